@@ -38,7 +38,8 @@ pub struct Announcement {
     pub pid: u32,
     /// The process's token, see [`process_token`].
     pub token: u64,
-    /// A publisher's random id, or a subscription's [`EntryId`](crate::EntryId) (0 if it has none).
+    /// A publisher's random id, a subscription's [`EntryId`](crate::EntryId), a client's
+    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 if it has none); 0 of a server.
     pub endpoint: u64,
     /// The transports that it may use.
     pub transports: TransportSet,

@@ -7,12 +7,13 @@
 //!   publishers.
 //! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 keeps who is
 //!   there and cleans up; messages go by rings of our own.
+//! - [`CallMemory`], [`ClientChannel`], [`ServerChannel`]: requests and responses of services.
 //!
 //! # Checking the concurrency
 //!
-//! The rings between publisher and subscription, and the protocols of a subscription's entry, run
-//! under [loom](https://docs.rs/loom), which tries the interleavings and memory orderings that the
-//! language allows (some seconds):
+//! The rings between publisher and subscription, the protocols of a subscription's entry, and the
+//! channels of calls run under [loom](https://docs.rs/loom), which tries the interleavings and
+//! memory orderings that the language allows (some seconds):
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-shm --release --lib
@@ -20,11 +21,12 @@
 #![deny(unsafe_code)] // allowed again where memory is mapped
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))] // what serves the modules that loom leaves out
 
+mod call;
 mod format_version;
 mod segment;
 
-// Loom explores the rings and the entries of the segment; the rest is built on them, on mutexes and
-// on the system.
+// Loom explores the rings, the entries of the segment and the channels of calls; the rest is built
+// on them, on mutexes and on the system.
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]
@@ -65,6 +67,8 @@ mod populate;
 #[cfg(not(loom))]
 mod port;
 #[cfg(not(loom))]
+mod process_end;
+#[cfg(not(loom))]
 mod process_handle;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
@@ -99,6 +103,11 @@ mod transport_set;
 #[cfg(not(loom))]
 pub use announcement::{Announced, Announcement};
 #[cfg(not(loom))]
+pub use call::{
+    ARENA_BYTES, CallMemory, ChannelError, ClientChannel, MAX_SERVERS, MAX_WAITING, MessageHead,
+    Scribbled, SendToChannelError, ServerChannel,
+};
+#[cfg(not(loom))]
 pub use classify::{Choice, classify};
 #[cfg(not(loom))]
 pub use dead::CleanUp;
@@ -118,6 +127,8 @@ pub use link::{Link, LinkCounts, LinkSettings, TakeOutcome};
 pub use node::HostNode;
 #[cfg(not(loom))]
 pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
+#[cfg(not(loom))]
+pub use process_end::EndWatch;
 #[cfg(not(loom))]
 pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 #[cfg(not(loom))]

@@ -2,7 +2,7 @@
 
 use crate::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
-use crate::segment::entry::{Entry, Found};
+use crate::segment::entry::{Entry, Found, place};
 use crate::segment::{EntryId, FILE_NAME, Layout, Mapping, Room, SEGMENT_BYTES, WrongContent};
 use feros_sync::Mutex;
 use rustix::fs::{FileType, Mode, OFlags, SealFlags};
@@ -154,7 +154,7 @@ impl Peer {
     fn map(pid: u32, fd: u32, token: NonZeroU64) -> Result<Self, PeerError> {
         let system = |step| move |errno| PeerError::System { pid, step, errno };
         let process = open_process(pid)?;
-        let file = open_file(pid, fd)?;
+        let file = open_file(pid, fd, FILE_NAME, SEGMENT_BYTES)?;
         let mapping = Mapping::new(file.as_fd()).map_err(system("mmap"))?;
         mapping.layout().check(token.get()).map_err(|wrong| match wrong {
             WrongContent::Magic => {
@@ -185,6 +185,17 @@ impl Peer {
         is_alive
     }
 
+    /// Whether somebody has seen the process's end. No system call: an [`EndWatch`] sees it soon.
+    ///
+    /// [`EndWatch`]: crate::EndWatch
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn process(&self) -> &ProcessHandle {
+        &self.process
+    }
+
     /// The subscription of this entry in the process. Whether there is one shows in use: entries
     /// come and go.
     pub fn subscription(self: &Arc<Self>, entry: EntryId) -> PeerSubscription {
@@ -193,6 +204,15 @@ impl Peer {
 
     fn layout(&self) -> &Layout {
         self.mapping.layout()
+    }
+
+    /// Rings at the place that a word of shared memory names, to be called after a message was put
+    /// where the other side looks. Whether the word names one.
+    pub(crate) fn ring_at(&self, place: u64) -> bool {
+        let Some((number, slot)) = place::decode(place) else { return false };
+        let Some(doorbell) = self.layout().doorbell_of_number(number) else { return false };
+        doorbell.ring(slot);
+        true
     }
 }
 
@@ -211,7 +231,12 @@ fn open_process(pid: u32) -> Result<ProcessHandle, PeerError> {
 
 /// The file, after all checks that can be made without mapping it. It is looked at before it is
 /// opened, because opening has effects on some kinds of files, and the number is a stranger's.
-fn open_file(pid: u32, fd: u32) -> Result<OwnedFd, PeerError> {
+pub(crate) fn open_file(
+    pid: u32,
+    fd: u32,
+    name: &str,
+    size_bytes: usize,
+) -> Result<OwnedFd, PeerError> {
     let wrong = |what| PeerError::NotASegment { pid, fd, what };
     let failed = |step| {
         move |errno| match errno {
@@ -223,7 +248,7 @@ fn open_file(pid: u32, fd: u32) -> Result<OwnedFd, PeerError> {
     };
     let path = format!("/proc/{pid}/fd/{fd}");
     let target = rustix::fs::readlink(&path, Vec::new()).map_err(failed("readlink"))?;
-    if target.to_bytes() != format!("/memfd:{FILE_NAME} (deleted)").as_bytes() {
+    if target.to_bytes() != format!("/memfd:{name} (deleted)").as_bytes() {
         return Err(wrong("it is another kind of file"));
     }
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -240,7 +265,7 @@ fn open_file(pid: u32, fd: u32) -> Result<OwnedFd, PeerError> {
     if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
         return Err(wrong("its size is not sealed"));
     }
-    if u64::try_from(status.st_size) != Ok(SEGMENT_BYTES as u64) {
+    if u64::try_from(status.st_size) != Ok(size_bytes as u64) {
         return Err(wrong("its size is not that of a segment"));
     }
     Ok(file)

@@ -42,6 +42,14 @@ impl ProcessHandle {
         }
     }
 
+    /// What becomes readable when the process has ended, where the system gives that.
+    pub(crate) fn pidfd(&self) -> Option<&OwnedFd> {
+        match self {
+            Self::Pidfd(handle) => Some(handle),
+            Self::Folder(_) => None,
+        }
+    }
+
     /// Whether the process still runs. Never waits; a look that fails for another reason tells
     /// nothing, and taking a living process for dead would do harm.
     pub(crate) fn is_alive(&self) -> bool {

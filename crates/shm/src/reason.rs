@@ -186,6 +186,15 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// The clause for a client and a server of a service, which are called publisher and
+    /// subscription elsewhere.
+    pub fn of_service(&self) -> String {
+        let clause = self.to_string().replace("publisher", "client");
+        clause.replace("subscription", "server")
+    }
+}
+
 /// One clause, to stand after "because".
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -25,9 +25,9 @@ pub use layout::{MAX_DOORBELLS, MAX_SUBSCRIPTIONS};
 #[cfg(not(loom))]
 pub(crate) use mapping::Mapping;
 #[cfg(not(loom))]
-pub(crate) use process::FILE_NAME;
-#[cfg(not(loom))]
 pub use process::{
     Attachment, AttachmentsFull, EntryId, ProcessSegment, SegmentFull, SharedDoorbell,
     SubscriptionEntry, Unavailable,
 };
+#[cfg(not(loom))]
+pub(crate) use process::{FILE_NAME, create_file};

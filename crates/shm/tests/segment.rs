@@ -327,7 +327,7 @@ fn an_executor_is_woken_through_its_segment() {
     let entry = Arc::new(segment.subscription_entry().unwrap());
     let ringer = Ringer::new();
     let place = Arc::clone(&entry);
-    ringer.on_move(move |to| place.set_place(to));
+    let _observed = ringer.on_move(move |to| place.set_place(to));
     let announcement = Announcement::of_this_process(entry.id().to_u64(), TransportSet::ALL, None);
     let other = open(&announcement).unwrap();
     assert!(!other.ring(), "in no executor yet");

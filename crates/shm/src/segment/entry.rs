@@ -40,13 +40,13 @@ pub const MAX_ATTACHMENTS: usize = 32;
 pub const MAX_ATTACHMENTS: usize = 1;
 
 /// Where to ring, as one word.
-mod place {
+pub(crate) mod place {
     use super::{Place, Slot};
 
     const SET: u64 = 1 << 63;
 
     /// Zero if there is no place that other processes can ring.
-    pub(super) fn encode(place: Option<Place>) -> u64 {
+    pub(crate) fn encode(place: Option<Place>) -> u64 {
         match place {
             Some(Place { doorbell: Some(number), slot }) => {
                 SET | u64::from(number) << 16 | slot.index() as u64
@@ -56,7 +56,7 @@ mod place {
     }
 
     /// The number of the doorbell and the slot.
-    pub(super) fn decode(word: u64) -> Option<(u32, Slot)> {
+    pub(crate) fn decode(word: u64) -> Option<(u32, Slot)> {
         let slot = Slot::new((word & 0xffff) as usize)?;
         (word & SET != 0).then_some(((word >> 16) as u32, slot))
     }

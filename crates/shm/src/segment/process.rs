@@ -38,11 +38,13 @@ pub enum Unavailable {
     },
     /// This process may not make a file of the size (RLIMIT_FSIZE).
     #[error(
-        "no shared memory for this process: it takes a file of {SEGMENT_BYTES} bytes, and this process may make none of \
+        "no shared memory for this process: it takes a file of {size_bytes} bytes, and this process may make none of \
          more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd); until then \
          messages take the network transport"
     )]
     FileSizeLimit {
+        /// The size that is needed.
+        size_bytes: u64,
         /// The limit.
         limit_bytes: u64,
     },
@@ -161,16 +163,7 @@ impl ProcessSegment {
     /// A segment of its own, beside that of the process: for tests of what happens when it is full.
     pub(crate) fn create() -> Result<Self, Unavailable> {
         let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
-        if let Some(limit_bytes) = file_size_limit_below(SEGMENT_BYTES as u64) {
-            return Err(Unavailable::FileSizeLimit { limit_bytes });
-        }
-        let file = create_file().map_err(failed("memfd_create"))?;
-        // For those who get hold of the file in another way than through this process's own folder
-        // in /proc.
-        rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
-        rustix::fs::ftruncate(&file, SEGMENT_BYTES as u64).map_err(failed("ftruncate"))?;
-        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-        rustix::fs::fcntl_add_seals(&file, seals).map_err(failed("sealing"))?;
+        let file = create_file(FILE_NAME, SEGMENT_BYTES as u64)?;
         reserve(&file, Layout::HEADER).map_err(failed("fallocate"))?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::stat(&path).map_err(|errno| Unavailable::NoProc { errno })?;
@@ -248,16 +241,28 @@ impl fmt::Debug for ProcessSegment {
     }
 }
 
-fn create_file() -> Result<OwnedFd, Errno> {
+/// An anonymous file of this size, which it keeps. It takes no memory yet.
+pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavailable> {
+    let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
+    if let Some(limit_bytes) = file_size_limit_below(size_bytes) {
+        return Err(Unavailable::FileSizeLimit { size_bytes, limit_bytes });
+    }
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     // Newer kernels may be set up to refuse files that could be executed; older ones do not know
     // the flag.
-    rustix::fs::memfd_create(FILE_NAME, flags | MemfdFlags::NOEXEC_SEAL).or_else(
-        |errno| match errno {
-            Errno::INVAL => rustix::fs::memfd_create(FILE_NAME, flags),
+    let file = rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL)
+        .or_else(|errno| match errno {
+            Errno::INVAL => rustix::fs::memfd_create(name, flags),
             other => Err(other),
-        },
-    )
+        })
+        .map_err(failed("memfd_create"))?;
+    // For those who get hold of the file in another way than through this process's own folder in
+    // /proc.
+    rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
+    rustix::fs::ftruncate(&file, size_bytes).map_err(failed("ftruncate"))?;
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(&file, seals).map_err(failed("sealing"))?;
+    Ok(file)
 }
 
 /// Has the memory at hand, so that its lack is an error here and not a signal at the first access.

@@ -1,0 +1,112 @@
+//! Where the messages of one direction lie: a ring of bytes, each message in one piece, freed in
+//! the order in which they were placed.
+//!
+//! The books are the sender's own: nothing that another process writes moves them.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::layout::{ARENA_BYTES, MAX_WAITING};
+
+/// Messages begin at multiples of this: a cache line.
+const ALIGNMENT: usize = 64;
+
+/// The messages of one direction that are not taken yet, the oldest first.
+#[derive(Debug)]
+pub(super) struct Arena(VecDeque<Range<usize>>);
+
+impl Arena {
+    pub(super) fn new() -> Self {
+        Self(VecDeque::with_capacity(MAX_WAITING))
+    }
+
+    /// The number of messages that are not taken.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Places one more message. `None`: there is no room as long as others wait.
+    pub(super) fn place(&mut self, size_bytes: usize) -> Option<Range<usize>> {
+        let room = size_bytes.max(1).checked_next_multiple_of(ALIGNMENT)?;
+        let start = match (self.0.front(), self.0.back()) {
+            (Some(oldest), Some(newest)) if newest.start >= oldest.start => {
+                // Behind the newest, else before the oldest.
+                let behind = ARENA_BYTES - newest.end >= room;
+                let before = oldest.start >= room;
+                if behind {
+                    newest.end
+                } else if before {
+                    0
+                } else {
+                    return None;
+                }
+            }
+            (Some(oldest), Some(newest)) => {
+                (oldest.start - newest.end >= room).then_some(newest.end)?
+            }
+            // From the beginning, where there is memory already.
+            _ => (room <= ARENA_BYTES).then_some(0)?,
+        };
+        self.0.push_back(start..start + room);
+        Some(start..start + size_bytes)
+    }
+
+    /// Takes back the place of the newest message, which was not sent.
+    pub(super) fn take_back(&mut self) {
+        self.0.pop_back();
+    }
+
+    /// Frees the places of all but so many messages.
+    pub(super) fn keep_newest(&mut self, waiting: usize) {
+        while self.0.len() > waiting {
+            self.0.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_message_alone_begins_where_there_is_memory_already() {
+        let mut arena = Arena::new();
+        for _ in 0..3 {
+            assert_eq!(arena.place(100), Some(0..100));
+            arena.keep_newest(0);
+        }
+        assert_eq!(arena.place(ARENA_BYTES), Some(0..ARENA_BYTES));
+        assert_eq!(arena.place(1), None, "it is full");
+        arena.keep_newest(0);
+        assert_eq!(arena.place(ARENA_BYTES + 1), None);
+        assert_eq!(arena.place(usize::MAX), None);
+        assert_eq!(arena.len(), 0);
+    }
+
+    #[test]
+    fn messages_that_wait_never_overlap() {
+        let mut arena = Arena::new();
+        let mut waiting: VecDeque<Range<usize>> = VecDeque::new();
+        let mut random = 7_u64;
+        for round in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let size = (random >> 33) as usize % (ARENA_BYTES / 3);
+            if let Some(place) = arena.place(size) {
+                assert!(place.end <= ARENA_BYTES && place.len() == size, "round {round}");
+                let overlaps =
+                    |other: &Range<usize>| place.start < other.end && other.start < place.end;
+                assert!(!waiting.iter().any(overlaps), "round {round}: {place:?} {waiting:?}");
+                waiting.push_back(place);
+            } else {
+                assert!(!waiting.is_empty(), "round {round}: {size} bytes fit into an empty arena");
+            }
+            let keep = (random >> 20) as usize % 5;
+            if random.is_multiple_of(3) {
+                arena.keep_newest(keep);
+                waiting.drain(..waiting.len().saturating_sub(keep));
+            }
+            assert_eq!(arena.len(), waiting.len());
+        }
+    }
+}

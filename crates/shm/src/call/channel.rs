@@ -1,0 +1,275 @@
+//! One side of a channel: sends its messages into its own slots and arena, and takes those of the
+//! other side.
+//!
+//! # Why no message is missed
+//!
+//! Whoever sends counts the message, then (after a sequentially consistent fence) reads where to
+//! ring. Whoever waits writes its place, then (after such a fence) looks for messages. One of the
+//! two comes second and sees the other. It is the same with room: whoever takes a message counts
+//! it, then looks whether the sender awaits room; the sender says so, then tries once more.
+
+use std::fmt;
+use std::sync::Arc;
+
+use feros_doorbell::Place;
+use feros_sync::{AtomicBool, Mutex, Ordering, fence};
+use rustix::io::Errno;
+
+use super::arena::Arena;
+use super::layout::{ARENA_BYTES, Layout, MAX_WAITING, Role, Side};
+use super::memory::CallMapping;
+use crate::segment::entry::place;
+
+/// What is known of a message before its bytes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageHead {
+    /// The number of the request, or of the request that this is the response to.
+    pub number: i64,
+    /// When it was sent, in nanoseconds since the epoch.
+    pub stamp: i64,
+    /// Its size.
+    pub size_bytes: usize,
+}
+
+/// Why a message was not put into a channel. Nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendToChannelError {
+    /// What was sent before waits to be taken, and no room is left.
+    #[error(
+        "{waiting} messages wait to be taken, and no room is left for {size_bytes} bytes more: \
+         {MAX_WAITING} messages of {ARENA_BYTES} bytes together may wait"
+    )]
+    Busy {
+        /// The messages that wait.
+        waiting: usize,
+        /// The size of the message.
+        size_bytes: usize,
+    },
+    /// The message is larger than the room for all of them.
+    #[error("{size_bytes} bytes are more than the {ARENA_BYTES} that fit")]
+    TooLarge {
+        /// The size of the message.
+        size_bytes: usize,
+    },
+    /// The system has no memory left.
+    #[error("no memory for {size_bytes} bytes ({errno}); free some, or allow the process more")]
+    NoMemory {
+        /// The size of the message.
+        size_bytes: usize,
+        /// What the system said.
+        errno: Errno,
+    },
+    /// The other side is gone.
+    #[error("the other side is gone")]
+    Gone,
+    /// The other side says what cannot be.
+    #[error(transparent)]
+    Scribbled(#[from] Scribbled),
+    /// Whoever was to write the message gave up.
+    #[error("the message could not be serialized")]
+    Aborted,
+}
+
+/// The words of the other side cannot be true: somebody has written over them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the memory of a call was overwritten ({what}), by another process of this user or by a faulty \
+     one; the channel is not used any more"
+)]
+pub struct Scribbled {
+    what: &'static str,
+}
+
+struct Outgoing {
+    arena: Arena,
+    sent: u64,
+    /// Bytes from the beginning of the arena for which there is memory.
+    present_bytes: usize,
+}
+
+/// One side of a channel. Any number of threads may send and take.
+pub(super) struct Channel {
+    mapping: Arc<CallMapping>,
+    index: usize,
+    role: Role,
+    outgoing: Mutex<Outgoing>,
+    /// Messages taken.
+    incoming: Mutex<u64>,
+    /// The other side has said what cannot be; what it says is looked at no more.
+    is_scribbled: AtomicBool,
+}
+
+impl Channel {
+    /// A side that has neither sent nor taken anything.
+    pub(super) fn new(mapping: Arc<CallMapping>, index: usize, role: Role) -> Self {
+        let outgoing = Outgoing { arena: Arena::new(), sent: 0, present_bytes: 0 };
+        let (outgoing, incoming) = (Mutex::new(outgoing), Mutex::new(0));
+        let is_scribbled = AtomicBool::new(false);
+        Self { mapping, index, role, outgoing, incoming, is_scribbled }
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        self.mapping.layout()
+    }
+
+    /// Whether the other side has said what cannot be.
+    pub(super) fn is_scribbled(&self) -> bool {
+        self.is_scribbled.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn scribbled(&self, what: &'static str) -> Scribbled {
+        self.is_scribbled.store(true, Ordering::Relaxed);
+        Scribbled { what }
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    fn own(&self) -> &Side {
+        self.layout().side(self.index, self.role)
+    }
+
+    fn others(&self) -> &Side {
+        self.layout().side(self.index, self.role.other())
+    }
+
+    /// To be followed by a look for messages.
+    pub(super) fn set_place(&self, place: Option<Place>) {
+        self.own().place.store(place::encode(place), Ordering::Release);
+        fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
+    }
+
+    /// Where the other side is to be rung, as a word of its own; to be called after sending.
+    pub(super) fn place_of_other(&self) -> u64 {
+        fence(Ordering::SeqCst); // pairs with the fence in `set_place`
+        self.others().place.load(Ordering::Acquire)
+    }
+
+    /// Sends a message of this size, which `fill` writes into memory that holds anything. `false`
+    /// of `fill` gives up.
+    pub(super) fn send(
+        &self,
+        number: i64,
+        stamp: i64,
+        size_bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Result<(), SendToChannelError> {
+        if size_bytes > ARENA_BYTES {
+            return Err(SendToChannelError::TooLarge { size_bytes });
+        }
+        let mut outgoing = self.outgoing.lock();
+        let taken = self.others().taken.load(Ordering::Acquire);
+        let waiting = outgoing.sent.wrapping_sub(taken);
+        if waiting > outgoing.arena.len() as u64 {
+            return Err(self.scribbled("more was taken than was sent").into());
+        }
+        let waiting = waiting as usize;
+        outgoing.arena.keep_newest(waiting);
+        let busy = SendToChannelError::Busy { waiting, size_bytes };
+        if waiting >= MAX_WAITING {
+            return Err(busy);
+        }
+        let place = outgoing.arena.place(size_bytes).ok_or(busy)?;
+        let written = self.write(&mut outgoing, place.start, size_bytes, fill);
+        if let Err(error) = written {
+            outgoing.arena.take_back();
+            return Err(error);
+        }
+        let slot = self.own().slot(outgoing.sent);
+        slot.number.store(number.cast_unsigned(), Ordering::Relaxed);
+        slot.stamp.store(stamp.cast_unsigned(), Ordering::Relaxed);
+        slot.offset_bytes.store(place.start as u64, Ordering::Relaxed);
+        slot.size_bytes.store(size_bytes as u64, Ordering::Relaxed);
+        outgoing.sent += 1;
+        self.own().sent.store(outgoing.sent, Ordering::Release);
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        outgoing: &mut Outgoing,
+        start: usize,
+        size_bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Result<(), SendToChannelError> {
+        let arena = Layout::arena_offset(self.index, self.role);
+        let end = start + size_bytes;
+        if end > outgoing.present_bytes {
+            let (begin, missing) = (outgoing.present_bytes, end - outgoing.present_bytes);
+            self.mapping
+                .provide(arena + begin, missing)
+                .map_err(|errno| SendToChannelError::NoMemory { size_bytes, errno })?;
+            outgoing.present_bytes = end;
+        }
+        let filled = self.mapping.write(arena + start, size_bytes, fill);
+        if filled { Ok(()) } else { Err(SendToChannelError::Aborted) }
+    }
+
+    /// Says whether this side is to be rung when the other one has taken a message; to be followed
+    /// by a try to send.
+    pub(super) fn await_room(&self, is_awaited: bool) {
+        self.own().awaits_room.store(u32::from(is_awaited), Ordering::Release);
+        fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
+    }
+
+    /// Where the other side is to be rung because a message of its was taken, if it wants that.
+    pub(super) fn place_of_who_awaits_room(&self) -> Option<u64> {
+        let place = self.place_of_other();
+        (self.others().awaits_room.load(Ordering::Acquire) != 0).then_some(place)
+    }
+
+    /// Whether a message may wait to be taken.
+    pub(super) fn may_have_message(&self) -> bool {
+        let sent = self.others().sent.load(Ordering::Acquire);
+        sent != self.own().taken.load(Ordering::Relaxed) && !self.is_scribbled()
+    }
+
+    /// Takes the oldest message that was not taken; `take` is given its head, and what copies the
+    /// message into memory of its size.
+    pub(super) fn take<T>(
+        &self,
+        take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,
+    ) -> Result<Option<T>, Scribbled> {
+        if !self.may_have_message() {
+            return Ok(None);
+        }
+        let mut taken = self.incoming.lock();
+        let sent = self.others().sent.load(Ordering::Acquire);
+        match sent.wrapping_sub(*taken) {
+            0 => return Ok(None),
+            waiting if waiting > MAX_WAITING as u64 => {
+                return Err(self.scribbled("more wait than there is room for"));
+            }
+            _ => {}
+        }
+        let slot = self.others().slot(*taken);
+        let number = slot.number.load(Ordering::Relaxed).cast_signed();
+        let stamp = slot.stamp.load(Ordering::Relaxed).cast_signed();
+        let [offset, size] = [&slot.offset_bytes, &slot.size_bytes]
+            .map(|word| usize::try_from(word.load(Ordering::Relaxed)).unwrap_or(usize::MAX));
+        if offset.checked_add(size).is_none_or(|end| end > ARENA_BYTES) {
+            return Err(self.scribbled("a message lies outside of its memory"));
+        }
+        let start = Layout::arena_offset(self.index, self.role.other()) + offset;
+        let read = |into: &mut [u8]| {
+            let size = size.min(into.len());
+            self.mapping.read(start, &mut into[..size]);
+        };
+        let result = take(MessageHead { number, stamp, size_bytes: size }, &read);
+        *taken += 1;
+        self.own().taken.store(*taken, Ordering::Release);
+        Ok(Some(result))
+    }
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel")
+            .field("index", &self.index)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
+    }
+}

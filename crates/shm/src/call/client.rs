@@ -1,0 +1,249 @@
+//! The client's side of calls by shared memory: the memory that it gives, and its channels.
+
+use std::fmt;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Arc, OnceLock};
+
+use feros_doorbell::Place;
+use feros_rmw::Notify;
+use feros_sync::{Mutex, Ordering};
+use rustix::io::Errno;
+
+use super::channel::{Channel, MessageHead, Scribbled, SendToChannelError};
+use super::layout::{ClaimState, FILE_BYTES, FILE_NAME, MAX_SERVERS, Role};
+use super::memory::CallMapping;
+use crate::peer::Peer;
+use crate::process_end::EndWatch;
+use crate::process_handle::ProcessHandle;
+use crate::segment::{Unavailable, create_file};
+
+/// The memory of one client's calls. It has a size and takes no memory until a server claims a
+/// channel in it.
+pub struct CallMemory {
+    file: OwnedFd,
+    client: OnceLock<ClientEnd>,
+    mapping: OnceLock<Option<Arc<CallMapping>>>,
+    channels: Mutex<Channels>,
+}
+
+/// What a channel needs of its client.
+struct ClientEnd {
+    /// The endpoint that receives responses by the engine.
+    replies: [u8; 16],
+    on_server_end: Notify,
+}
+
+#[derive(Default)]
+struct Channels {
+    in_use: [Option<Arc<ClientChannel>>; MAX_SERVERS],
+    place: Option<Place>,
+}
+
+/// A channel to one server.
+#[derive(Debug)]
+pub struct ClientChannel {
+    channel: Channel,
+    server: [u8; 16],
+    peer: Arc<Peer>,
+    _watch: Option<EndWatch>,
+}
+
+impl CallMemory {
+    /// Makes the file.
+    ///
+    /// # Errors
+    /// The system refuses it.
+    pub fn create() -> Result<Self, Unavailable> {
+        let file = create_file(FILE_NAME, FILE_BYTES as u64)?;
+        let (client, mapping) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { file, client, mapping, channels: Mutex::default() })
+    }
+
+    /// Names the endpoint of the client to which a response comes that does not come by shared
+    /// memory, and what is called, by another thread, when the process of a server has ended to
+    /// which there is a channel. To be called before the first channel is asked for.
+    pub fn begin(&self, replies: [u8; 16], on_server_end: Notify) {
+        self.client.get_or_init(|| ClientEnd { replies, on_server_end });
+    }
+
+    /// What the client announces, for servers to find the memory; never zero.
+    pub fn endpoint(&self) -> u64 {
+        u64::from(self.file.as_raw_fd().unsigned_abs()) + 1
+    }
+
+    /// `None`: the system does not map it.
+    fn mapping(&self) -> Option<&Arc<CallMapping>> {
+        let map = || {
+            let mapping = CallMapping::new(self.file.as_fd())
+                .and_then(|mapping| mapping.provide(0, 1).map(|()| mapping))
+                .map_err(|errno| {
+                    tracing::warn!(
+                        target: "feros::shm",
+                        "a client's calls take the network transport: its shared memory cannot be \
+                         mapped ({errno}); allow the process more memory"
+                    );
+                })
+                .ok()?;
+            let replies = self.client.get().map(|client| client.replies);
+            mapping.layout().claims.set_replies(replies.unwrap_or_default());
+            Some(Arc::new(mapping))
+        };
+        self.mapping.get_or_init(map).as_ref()
+    }
+
+    /// The channel that this server has opened; `peer` is the server's process.
+    pub fn channel(&self, server: [u8; 16], peer: &Arc<Peer>) -> Option<Arc<ClientChannel>> {
+        let mapping = self.mapping()?;
+        let index = mapping.layout().claims.opened_by(server)?;
+        let mut channels = self.channels.lock();
+        let place = channels.place;
+        let known = channels.in_use[index].as_ref().filter(|known| known.server == server);
+        if let Some(known) = known {
+            return known.is_open().then(|| Arc::clone(known));
+        }
+        if channels.in_use[index].is_some() {
+            return None; // a former server's, which is still used
+        }
+        let channel = Channel::new(Arc::clone(mapping), index, Role::Client);
+        channel.set_place(place);
+        let end = self.client.get().map(|client| client.on_server_end.clone());
+        let (peer, _watch) = (Arc::clone(peer), end.map(|end| EndWatch::new(peer, end)));
+        let channel = Arc::new(ClientChannel { channel, server, peer, _watch });
+        channels.in_use[index] = Some(Arc::clone(&channel));
+        Some(channel)
+    }
+
+    /// Gives the channels of servers that have left, or were killed, to others. `is_known` tells
+    /// which servers the engine still knows: what they sent last may be on its way.
+    pub fn free_channels(&self, is_known: impl Fn([u8; 16]) -> bool) {
+        let Some(Some(mapping)) = self.mapping.get() else { return };
+        let layout = mapping.layout();
+        let mut channels = self.channels.lock();
+        for (index, claim) in layout.claims.of_channels.iter().enumerate() {
+            let has_left = claim.is(ClaimState::Left);
+            let is_free = claim.is(ClaimState::Free);
+            if is_free || !has_left && (is_known(claim.server()) || is_running(claim.pid())) {
+                continue;
+            }
+            // Somebody may hold it who is about to send; and what a server has sent before it left
+            // is still to be taken.
+            let is_needed = |used: &Arc<ClientChannel>| {
+                Arc::strong_count(used) > 1 || used.channel.may_have_message()
+            };
+            if channels.in_use[index].as_ref().is_some_and(is_needed) {
+                continue;
+            }
+            channels.in_use[index] = None;
+            layout.free(index);
+        }
+    }
+
+    /// Whether channels are in use: responses may come by them.
+    pub fn is_in_use(&self) -> bool {
+        self.channels.lock().in_use.iter().any(Option::is_some)
+    }
+
+    /// Whether a server has left to which there was a channel.
+    pub fn has_lost_server(&self) -> bool {
+        let channels = self.channels.lock();
+        channels.in_use.iter().flatten().any(|used| used.has_left())
+    }
+
+    /// Whether a response may wait to be taken.
+    pub fn may_have_response(&self) -> bool {
+        let channels = self.channels.lock();
+        channels.in_use.iter().flatten().any(|used| used.channel.may_have_message())
+    }
+
+    /// Takes a response that was not taken, the oldest of its server: `take` is given the server,
+    /// the head, and what copies the response into memory of its size. Never blocks.
+    ///
+    /// # Errors
+    /// A server says what cannot be; the others' responses come with the next call.
+    pub fn take_response<T>(
+        &self,
+        take: impl FnOnce([u8; 16], MessageHead, &dyn Fn(&mut [u8])) -> T,
+    ) -> Result<Option<T>, Scribbled> {
+        let found = {
+            let channels = self.channels.lock();
+            let mut in_use = channels.in_use.iter().flatten();
+            in_use.find(|used| used.channel.may_have_message()).cloned()
+        };
+        let Some(found) = found else { return Ok(None) };
+        let taken = found.channel.take(|head, read| take(found.server, head, read))?;
+        if let Some(place) = found.channel.place_of_who_awaits_room() {
+            found.peer.ring_at(place);
+        }
+        Ok(taken)
+    }
+
+    /// Says where servers are to ring for responses. To be followed by a look for responses.
+    pub fn set_place(&self, place: Option<Place>) {
+        let mut channels = self.channels.lock();
+        channels.place = place;
+        channels.in_use.iter().flatten().for_each(|known| known.channel.set_place(place));
+    }
+}
+
+/// Whether a process of this id runs, as far as can be told.
+fn is_running(pid: u32) -> bool {
+    match ProcessHandle::open(pid) {
+        Ok(process) => process.is_alive(),
+        Err(errno) => errno != Errno::SRCH,
+    }
+}
+
+impl Drop for CallMemory {
+    fn drop(&mut self) {
+        if let Some(Some(mapping)) = self.mapping.get() {
+            mapping.layout().claims.client_left.store(1, Ordering::Release);
+        }
+    }
+}
+
+impl fmt::Debug for CallMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallMemory").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl ClientChannel {
+    /// The process of the server.
+    pub fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// Whether the server still takes requests, by its own word. A killed server says nothing:
+    /// [`Peer::is_alive`] tells.
+    pub fn is_open(&self) -> bool {
+        let claim = &self.channel.layout().claims.of_channels[self.channel.index()];
+        claim.is_opened_by(self.server) && !self.channel.is_scribbled()
+    }
+
+    /// Whether no response will come any more but those that can be taken now: the server has left,
+    /// or its process was found to have ended. No system call.
+    pub fn has_left(&self) -> bool {
+        self.peer.has_ended() || !self.is_open()
+    }
+
+    /// Sends a request that `fill` writes, and wakes the server.
+    ///
+    /// Never blocks; at most one system call, none if the server's executor does not sleep.
+    ///
+    /// # Errors
+    /// See [`SendToChannelError`]; nothing was sent then.
+    pub fn send(
+        &self,
+        number: i64,
+        stamp: i64,
+        size_bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Result<(), SendToChannelError> {
+        if !self.is_open() {
+            return Err(SendToChannelError::Gone);
+        }
+        self.channel.send(number, stamp, size_bytes, fill)?;
+        self.peer.ring_at(self.channel.place_of_other());
+        Ok(())
+    }
+}

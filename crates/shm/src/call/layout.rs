@@ -1,0 +1,242 @@
+//! What lies where in the memory that a client gives for its calls.
+
+use feros_sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Servers that one client calls by shared memory at the same time.
+pub const MAX_SERVERS: usize = if cfg!(loom) { 1 } else { 4 };
+/// Messages of one direction of a channel that may wait to be taken.
+pub const MAX_WAITING: usize = if cfg!(loom) { 2 } else { 64 };
+/// Bytes of messages of one direction of a channel that may wait to be taken. Address space: memory
+/// is taken for as many bytes as ever waited at once.
+pub const ARENA_BYTES: usize = if cfg!(loom) { 128 } else { 16 * 1024 * 1024 };
+
+/// How the file is called where the system shows it.
+pub(super) const FILE_NAME: &str = "feros-calls";
+/// The size of the file.
+pub(super) const FILE_BYTES: usize = size_of::<Layout>() + 2 * MAX_SERVERS * ARENA_BYTES;
+
+/// The control words; the arenas follow. All zero is the state before the first use, and any
+/// content is valid.
+#[cfg_attr(loom, derive(Default))]
+#[repr(C)]
+pub(super) struct Layout {
+    pub(super) claims: Claims,
+    channels: [Control; MAX_SERVERS],
+}
+
+/// Who uses which channel.
+#[cfg_attr(not(loom), repr(C, align(4096)))]
+#[cfg_attr(loom, derive(Default))] // its threads have small stacks
+pub(super) struct Claims {
+    /// Set by the client when it goes.
+    pub(super) client_left: AtomicU32,
+    /// The client's endpoint that receives responses by the engine.
+    replies: [AtomicU64; 2],
+    pub(super) of_channels: [Claim; MAX_SERVERS],
+}
+
+/// The server of one channel.
+#[cfg_attr(loom, derive(Default))]
+#[repr(C, align(64))]
+pub(super) struct Claim {
+    /// The process of the server in the upper half, and how far it is in the lower one. One word:
+    /// whoever is killed after the claim has left its process there.
+    state: AtomicU64,
+    server: [AtomicU64; 2],
+}
+
+/// How far a channel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClaimState {
+    /// Nobody has it. Only the client makes it so.
+    Free,
+    /// A server is entering itself.
+    Claimed,
+    /// A server takes requests.
+    Open,
+    /// The server went, and writes here no more.
+    Left,
+}
+
+impl ClaimState {
+    const fn word(self) -> u64 {
+        match self {
+            Self::Free => 0,
+            Self::Claimed => 1,
+            Self::Open => 2,
+            Self::Left => 3,
+        }
+    }
+}
+
+#[cfg_attr(loom, derive(Default))]
+#[repr(C)]
+struct Control {
+    client: Side,
+    server: Side,
+}
+
+/// What one side of a channel writes.
+#[cfg_attr(not(loom), repr(C, align(4096)))]
+#[cfg_attr(loom, derive(Default))] // its threads have small stacks
+pub(super) struct Side {
+    /// Where to ring this side.
+    pub(super) place: AtomicU64,
+    /// Messages of the other side that this one has taken.
+    pub(super) taken: AtomicU64,
+    /// Messages that this side has sent.
+    pub(super) sent: AtomicU64,
+    /// Whether this side has more to send and is to be rung when a message of its was taken.
+    pub(super) awaits_room: AtomicU32,
+    pub(super) slots: [Slot; MAX_WAITING],
+}
+
+/// One message.
+#[cfg_attr(loom, derive(Default))]
+#[repr(C)]
+pub(super) struct Slot {
+    pub(super) number: AtomicU64,
+    pub(super) stamp: AtomicU64,
+    pub(super) offset_bytes: AtomicU64,
+    pub(super) size_bytes: AtomicU64,
+}
+
+/// One of the two sides of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Client,
+    Server,
+}
+
+impl Role {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+impl Layout {
+    /// What the side writes. `channel` is below [`MAX_SERVERS`].
+    pub(super) fn side(&self, channel: usize, role: Role) -> &Side {
+        let control = &self.channels[channel];
+        match role {
+            Role::Client => &control.client,
+            Role::Server => &control.server,
+        }
+    }
+
+    /// Gives a channel to whoever claims it next. Client only, when neither side uses it any more.
+    pub(super) fn free(&self, channel: usize) {
+        [Role::Client, Role::Server].iter().for_each(|role| self.side(channel, *role).reset());
+        self.claims.of_channels[channel].free();
+    }
+
+    /// Where the control words of a channel begin in the file, and how many bytes they take.
+    pub(super) fn control_extent(channel: usize) -> (usize, usize) {
+        let begin = std::mem::offset_of!(Self, channels) + channel * size_of::<Control>();
+        (begin, size_of::<Control>())
+    }
+
+    /// Where the arena begins in the file that this side of the channel writes messages to.
+    pub(super) fn arena_offset(channel: usize, role: Role) -> usize {
+        let arena = channel * 2 + usize::from(role == Role::Server);
+        size_of::<Self>() + arena * ARENA_BYTES
+    }
+}
+
+impl Claims {
+    pub(super) fn set_replies(&self, gid: [u8; 16]) {
+        store_gid(&self.replies, gid);
+    }
+
+    pub(super) fn replies(&self) -> [u8; 16] {
+        load_gid(&self.replies)
+    }
+
+    /// Claims a channel for a server of a process.
+    pub(super) fn claim(&self, server: [u8; 16], pid: u32) -> Option<usize> {
+        self.of_channels.iter().position(|claim| claim.claim(server, pid))
+    }
+
+    /// The channel that the server has opened.
+    pub(super) fn opened_by(&self, server: [u8; 16]) -> Option<usize> {
+        self.of_channels.iter().position(|claim| claim.is_opened_by(server))
+    }
+}
+
+/// The part of a claim that says how far it is.
+const STATE: u64 = 0xffff_ffff;
+
+impl Claim {
+    pub(super) fn is(&self, state: ClaimState) -> bool {
+        self.state.load(Ordering::Acquire) & STATE == state.word()
+    }
+
+    /// Goes on, by the server that has claimed the channel.
+    pub(super) fn set(&self, state: ClaimState) {
+        let process = self.state.load(Ordering::Relaxed) & !STATE;
+        self.state.store(process | state.word(), Ordering::Release);
+    }
+
+    pub(super) fn is_opened_by(&self, server: [u8; 16]) -> bool {
+        self.is(ClaimState::Open) && load_gid(&self.server) == server
+    }
+
+    /// Claims a free channel for a server. Whether it was free.
+    fn claim(&self, server: [u8; 16], pid: u32) -> bool {
+        let claimed = (u64::from(pid) << 32) | ClaimState::Claimed.word();
+        let (free, order) = (ClaimState::Free.word(), Ordering::Acquire);
+        if self.state.compare_exchange(free, claimed, order, Ordering::Relaxed).is_err() {
+            return false;
+        }
+        store_gid(&self.server, server);
+        true
+    }
+
+    fn free(&self) {
+        store_gid(&self.server, [0; 16]);
+        self.state.store(ClaimState::Free.word(), Ordering::Release);
+    }
+
+    pub(super) fn server(&self) -> [u8; 16] {
+        load_gid(&self.server)
+    }
+
+    /// The process of the server.
+    pub(super) fn pid(&self) -> u32 {
+        (self.state.load(Ordering::Relaxed) >> 32) as u32
+    }
+}
+
+impl Side {
+    /// Back to the state before the first use.
+    fn reset(&self) {
+        for word in [&self.place, &self.taken, &self.sent] {
+            word.store(0, Ordering::Relaxed);
+        }
+        self.awaits_room.store(0, Ordering::Relaxed);
+    }
+
+    /// The slot of a message, by its count from 0.
+    pub(super) fn slot(&self, count: u64) -> &Slot {
+        &self.slots[(count % MAX_WAITING as u64) as usize]
+    }
+}
+
+fn store_gid(words: &[AtomicU64; 2], gid: [u8; 16]) {
+    let (low, high) = gid.split_at(8);
+    for (word, half) in words.iter().zip([low, high]) {
+        let half = half.try_into().expect("half of 16 bytes");
+        word.store(u64::from_le_bytes(half), Ordering::Relaxed);
+    }
+}
+
+fn load_gid(words: &[AtomicU64; 2]) -> [u8; 16] {
+    let mut gid = [0; 16];
+    for (word, half) in words.iter().zip(gid.chunks_exact_mut(8)) {
+        half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+    }
+    gid
+}

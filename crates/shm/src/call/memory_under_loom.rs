@@ -1,0 +1,54 @@
+//! Memory of a client's calls for loom: the control words, and of each message the first byte.
+//!
+//! Those bytes are not ordered by themselves: a side that the channel does not order sees what was
+//! there before, or what comes later.
+
+use feros_sync::{AtomicUsize, Ordering};
+use rustix::io::Errno;
+
+use super::layout::{ARENA_BYTES, Layout, MAX_SERVERS};
+
+/// Messages begin at multiples of this.
+const LINE_BYTES: usize = 64;
+
+pub(super) struct CallMapping {
+    layout: Layout,
+    lines: Vec<AtomicUsize>,
+}
+
+impl CallMapping {
+    pub(super) fn new() -> Self {
+        let lines = 2 * MAX_SERVERS * ARENA_BYTES / LINE_BYTES;
+        let lines = (0..lines).map(|_| AtomicUsize::new(0)).collect();
+        Self { layout: Layout::default(), lines }
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn line(&self, offset_bytes: usize) -> &AtomicUsize {
+        &self.lines[(offset_bytes - size_of::<Layout>()) / LINE_BYTES]
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "as where memory can lack")]
+    pub(super) fn provide(&self, _: usize, _: usize) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    pub(super) fn write<T>(
+        &self,
+        offset_bytes: usize,
+        size_bytes: usize,
+        write: impl FnOnce(&mut [u8]) -> T,
+    ) -> T {
+        let mut bytes = vec![0; size_bytes];
+        let written = write(&mut bytes);
+        self.line(offset_bytes).store(usize::from(bytes[0]), Ordering::Relaxed);
+        written
+    }
+
+    pub(super) fn read(&self, offset_bytes: usize, into: &mut [u8]) {
+        into[0] = self.line(offset_bytes).load(Ordering::Relaxed) as u8;
+    }
+}

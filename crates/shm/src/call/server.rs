@@ -1,0 +1,162 @@
+//! The server's side of calls by shared memory: the channel that it claims in a client's memory.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use feros_doorbell::Place;
+use feros_sync::Ordering;
+use rustix::io::Errno;
+
+use super::channel::{Channel, MessageHead, Scribbled, SendToChannelError};
+use super::layout::{ClaimState, FILE_BYTES, FILE_NAME, Layout, MAX_SERVERS, Role};
+use super::memory::CallMapping;
+use crate::peer::{Peer, PeerError, open_file};
+use crate::reason::{Obstacle, Reason, Side};
+
+/// Why a server does not take a client's requests from shared memory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChannelError {
+    /// The client's memory cannot be opened.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+    /// Other servers have all channels.
+    #[error(
+        "the client calls {MAX_SERVERS} servers by shared memory already; have fewer servers of one name"
+    )]
+    AllTaken,
+    /// The system refuses memory.
+    #[error(
+        "a client's memory for calls cannot be used ({step}: {errno}); allow this process more memory"
+    )]
+    NoMemory {
+        /// What was tried.
+        step: &'static str,
+        /// What the system said.
+        errno: Errno,
+    },
+}
+
+impl ChannelError {
+    /// The reason to show for the match.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Peer(error) => error.reason(Side::Publisher),
+            Self::AllTaken => Reason::TooManySubscriptions { limit: MAX_SERVERS },
+            Self::NoMemory { .. } => {
+                Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::NoMemory }
+            }
+        }
+    }
+}
+
+/// A channel from one client.
+#[derive(Debug)]
+pub struct ServerChannel {
+    channel: Channel,
+    peer: Arc<Peer>,
+}
+
+impl ServerChannel {
+    /// Claims a channel in the memory that a client of the process `peer` announced as `endpoint`.
+    /// Requests come after this, and the server looks for them once by itself.
+    ///
+    /// # Errors
+    /// See [`ChannelError`]; nothing is claimed then.
+    pub fn open(peer: Arc<Peer>, endpoint: u64, server: [u8; 16]) -> Result<Self, ChannelError> {
+        let pid = peer.pid();
+        let fd = endpoint.checked_sub(1).and_then(|fd| u32::try_from(fd).ok());
+        let fd = fd.unwrap_or(u32::MAX);
+        let file = open_file(pid, fd, FILE_NAME, FILE_BYTES)?;
+        let failed = |step| move |errno| ChannelError::NoMemory { step, errno };
+        let mapping = CallMapping::new(file.as_fd()).map_err(failed("mmap"))?;
+        // The process may have ended and left its id to another.
+        if !peer.is_alive() {
+            return Err(PeerError::NoSuchProcess { pid }.into());
+        }
+        mapping.provide(0, 1).map_err(failed("madvise"))?;
+        let claims = &mapping.layout().claims;
+        let index = claims.claim(server, std::process::id()).ok_or(ChannelError::AllTaken)?;
+        let claim = &claims.of_channels[index];
+        let (begin, size) = Layout::control_extent(index);
+        if let Err(errno) = mapping.provide(begin, size) {
+            claim.set(ClaimState::Left);
+            return Err(failed("madvise")(errno));
+        }
+        claim.set(ClaimState::Open);
+        Ok(Self { channel: Channel::new(Arc::new(mapping), index, Role::Server), peer })
+    }
+
+    /// The process of the client.
+    pub fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// Says where the client is to ring for requests. To be followed by a look for requests.
+    pub fn set_place(&self, place: Option<Place>) {
+        self.channel.set_place(place);
+    }
+
+    /// The endpoint of the client that receives responses by the engine; a stranger's word.
+    pub fn replies(&self) -> [u8; 16] {
+        self.channel.layout().claims.replies()
+    }
+
+    /// Whether the client has said what cannot be: nothing comes by the channel any more.
+    pub fn is_scribbled(&self) -> bool {
+        self.channel.is_scribbled()
+    }
+
+    /// Says whether the server is to be rung when the client has taken a response; to be followed
+    /// by a try to send.
+    pub fn await_room(&self, is_awaited: bool) {
+        self.channel.await_room(is_awaited);
+    }
+
+    /// Whether a request may wait to be taken; costs two loads.
+    pub fn may_have_request(&self) -> bool {
+        self.channel.may_have_message()
+    }
+
+    /// Takes the oldest request that was not taken: `take` is given its head, and what copies the
+    /// request into memory of its size. Never blocks.
+    ///
+    /// # Errors
+    /// The other side says what cannot be.
+    pub fn take<T>(
+        &self,
+        take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,
+    ) -> Result<Option<T>, Scribbled> {
+        self.channel.take(take)
+    }
+
+    /// Sends the response to the request of this number, which `fill` writes, and wakes the client.
+    ///
+    /// Never blocks; at most one system call, none if nobody sleeps there.
+    ///
+    /// # Errors
+    /// See [`SendToChannelError`]; nothing was sent then.
+    pub fn send(
+        &self,
+        number: i64,
+        stamp: i64,
+        size_bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Result<(), SendToChannelError> {
+        let has_left = self.channel.layout().claims.client_left.load(Ordering::Acquire) != 0;
+        if has_left || !self.peer.is_alive() {
+            return Err(SendToChannelError::Gone);
+        }
+        self.channel.send(number, stamp, size_bytes, fill)?;
+        self.peer.ring_at(self.channel.place_of_other());
+        Ok(())
+    }
+}
+
+impl Drop for ServerChannel {
+    fn drop(&mut self) {
+        self.channel.layout().claims.of_channels[self.channel.index()].set(ClaimState::Left);
+        // Calls that wait for a response end.
+        self.peer.ring_at(self.channel.place_of_other());
+    }
+}

@@ -1,0 +1,180 @@
+//! Tells when processes end, killed ones too. Whoever waits for another process sleeps at a
+//! doorbell, which the dead do not ring.
+//!
+//! One thread of this process sleeps until one of those ends that somebody watches. It comes with
+//! the first watch and ends with the last.
+
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_rmw::Notify;
+use feros_sync::Mutex;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+
+use crate::peer::Peer;
+
+/// A process that the system does not let wait for is looked at so often.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Has somebody told when a process has ended, until this is dropped.
+#[must_use = "nobody is told when this is dropped"]
+pub struct EndWatch(u64);
+
+static WATCHES: Mutex<Watches> = Mutex::new(Watches { next: 0, watched: Vec::new(), alarm: None });
+
+struct Watches {
+    /// The number of the next watch.
+    next: u64,
+    watched: Vec<Watched>,
+    /// What wakes the thread; `None`: there is none.
+    alarm: Option<Arc<OwnedFd>>,
+}
+
+struct Watched {
+    watch: u64,
+    peer: Arc<Peer>,
+    on_end: Notify,
+}
+
+impl EndWatch {
+    /// Has `on_end` called once when the process has ended, on a thread of its own: soon, if the
+    /// process ended before. A call that runs when the watch is dropped goes on.
+    pub fn new(peer: &Arc<Peer>, on_end: Notify) -> Self {
+        let mut watches = WATCHES.lock();
+        let watch = watches.next;
+        watches.next += 1;
+        watches.watched.push(Watched { watch, peer: Arc::clone(peer), on_end });
+        if watches.alarm.is_none() {
+            watches.alarm = start();
+        }
+        watches.rouse();
+        Self(watch)
+    }
+}
+
+impl Drop for EndWatch {
+    fn drop(&mut self) {
+        let mut watches = WATCHES.lock();
+        let index = watches.watched.iter().position(|watched| watched.watch == self.0);
+        let ended = index.map(|index| watches.watched.swap_remove(index));
+        if ended.is_some() {
+            watches.rouse();
+        }
+        drop(watches);
+        drop(ended); // without the lock
+    }
+}
+
+impl fmt::Debug for EndWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EndWatch").field(&self.0).finish()
+    }
+}
+
+impl Watches {
+    /// Has the thread look at the watches again.
+    fn rouse(&self) {
+        if let Some(alarm) = &self.alarm {
+            // It fails only where the thread has been told often enough.
+            let _ = rustix::io::write(alarm, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// The processes that are watched, each once.
+    fn peers(&self) -> Vec<Arc<Peer>> {
+        let mut peers: Vec<Arc<Peer>> = Vec::new();
+        for Watched { peer, .. } in &self.watched {
+            if !peers.iter().any(|known| Arc::ptr_eq(known, peer)) {
+                peers.push(Arc::clone(peer));
+            }
+        }
+        peers
+    }
+}
+
+fn start() -> Option<Arc<OwnedFd>> {
+    let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+    let started = eventfd(0, flags).map_err(io::Error::from).and_then(|alarm| {
+        let alarm = Arc::new(alarm);
+        let of_thread = Arc::clone(&alarm);
+        let thread = std::thread::Builder::new().name("feros-peers".into());
+        thread.spawn(move || watch(&of_thread)).map(|_| alarm)
+    });
+    let failed = |error| {
+        tracing::error!(
+            target: "feros::shm",
+            "a call may wait in vain for a server that is killed: the thread that watches processes \
+             cannot be started ({error}); end other threads (`ulimit -u`), close files (`ulimit -n`)"
+        );
+    };
+    started.map_err(failed).ok()
+}
+
+fn watch(alarm: &OwnedFd) {
+    loop {
+        let mut peers = {
+            let mut watches = WATCHES.lock();
+            if watches.watched.is_empty() {
+                watches.alarm = None;
+                return;
+            }
+            watches.peers()
+        };
+        wait(alarm, &peers);
+        peers.retain(|peer| !peer.is_alive());
+        if peers.is_empty() {
+            continue;
+        }
+        let has_ended =
+            |watched: &mut Watched| peers.iter().any(|peer| Arc::ptr_eq(peer, &watched.peer));
+        let ended: Vec<Watched> = WATCHES.lock().watched.extract_if(.., has_ended).collect();
+        ended.iter().for_each(|watched| (watched.on_end)());
+    }
+}
+
+/// Sleeps until one of the processes ends, or until the alarm.
+fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
+    let pidfds = peers.iter().map(|peer| peer.process().pidfd());
+    let mut waited_for = vec![PollFd::new(alarm, PollFlags::IN)];
+    waited_for.extend(pidfds.flatten().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
+    let has_all = waited_for.len() > peers.len();
+    let interval = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_INTERVAL.subsec_nanos()) };
+    match poll(&mut waited_for, (!has_all).then_some(&interval)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        // The system lacks memory: better late than never.
+        Err(_) => std::thread::sleep(LOOK_INTERVAL),
+    }
+    // It is told anew for what comes after this.
+    let _ = rustix::io::read(alarm, &mut [0; 8]);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::segment::ProcessSegment;
+
+    const WATCHDOG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_living_process_is_watched_until_the_watch_ends() {
+        let own = ProcessSegment::of_this_process().unwrap();
+        let peer = Peer::open(std::process::id(), own.file_number(), own.token()).unwrap();
+        let (told, heard) = sync_channel(1);
+        let watch = EndWatch::new(&peer, Arc::new(move || told.send(()).unwrap()));
+        let before = Arc::strong_count(&peer);
+        drop(watch);
+        // The thread lets go of what it is not to watch any more.
+        feros_test_support::eventually(|| match Arc::strong_count(&peer) {
+            1 => Ok(()),
+            other => Err(format!("{other} of {before}")),
+        });
+        assert!(heard.recv_timeout(WATCHDOG).is_err(), "nobody is left who could tell");
+    }
+}

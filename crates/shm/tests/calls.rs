@@ -1,0 +1,244 @@
+//! A client's memory for calls: claimed by servers, filled, freed, and written over by strangers.
+#![allow(clippy::unwrap_used)]
+
+use std::fs::OpenOptions;
+use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use feros_shm::{
+    ARENA_BYTES, CallMemory, ChannelError, ClientChannel, MAX_SERVERS, MAX_WAITING, Peer,
+    PeerError, ProcessSegment, SendToChannelError, ServerChannel,
+};
+
+const CLIENT: [u8; 16] = [7; 16];
+
+/// This process, as another one sees it.
+fn this_process() -> Arc<Peer> {
+    let segment = ProcessSegment::of_this_process().unwrap();
+    let token: NonZeroU64 = segment.token();
+    Peer::open(std::process::id(), segment.file_number(), token).unwrap()
+}
+
+fn open(memory: &CallMemory, server: u8) -> Result<ServerChannel, ChannelError> {
+    ServerChannel::open(this_process(), memory.endpoint(), [server; 16])
+}
+
+fn client_of(memory: &CallMemory, server: u8) -> Option<Arc<ClientChannel>> {
+    memory.channel([server; 16], &this_process())
+}
+
+fn made() -> CallMemory {
+    let memory = CallMemory::create().unwrap();
+    memory.begin(CLIENT, Arc::new(|| ()));
+    memory
+}
+
+fn pair() -> (CallMemory, ServerChannel, Arc<ClientChannel>) {
+    let memory = made();
+    let server = open(&memory, 1).unwrap();
+    let client = client_of(&memory, 1).unwrap();
+    (memory, server, client)
+}
+
+fn write(bytes: &[u8]) -> impl FnOnce(&mut [u8]) -> bool {
+    move |memory| {
+        memory.copy_from_slice(bytes);
+        true
+    }
+}
+
+fn request(server: &ServerChannel) -> Option<(i64, Vec<u8>)> {
+    let taken = server.take(|head, read| {
+        let mut bytes = vec![0; head.size_bytes];
+        read(&mut bytes);
+        (head.number, bytes)
+    });
+    taken.unwrap()
+}
+
+fn response(memory: &CallMemory) -> Option<([u8; 16], i64, Vec<u8>)> {
+    let taken = memory.take_response(|server, head, read| {
+        let mut bytes = vec![0; head.size_bytes];
+        read(&mut bytes);
+        (server, head.number, bytes)
+    });
+    taken.unwrap()
+}
+
+#[test]
+fn requests_and_responses_come_in_order_with_their_numbers_and_bytes() {
+    let (memory, server, client) = pair();
+    assert_eq!(server.replies(), CLIENT);
+    assert_eq!((request(&server), response(&memory)), (None, None));
+    for number in 0..1000_i64 {
+        let bytes = vec![number as u8; number as usize * 100];
+        client.send(number, 5, bytes.len(), write(&bytes)).unwrap();
+        assert!(server.may_have_request());
+        assert_eq!(request(&server), Some((number, bytes.clone())));
+        server.send(number, 6, bytes.len(), write(&bytes)).unwrap();
+        assert!(memory.may_have_response());
+        assert_eq!(response(&memory), Some(([1; 16], number, bytes)));
+    }
+    assert!(!server.may_have_request() && !memory.may_have_response());
+}
+
+#[test]
+fn what_is_full_or_too_large_is_told_and_nothing_of_it_is_sent() {
+    let (_memory, server, client) = pair();
+    for number in 0..MAX_WAITING as i64 {
+        client.send(number, 0, 1, write(b"x")).unwrap();
+    }
+    let busy = client.send(-1, 0, 1, write(b"x")).unwrap_err();
+    assert_eq!(busy, SendToChannelError::Busy { waiting: MAX_WAITING, size_bytes: 1 });
+    assert_eq!(request(&server).unwrap().0, 0);
+    client.send(64, 0, 1, write(b"x")).unwrap();
+    let numbers: Vec<i64> = std::iter::from_fn(|| request(&server)).map(|(one, _)| one).collect();
+    assert_eq!(numbers, (1..=64).collect::<Vec<_>>());
+
+    let size_bytes = ARENA_BYTES + 1;
+    let large = client.send(1, 0, size_bytes, |_| true).unwrap_err();
+    assert_eq!(large, SendToChannelError::TooLarge { size_bytes });
+    assert_eq!(client.send(1, 0, 8, |_| false).unwrap_err(), SendToChannelError::Aborted);
+    assert_eq!(request(&server), None);
+    // Two of which only one fits beside the other.
+    client.send(1, 0, ARENA_BYTES - 100, |memory| memory.len() == ARENA_BYTES - 100).unwrap();
+    assert!(matches!(client.send(2, 0, 101, |_| true), Err(SendToChannelError::Busy { .. })));
+    assert_eq!(request(&server).unwrap().1.len(), ARENA_BYTES - 100);
+    client.send(2, 0, 101, |_| true).unwrap();
+}
+
+#[test]
+fn channels_are_for_four_servers_and_come_back_when_those_leave() {
+    let memory = made();
+    let servers: Vec<_> = (1..=MAX_SERVERS as u8).map(|one| open(&memory, one).unwrap()).collect();
+    let clients: Vec<_> =
+        (1..=MAX_SERVERS as u8).map(|one| client_of(&memory, one).unwrap()).collect();
+    assert!(matches!(open(&memory, 9), Err(ChannelError::AllTaken)));
+    assert!(client_of(&memory, 9).is_none());
+    for (index, client) in clients.iter().enumerate() {
+        client.send(index as i64, 0, 1, write(&[index as u8])).unwrap();
+    }
+    for (index, server) in servers.iter().enumerate() {
+        assert_eq!(request(server), Some((index as i64, vec![index as u8])));
+    }
+    drop(servers);
+    assert!(clients.iter().all(|client| !client.is_open()));
+    assert_eq!(clients[0].send(1, 0, 1, |_| true), Err(SendToChannelError::Gone));
+    memory.free_channels(|_| false);
+    assert!(open(&memory, 9).is_err(), "as long as somebody may send there");
+    drop(clients);
+    memory.free_channels(|_| false);
+    let server = open(&memory, 9).unwrap();
+    let client = client_of(&memory, 9).unwrap();
+    client.send(1, 0, 2, write(b"hi")).unwrap();
+    assert_eq!(request(&server), Some((1, b"hi".to_vec())));
+    memory.free_channels(|_| false);
+    assert!(client.is_open(), "its process lives");
+}
+
+#[test]
+fn what_a_server_sent_before_it_left_is_still_taken() {
+    let (memory, server, client) = pair();
+    for number in [1, 2] {
+        client.send(number, 0, 1, write(b"x")).unwrap();
+        request(&server).unwrap();
+        server.send(number, 0, 2, write(b"hi")).unwrap();
+    }
+    drop(server);
+    assert!(client.has_left() && memory.has_lost_server());
+    drop(client);
+    for number in [1, 2] {
+        memory.free_channels(|_| false);
+        assert_eq!(response(&memory), Some(([1; 16], number, b"hi".to_vec())));
+    }
+    memory.free_channels(|_| false);
+    assert!(!memory.has_lost_server());
+    let servers: Vec<_> = (1..=MAX_SERVERS as u8).map(|one| open(&memory, one)).collect();
+    assert!(servers.iter().all(Result::is_ok), "all channels are free again");
+}
+
+#[test]
+fn a_channel_comes_back_whose_server_was_killed_while_it_claimed() {
+    let memory = made();
+    let _others: Vec<_> = (1..MAX_SERVERS as u8).map(|one| open(&memory, one).unwrap()).collect();
+    let mut killed = std::process::Command::new("true").spawn().unwrap();
+    killed.wait().unwrap();
+    let claimed = (u64::from(killed.id()) << 32) | 1;
+    let at = 64 * MAX_SERVERS as u64; // the claims are lines of 64 bytes, behind one
+    let path = format!("/proc/self/fd/{}", memory.endpoint() - 1);
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(&claimed.to_le_bytes(), at).unwrap();
+    assert!(matches!(open(&memory, 9), Err(ChannelError::AllTaken)));
+    assert!(client_of(&memory, 9).is_none());
+    memory.free_channels(|_| false);
+    open(&memory, 9).unwrap();
+}
+
+#[test]
+fn a_client_that_left_is_told_of() {
+    let (memory, server, client) = pair();
+    drop((memory, client));
+    assert_eq!(server.send(1, 0, 1, |_| true), Err(SendToChannelError::Gone));
+}
+
+#[test]
+fn what_is_no_memory_for_calls_is_not_opened() {
+    let segment = ProcessSegment::of_this_process().unwrap();
+    let wrong = u64::from(segment.file_number()) + 1;
+    for endpoint in [wrong, 0, 1 << 20, u64::MAX] {
+        let opened = ServerChannel::open(this_process(), endpoint, [1; 16]);
+        let error = opened.unwrap_err();
+        assert!(matches!(error, ChannelError::Peer(PeerError::NotASegment { .. })), "{error}");
+    }
+}
+
+/// Every word that either side reads is written over with every kind of nonsense.
+#[test]
+fn words_that_cannot_be_true_end_the_channel_and_nothing_else() {
+    let mut random = 7_u64;
+    for round in 0..300 {
+        let (memory, server, client) = pair();
+        client.send(1, 0, 100, write(&[1; 100])).unwrap();
+        server.send(1, 0, 100, write(&[2; 100])).unwrap();
+        let path = format!("/proc/self/fd/{}", memory.endpoint() - 1);
+        let file = OpenOptions::new().write(true).open(path).unwrap();
+        for _ in 0..1 + round % 7 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = ((random >> 40) % (36 << 10)) & !7;
+            let value = match random >> 62 {
+                0 => u64::MAX,
+                1 => (random >> 20) & 0xff,
+                2 => 1 << ((random >> 20) % 64),
+                _ => random,
+            };
+            file.write_all_at(&value.to_le_bytes(), at).unwrap();
+        }
+        for number in 2..80 {
+            let _ = client.send(number, 0, 100, write(&[3; 100]));
+            let _ = server.take(|head, read| read(&mut vec![0; head.size_bytes]));
+            let _ = server.send(number, 0, 100, write(&[4; 100]));
+            let _ = memory.take_response(|_, head, read| read(&mut vec![0; head.size_bytes]));
+        }
+        memory.free_channels(|_| false);
+    }
+}
+
+#[test]
+fn a_client_without_servers_takes_no_memory() {
+    use std::os::unix::fs::MetadataExt as _;
+    let memory = made();
+    let blocks = || {
+        let path = format!("/proc/self/fd/{}", memory.endpoint() - 1);
+        std::fs::metadata(path).unwrap().blocks() * 512
+    };
+    assert_eq!(blocks(), 0);
+    let server = open(&memory, 1).unwrap();
+    let client = client_of(&memory, 1).unwrap();
+    assert!(blocks() <= 3 * 4096, "{}", blocks());
+    for number in 0..1000 {
+        client.send(number, 0, 1000, |_| true).unwrap();
+        request(&server).unwrap();
+    }
+    assert!(blocks() <= 4 * 4096, "what is taken in turn has one place: {}", blocks());
+}
