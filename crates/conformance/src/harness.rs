@@ -191,6 +191,16 @@ impl TestNode {
         mapping: ServiceMapping,
         replies_on_demand: bool,
     ) -> TestService {
+        self.service_that_announces(service, mapping, replies_on_demand, "")
+    }
+
+    pub(crate) fn service_that_announces(
+        &self,
+        service: &str,
+        mapping: ServiceMapping,
+        replies_on_demand: bool,
+        announcement: &str,
+    ) -> TestService {
         let requests = NotificationCounter::new();
         let options = ServiceOptions {
             node: self.node,
@@ -202,7 +212,9 @@ impl TestNode {
             mapping,
             replies_on_demand,
             local_requests_only: false,
+            announcement,
             on_request: requests.notify(),
+            on_match: requests.notify(),
         };
         TestService { service: self.session.create_service(options).unwrap(), requests }
     }
@@ -211,6 +223,15 @@ impl TestNode {
         &self,
         service: &str,
         force_mapping: Option<ServiceMapping>,
+    ) -> TestClient {
+        self.client_that_announces(service, force_mapping, "")
+    }
+
+    pub(crate) fn client_that_announces(
+        &self,
+        service: &str,
+        force_mapping: Option<ServiceMapping>,
+        announcement: &str,
     ) -> TestClient {
         let responses = NotificationCounter::new();
         let options = ClientOptions {
@@ -221,7 +242,9 @@ impl TestNode {
             response_hash: Some(HASH),
             qos: QosProfile::services_default(),
             force_mapping,
+            announcement,
             on_response: responses.notify(),
+            on_match: responses.notify(),
         };
         TestClient { client: self.session.create_client(options).unwrap(), responses }
     }

@@ -56,8 +56,11 @@ macro_rules! conformance_tests {
                 ],
                 services: [
                     calls_are_answered, calls_with_payload_header_are_answered,
-                    both_mappings_at_once, large_responses, responses_go_to_their_client,
+                    both_mappings_at_once, large_responses, responses_find_a_client_by_its_endpoint,
+                    responses_are_displaced_by_no_others, responses_go_to_their_client,
+                    servers_and_clients_announce,
                     availability_is_notified, late_responses_are_accepted, lost_clients_are_reported,
+                    lost_requests_are_counted,
                     raw_requests_without_identity_are_answered, truncated_headers_are_refused,
                 ],
                 lifecycle: [

@@ -167,6 +167,48 @@ pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
     }
 }
 
+/// A client that is slow to take its responses keeps them, however many others there are.
+pub fn responses_are_displaced_by_no_others(fixture: &dyn Fixture) {
+    const OWN: u32 = 30;
+    let (near, far) = test_nodes(fixture);
+    for mapping in BOTH {
+        let service = unique("/displaced");
+        let server = near.service(&service, ServiceMapping::default());
+        let [slow, quick] = [(); 2].map(|()| far.client(&service, Some(mapping)));
+        [&slow, &quick].iter().for_each(|client| client.wait_for_server());
+        for number in 0..OWN {
+            slow.ask(number);
+            server.answer_one(0);
+            quick.ask(number);
+            server.answer_one(0);
+            assert_eq!(number_in(&quick.next().1.payload), number);
+        }
+        for number in 0..OWN {
+            assert_eq!(number_in(&slow.next().1.payload), number, "{mapping:?}");
+        }
+    }
+}
+
+/// More requests at once than the history keeps: what is lost is counted.
+pub fn lost_requests_are_counted(fixture: &dyn Fixture) {
+    const REQUESTS: u32 = 40;
+    let (near, far) = test_nodes(fixture);
+    let service = unique("/flood");
+    let server = near.service(&service, ServiceMapping::default());
+    let client = far.client(&service, None);
+    client.wait_for_server();
+    client.ask(0);
+    server.answer_one(0);
+    for number in 1..=REQUESTS {
+        client.ask(number);
+    }
+    let mut taken = 1;
+    while number_in(&server.next().1.payload) != REQUESTS {
+        taken += 1;
+    }
+    assert_eq!(server.service.lost_requests() + taken, u64::from(REQUESTS));
+}
+
 /// A client is notified when its service comes and when it goes.
 pub fn availability_is_notified(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
@@ -205,6 +247,58 @@ pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
     }
     for expected in asked.iter().rev() {
         assert_eq!(client.next().0, *expected);
+    }
+}
+
+/// What servers and clients announce is seen by the other side of the match, and in the graph.
+pub fn servers_and_clients_announce(fixture: &dyn Fixture) {
+    let (near, far) = test_nodes(fixture);
+    let service = unique("/announced");
+    let mapping = ServiceMapping::default();
+    let server = near.service_that_announces(&service, mapping, false, "side=server");
+    let client = far.client_that_announces(&service, None, "side=client");
+    client.wait_for_server();
+    let servers = client.client.servers();
+    assert_eq!(servers.len(), 1);
+    assert!(servers[0].is_available);
+    assert_eq!(servers[0].found.gid, server.service.gid());
+    assert_eq!(servers[0].found.announcement.as_deref(), Some("side=server"));
+    let found =
+        server.requests.wait_for("a client", || server.service.clients().into_iter().next());
+    assert_eq!(found.gid, client.client.gid());
+    assert_eq!(found.announcement.as_deref(), Some("side=client"));
+    for (kind, text) in [
+        (feros_rmw::EndpointKind::Service, "side=server"),
+        (feros_rmw::EndpointKind::Client, "side=client"),
+    ] {
+        far.wait_for_graph(text, |graph| {
+            let found = graph.endpoints_of(kind, &service).next()?;
+            (found.announcement.as_deref() == Some(text)).then_some(())
+        });
+    }
+    drop(server);
+    client
+        .responses
+        .wait_for("the server's end", || client.client.servers().is_empty().then_some(()));
+}
+
+/// A request that came by another way is answered to the endpoint that its client names, under any
+/// number.
+pub fn responses_find_a_client_by_its_endpoint(fixture: &dyn Fixture) {
+    let (near, far) = test_nodes(fixture);
+    let service = unique("/other_way");
+    let server = near.service(&service, ServiceMapping::default());
+    let clients = [(); 2].map(|()| far.client(&service, None));
+    clients.iter().for_each(TestClient::wait_for_server);
+    for (client, number) in clients.iter().zip([1 << 62, i64::MAX]) {
+        let id = RequestId {
+            client: client.client.response_gid().0,
+            sequence_number: number,
+            mapping: ServiceMapping::RelatedSampleIdentity,
+        };
+        server.respond(&id, &numbered(7)).unwrap();
+        let (answered, response) = client.next();
+        assert_eq!((answered, number_in(&response.payload)), (number, 7));
     }
 }
 
