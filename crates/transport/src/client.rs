@@ -1,18 +1,69 @@
-//! The untyped end of a client of a service. Requests and responses take the network transport.
+//! The untyped end of a client of a service: its handle. What sends and takes is the `Caller`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
+use feros_doorbell::Ringer;
+use feros_rmw::engine::Fill;
 use feros_rmw::{
-    Client as EngineClient, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile,
-    Sample, Session, TakeError,
+    CreateEndpointError, Gid, NodeId, Notify, PublishError, QosProfile, Sample, ServiceMapping,
+    Session, TakeError, TypeHash,
 };
+use feros_shm::{Announcement, CallMemory, Obstacle, Transport, TransportSet};
+
+use crate::calls::caller::{Caller, CallerOptions};
+use crate::calls::counters::CallCounts;
+use crate::calls::recipients::Recipients;
+use crate::calls::waiting::ResponseWait;
+use crate::graph::MatchTransport;
+use crate::shared_memory::availability;
+use crate::shared_memory::upkeep::Upkeep;
+
+/// How the end of a client is made.
+pub struct ClientOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// The fully qualified service.
+    pub service: &'a str,
+    /// As `package/srv/Name`.
+    pub type_name: &'a str,
+    /// Hash of the request message.
+    pub request_hash: Option<TypeHash>,
+    /// Hash of the response message.
+    pub response_hash: Option<TypeHash>,
+    /// Policies of both directions.
+    pub qos: QosProfile,
+    /// Use this mapping whatever the server announces; `None` follows the server.
+    pub force_mapping: Option<ServiceMapping>,
+    /// Transports that requests and responses may take.
+    pub transports: TransportSet,
+    /// Rings when there may be a response to take, or the servers have changed.
+    pub ringer: &'a Ringer,
+    /// Called when there may be a response to take, on any thread; it must not block nor own the
+    /// client. Of responses in shared memory it is told from [`Client::listen`] on.
+    pub on_response: Notify,
+    /// Called when the servers may have changed, likewise.
+    pub on_match: Notify,
+}
 
 /// A client without message types.
 ///
 /// Everything may be called from any thread.
 #[derive(Clone)]
 pub struct Client {
-    engine: Arc<dyn EngineClient>,
+    // Dropped first: nothing looks after what goes.
+    _looked_after: Arc<LookedAfter>,
+    caller: Arc<Caller>,
+}
+
+/// Ends the upkeep with the last handle.
+struct LookedAfter(Upkeep);
+
+impl Drop for LookedAfter {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 impl Client {
@@ -24,34 +75,106 @@ impl Client {
         session: &dyn Session,
         options: ClientOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
-        Ok(Self { engine: session.create_client(options)? })
+        let ClientOptions { service, transports, ringer, .. } = options;
+        let (memory, obstacle) = match make_memory(transports) {
+            Ok(memory) => (memory, None),
+            Err(obstacle) => (None, Some(obstacle)),
+        };
+        let endpoint = memory.as_ref().map_or(0, CallMemory::endpoint);
+        let announcement = Announcement::of_this_process(endpoint, transports, obstacle);
+        let engine_pending = Arc::new(AtomicBool::new(false));
+        let matches = Arc::new(AtomicU64::new(0));
+        let on_response: Notify = {
+            let (pending, ringer) = (engine_pending.clone(), ringer.clone());
+            let tell = options.on_response.clone();
+            Arc::new(move || {
+                pending.store(true, Ordering::Release);
+                ringer.ring();
+                tell();
+            })
+        };
+        let upkeep = Upkeep::new();
+        let on_match: Notify = {
+            let (matches, ringer, tell) =
+                (matches.clone(), ringer.clone(), options.on_match.clone());
+            let upkeep = upkeep.clone();
+            Arc::new(move || {
+                matches.fetch_add(1, Ordering::AcqRel);
+                ringer.ring();
+                upkeep.ask();
+                tell();
+            })
+        };
+        let on_server_end = on_match.clone();
+        let engine = session.create_client(feros_rmw::ClientOptions {
+            node: options.node,
+            service,
+            type_name: options.type_name,
+            request_hash: options.request_hash,
+            response_hash: options.response_hash,
+            qos: options.qos,
+            force_mapping: options.force_mapping,
+            announcement: &announcement.encode(),
+            on_response,
+            on_match,
+        })?;
+        let caller = Arc::new(Caller::new(CallerOptions {
+            service,
+            engine,
+            announced: announcement.into(),
+            allowed: transports,
+            memory,
+            ringer,
+            on_response: options.on_response,
+            on_match: options.on_match,
+            on_server_end,
+            engine_pending,
+            matches,
+        }));
+        caller.begin(&upkeep);
+        Ok(Self { _looked_after: Arc::new(LookedAfter(upkeep)), caller })
     }
 
-    /// Whether a server is there, so that a request sent now is answered.
+    /// Whether a server is there, so that a request sent now is answered. Servers of this host
+    /// whose processes have ended are none, whatever the engine knows.
     pub fn service_is_available(&self) -> bool {
-        self.engine.service_is_available()
+        self.caller.routes().is_available()
     }
 
     /// The servers to which a request sent now goes.
     pub fn servers(&self) -> Vec<Gid> {
-        self.engine.servers()
+        self.caller.routes().servers.iter().map(|route| route.server).collect()
+    }
+
+    /// The transport of requests to each server, and why it is not a shorter one.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.caller.routes().transports.clone()
     }
 
     /// What the responses of the servers come from; one that is missing here sends none any more.
     pub fn responders(&self) -> Vec<Gid> {
-        self.engine.responders()
+        self.caller.engine.responders()
     }
 
-    /// Sends a request; says its number.
+    /// Sends a request; says its number, and who got it.
+    ///
+    /// Waits up to a second for servers of this host that have not taken earlier requests.
     ///
     /// # Errors
     /// When the request cannot be serialized or sent.
     pub fn send_request(
         &self,
         size_bytes: usize,
-        fill: feros_rmw::engine::Fill<'_>,
-    ) -> Result<i64, PublishError> {
-        self.engine.send_request(size_bytes, fill)
+        fill: Fill<'_>,
+    ) -> Result<(i64, Recipients), PublishError> {
+        self.caller.send_request(size_bytes, fill)
+    }
+
+    /// Whether no response will come any more to a request that these servers got, but those that
+    /// can be taken now: they have left, or were killed. That is noticed at once on this host:
+    /// [`ClientOptions::on_match`] and the ringer tell of it.
+    pub fn have_left(&self, recipients: &Recipients) -> bool {
+        self.caller.have_left(recipients)
     }
 
     /// The next response and the number of its request. Never blocks.
@@ -59,16 +182,56 @@ impl Client {
     /// # Errors
     /// When the engine fails.
     pub fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
-        self.engine.take_response()
+        self.caller.take_response()
+    }
+
+    /// Has [`ClientOptions::on_response`] told of responses in shared memory too, of which no
+    /// thread of this process would hear that does not wait. To be called before the last look for
+    /// a response that is awaited.
+    pub fn listen(&self) {
+        self.caller.listen();
+    }
+
+    /// Begins to wait for responses on this thread; best before the request is sent, so that
+    /// nothing is left to do while the server works.
+    pub fn begin_wait(&self) -> ResponseWait {
+        ResponseWait::begin(&self.caller.ringer, self.caller.may_be_rung_by_others())
+    }
+
+    /// Sleeps until something rings that was not there when the wait's last look began, at most for
+    /// `timeout`. May return early without reason.
+    pub fn sleep(&self, waiting: &ResponseWait, timeout: Duration) {
+        waiting.sleep(self.caller.is_rung_by_others(), timeout);
+    }
+
+    /// What was sent by which transport so far.
+    pub fn counts(&self) -> CallCounts {
+        self.caller.counters.read(self.caller.engine.lost_responses())
     }
 
     /// Its policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
-        self.engine.qos()
+        self.caller.engine.qos()
     }
 
     /// Identity of the endpoint that sends requests.
     pub fn gid(&self) -> Gid {
-        self.engine.gid()
+        self.caller.engine.gid()
     }
+
+    /// Identity of the endpoint that receives responses, by which servers know the client.
+    pub fn response_gid(&self) -> Gid {
+        self.caller.engine.response_gid()
+    }
+}
+
+/// `Ok(None)`: the shared-memory transport is not wanted.
+fn make_memory(transports: TransportSet) -> Result<Option<CallMemory>, Obstacle> {
+    if !transports.contains(Transport::SharedMemory) {
+        return Ok(None);
+    }
+    if let Some(obstacle) = availability::obstacle() {
+        return Err(obstacle);
+    }
+    CallMemory::create().map(Some).map_err(|unavailable| unavailable.obstacle())
 }

@@ -18,7 +18,7 @@ impl TransportCounter {
         self.bytes.fetch_add((receivers * size_bytes) as u64, Ordering::Relaxed);
     }
 
-    fn read(&self) -> TransportCount {
+    pub(crate) fn read(&self) -> TransportCount {
         TransportCount {
             messages: self.messages.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),

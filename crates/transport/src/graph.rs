@@ -54,19 +54,30 @@ pub fn transports_of_topic<'a>(
     topic: &'a str,
 ) -> Vec<TransportBetween<'a>> {
     let matches = graph.matches(topic).into_iter();
-    matches
-        .map(|(publisher, subscription)| {
-            let announced =
-                |endpoint: &EndpointInfo| Announced::read(endpoint.announcement.as_deref());
-            let choice = classify(&announced(publisher), &announced(subscription));
-            TransportBetween {
-                publisher,
-                subscription,
-                transport: choice.transport,
-                reason: choice.reason,
-            }
-        })
-        .collect()
+    matches.map(|(publisher, subscription)| between(publisher, subscription)).collect()
+}
+
+fn between<'a>(
+    publisher: &'a EndpointInfo,
+    subscription: &'a EndpointInfo,
+) -> TransportBetween<'a> {
+    let announced = |endpoint: &EndpointInfo| Announced::read(endpoint.announcement.as_deref());
+    let choice = classify(&announced(publisher), &announced(subscription));
+    let (transport, reason) = (choice.transport, choice.reason);
+    TransportBetween { publisher, subscription, transport, reason }
+}
+
+/// The transport of requests and responses between each client and each server of a service, for
+/// anybody who sees the graph; the client is the `publisher`, the server the `subscription`.
+///
+/// As long as one server of a client has to be reached by the network transport, the client's
+/// requests take the network transport to all of them.
+pub fn transports_of_service<'a>(
+    graph: &'a GraphSnapshot,
+    service: &'a str,
+) -> Vec<TransportBetween<'a>> {
+    let pairs = graph.calls(service).into_iter();
+    pairs.map(|(client, server)| between(client, server)).collect()
 }
 
 /// Whether this process can share memory with others, for people who want to know why it does not.

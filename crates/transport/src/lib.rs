@@ -5,13 +5,14 @@
 //! their events. `routing` sorts a publisher's matches by transport, `sending` publishes one
 //! message on each transport that needs it, `receiving` brings what comes by several transports
 //! into each publisher's order. `intra_process` and `shared_memory` have a room each; the
-//! network is the engine's own affair.
+//! network is the engine's own affair. `calls` has what servers and clients need besides.
 //!
 //! The crate knows no node, no executor, no message type and no user callback. What a message is
 //! within a process is the client's choice ([`Object`], [`Outgoing`]).
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod calls;
 mod client;
 mod counters;
 mod events;
@@ -26,15 +27,21 @@ mod service;
 mod shared_memory;
 mod subscription;
 
-pub use client::Client;
+pub use calls::counters::CallCounts;
+pub use calls::recipients::Recipients;
+pub use calls::waiting::ResponseWait;
+pub use client::{Client, ClientOptions};
 pub use counters::{PublisherCounts, SubscriptionCounts, TransportCount};
 pub use events::{PublisherEventKind, SubscriptionEventKind};
-pub use graph::{MatchTransport, TransportBetween, check_shared_memory, transports_of_topic};
+pub use graph::{
+    MatchTransport, TransportBetween, check_shared_memory, transports_of_service,
+    transports_of_topic,
+};
 pub use intra_process::delivery::{Delivery, DirectDispatch, IntraProcessRoute, ObjectRoute};
 pub use intra_process::queue::Object;
 pub use publisher::{Publisher, PublisherOptions};
 pub use receiving::{Received, Receiver};
 pub use sending::{Loan, Outgoing, PublishError};
-pub use service::Service;
+pub use service::{Request, Service, ServiceOptions};
 pub use shared_memory::options::{SharedMemoryOptions, WhenExhausted};
 pub use subscription::{Subscription, SubscriptionOptions};

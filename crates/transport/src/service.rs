@@ -1,18 +1,132 @@
-//! The untyped end of a server of a service. Requests and responses take the network transport.
+//! The untyped end of a server of a service: takes requests by whichever transport they come, and
+//! sends each response back by the same one.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use feros_doorbell::Ringer;
+use feros_rmw::engine::Fill;
 use feros_rmw::{
-    CreateEndpointError, Gid, PublishError, QosProfile, RequestId, Sample,
-    Service as EngineService, ServiceOptions, Session, TakeError,
+    CreateEndpointError, Gid, NodeId, Notify, Payload, PublishError, QosProfile, RequestId, Sample,
+    Service as EngineService, ServiceMapping, Session, Stamp, TakeError, TypeHash,
 };
+use feros_shm::{Announced, Announcement, Obstacle, SendToChannelError, Transport, TransportSet};
+use feros_sync::Mutex;
+
+use crate::bytes::{BufferPool, lend};
+use crate::calls::channels::{OpenChannel, ServerChannels};
+use crate::calls::counters::{CallCounters, CallCounts};
+use crate::calls::inbox::{LocalMessage, MOST_RESPONSES, NotTaken, RequestQueue, ResponseInbox};
+use crate::calls::local_sample;
+use crate::calls::registry::{self, Registration};
+use crate::graph::MatchTransport;
+use crate::shared_memory::availability;
+
+/// How the end of a server is made.
+pub struct ServiceOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// The fully qualified service.
+    pub service: &'a str,
+    /// As `package/srv/Name`.
+    pub type_name: &'a str,
+    /// Hash of the request message.
+    pub request_hash: Option<TypeHash>,
+    /// Hash of the response message.
+    pub response_hash: Option<TypeHash>,
+    /// Policies of both directions.
+    pub qos: QosProfile,
+    /// How the server announces itself to stock ROS 2.
+    pub mapping: ServiceMapping,
+    /// Whether what sends responses through the engine may wait to come into being until there is a
+    /// client.
+    pub replies_on_demand: bool,
+    /// Whether requests that other hosts send are ignored. Requests on the intra-process and
+    /// shared-memory transports are of this host.
+    pub local_requests_only: bool,
+    /// Transports that requests and responses may take.
+    pub transports: TransportSet,
+    /// Rings when there may be a request to take.
+    pub ringer: &'a Ringer,
+}
 
 /// A server without message types.
 ///
 /// Everything may be called from any thread.
 #[derive(Clone)]
-pub struct Service {
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    // Dropped first: clients of this process find the queue as long as this lives.
+    _registration: Registration,
+    service: String,
     engine: Arc<dyn EngineService>,
+    queue: Arc<RequestQueue>,
+    channels: Arc<ServerChannels>,
+    /// Raised by the engine when it may have a request.
+    engine_pending: Arc<AtomicBool>,
+    hears_network: bool,
+    /// Where the next request is looked for first.
+    turn: AtomicUsize,
+    buffers: Mutex<BufferPool>,
+    counters: CallCounters,
+}
+
+/// What the response to a request needs.
+#[derive(Debug, Clone)]
+pub struct Request {
+    id: RequestId,
+    way: ReplyWay,
+}
+
+#[derive(Clone)]
+enum ReplyWay {
+    Engine,
+    SharedMemory(Arc<OpenChannel>),
+    IntraProcess(Weak<ResponseInbox>),
+}
+
+impl std::fmt::Debug for ReplyWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Engine => "Engine",
+            Self::SharedMemory(_) => "SharedMemory",
+            Self::IntraProcess(_) => "IntraProcess",
+        })
+    }
+}
+
+/// Two are the same if they ask for the same response.
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.transport() == other.transport()
+    }
+}
+
+impl Eq for Request {}
+
+impl From<RequestId> for Request {
+    /// A request that came by the engine.
+    fn from(id: RequestId) -> Self {
+        Self { id, way: ReplyWay::Engine }
+    }
+}
+
+impl Request {
+    /// Who sent it, and its number there.
+    pub fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    /// How the request came, and its response goes.
+    pub fn transport(&self) -> Transport {
+        match self.way {
+            ReplyWay::Engine => Transport::Network,
+            ReplyWay::SharedMemory(_) => Transport::SharedMemory,
+            ReplyWay::IntraProcess(_) => Transport::IntraProcess,
+        }
+    }
 }
 
 impl Service {
@@ -24,37 +138,312 @@ impl Service {
         session: &dyn Session,
         options: ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
-        Ok(Self { engine: session.create_service(options)? })
+        let ServiceOptions { service, transports, ringer, .. } = options;
+        let announcement = Announcement::of_this_process(0, transports, obstacle(transports));
+        let channels = Arc::new(ServerChannels::new(Announced::from(announcement.clone()), ringer));
+        let engine_pending = Arc::new(AtomicBool::new(false));
+        let on_request: Notify = {
+            let (pending, ringer) = (engine_pending.clone(), ringer.clone());
+            Arc::new(move || {
+                pending.store(true, Ordering::Release);
+                ringer.ring();
+            })
+        };
+        let upkeep = channels.upkeep().clone();
+        let registering = registry::begin_registration();
+        let engine = session.create_service(feros_rmw::ServiceOptions {
+            node: options.node,
+            service,
+            type_name: options.type_name,
+            request_hash: options.request_hash,
+            response_hash: options.response_hash,
+            qos: options.qos,
+            mapping: options.mapping,
+            replies_on_demand: options.replies_on_demand,
+            local_requests_only: options.local_requests_only,
+            announcement: &announcement.encode(),
+            on_request,
+            on_match: Arc::new(move || upkeep.ask()),
+        })?;
+        let queue = Arc::new(RequestQueue::new(ringer.clone()));
+        let registration = registry::register(engine.gid(), &queue);
+        drop(registering);
+        if announcement.shared_memory.is_ok() && transports.contains(Transport::SharedMemory) {
+            channels.begin(&engine);
+        }
+        Ok(Self(Arc::new(Inner {
+            _registration: registration,
+            service: service.to_owned(),
+            engine,
+            queue,
+            channels,
+            engine_pending,
+            hears_network: transports.contains(Transport::Network),
+            turn: AtomicUsize::new(0),
+            buffers: Mutex::default(),
+            counters: CallCounters::default(),
+        })))
     }
 
     /// The next request and what its response needs. Never blocks.
     ///
     /// # Errors
     /// When the engine fails.
-    pub fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
-        self.engine.take_request()
+    pub fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
+        self.0.take_request()
     }
 
-    /// Sends the response to a request.
+    /// Whether there may be a request to take: whoever has looked needs not look again until
+    /// [`ServiceOptions::ringer`] rings.
+    pub fn may_have_request(&self) -> bool {
+        self.0.may_have_request()
+    }
+
+    /// Sends the response to a request: by the transport of the request, by the engine where shared
+    /// memory has no room.
     ///
     /// # Errors
     /// When the response cannot be serialized or sent, or the client left.
     pub fn send_response(
         &self,
-        request: &RequestId,
+        request: &Request,
         size_bytes: usize,
-        fill: feros_rmw::engine::Fill<'_>,
+        fill: Fill<'_>,
     ) -> Result<(), PublishError> {
-        self.engine.send_response(request, size_bytes, fill)
+        self.0.send_response(request, size_bytes, fill)
+    }
+
+    /// Whether the client of a request may still take a response: `false` once it is known to have
+    /// left, which is known of clients of this host alone.
+    pub fn is_awaited(&self, request: &Request) -> bool {
+        match &request.way {
+            ReplyWay::Engine => true,
+            ReplyWay::IntraProcess(client) => client.strong_count() > 0,
+            ReplyWay::SharedMemory(to) => {
+                self.0.channels.open().iter().any(|known| Arc::ptr_eq(known, to))
+            }
+        }
+    }
+
+    /// The transport of each client's requests, and why it is not a shorter one. A client that has
+    /// other servers besides, of which one has to be reached by the network transport, takes that
+    /// to all of them.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.0.channels.transports(&self.0.engine.clients())
+    }
+
+    /// What was received by which transport so far.
+    pub fn counts(&self) -> CallCounts {
+        self.0.counters.read(self.0.engine.lost_requests())
     }
 
     /// Its policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
-        self.engine.qos()
+        self.0.engine.qos()
     }
 
     /// Identity of the endpoint that receives requests.
     pub fn gid(&self) -> Gid {
-        self.engine.gid()
+        self.0.engine.gid()
+    }
+}
+
+fn obstacle(transports: TransportSet) -> Option<Obstacle> {
+    transports.contains(Transport::SharedMemory).then(availability::obstacle).flatten()
+}
+
+impl Inner {
+    fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
+        let channels = self.channels.open();
+        channels.iter().for_each(|known| known.catch_up());
+        // In turn, so that no client and no transport keeps the others waiting.
+        let sources = channels.len() + 2;
+        let first = self.turn.load(Ordering::Relaxed);
+        for offset in 0..sources {
+            let source = first.wrapping_add(offset) % sources;
+            let taken = match source {
+                0 => self.take_in_process(),
+                1 => self.take_from_engine()?,
+                other => self.take_from_channel(&channels[other - 2]),
+            };
+            if taken.is_some() {
+                self.turn.store(source + 1, Ordering::Relaxed);
+                return Ok(taken);
+            }
+        }
+        Ok(None)
+    }
+
+    fn may_have_request(&self) -> bool {
+        !self.queue.is_empty()
+            || self.engine_pending.load(Ordering::Acquire)
+            || self.channels.open().iter().any(|known| known.channel.may_have_request())
+    }
+
+    fn take_in_process(&self) -> Option<(Request, Sample)> {
+        let (request, client) = self.queue.take()?;
+        let LocalMessage { number, sender, stamp, payload } = request;
+        self.counters.intra_process.count(1, payload.len());
+        let way = ReplyWay::IntraProcess(client);
+        Some(self.local_request(way, sender, number, stamp, payload))
+    }
+
+    fn take_from_engine(&self) -> Result<Option<(Request, Sample)>, TakeError> {
+        let is_pending = self.engine_pending.load(Ordering::Relaxed)
+            && self.engine_pending.swap(false, Ordering::AcqRel);
+        if !is_pending {
+            return Ok(None);
+        }
+        while let Some((id, sample)) = self.engine.take_request()? {
+            // What comes by a transport that is not allowed is passed over.
+            if self.hears_network {
+                self.engine_pending.store(true, Ordering::Release);
+                self.counters.network.count(1, sample.payload.len());
+                return Ok(Some((id.into(), sample)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_from_channel(&self, from: &Arc<OpenChannel>) -> Option<(Request, Sample)> {
+        let taken = from.channel.take(|head, read| {
+            let mut buffer = self.buffers.lock().get(head.size_bytes);
+            read(Arc::get_mut(&mut buffer).expect("a buffer that nobody else uses").bytes_mut());
+            (head, buffer)
+        });
+        match taken {
+            Ok(taken) => {
+                let (head, buffer) = taken?;
+                self.counters.shared_memory.count(1, head.size_bytes);
+                let payload = lend(&buffer);
+                self.buffers.lock().put_back(&buffer);
+                let (way, stamp) = (ReplyWay::SharedMemory(Arc::clone(from)), Stamp(head.stamp));
+                let client = Gid(from.channel.replies());
+                Some(self.local_request(way, client, head.number, stamp, payload))
+            }
+            Err(error) => {
+                self.channels.upkeep().ask();
+                if let Some(count) = self.counters.refused_in_shared_memory.count() {
+                    tracing::error!(target: "feros::shm", "{}, {count}: {error}", self.service);
+                }
+                None
+            }
+        }
+    }
+
+    /// A request whose client is named by the endpoint that receives its responses, as stock ROS 2
+    /// names it.
+    fn local_request(
+        &self,
+        way: ReplyWay,
+        client: Gid,
+        number: i64,
+        stamp: Stamp,
+        payload: Payload,
+    ) -> (Request, Sample) {
+        let sample = local_sample(self.engine.gid(), client, stamp, payload);
+        let mapping = ServiceMapping::RelatedSampleIdentity;
+        let id = RequestId { client: client.0, sequence_number: number, mapping };
+        (Request { id, way }, sample)
+    }
+
+    fn send_response(
+        &self,
+        request: &Request,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError> {
+        let number = request.id.sequence_number;
+        match &request.way {
+            ReplyWay::Engine => self.engine.send_response(&request.id, size_bytes, fill),
+            ReplyWay::IntraProcess(client) => {
+                self.send_in_process(client, number, size_bytes, fill)
+            }
+            ReplyWay::SharedMemory(to) => match to.send(number, size_bytes, &mut *fill) {
+                Ok(()) => Ok(()),
+                // By the word of its memory, which others can write to: the engine knows better.
+                Err(SendToChannelError::Gone) if to.channel.peer().is_alive() => {
+                    self.send_by_engine(request, to, size_bytes, fill)
+                }
+                Err(SendToChannelError::Gone) => Err(self.client_gone()),
+                Err(SendToChannelError::Aborted) => Err(PublishError::FillAborted),
+                Err(SendToChannelError::Busy { waiting, .. }) => Err(self.client_busy(waiting)),
+                Err(why) => self.send_instead(request, to, size_bytes, fill, &why),
+            },
+        }
+    }
+
+    fn send_in_process(
+        &self,
+        client: &Weak<ResponseInbox>,
+        number: i64,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError> {
+        let client = client.upgrade().ok_or_else(|| self.client_gone())?;
+        let mut buffer = self.buffers.lock().get(size_bytes);
+        let memory = Arc::get_mut(&mut buffer).expect("a buffer that nobody else uses");
+        fill(memory.bytes_mut()).map_err(|_| PublishError::FillAborted)?;
+        let (sender, stamp, payload) = (self.engine.gid(), Stamp::now(), lend(&buffer));
+        let sent = client.put(LocalMessage { number, sender, stamp, payload });
+        self.buffers.lock().put_back(&buffer);
+        sent.map_err(|why| match why {
+            NotTaken::Gone => self.client_gone(),
+            NotTaken::Busy => self.client_busy(MOST_RESPONSES),
+        })
+    }
+
+    /// Sends a response by the engine for which shared memory has no room.
+    #[cold]
+    fn send_instead(
+        &self,
+        request: &Request,
+        to: &OpenChannel,
+        size_bytes: usize,
+        fill: Fill<'_>,
+        why: &SendToChannelError,
+    ) -> Result<(), PublishError> {
+        if let Some(count) = self.counters.shared_memory_failures.count() {
+            tracing::warn!(
+                target: "feros::shm",
+                "{}: {count} responses so far took the network transport instead of shared memory: \
+                 {why}",
+                self.service
+            );
+        }
+        if !to.network_is_allowed {
+            return Err(PublishError::OutOfMemory { topic: self.service.clone(), size_bytes });
+        }
+        self.send_by_engine(request, to, size_bytes, fill)
+    }
+
+    /// Sends the response to a request that the engine has never seen.
+    fn send_by_engine(
+        &self,
+        request: &Request,
+        to: &OpenChannel,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError> {
+        if !to.network_is_allowed {
+            return Err(self.client_gone());
+        }
+        let id = RequestId { client: to.channel.replies(), ..request.id };
+        self.engine.send_response(&id, size_bytes, fill)
+    }
+
+    fn client_busy(&self, waiting: usize) -> PublishError {
+        PublishError::ClientBusy { service: self.service.clone(), waiting }
+    }
+
+    fn client_gone(&self) -> PublishError {
+        PublishError::ClientGone { service: self.service.clone(), waited: Duration::ZERO }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.queue.close();
+        self.channels.end();
     }
 }

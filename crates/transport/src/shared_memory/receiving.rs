@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
-use feros_doorbell::Ringer;
+use feros_doorbell::{Observation, Ringer};
 use feros_rmw::{Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
     Announced, Announcement, Declined, Obstacle, ProcessSegment, Reason, SubscriptionEntry,
@@ -37,8 +37,8 @@ pub(crate) struct SharedMemoryReceiving {
     has_unsettled: AtomicBool,
     /// How often publishers had said that they are ready when links were opened last.
     ready_seen: AtomicU32,
-    /// Whether publishers of other processes know where to ring.
-    is_place_shown: AtomicBool,
+    /// There while publishers of other processes know where to ring.
+    shown: Mutex<Option<Observation>>,
     states: Arc<LinkStates>,
 }
 
@@ -66,7 +66,7 @@ impl SharedMemoryReceiving {
             links: Mutex::default(),
             has_unsettled: AtomicBool::new(false),
             ready_seen: AtomicU32::new(0),
-            is_place_shown: AtomicBool::new(false),
+            shown: Mutex::new(None),
             states: Arc::default(),
         }
     }
@@ -174,10 +174,11 @@ impl SharedMemoryReceiving {
     /// only its own process rings sleeps and wakes cheaper.
     fn show_place(&self, is_needed: bool) {
         let Some(entry) = self.entry.clone() else { return };
-        match (self.is_place_shown.swap(is_needed, Ordering::Relaxed), is_needed) {
-            (false, true) => self.ringer.on_move(move |place| entry.set_place(place)),
-            (true, false) => self.ringer.end_observation(),
-            _ => {}
+        let mut shown = self.shown.lock();
+        if !is_needed {
+            *shown = None;
+        } else if shown.is_none() {
+            *shown = Some(self.ringer.on_move(move |place| entry.set_place(place)));
         }
     }
 

@@ -45,6 +45,11 @@ impl Upkeep {
         self.ask();
     }
 
+    /// Begins without a look: the first comes when it is asked for, after this.
+    pub(crate) fn begin_when_asked(&self, endpoint: Weak<dyn KeepUp>) {
+        *self.0.endpoint.lock() = Some(endpoint);
+    }
+
     /// Has the thread look after the endpoint soon. Never blocks; may be called from any thread.
     pub(crate) fn ask(&self) {
         if !self.0.is_asked.swap(true, Ordering::AcqRel) {

@@ -1,0 +1,49 @@
+//! What of calls went which way, counted.
+
+use feros_rmw::FailureCounter;
+
+use crate::counters::{TransportCount, TransportCounter};
+
+/// The counters of a client or a server.
+#[derive(Debug, Default)]
+pub(crate) struct CallCounters {
+    pub(crate) intra_process: TransportCounter,
+    pub(crate) shared_memory: TransportCounter,
+    pub(crate) network: TransportCounter,
+    pub(crate) shared_memory_failures: FailureCounter,
+    pub(crate) refused_in_shared_memory: FailureCounter,
+}
+
+impl CallCounters {
+    /// `lost`: by the engine.
+    pub(crate) fn read(&self, lost: u64) -> CallCounts {
+        CallCounts {
+            intra_process: self.intra_process.read(),
+            shared_memory: self.shared_memory.read(),
+            network: self.network.read(),
+            shared_memory_failures: self.shared_memory_failures.total(),
+            refused_in_shared_memory: self.refused_in_shared_memory.total(),
+            lost,
+        }
+    }
+}
+
+/// What a client sent, or a server received, by which transport: requests and their serialized
+/// bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallCounts {
+    /// Between client and server of one process.
+    pub intra_process: TransportCount,
+    /// Between two processes of one host.
+    pub shared_memory: TransportCount,
+    /// Through the engine.
+    pub network: TransportCount,
+    /// Requests of a client, or responses of a server, that should have gone through shared memory
+    /// and took the network transport, because there was no room.
+    pub shared_memory_failures: u64,
+    /// How often the memory of a call was found overwritten.
+    pub refused_in_shared_memory: u64,
+    /// Requests to a server, or responses to a client, that came by the network transport and were
+    /// not taken in time, as far as that shows.
+    pub lost: u64,
+}

@@ -1,0 +1,241 @@
+//! What waits within a process: the requests of one server, and the responses of one client.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use feros_doorbell::Ringer;
+use feros_rmw::{Gid, Notify, Payload, Stamp};
+use feros_sync::{Condvar, Mutex};
+
+/// Requests that wait for a server of this process; clients wait for room.
+const MOST_REQUESTS: usize = 256;
+/// Responses that wait for a client of this process: a server that answers one request many times
+/// fills no memory.
+pub(crate) const MOST_RESPONSES: usize = 1024;
+
+/// A request or response within a process.
+pub(crate) struct LocalMessage {
+    /// The number of the request.
+    pub(crate) number: i64,
+    /// Who sent it: a client by the endpoint that receives its responses.
+    pub(crate) sender: Gid,
+    pub(crate) stamp: Stamp,
+    pub(crate) payload: Payload,
+}
+
+/// A bounded queue, whose length can be read without its lock.
+struct Bounded<T> {
+    queue: Mutex<VecDeque<T>>,
+    len: AtomicUsize,
+}
+
+impl<T> Bounded<T> {
+    fn new() -> Self {
+        Self { queue: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len.load(Ordering::Acquire) == 0
+    }
+
+    fn take(&self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut queue = self.queue.lock();
+        let taken = queue.pop_front();
+        self.len.store(queue.len(), Ordering::Release);
+        taken
+    }
+}
+
+/// The requests that clients of the same process have sent to one server.
+pub(crate) struct RequestQueue {
+    requests: Bounded<(LocalMessage, Weak<ResponseInbox>)>,
+    room: Condvar,
+    ringer: Ringer,
+    is_closed: AtomicBool,
+}
+
+/// Why a request was not put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotPut {
+    /// The server is gone.
+    Gone,
+    /// The server took nothing in time.
+    Busy,
+}
+
+impl RequestQueue {
+    pub(crate) fn new(ringer: Ringer) -> Self {
+        let is_closed = AtomicBool::new(false);
+        Self { requests: Bounded::new(), room: Condvar::new(), ringer, is_closed }
+    }
+
+    /// Puts a request in once there is room, at most so much later, and wakes the server.
+    pub(crate) fn put(
+        &self,
+        request: LocalMessage,
+        client: &Arc<ResponseInbox>,
+        patience: Duration,
+    ) -> Result<(), NotPut> {
+        let mut until = None;
+        let mut queue = self.requests.queue.lock();
+        while queue.len() >= MOST_REQUESTS {
+            let until = *until.get_or_insert_with(|| Instant::now() + patience);
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(NotPut::Busy);
+            }
+            queue = self.room.wait_timeout(queue, left);
+        }
+        if self.is_closed() {
+            return Err(NotPut::Gone);
+        }
+        queue.push_back((request, Arc::downgrade(client)));
+        self.requests.len.store(queue.len(), Ordering::Release);
+        drop(queue);
+        self.ringer.ring();
+        Ok(())
+    }
+
+    /// Takes no requests any more: the server is gone. Those that wait have no response.
+    pub(crate) fn close(&self) {
+        let left = {
+            let mut queue = self.requests.queue.lock();
+            self.is_closed.store(true, Ordering::Release);
+            self.requests.len.store(0, Ordering::Release);
+            std::mem::take(&mut *queue)
+        };
+        self.room.notify_all();
+        drop(left); // outside the lock
+    }
+
+    /// Whether the server is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// The oldest request, and where its response goes.
+    pub(crate) fn take(&self) -> Option<(LocalMessage, Weak<ResponseInbox>)> {
+        let was_full = self.requests.len.load(Ordering::Relaxed) >= MOST_REQUESTS;
+        let taken = self.requests.take();
+        if was_full {
+            self.room.notify_all();
+        }
+        taken
+    }
+}
+
+/// The responses that servers of the same process have sent to one client.
+pub(crate) struct ResponseInbox {
+    responses: Bounded<LocalMessage>,
+    ringer: Ringer,
+    on_response: Notify,
+    is_closed: AtomicBool,
+}
+
+/// Why a response was not put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotTaken {
+    /// The client is gone.
+    Gone,
+    /// The client takes none of its responses.
+    Busy,
+}
+
+impl ResponseInbox {
+    /// `on_response` is called when there is something to take.
+    pub(crate) fn new(ringer: Ringer, on_response: Notify) -> Self {
+        let is_closed = AtomicBool::new(false);
+        Self { responses: Bounded::new(), ringer, on_response, is_closed }
+    }
+
+    /// Puts a response in and wakes the client.
+    pub(crate) fn put(&self, response: LocalMessage) -> Result<(), NotTaken> {
+        {
+            let mut queue = self.responses.queue.lock();
+            if self.is_closed.load(Ordering::Relaxed) {
+                return Err(NotTaken::Gone);
+            }
+            if queue.len() >= MOST_RESPONSES {
+                return Err(NotTaken::Busy);
+            }
+            queue.push_back(response);
+            self.responses.len.store(queue.len(), Ordering::Release);
+        }
+        (self.on_response)(); // first: whom the ring wakes wants what this looks at
+        self.ringer.ring();
+        Ok(())
+    }
+
+    /// Takes no responses any more: the client is gone.
+    pub(crate) fn close(&self) {
+        let left = {
+            let mut queue = self.responses.queue.lock();
+            self.is_closed.store(true, Ordering::Relaxed);
+            std::mem::take(&mut *queue)
+        };
+        drop(left); // outside the lock
+    }
+
+    pub(crate) fn take(&self) -> Option<LocalMessage> {
+        self.responses.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn message(number: i64) -> LocalMessage {
+        let payload = Payload::new(vec![0, 1, 0, 0]);
+        LocalMessage { number, sender: Gid([1; 16]), stamp: Stamp::now(), payload }
+    }
+
+    #[test]
+    fn clients_wait_for_room_and_are_told_when_none_comes() {
+        let queue = Arc::new(RequestQueue::new(Ringer::new()));
+        let inbox = Arc::new(ResponseInbox::new(Ringer::new(), Arc::new(|| ())));
+        for number in 0..MOST_REQUESTS as i64 {
+            queue.put(message(number), &inbox, Duration::ZERO).unwrap();
+        }
+        assert_eq!(queue.put(message(-1), &inbox, Duration::ZERO), Err(NotPut::Busy));
+        let (waits, client) = (queue.clone(), inbox.clone());
+        let thread = std::thread::Builder::new()
+            .name("waits".into())
+            .spawn(move || waits.put(message(7), &client, Duration::from_secs(60)))
+            .unwrap();
+        assert_eq!(queue.take().unwrap().0.number, 0);
+        assert_eq!(thread.join().unwrap(), Ok(()));
+        let rest: Vec<i64> =
+            std::iter::from_fn(|| queue.take()).map(|(one, _)| one.number).collect();
+        assert_eq!((rest.len(), rest.last()), (MOST_REQUESTS, Some(&7)));
+    }
+
+    #[test]
+    fn a_server_that_left_takes_nothing() {
+        let queue = RequestQueue::new(Ringer::new());
+        let inbox = Arc::new(ResponseInbox::new(Ringer::new(), Arc::new(|| ())));
+        queue.put(message(1), &inbox, Duration::ZERO).unwrap();
+        queue.close();
+        assert_eq!(queue.put(message(2), &inbox, Duration::ZERO), Err(NotPut::Gone));
+        assert!(queue.take().is_none());
+    }
+
+    #[test]
+    fn a_client_that_left_takes_nothing() {
+        let inbox = ResponseInbox::new(Ringer::new(), Arc::new(|| ()));
+        inbox.put(message(1)).unwrap();
+        inbox.close();
+        assert_eq!(inbox.put(message(2)), Err(NotTaken::Gone));
+        assert!(inbox.take().is_none());
+    }
+}

@@ -1,0 +1,94 @@
+//! The thread that hears of responses in shared memory for clients whose responses are awaited as
+//! futures: no thread of theirs sleeps where servers of other processes ring.
+//!
+//! It comes with the first such client of the process, and ends with the last.
+
+use std::sync::{Arc, Weak};
+
+use feros_doorbell::{ReadySet, Ringer, Slot};
+use feros_sync::Mutex;
+
+use crate::calls::waiting;
+
+/// Whoever wakes looks at all clients.
+const SLOT: Slot = Slot::FIRST;
+
+/// A client that is listened for.
+pub(crate) trait Listening: Send + Sync {
+    fn ringer(&self) -> &Ringer;
+    /// Tells whoever awaits responses, if there are some.
+    fn tell(&self);
+}
+
+struct Listener {
+    ready_set: Arc<ReadySet>,
+    clients: Vec<Weak<dyn Listening>>,
+}
+
+/// `None`: there is no thread.
+static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
+
+/// Listens for a client until it is dropped. Whether there is a thread to do so.
+pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
+    let mut listener = LISTENER.lock();
+    let ready_set = match &mut *listener {
+        Some(listener) => {
+            listener.clients.push(Arc::downgrade(client));
+            Arc::clone(&listener.ready_set)
+        }
+        None => {
+            let ready_set = waiting::ready_set();
+            let set = Arc::clone(&ready_set);
+            let thread = std::thread::Builder::new().name("feros-responses".into());
+            if let Err(error) = thread.spawn(move || listen(&set)) {
+                tracing::error!(
+                    "a response that is awaited may come late: the thread that hears of responses \
+                     cannot be started ({error}); end other threads, or raise `ulimit -u`"
+                );
+                return false;
+            }
+            let clients = vec![Arc::downgrade(client)];
+            *listener = Some(Listener { ready_set: Arc::clone(&ready_set), clients });
+            ready_set
+        }
+    };
+    drop(listener);
+    client.ringer().attach_wait_set(&ready_set, SLOT);
+    true
+}
+
+/// To be called when a client is gone that was listened for.
+pub(crate) fn forget_gone() {
+    if let Some(listener) = &*LISTENER.lock() {
+        listener.ready_set.ring(SLOT);
+    }
+}
+
+fn listen(ready_set: &Arc<ReadySet>) {
+    loop {
+        let mut by_others = false;
+        ready_set.drain_shared(|_| by_others = true);
+        ready_set.drain_private(|_| {});
+        let Some(clients) = living_clients() else { return };
+        for client in &clients {
+            if by_others {
+                client.ringer().relay(ready_set);
+            }
+            client.tell();
+        }
+        drop(clients); // one of them may end here
+        waiting::sleep(ready_set, true, None);
+    }
+}
+
+/// The clients that are listened for. `None` ends the thread: there is none.
+fn living_clients() -> Option<Vec<Arc<dyn Listening>>> {
+    let mut listener = LISTENER.lock();
+    let known = &mut listener.as_mut()?.clients;
+    known.retain(|client| client.strong_count() > 0);
+    let living: Vec<_> = known.iter().filter_map(Weak::upgrade).collect();
+    if known.is_empty() {
+        *listener = None;
+    }
+    (!living.is_empty() || listener.is_some()).then_some(living)
+}

@@ -1,0 +1,94 @@
+//! Who got a request, and so who can respond: what tells that no response will come.
+
+use std::sync::{Arc, Weak};
+
+use feros_rmw::Gid;
+use feros_shm::ClientChannel;
+
+use crate::calls::inbox::RequestQueue;
+use crate::calls::routes::{ServerRoute, Way};
+
+/// Who could respond to a request when it was sent.
+///
+/// The servers of a request that stayed on this host are known one by one. The engine does not say
+/// whom it gives a request to.
+#[derive(Debug, Default)]
+pub struct Recipients(Kind);
+
+#[derive(Debug, Default)]
+enum Kind {
+    #[default]
+    Unknown,
+    /// Of the engine: what their responses come from.
+    Responders(Vec<Gid>),
+    One(Recipient),
+    Several(Vec<Recipient>),
+}
+
+/// A server that got a request; who waits for the response keeps nothing of it.
+enum Recipient {
+    IntraProcess(Weak<RequestQueue>),
+    SharedMemory(Weak<ClientChannel>),
+}
+
+impl Recipients {
+    /// Those that are reached on these routes, which need no engine.
+    pub(crate) fn on(routes: &[ServerRoute]) -> Self {
+        let mut recipients = routes.iter().filter_map(Recipient::on);
+        Self(match (recipients.next(), routes.len()) {
+            (None, _) => Kind::Unknown,
+            (Some(only), 1) => Kind::One(only),
+            (Some(first), _) => Kind::Several(std::iter::once(first).chain(recipients).collect()),
+        })
+    }
+
+    /// Of a request that the engine has sent, takes these for those that could respond, by what
+    /// their responses come from.
+    pub fn assume(&mut self, responders: Vec<Gid>) {
+        if matches!(self.0, Kind::Unknown) && !responders.is_empty() {
+            self.0 = Kind::Responders(responders);
+        }
+    }
+
+    /// Whether none of them will respond any more, where that can be told; `responders` are those
+    /// of the engine now.
+    pub(crate) fn have_left(&self, responders: impl FnOnce() -> Vec<Gid>) -> bool {
+        match &self.0 {
+            Kind::Unknown => false,
+            Kind::Responders(then) => {
+                let now = responders();
+                !then.iter().any(|one| now.contains(one))
+            }
+            Kind::One(recipient) => recipient.has_left(),
+            Kind::Several(recipients) => recipients.iter().all(Recipient::has_left),
+        }
+    }
+}
+
+impl Recipient {
+    fn on(route: &ServerRoute) -> Option<Self> {
+        match &route.way {
+            Way::IntraProcess(queue) => Some(Self::IntraProcess(Arc::downgrade(queue))),
+            Way::SharedMemory(channel) => Some(Self::SharedMemory(Arc::downgrade(channel))),
+            Way::Network | Way::None => None,
+        }
+    }
+
+    fn has_left(&self) -> bool {
+        match self {
+            Self::IntraProcess(queue) => queue.upgrade().is_none_or(|queue| queue.is_closed()),
+            Self::SharedMemory(channel) => {
+                channel.upgrade().is_none_or(|channel| channel.has_left())
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Recipient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::IntraProcess(_) => "IntraProcess",
+            Self::SharedMemory(_) => "SharedMemory",
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! The servers of a client by transport: what each call looks at, made anew when a match or a
+//! server of the process changes.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use feros_rmw::{Gid, ServerMatch};
+use feros_shm::{
+    Announced, Announcement, CallMemory, ClientChannel, Peer, Reason, Side, Transport, classify,
+};
+
+use crate::calls::inbox::RequestQueue;
+use crate::calls::registry;
+use crate::graph::{MatchTransport, network_is_allowed};
+
+/// How one server is reached.
+pub(crate) enum Way {
+    IntraProcess(Arc<RequestQueue>),
+    SharedMemory(Arc<ClientChannel>),
+    /// By the engine.
+    Network,
+    /// No transport that both sides allow is possible.
+    None,
+}
+
+/// One server that matches, and whose process runs as far as is known.
+pub(crate) struct ServerRoute {
+    pub(crate) server: Gid,
+    pub(crate) way: Way,
+    /// The server's process, where it is one of this host.
+    pub(crate) peer: Option<Arc<Peer>>,
+    /// Whether the server is to open a channel.
+    is_pending: bool,
+    /// Whether responses reach the client by the engine.
+    is_available: bool,
+}
+
+/// What the routes depend on: matches of the engine, servers of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Generation {
+    pub(crate) matches: u64,
+    pub(crate) registrations: u64,
+}
+
+/// The servers of one client. Replaced as a whole when they change.
+pub(crate) struct ServerRoutes {
+    pub(crate) generation: Generation,
+    pub(crate) servers: Vec<ServerRoute>,
+    /// Servers of this host whose processes have ended, and that the engine still takes for living.
+    pub(crate) ended: Vec<Gid>,
+    /// What users are told.
+    pub(crate) transports: Vec<MatchTransport>,
+    /// Whether a server has to be reached by the engine, which then serves all of them.
+    pub(crate) needs_engine: bool,
+}
+
+/// What routes are found with.
+pub(crate) struct Finder<'a> {
+    pub(crate) announced: &'a Announced,
+    pub(crate) memory: Option<&'a CallMemory>,
+}
+
+impl ServerRoutes {
+    /// Routes like which none will be found: the first call looks.
+    pub(crate) fn not_looked_yet() -> Self {
+        let generation = Generation { matches: u64::MAX, registrations: u64::MAX };
+        Self::new(generation)
+    }
+
+    fn new(generation: Generation) -> Self {
+        Self {
+            generation,
+            servers: Vec::new(),
+            ended: Vec::new(),
+            transports: Vec::new(),
+            needs_engine: false,
+        }
+    }
+
+    /// Whether a server can be called: each as it will be reached.
+    pub(crate) fn is_available(&self) -> bool {
+        self.servers.iter().any(|route| match route.way {
+            Way::IntraProcess(_) | Way::SharedMemory(_) => !self.needs_engine || route.is_available,
+            Way::Network => route.is_available,
+            Way::None => false,
+        })
+    }
+
+    /// Whether a server is to open a channel.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.servers.iter().any(|route| route.is_pending)
+    }
+
+    /// Whether all servers can still be reached in this way, and none in a shorter one. Costs one
+    /// system call for each server of another process of this host.
+    pub(crate) fn hold(&self, memory: Option<&CallMemory>) -> bool {
+        self.servers.iter().all(|route| {
+            let is_alive = route.peer.as_ref().is_none_or(|peer| peer.is_alive());
+            let holds = match &route.way {
+                Way::SharedMemory(channel) => channel.is_open(),
+                Way::IntraProcess(queue) => !queue.is_closed(),
+                _ => !route.is_pending || !route.has_opened(memory),
+            };
+            is_alive && holds
+        })
+    }
+}
+
+impl ServerRoute {
+    /// Whether the server has opened its channel meanwhile.
+    fn has_opened(&self, memory: Option<&CallMemory>) -> bool {
+        let (Some(memory), Some(peer)) = (memory, &self.peer) else { return false };
+        memory.channel(self.server.0, peer).is_some()
+    }
+}
+
+impl Finder<'_> {
+    /// The routes to these servers.
+    pub(crate) fn find(&self, servers: Vec<ServerMatch>, generation: Generation) -> ServerRoutes {
+        let mut routes = ServerRoutes::new(generation);
+        for ServerMatch { found, is_available } in servers {
+            let announced = Announced::read(found.announcement.as_deref());
+            let choice = classify(self.announced, &announced);
+            let is_of_this_process = choice.transport == Some(Transport::IntraProcess);
+            let peer = if is_of_this_process { Ok(None) } else { self.peer(&announced) };
+            let Ok(peer) = peer else {
+                routes.ended.push(found.gid);
+                continue;
+            };
+            let network = network_is_allowed(self.announced, &announced);
+            let (mut transport, mut reason) = (choice.transport, choice.reason);
+            let mut is_pending = false;
+            let way = match transport {
+                Some(Transport::IntraProcess) => match registry::find_or_wait(found.gid) {
+                    Some(queue) => Way::IntraProcess(queue),
+                    None => continue, // about to go
+                },
+                Some(Transport::SharedMemory) => {
+                    match self.open_channel(found.gid, peer.as_ref()) {
+                        Ok(channel) => Way::SharedMemory(channel),
+                        Err(why_not) => {
+                            is_pending = why_not == Reason::Pending;
+                            transport = network.then_some(Transport::Network);
+                            reason = Some(why_not);
+                            if network { Way::Network } else { Way::None }
+                        }
+                    }
+                }
+                Some(Transport::Network) => Way::Network,
+                None => Way::None,
+            };
+            routes.needs_engine |= matches!(way, Way::Network);
+            routes.transports.push(MatchTransport { gid: found.gid, transport, reason });
+            let server = found.gid;
+            routes.servers.push(ServerRoute { server, way, peer, is_pending, is_available });
+        }
+        routes
+    }
+
+    /// The process of a server of this host, if it can be looked at.
+    ///
+    /// # Errors
+    /// The process has ended.
+    fn peer(&self, server: &Announced) -> Result<Option<Arc<Peer>>, Ended> {
+        let (Some(own), Some(server)) = (self.announced.feros(), server.feros()) else {
+            return Ok(None);
+        };
+        if own.host.is_none() || own.host != server.host {
+            return Ok(None);
+        }
+        match open_peer(server) {
+            Ok(peer) if peer.is_alive() => Ok(Some(peer)),
+            Ok(_) | Err(Reason::SubscriptionGone) => Err(Ended),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn open_channel(
+        &self,
+        server: Gid,
+        peer: Option<&Arc<Peer>>,
+    ) -> Result<Arc<ClientChannel>, Reason> {
+        let memory = self.memory.ok_or(Reason::Pending)?;
+        let peer = peer.ok_or(Reason::UnreadableAnnouncement { side: Side::Subscription })?;
+        memory.channel(server.0, peer).ok_or(Reason::Pending)
+    }
+}
+
+/// A process has ended.
+struct Ended;
+
+/// The process that announced an endpoint which receives.
+pub(crate) fn open_peer(announced: &Announcement) -> Result<Arc<Peer>, Reason> {
+    let unreadable = || Reason::UnreadableAnnouncement { side: Side::Subscription };
+    let file = announced
+        .shared_memory
+        .map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Subscription, why })?;
+    let token = NonZeroU64::new(announced.token).ok_or_else(unreadable)?;
+    Peer::open(announced.pid, file, token).map_err(|error| error.reason(Side::Subscription))
+}

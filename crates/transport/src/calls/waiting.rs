@@ -1,0 +1,92 @@
+//! Where threads sleep that wait for the responses of a client, without an executor: each at a
+//! ready set of its own, which servers of other processes can ring.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_doorbell::{DoorbellMemory, ReadySet, Ringer, Slot};
+use feros_shm::ProcessSegment;
+use feros_sync::Mutex;
+
+/// All rings are one: whoever wakes looks at everything.
+const SLOT: Slot = Slot::FIRST;
+
+/// Ready sets that are kept for the next who waits.
+const MOST_IDLE: usize = 16;
+
+/// Those without a doorbell, and those with one.
+static IDLE: [Mutex<Vec<Arc<ReadySet>>>; 2] = [const { Mutex::new(Vec::new()) }; 2];
+
+/// Without a doorbell that other processes can ring (all of them are in use), who waits looks so
+/// often.
+const WITHOUT_DOORBELL: Duration = Duration::from_millis(1);
+
+/// A ready set that other processes can ring, if this one has a doorbell left.
+pub(crate) fn ready_set() -> Arc<ReadySet> {
+    let doorbell = ProcessSegment::of_this_process().ok().and_then(|own| own.doorbell().ok());
+    let set = match doorbell {
+        Some(doorbell) => ReadySet::shared_at(Arc::new(doorbell) as Arc<dyn DoorbellMemory>),
+        None => ReadySet::private(),
+    };
+    Arc::new(set)
+}
+
+/// Sleeps until one of the entities rings, at most for `timeout`.
+pub(crate) fn sleep(ready_set: &ReadySet, is_rung_by_others: bool, timeout: Option<Duration>) {
+    let is_deaf = is_rung_by_others && ready_set.number().is_none();
+    let slice = is_deaf.then_some(WITHOUT_DOORBELL);
+    ready_set.wait(timeout.into_iter().chain(slice).min());
+}
+
+/// A thread that waits for responses, from before its last look until this is dropped.
+pub struct ResponseWait {
+    ringer: Ringer,
+    /// There until this is dropped.
+    ready_set: Option<Arc<ReadySet>>,
+    may_be_rung_by_others: bool,
+}
+
+impl ResponseWait {
+    /// `may_be_rung_by_others`: whether other processes may be told to ring while this lasts. A
+    /// thread sleeps as if they were not until they are.
+    pub(crate) fn begin(ringer: &Ringer, may_be_rung_by_others: bool) -> Self {
+        let idle = IDLE[usize::from(may_be_rung_by_others)].lock().pop();
+        let make =
+            || if may_be_rung_by_others { ready_set() } else { Arc::new(ReadySet::private()) };
+        let set = idle.unwrap_or_else(make);
+        ringer.attach_wait_set(&set, SLOT);
+        Self { ringer: ringer.clone(), ready_set: Some(set), may_be_rung_by_others }
+    }
+
+    fn set(&self) -> &Arc<ReadySet> {
+        self.ready_set.as_ref().expect("there until this is dropped")
+    }
+
+    /// To be called before each look for responses: what rings from now on ends the next sleep.
+    pub fn begin_look(&self) {
+        let set = self.set();
+        let mut by_others = false;
+        set.drain_shared(|_| by_others = true);
+        set.drain_private(|_| {});
+        if by_others {
+            self.ringer.relay(set);
+        }
+    }
+
+    /// Sleeps until something rings that was not there at the last look, at most for `timeout`.
+    /// `is_rung_by_others`: whether other processes were told to ring.
+    pub(crate) fn sleep(&self, is_rung_by_others: bool, timeout: Duration) {
+        sleep(self.set(), is_rung_by_others, Some(timeout));
+    }
+}
+
+impl Drop for ResponseWait {
+    fn drop(&mut self) {
+        let Some(set) = self.ready_set.take() else { return };
+        self.ringer.detach_wait_set(&set);
+        let mut idle = IDLE[usize::from(self.may_be_rung_by_others)].lock();
+        if idle.len() < MOST_IDLE {
+            idle.push(set);
+        }
+    }
+}
