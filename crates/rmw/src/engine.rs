@@ -26,7 +26,7 @@ pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
 pub use publisher::{
     Fill, FillAborted, PublishError, PublishMode, Publisher, PublisherOptions, WaitForAckedError,
 };
-pub use service::{Client, ClientOptions, Service, ServiceOptions};
+pub use service::{Client, ClientOptions, ServerMatch, Service, ServiceOptions};
 pub use session::{DiscoveryRange, EnvironmentError, OpenError, SessionOptions};
 pub use subscription::{Subscription, SubscriptionOptions, TakeError};
 

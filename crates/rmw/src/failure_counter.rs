@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// let logged: Vec<u64> = (0..10).filter_map(|_| refused.count()).collect();
 /// assert_eq!(logged, [1, 2, 4, 8]);
 /// assert_eq!(refused.total(), 10);
+/// assert_eq!((refused.count_many(5), refused.count_many(5)), (None, Some(20)));
 /// ```
 #[derive(Debug, Default)]
 pub struct FailureCounter(AtomicU64);
@@ -23,8 +24,14 @@ impl FailureCounter {
 
     /// Counts one failure; returns the number of failures so far where it is to be logged.
     pub fn count(&self) -> Option<u64> {
-        let total = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        total.is_power_of_two().then_some(total)
+        self.count_many(1)
+    }
+
+    /// Counts so many failures at once: they are logged where one of them would be.
+    pub fn count_many(&self, failures: u64) -> Option<u64> {
+        let before = self.0.fetch_add(failures, Ordering::Relaxed);
+        let total = before.wrapping_add(failures);
+        (before.checked_ilog2() != total.checked_ilog2()).then_some(total)
     }
 
     /// The number of failures so far.

@@ -169,6 +169,15 @@ impl GraphSnapshot {
             .collect()
     }
 
+    /// Clients and servers of one service that match, as far as it is known what they announce.
+    pub fn calls<'a>(&'a self, service: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
+        let clients = self.endpoints_of(EndpointKind::Client, service);
+        let pairs = clients.flat_map(|client| {
+            self.endpoints_of(EndpointKind::Service, service).map(move |server| (client, server))
+        });
+        pairs.filter(|(client, server)| MismatchKind::of(client, server).is_none()).collect()
+    }
+
     /// Why publishers and subscriptions of one topic do not match, one line a pair: other type,
     /// other type hash, or QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {

@@ -41,8 +41,8 @@ pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
     GraphChangeGuard, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher,
-    PublisherOptions, Service, ServiceMapping, ServiceOptions, Session, SessionOptions,
-    Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
+    PublisherOptions, ServerMatch, Service, ServiceMapping, ServiceOptions, Session,
+    SessionOptions, Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::FailureCounter;

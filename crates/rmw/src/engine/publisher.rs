@@ -128,6 +128,28 @@ pub enum PublishError {
         /// Name of the service.
         service: String,
     },
+    /// The servers of this host did not take earlier requests in time.
+    #[error(
+        "{service} was not called: its server took none of the requests that wait for it within {waited:?}; call it \
+         less often, await responses, or see what keeps the server's executor"
+    )]
+    ServerBusy {
+        /// Name of the service.
+        service: String,
+        /// How long the call waited.
+        waited: Duration,
+    },
+    /// A client of this host does not take its responses.
+    #[error(
+        "{service} could not respond: {waiting} responses wait that its client has not taken; have it await what it \
+         called"
+    )]
+    ClientBusy {
+        /// Name of the service.
+        service: String,
+        /// The responses that wait.
+        waiting: usize,
+    },
     /// The engine failed in a way that it does not explain.
     #[error("{topic} was not published: the engine says {code}")]
     Engine {

@@ -4,6 +4,7 @@ use super::node_id::NodeId;
 use super::notify::Notify;
 use super::publisher::{Fill, PublishError};
 use super::subscription::TakeError;
+use crate::announcement::Match;
 use crate::gid::Gid;
 use crate::qos::QosProfile;
 use crate::sample::{RequestId, Sample};
@@ -36,8 +37,12 @@ pub struct ServiceOptions<'a> {
     /// kernel refuses datagrams from outside with an address of this host. Their client waits in
     /// vain.
     pub local_requests_only: bool,
+    /// What the server announces of itself beyond DDS, see [`crate::announcement`].
+    pub announcement: &'a str,
     /// Called when [`Service::take_request`] may have something.
     pub on_request: Notify,
+    /// Called when [`Service::clients`] may have changed.
+    pub on_match: Notify,
 }
 
 /// What a client of a service is made of.
@@ -58,9 +63,21 @@ pub struct ClientOptions<'a> {
     /// Use this mapping whatever the server announces; `None` follows the server, which is what
     /// users want.
     pub force_mapping: Option<ServiceMapping>,
-    /// Called when [`Client::take_response`] may have something, or when the service's availability
-    /// changed.
+    /// What the client announces of itself beyond DDS, see [`crate::announcement`].
+    pub announcement: &'a str,
+    /// Called when [`Client::take_response`] may have something.
     pub on_response: Notify,
+    /// Called when [`Client::servers`] may have changed.
+    pub on_match: Notify,
+}
+
+/// A server that a client sends requests to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerMatch {
+    /// The server's endpoint that receives requests.
+    pub found: Match,
+    /// Whether the server's responses reach the client through the engine.
+    pub is_available: bool,
 }
 
 /// Answers requests of one service. Dropping it withdraws it; afterwards it notifies no more.
@@ -92,6 +109,13 @@ pub trait Service: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<(), PublishError>;
 
+    /// Requests that were lost before they were taken, as far as the numbers of those that were
+    /// taken tell: on the way, or because more came than the history keeps.
+    fn lost_requests(&self) -> u64;
+
+    /// The clients that send requests here, by the endpoints that send them.
+    fn clients(&self) -> Vec<Match>;
+
     /// Requests that the engine refused: malformed ones, and those of other hosts where
     /// [`ServiceOptions::local_requests_only`] is set.
     fn refused_samples(&self) -> u64;
@@ -109,12 +133,21 @@ pub trait Client: Send + Sync {
     /// sent now is answered.
     fn service_is_available(&self) -> bool;
 
-    /// The servers to which a request sent now goes: the [`Service::gid`] of each.
-    fn servers(&self) -> Vec<Gid>;
+    /// The servers to which a request sent now goes.
+    fn servers(&self) -> Vec<ServerMatch>;
+
+    /// Identity of the endpoint that receives responses: a [`RequestId`] that names it, with the
+    /// mapping [`ServiceMapping::RelatedSampleIdentity`] and any positive number, is answered to
+    /// this client even if its server had the request by another way.
+    fn response_gid(&self) -> Gid;
+
+    /// Drops what the engine holds for a server whose process has ended, as
+    /// [`Publisher::forget_ended`](super::Publisher::forget_ended) does.
+    fn forget_ended(&self, server: Gid);
 
     /// What the responses of the servers come from, as [`MessageInfo::publisher_gid`] says it of a
     /// response. One that is missing here sends no response any more. Changes are told by
-    /// [`ClientOptions::on_response`].
+    /// [`ClientOptions::on_match`].
     ///
     /// [`MessageInfo::publisher_gid`]: crate::MessageInfo::publisher_gid
     fn responders(&self) -> Vec<Gid>;
@@ -132,6 +165,9 @@ pub trait Client: Send + Sync {
     /// # Errors
     /// See [`TakeError`].
     fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError>;
+
+    /// Responses to this client that were not taken in time, and are lost.
+    fn lost_responses(&self) -> u64;
 
     /// Responses that the engine refused as malformed.
     fn refused_samples(&self) -> u64;
