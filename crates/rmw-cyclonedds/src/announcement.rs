@@ -1,10 +1,18 @@
 //! What an endpoint announces in its USER_DATA, which can change while it lives.
 
+use std::sync::Arc;
+
 use feros_rmw::announcement::check_announcement;
 use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw::{AnnounceError, TypeHash};
 
 use crate::dds::Entity;
+
+/// An announcement that never changes, as USER_DATA holds it; none for the empty text. It was
+/// checked.
+pub(crate) fn announced(text: &str) -> Option<Arc<str>> {
+    (!text.is_empty()).then(|| text.into())
+}
 
 /// The parts of an endpoint's USER_DATA that stay.
 pub(crate) struct Announced {
@@ -18,7 +26,7 @@ impl Announced {
 
     /// The USER_DATA with this announcement, which was checked.
     pub(crate) fn user_data(&self, announcement: &str) -> String {
-        let announcement = (!announcement.is_empty()).then(|| announcement.into());
+        let announcement = announced(announcement);
         EndpointData { type_hash: self.type_hash, announcement, ..EndpointData::default() }.encode()
     }
 

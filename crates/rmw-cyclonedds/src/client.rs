@@ -3,23 +3,22 @@
 //! inline QoS.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample,
+    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample, ServerMatch,
     ServiceMapping, Stamp, TakeError,
 };
 
+use crate::announcement::announced;
+use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Notifications, Reader, Writer};
 use crate::introduction::Introduction;
-use crate::matches::{MatchCache, Matches, with_data};
+use crate::matches::{MatchCache, Matches, as_match, with_data};
 use crate::qos::Qos;
-use crate::sample::{
-    ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, SampleRef, lend, message_info,
-    without_service_header,
-};
+use crate::responses::{Own, Responses};
+use crate::sample::SERVICE_HEADER_BYTES;
 use crate::service_wire::{ServiceNames, pair_id, write_service_header};
 use crate::session_state::{NodeMember, SessionState};
 use feros_rmw::dds::user_data::EndpointData;
@@ -45,7 +44,7 @@ pub(crate) struct CycloneClient {
     header_guid: [u8; 8],
     /// A header holds the number of its request, so numbering and writing must not interleave.
     next_number: Mutex<i64>,
-    refused: AtomicU64,
+    responses: Arc<Responses>,
 }
 
 impl CycloneClient {
@@ -58,17 +57,20 @@ impl CycloneClient {
         let id = pair_id(shared);
         let client_id =
             (options.force_mapping == Some(ServiceMapping::PayloadHeader)).then_some(id);
-        let data =
-            |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
-        let on_match = Some(options.on_response.clone());
-        let introduction = Introduction::new(options.service, options.on_response.clone());
+        let data = |type_hash, announcement| {
+            EndpointData { type_hash, client_id, announcement, ..EndpointData::default() }.encode()
+        };
+        let responses = Arc::new(Responses::new(options.service, options.on_response));
+        let accept = responses.clone();
+        let request_data = data(options.request_hash, announced(options.announcement));
+        let introduction = Introduction::new(options.service, options.on_match.clone());
         // Before the writer, so that servers can answer the first request.
         let replies = Reader::new(
             &shared.participant,
             names.reply,
-            &Qos::reader(&qos, &data(options.response_hash), false),
+            &Qos::reader(&qos, &data(options.response_hash, None), false),
             Notifications {
-                on_data: Some(options.on_response),
+                on_sample: Some(Arc::new(move |sample| accept.accept(sample))),
                 on_match: Some(introduction.on_match()),
                 ..Notifications::default()
             },
@@ -78,9 +80,12 @@ impl CycloneClient {
         let requests = Writer::new(
             &shared.participant,
             names.request,
-            &Qos::writer(&qos, &data(options.request_hash)),
-            Notifications { on_match, ..Notifications::default() },
+            &Qos::writer(&qos, &request_data),
+            Notifications { on_match: Some(options.on_match), ..Notifications::default() },
         )?;
+        let header_guid = header_guid(&id);
+        let (replies_gid, requests_gid) = (replies.gid, requests.gid);
+        responses.begin(Own { replies: replies_gid, requests: requests_gid, header: header_guid });
         let member = shared.join_node(
             options.node,
             options.service,
@@ -97,9 +102,9 @@ impl CycloneClient {
             force_mapping: options.force_mapping,
             request_readers: MatchCache::default(),
             reply_writers: MatchCache::default(),
-            header_guid: header_guid(&id),
+            header_guid,
             next_number: Mutex::new(1),
-            refused: AtomicU64::new(0),
+            responses,
         })
     }
 
@@ -112,6 +117,16 @@ impl CycloneClient {
     fn matched_responders(&self) -> Matches {
         self.reply_writers
             .get(&self.replies.listener_state.match_generation, || self.replies.matched(with_data))
+    }
+
+    /// Whether the responses of a server that matches reach the client.
+    fn is_available(&self, server: Gid, data: &EndpointData) -> bool {
+        self.matched_responders().iter().any(|(gid, other)| {
+            (match data.service_id {
+                Some(id) => other.service_id == Some(id),
+                None => gid.participant_prefix() == server.participant_prefix(),
+            }) && self.introduction.is_known_to(*gid)
+        })
     }
 
     fn mapping(&self) -> Result<ServiceMapping, PublishError> {
@@ -127,29 +142,6 @@ impl CycloneClient {
         } else {
             Err(PublishError::MixedServers { service: self.name.clone() })
         }
-    }
-
-    fn response(&self, sample: SampleRef) -> Option<(i64, Sample)> {
-        let info = sample.info();
-        if info.has_related {
-            let ours =
-                info.related.guid == self.replies.gid.0 || info.related.guid == self.requests.gid.0;
-            return ours.then(|| {
-                (info.related.sequence_number, lend(sample, self.replies.participant.gid))
-            });
-        }
-        let header =
-            sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
-        let Some((guid, number)) = header.and_then(|header| header.split_first_chunk::<8>()) else {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return None;
-        };
-        if *guid != self.header_guid {
-            return None; // another client's
-        }
-        let number = i64::from_le_bytes(number.try_into().ok()?);
-        let info = message_info(&info, self.replies.participant.gid);
-        Some((number, Sample { payload: without_service_header(sample), info }))
     }
 }
 
@@ -170,23 +162,26 @@ impl Client for CycloneClient {
     }
 
     fn service_is_available(&self) -> bool {
-        let servers = self.matched_servers();
-        if servers.is_empty() {
-            return false;
-        }
-        let answerers = self.matched_responders();
-        servers.iter().any(|(server, data)| {
-            answerers.iter().any(|(gid, other)| {
-                (match data.service_id {
-                    Some(id) => other.service_id == Some(id),
-                    None => gid.participant_prefix() == server.participant_prefix(),
-                }) && self.introduction.is_known_to(*gid)
-            })
-        })
+        self.matched_servers().iter().any(|(server, data)| self.is_available(*server, data))
     }
 
-    fn servers(&self) -> Vec<Gid> {
-        self.matched_servers().iter().map(|(gid, _)| *gid).collect()
+    fn servers(&self) -> Vec<ServerMatch> {
+        let read = |endpoint: &MatchedEndpoint| (as_match(endpoint), with_data(endpoint).1);
+        let servers = self.requests.matched(read).into_iter();
+        servers
+            .map(|(found, data)| {
+                let is_available = self.is_available(found.gid, &data);
+                ServerMatch { found, is_available }
+            })
+            .collect()
+    }
+
+    fn response_gid(&self) -> Gid {
+        self.replies.gid
+    }
+
+    fn forget_ended(&self, server: Gid) {
+        self.requests.forget_participant_of(server);
     }
 
     fn responders(&self) -> Vec<Gid> {
@@ -215,15 +210,14 @@ impl Client for CycloneClient {
     }
 
     fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
-        while let Some((sample, _)) = self.replies.take()? {
-            if let Some(response) = self.response(sample) {
-                return Ok(Some(response));
-            }
-        }
-        Ok(None)
+        Ok(self.responses.next())
+    }
+
+    fn lost_responses(&self) -> u64 {
+        self.responses.lost()
     }
 
     fn refused_samples(&self) -> u64 {
-        self.replies.refused_samples() + self.refused.load(Ordering::Relaxed)
+        self.replies.refused_samples() + self.responses.refused()
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct ListenerState<S> {
     /// Counts changes of the matches; what was derived from older matches is stale.
     pub(crate) match_generation: AtomicU64,
     on_data: Option<Notify>,
+    on_sample: Option<OnSample>,
     on_event: Option<Notify>,
     /// Called on each change of the matches, besides `on_event`.
     on_match: Option<Notify>,
@@ -40,10 +41,15 @@ pub(crate) struct ListenerState<S> {
     pub(crate) traced: OnceLock<feros_trace::Endpoint>,
 }
 
+/// What takes the samples of a reader, in the engine's thread. It owns no endpoint.
+pub(crate) type OnSample = Arc<dyn Fn(SampleRef) + Send + Sync>;
+
 /// The notifications that an endpoint sends.
 #[derive(Clone, Default)]
 pub(crate) struct Notifications {
     pub(crate) on_data: Option<Notify>,
+    /// Is given each sample as it comes; nothing is left for [`Reader::take`] then.
+    pub(crate) on_sample: Option<OnSample>,
     pub(crate) on_event: Option<Notify>,
     pub(crate) on_match: Option<Notify>,
 }
@@ -55,6 +61,7 @@ impl<S: Default> ListenerState<S> {
             matched: AtomicUsize::new(0),
             match_generation: AtomicU64::new(0),
             on_data: notifications.on_data,
+            on_sample: notifications.on_sample,
             on_event: notifications.on_event,
             on_match: notifications.on_match,
             traced: OnceLock::new(),
@@ -295,14 +302,9 @@ impl Reader {
     pub(crate) fn take(
         &self,
     ) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, TakeError> {
-        let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
-        // SAFETY: the reader is alive; out parameters are valid; on 1 a reference is ours.
-        let taken = unsafe {
-            let code = sys::feros_take(self.entity.handle(), &raw mut sample, &raw mut publication);
-            check(code).map(|_| SampleRef::from_owned(sample))
-        };
-        taken.map(|sample| sample.map(|sample| (sample, publication))).map_err(|code| {
-            TakeError::Engine { topic: self.names.ros.clone(), code: code.to_string() }
+        take(self.entity.handle()).map_err(|code| TakeError::Engine {
+            topic: self.names.ros.clone(),
+            code: code.to_string(),
         })
     }
 
@@ -333,6 +335,30 @@ impl Reader {
             .filter_map(|handle| MatchedEndpoint::publication(&self.entity, handle))
             .map(|endpoint| read(&endpoint))
             .collect()
+    }
+}
+
+/// Takes the oldest sample of a reader, which is alive, and the handle of its publication.
+fn take(
+    reader: sys::dds_entity_t,
+) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, Code> {
+    let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
+    // SAFETY: out parameters are valid; on 1 a reference is ours.
+    let sample = unsafe {
+        check(sys::feros_take(reader, &raw mut sample, &raw mut publication))?;
+        SampleRef::from_owned(sample)
+    };
+    Ok(sample.map(|sample| (sample, publication)))
+}
+
+/// Gives each sample that is there to who takes them.
+fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample) {
+    loop {
+        match take(reader) {
+            Ok(Some((sample, _))) => on_sample(sample),
+            Ok(None) => return,
+            Err(code) => return tracing::error!("what was received cannot be taken: {code}"),
+        }
     }
 }
 
@@ -398,13 +424,16 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
 }
 
 fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
-    unsafe extern "C" fn data(_: sys::dds_entity_t, arg: *mut c_void) {
+    unsafe extern "C" fn data(reader: sys::dds_entity_t, arg: *mut c_void) {
         // SAFETY: the listener was made with this argument.
         let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
         if feros_trace::is_on()
             && let Some(subscription) = listener_state.traced.get()
         {
             reception::trace_latest(subscription);
+        }
+        if let Some(on_sample) = &listener_state.on_sample {
+            hand_over(reader, on_sample);
         }
         wake(listener_state.on_data.as_ref());
     }

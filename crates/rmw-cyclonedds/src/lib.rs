@@ -37,6 +37,7 @@ mod publisher;
 mod qos;
 mod queue;
 mod reception;
+mod responses;
 mod sample;
 mod service;
 mod service_wire;

@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    CreateEndpointError, Gid, NodeId, Notify, PublishError, QosProfile, RequestId, Sample, Service,
-    ServiceMapping, ServiceOptions, Stamp, TakeError,
+    CreateEndpointError, FailureCounter, Gid, Match, NodeId, Notify, PublishError, QosProfile,
+    RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
 };
 
+use crate::announcement::announced;
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Notifications, Reader, Writer};
-use crate::matches::{MatchCache, is_reader, with_data};
+use crate::gaps::Gaps;
+use crate::matches::{MatchCache, as_match, is_reader, with_data};
 use crate::origin::{is_of_this_host, source};
 use crate::qos::Qos;
 use crate::sample::{
@@ -42,6 +44,8 @@ pub(crate) struct CycloneService {
     /// The client id that each request writer announces, by its handle.
     clients: Mutex<HashMap<sys::dds_instance_handle_t, Option<PairId>>>,
     refused: AtomicU64,
+    gaps: Mutex<Gaps>,
+    lost: FailureCounter,
     /// Requests of other hosts that were ignored; `None` where they are served.
     foreign: Option<AtomicU64>,
 }
@@ -134,33 +138,39 @@ impl CycloneService {
         let names = ServiceNames::new(options.service, options.type_name)?;
         let service_id =
             (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared));
-        let data =
-            |type_hash| EndpointData { type_hash, service_id, ..EndpointData::default() }.encode();
+        let data = |type_hash, announcement| {
+            EndpointData { type_hash, service_id, announcement, ..EndpointData::default() }.encode()
+        };
         let replies = Arc::new(Replies {
             shared: shared.clone(),
             node: options.node,
             service: options.service.to_owned(),
             type_name: options.type_name.to_owned(),
             qos,
-            user_data: data(options.response_hash),
+            user_data: data(options.response_hash, None),
             match_change: Arc::default(),
             making: Mutex::default(),
             made: OnceLock::new(),
         });
-        let mut on_match = None;
+        let mut on_match = options.on_match;
         if options.replies_on_demand {
-            on_match = Some(replies.on_first_client());
+            let (make_replies, tell) = (replies.on_first_client(), on_match);
+            on_match = Arc::new(move || {
+                make_replies();
+                tell();
+            });
         } else {
             replies.made()?;
         }
+        let request_data = data(options.request_hash, announced(options.announcement));
         // After the writer, so that a server that receives requests can answer them.
         let requests = Reader::new(
             &shared.participant,
             names.request,
-            &Qos::reader(&qos, &data(options.request_hash), false),
+            &Qos::reader(&qos, &request_data, false),
             Notifications {
                 on_data: Some(options.on_request),
-                on_match,
+                on_match: Some(on_match),
                 ..Notifications::default()
             },
         )?;
@@ -175,6 +185,8 @@ impl CycloneService {
             request_writers: MatchCache::default(),
             clients: Mutex::default(),
             refused: AtomicU64::new(0),
+            gaps: Mutex::default(),
+            lost: FailureCounter::new(),
             foreign: options.local_requests_only.then(AtomicU64::default),
         })
     }
@@ -233,6 +245,21 @@ impl CycloneService {
         !writers
             .iter()
             .any(|(gid, _)| gid.participant_prefix() == Gid(*client).participant_prefix())
+    }
+
+    /// Counts what the number of a request says of those that were lost before it.
+    fn count_lost(&self, sample: &SampleRef) {
+        let info = sample.info();
+        let client = Gid(info.writer_guid);
+        let matched = || self.requests.matched(|writer| writer.gid());
+        let lost = self.gaps.lock().next(client, info.sequence_number, matched);
+        if let Some(count) = self.lost.count_many(lost) {
+            tracing::error!(
+                "{}: {count} requests so far are lost, the last of client {client}: more came than                  {} before they were taken; give the service a larger depth, or have it called less                  at once",
+                self.replies.service,
+                self.qos.depth
+            );
+        }
     }
 
     fn request(&self, sample: SampleRef, publication: u64) -> Option<(RequestId, Sample)> {
@@ -331,6 +358,7 @@ impl Service for CycloneService {
 
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
         while let Some((sample, publication)) = self.requests.take()? {
+            self.count_lost(&sample);
             if let Some(request) = self.request(sample, publication) {
                 return Ok(Some(request));
             }
@@ -359,6 +387,14 @@ impl Service for CycloneService {
                 self.send_with_header(replies, request, sample, now)
             }
         }
+    }
+
+    fn lost_requests(&self) -> u64 {
+        self.lost.total()
+    }
+
+    fn clients(&self) -> Vec<Match> {
+        self.requests.matched(as_match)
     }
 
     fn refused_samples(&self) -> u64 {

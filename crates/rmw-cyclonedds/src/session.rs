@@ -180,6 +180,7 @@ impl Session for CycloneSession {
         options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
         check_name(options.service, false)?;
+        check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
         let qos = service_qos(options.qos);
         check_qos(options.service, &qos)?;
@@ -191,6 +192,7 @@ impl Session for CycloneSession {
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
         check_name(options.service, false)?;
+        check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
         let qos = service_qos(options.qos);
         check_qos(options.service, &qos)?;

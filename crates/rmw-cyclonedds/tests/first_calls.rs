@@ -52,7 +52,9 @@ fn the_first_call_of_a_client_is_answered() {
             mapping: ServiceMapping::default(),
             replies_on_demand: false,
             local_requests_only: false,
+            announcement: "",
             on_request: requests.notify(),
+            on_match: Arc::new(|| ()),
         })
         .unwrap();
     for round in 0..100 {
@@ -66,7 +68,9 @@ fn the_first_call_of_a_client_is_answered() {
                 response_hash: None,
                 qos: QosProfile::services_default(),
                 force_mapping: None,
+                announcement: "",
                 on_response: responses.notify(),
+                on_match: responses.notify(),
             })
             .unwrap();
         let what = format!("the service, by client {round}");
