@@ -1,10 +1,16 @@
-//! Prints the private memory of one more node of a process, with or without the service that
-//! describes the node's types: `node_memory on` or `node_memory off`.
+//! Prints what nodes of one process cost at rest: the private memory of one more, threads, and
+//! how often these wake up; with or without the service that describes the node's types:
+//! `node_memory on` or `node_memory off`.
 
-use feros::{Context, Error, Node, NodeOptions};
+use std::time::Duration;
+
+use feros::{Context, Error, Executor, Node, NodeOptions};
 
 const FIRST: usize = 20;
 const MORE: usize = 200;
+/// Discovery and what begins late have ended by then.
+const SETTLE: Duration = Duration::from_secs(5);
+const WATCH: Duration = Duration::from_secs(10);
 
 fn main() -> Result<(), Error> {
     let describes_types = std::env::args().nth(1).is_none_or(|argument| argument != "off");
@@ -15,12 +21,47 @@ fn main() -> Result<(), Error> {
         context.create_node_with(options)
     };
     // The first nodes bring along what a process has once.
-    let _first = (0..FIRST).map(create).collect::<Result<Vec<Node>, _>>()?;
+    let first = (0..FIRST).map(create).collect::<Result<Vec<Node>, _>>()?;
+    let (wake_ups, threads) = watch(&first)?;
+    println!("{FIRST} nodes on one executor: {threads} threads, {wake_ups:.1} wake-ups a second");
     let before = private_kilobytes()?;
     let _more = (FIRST..FIRST + MORE).map(create).collect::<Result<Vec<Node>, _>>()?;
     let nodes = private_kilobytes()? - before;
     println!("{:.1} KB a node, describing its types: {describes_types}", nodes / MORE as f64);
     Ok(())
+}
+
+/// Wake-ups a second of all threads while the nodes are spun and nothing happens, and how many
+/// threads that are.
+fn watch(nodes: &[Node]) -> Result<(f64, usize), Error> {
+    let executor = Executor::new();
+    for node in nodes {
+        executor.add_node(node)?;
+    }
+    let stopper = executor.stopper();
+    let spinning = std::thread::Builder::new().name("spinning".to_owned());
+    let spinning = spinning.spawn(move || executor.spin()).map_err(Error::other)?;
+    std::thread::sleep(SETTLE);
+    let (before, _) = switches()?;
+    std::thread::sleep(WATCH);
+    let (after, threads) = switches()?;
+    stopper.stop();
+    spinning.join().expect("nothing panics")?;
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    Ok(((after - before) as f64 / WATCH.as_secs_f64(), threads))
+}
+
+/// How often the threads of the process have gone to sleep so far, and how many they are.
+fn switches() -> Result<(u64, usize), Error> {
+    let (mut switches, mut threads) = (0, 0);
+    for task in std::fs::read_dir("/proc/self/task").map_err(Error::other)? {
+        let status = task.map_err(Error::other)?.path().join("status");
+        let status = std::fs::read_to_string(status).map_err(Error::other)?;
+        let found = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        switches += found.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or_default();
+        threads += 1;
+    }
+    Ok((switches, threads))
 }
 
 /// Pages that the process has written, as the system counts them.

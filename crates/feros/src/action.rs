@@ -51,19 +51,22 @@
 //! [`CallError::ServerLeft`]: crate::CallError::ServerLeft
 
 mod client;
+mod creation;
+mod events;
 mod names;
+mod serialized;
 mod server;
 mod state;
 
 pub use client::{
     ActionClient, ActionClientOptions, ActionForm, CancelError, CancelFuture, ClientGoalHandle,
     GenericActionClient, GoalResult, GoalResultError, ResultFuture, SendGoalError, SendGoalFuture,
-    Serialized,
 };
 pub use names::ActionIdentity;
+pub use serialized::Serialized;
 pub use server::{
-    ActionCallbacks, ActionServer, ActionServerOptions, CancelResponse, FeedbackError,
-    GoalResponse, ServerGoalHandle, SetResultError,
+    ActionCallbacks, ActionServer, ActionServerForm, ActionServerOptions, CancelResponse,
+    FeedbackError, GenericActionServer, GoalResponse, ServerGoalHandle, SetResultError,
 };
 pub use state::{GoalEvent, GoalStatus, GoalTransitionError};
 

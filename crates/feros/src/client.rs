@@ -1,26 +1,28 @@
 //! Clients of services: a call is a future, and can be waited for in place. Neither needs an
 //! executor.
 //!
-//! The engine tells the client when a response came; whoever waits for one (a blocked thread, a
-//! future being polled) takes what is there and hands the others their own. So a blocking call
-//! inside a callback cannot deadlock, unless nobody but the calling thread could run the server:
-//! that is told at once.
+//! The client is rung when a response came; whoever waits for one (a blocked thread, a future being
+//! polled) takes what is there and hands the others their own. So a blocking call inside a callback
+//! cannot deadlock, unless nobody but the calling thread could run the server: that is told at
+//! once.
 
 mod call_error;
+mod response_future;
 
 pub use call_error::CallError;
+pub use response_future::{ResponseFuture, SerializedResponseFuture};
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll, Waker};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use feros_executor::Execution;
+use feros_executor::{Execution, Ringer};
 use feros_message::{Message, Service as ServiceType, ServiceEventKind};
 use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
-use feros_sync::{Condvar, Mutex};
+use feros_shm::TransportSet;
+use feros_sync::Mutex;
+use feros_transport::{CallCounts, MatchTransport, Recipients};
 
 use crate::clock::Clock;
 use crate::context::ShutdownGuard;
@@ -32,7 +34,7 @@ use crate::node::Node;
 use crate::publish_error::PublishError;
 use crate::serialize::{copy_into, serialize_into};
 use crate::service::registry;
-use crate::service_introspection::{CallId, ServiceEvents, ServiceIntrospectionState};
+use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 use crate::wait_error::WaitError;
 
 /// How a client of a service is made.
@@ -42,11 +44,21 @@ pub struct ClientOptions {
     pub qos: QosProfile,
     /// Speak this mapping whatever the server announces; for tests. `None` follows the server.
     pub force_mapping: Option<ServiceMapping>,
+    /// Transports that requests and responses may take, as far as the context allows them.
+    pub transports: TransportSet,
+}
+
+impl ClientOptions {
+    /// These options, with requests and responses taking these transports only.
+    pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
+        Self { transports: transports.into(), ..self }
+    }
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        Self { qos: QosProfile::services_default(), force_mapping: None }
+        let (qos, transports) = (QosProfile::services_default(), TransportSet::ALL);
+        Self { qos, force_mapping: None, transports }
     }
 }
 
@@ -104,7 +116,9 @@ impl<S: ServiceType> Client<S> {
         timeout: Duration,
     ) -> Result<S::Response, CallError> {
         self.untyped.0.check_servers()?;
-        self.call(request)?.wait(timeout)
+        // Before the request: who waits has nothing left to do while the server works.
+        let waiting = self.untyped.0.end.begin_wait();
+        self.call(request)?.wait_with(waiting, timeout)
     }
 
     /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
@@ -143,56 +157,6 @@ impl<S: ServiceType> std::ops::Deref for Client<S> {
     }
 }
 
-/// The response of one call, to be awaited on any async runtime or waited for in place.
-///
-/// # Cancel safety
-/// Dropping it forgets the call; a response that comes later is ignored.
-#[must_use = "the response is lost when this is dropped"]
-pub struct ResponseFuture<S: ServiceType> {
-    serialized: SerializedResponseFuture,
-    events: Arc<ServiceEvents<S>>,
-}
-
-impl<S: ServiceType> ResponseFuture<S> {
-    /// Waits in place, at most for `timeout`.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub fn wait(self, timeout: Duration) -> Result<S::Response, CallError> {
-        let (service, call) = (self.serialized.inner.name.clone(), self.serialized.call_id());
-        decode(&service, call, &self.events, self.serialized.wait(timeout))
-    }
-}
-
-impl<S: ServiceType> Future for ResponseFuture<S> {
-    type Output = Result<S::Response, CallError>;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        let result = Pin::new(&mut self.serialized).poll(task);
-        let serialized = &self.serialized;
-        result.map(|result| {
-            decode(&serialized.inner.name, serialized.call_id(), &self.events, result)
-        })
-    }
-}
-
-fn decode<S: ServiceType>(
-    service: &str,
-    call: CallId,
-    events: &ServiceEvents<S>,
-    response: Result<SerializedMessage, CallError>,
-) -> Result<S::Response, CallError> {
-    let response = response?.decode().map_err(|source| CallError::Response {
-        service: service.to_owned(),
-        type_name: S::TYPE_NAME.to_owned(),
-        source,
-    })?;
-    if let Some(events) = events.active() {
-        events.response(ServiceEventKind::ResponseReceived, call, &response);
-    }
-    Ok(response)
-}
-
 /// Calls a service with serialized messages, for types that are known only at run time.
 #[derive(Clone)]
 pub struct GenericClient(Arc<Inner>);
@@ -213,18 +177,11 @@ struct Inner {
 /// must neither own the engine's client nor the node, or it might be the one to drop them, inside
 /// the engine.
 struct Calls {
-    pending: Mutex<Pending>,
-    /// Signalled when a response may have come.
-    changed: Condvar,
-    graph_changes: Arc<GraphChanges>,
-}
-
-#[derive(Default)]
-struct Pending {
     /// Requests without a response yet, by number.
-    calls: HashMap<i64, Call>,
-    /// Counts notifications, so that a waiter sees those that came while it looked.
-    notifications: u64,
+    pending: Mutex<HashMap<i64, Call>>,
+    /// Rung when a response may have come: for threads that wait in place.
+    ringer: Ringer,
+    graph_changes: Arc<GraphChanges>,
 }
 
 #[derive(Default)]
@@ -243,13 +200,13 @@ impl GenericClient {
         let name = node.resolve_service_name(name)?;
         let calls = Arc::new(Calls {
             pending: Mutex::default(),
-            changed: Condvar::new(),
+            ringer: Ringer::new(),
             graph_changes: node.context().changes().clone(),
         });
-        let (notified, shut_down) = (calls.clone(), calls.clone());
+        let [notified, matched, shut_down] = [(); 3].map(|()| calls.clone());
         let end = feros_transport::Client::new(
             &**node.session(),
-            feros_rmw::ClientOptions {
+            feros_transport::ClientOptions {
                 node: node.id(),
                 service: &name,
                 type_name: &identity.name,
@@ -257,11 +214,21 @@ impl GenericClient {
                 response_hash: identity.response_hash,
                 qos: options.qos,
                 force_mapping: options.force_mapping,
-                on_response: Arc::new(move || notified.look_again()),
+                transports: options.transports.intersection(node.transports()),
+                ringer: &calls.ringer,
+                on_response: Arc::new(move || notified.wake_futures()),
+                on_match: Arc::new(move || {
+                    matched.wake_futures();
+                    matched.graph_changes.announce();
+                }),
             },
         )
         .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let shutdown_guard = node.context().on_shutdown(move || shut_down.look_again());
+        let shutdown_guard = node.context().on_shutdown(move || {
+            shut_down.ringer.ring();
+            shut_down.wake_futures();
+            shut_down.graph_changes.announce();
+        });
         Ok(Self(Arc::new(Inner {
             name,
             end,
@@ -303,15 +270,15 @@ impl GenericClient {
 
     fn send_until_servers_leave(
         &self,
-        send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
+        send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, CallError> {
         // Before the request: who leaves after it was seen here.
         let responders = self.0.end.responders();
-        if responders.is_empty() || !self.service_is_ready() {
+        if !self.service_is_ready() {
             return Err(CallError::ServerLeft { service: self.0.name.clone() });
         }
         let mut call = self.0.send(send)?;
-        call.responders = responders;
+        call.recipients.assume(responders);
         Ok(call)
     }
 
@@ -335,7 +302,21 @@ impl GenericClient {
         self.0.end.gid()
     }
 
-    /// Whether a server is there, so that a request sent now is answered.
+    /// The transport of requests to each server, and why it is not a shorter one.
+    ///
+    /// As long as one of several servers has to be reached by the network transport, requests take
+    /// that to all of them.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.0.end.transports()
+    }
+
+    /// What was sent by which transport so far.
+    pub fn counts(&self) -> CallCounts {
+        self.0.end.counts()
+    }
+
+    /// Whether a server is there, so that a request sent now is answered. A server of this host
+    /// whose process has ended is none, at once.
     pub fn service_is_ready(&self) -> bool {
         self.0.end.service_is_available()
     }
@@ -351,48 +332,48 @@ impl GenericClient {
 }
 
 impl Calls {
-    /// Wakes everybody who waits, and lets them look for themselves.
-    fn look_again(&self) {
+    /// Wakes those who await responses, and lets them look for themselves.
+    fn wake_futures(&self) {
         let wakers: Vec<Waker> = {
             let mut pending = self.pending.lock();
-            pending.notifications += 1;
-            pending.calls.values_mut().filter_map(|call| call.waker.take()).collect()
+            pending.values_mut().filter_map(|call| call.waker.take()).collect()
         };
-        self.changed.notify_all();
         wakers.into_iter().for_each(Waker::wake);
-        self.graph_changes.announce();
     }
 }
 
 impl Inner {
     fn send(
         self: &Arc<Self>,
-        send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
+        send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
         let sending = self.sending.lock();
-        let number = send(&mut |size, fill| self.end.send_request(size, fill))?;
-        self.calls.pending.lock().calls.insert(number, Call::default());
+        let (number, recipients) = send(&mut |size, fill| self.end.send_request(size, fill))?;
+        self.calls.pending.lock().insert(number, Call::default());
         drop(sending);
         let (started, sent_in) = (Instant::now(), Execution::current());
-        let responders = Vec::new();
-        Ok(SerializedResponseFuture { inner: self.clone(), number, started, sent_in, responders })
+        Ok(SerializedResponseFuture { inner: self.clone(), number, started, sent_in, recipients })
     }
 
     /// Takes all responses that are there and hands them to their calls; those of calls that were
-    /// given up are dropped.
-    fn take_responses(&self) -> Result<(), TakeError> {
+    /// given up are dropped. `own` is the call of the thread that does so.
+    fn take_responses(&self, own: i64) -> Result<(), TakeError> {
         while let Some((number, sample)) = self.end.take_response()? {
-            if !self.calls.pending.lock().calls.contains_key(&number) {
+            if !self.calls.pending.lock().contains_key(&number) {
                 // The call may be on its way out on another thread: it is entered before that lock
                 // is free again.
                 drop(self.sending.lock());
             }
-            let waker = self.calls.pending.lock().calls.get_mut(&number).and_then(|call| {
+            let waker = self.calls.pending.lock().get_mut(&number).and_then(|call| {
                 call.response = Some(sample.payload);
                 call.waker.take()
             });
-            self.calls.changed.notify_all();
-            waker.into_iter().for_each(Waker::wake);
+            match waker {
+                Some(waker) => waker.wake(),
+                // Another thread may wait for it, and have looked before.
+                None if number != own => self.calls.ringer.ring(),
+                None => {}
+            }
         }
         Ok(())
     }
@@ -410,8 +391,8 @@ impl Inner {
     /// The response of a call, if it is there; the call is over then.
     fn finish(&self, number: i64) -> Option<SerializedMessage> {
         let mut pending = self.calls.pending.lock();
-        let response = pending.calls.get_mut(&number)?.response.take()?;
-        pending.calls.remove(&number);
+        let response = pending.get_mut(&number)?.response.take()?;
+        pending.remove(&number);
         Some(SerializedMessage::new(response))
     }
 
@@ -425,102 +406,9 @@ impl Inner {
     }
 }
 
-/// Hands a request of a size to the engine, written by the closure that is passed.
+/// The number of a request, and who got it.
+type Sent = (i64, Recipients);
+
+/// Sends a request of a size, written by the closure that is passed.
 type SendRequest<'a> =
-    &'a mut dyn FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<i64, feros_rmw::PublishError>;
-
-/// The serialized response of one call; see [`ResponseFuture`].
-#[must_use = "the response is lost when this is dropped"]
-pub struct SerializedResponseFuture {
-    inner: Arc<Inner>,
-    number: i64,
-    started: Instant,
-    /// The callback that sent the request: as long as it runs, a server that it keeps from running
-    /// has not seen the request.
-    sent_in: Option<Execution>,
-    /// Who could respond when the request was sent; empty where the call does not end with them.
-    responders: Vec<Gid>,
-}
-
-impl SerializedResponseFuture {
-    /// How the call ended, if it has.
-    fn look(&self) -> Option<Result<SerializedMessage, CallError>> {
-        // Before the responses: the last act of a server may have been to respond.
-        let is_left = self.is_left();
-        if let Err(error) = self.inner.take_responses() {
-            return Some(Err(error.into()));
-        }
-        if let Some(response) = self.inner.finish(self.number) {
-            return Some(Ok(response));
-        }
-        if !self.inner.node.context().is_ok() {
-            return Some(Err(self.inner.closed()));
-        }
-        is_left.then(|| Err(CallError::ServerLeft { service: self.inner.name.clone() }))
-    }
-
-    /// Whether nobody is there any more who could respond.
-    fn is_left(&self) -> bool {
-        if self.responders.is_empty() {
-            return false;
-        }
-        let now = self.inner.end.responders();
-        !self.responders.iter().any(|responder| now.contains(responder))
-    }
-
-    fn call_id(&self) -> CallId {
-        CallId { client_gid: self.inner.end.gid().0, sequence_number: self.number }
-    }
-
-    /// Waits in place, at most for `timeout`.
-    ///
-    /// # Errors
-    /// See [`CallError`].
-    pub fn wait(self, timeout: Duration) -> Result<SerializedMessage, CallError> {
-        let deadline = Instant::now() + timeout;
-        loop {
-            let seen = self.inner.calls.pending.lock().notifications;
-            if let Some(result) = self.look() {
-                return result;
-            }
-            let Some(left) =
-                deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-            else {
-                return Err(CallError::Timeout {
-                    service: self.inner.name.clone(),
-                    waited: self.started.elapsed(),
-                    available: self.inner.end.service_is_available(),
-                });
-            };
-            if self.sent_in.is_some() && self.sent_in == Execution::current() {
-                self.inner.check_servers()?;
-            }
-            let pending = self.inner.calls.pending.lock();
-            let arrived = |pending: &Pending| {
-                pending.calls.get(&self.number).is_some_and(|call| call.response.is_some())
-            };
-            if pending.notifications == seen && !arrived(&pending) {
-                // Whatever wakes this is only a reason to look again.
-                drop(self.inner.calls.changed.wait_timeout(pending, left));
-            }
-        }
-    }
-}
-
-impl Future for SerializedResponseFuture {
-    type Output = Result<SerializedMessage, CallError>;
-
-    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        // The waker is left first: a response that comes during the look below wakes it.
-        if let Some(call) = self.inner.calls.pending.lock().calls.get_mut(&self.number) {
-            call.waker = Some(task.waker().clone());
-        }
-        self.look().map_or(Poll::Pending, Poll::Ready)
-    }
-}
-
-impl Drop for SerializedResponseFuture {
-    fn drop(&mut self) {
-        self.inner.calls.pending.lock().calls.remove(&self.number);
-    }
-}
+    &'a mut dyn FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>;

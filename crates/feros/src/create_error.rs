@@ -59,6 +59,16 @@ pub enum CreateError {
         /// Why not.
         reason: String,
     },
+    /// The result that goals of a server end with whose own is missing is no message.
+    #[error("node {node}: the empty result for {action} is no serialized message: {reason}")]
+    EmptyResult {
+        /// The node.
+        node: NodeName,
+        /// The action.
+        action: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
     /// What belongs to a node was asked for after the node's end.
     #[error("{name}: its node is gone; keep a clone of the node as long as it is used")]
     NodeGone {

@@ -1,19 +1,15 @@
-//! What makes nodes, and what nodes make: publishers, subscriptions, services, clients, actions,
-//! timers.
+//! What makes nodes, and what nodes make: publishers, subscriptions, services, clients, timers.
+//! Actions and managed nodes are made in their own folders.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use feros_message::{Action, Message, Service as ServiceType};
+use feros_message::{Message, Service as ServiceType};
 use feros_msgs::rcl_interfaces::msg::{Log, ParameterEvent};
 use feros_parameter::DeclareParameterError;
 use feros_rmw::{MessageInfo, NodeName};
 use feros_shm::Transport;
 
-use crate::action::{
-    ActionCallbacks, ActionClient, ActionClientOptions, ActionIdentity, ActionServer,
-    ActionServerOptions, GenericActionClient,
-};
 use crate::callback_group::{CallbackGroup, CallbackGroupKind};
 use crate::client::{Client, ClientOptions, GenericClient};
 use crate::clock::{Clock, ClockType};
@@ -25,7 +21,9 @@ use crate::node::{DescribedTypes, Node, NodeInner, NodeOptions, NodeParameters, 
 use crate::node_members::NodeMembers;
 use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout::Rosout;
-use crate::service::{Service, ServiceCallback, ServiceOptions};
+use crate::service::{
+    GenericService, SerializedResponder, Service, ServiceCallback, ServiceOptions,
+};
 use crate::subscription::{
     GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
@@ -166,7 +164,7 @@ impl Node {
     }
 }
 
-/// # Publishers, subscriptions, services, clients, actions, timers
+/// # Publishers, subscriptions, services, clients, timers
 impl Node {
     /// Makes a publisher. `options` may be a depth, a [`QosProfile`](crate::QosProfile), or
     /// [`PublisherOptions`].
@@ -280,97 +278,6 @@ impl Node {
         Client::new(self, name, options.into())
     }
 
-    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or all that
-    /// [`ActionCallbacks`] decide.
-    ///
-    /// # Errors
-    /// When the name is not allowed, or the engine refuses.
-    ///
-    /// ```no_run
-    /// # let node: feros::Node = unimplemented!();
-    /// use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal, Fibonacci_Result};
-    /// use feros::{CancelResponse, GoalId, GoalResponse, ServerGoalHandle};
-    /// let decide = |_: &GoalId, goal: &Fibonacci_Goal| {
-    ///     if goal.order > 46 { GoalResponse::Reject } else { GoalResponse::AcceptAndExecute }
-    /// };
-    /// let cancel = |_: &ServerGoalHandle<Fibonacci>| CancelResponse::Accept;
-    /// let accepted = |goal: ServerGoalHandle<Fibonacci>| {
-    ///     std::thread::spawn(move || goal.succeed(Fibonacci_Result::default()));
-    /// };
-    /// let server = node.create_action_server::<Fibonacci, _>("fib", (decide, cancel, accepted))?;
-    /// # Ok::<(), feros::Error>(())
-    /// ```
-    pub fn create_action_server<A: Action, Form: 'static>(
-        &self,
-        name: &str,
-        callbacks: impl ActionCallbacks<A, Form>,
-    ) -> Result<ActionServer<A>, CreateError> {
-        ActionServer::new(self, name, ActionServerOptions::default(), callbacks)
-    }
-
-    /// As [`Node::create_action_server`], with options.
-    ///
-    /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
-    pub fn create_action_server_with<A: Action, Form: 'static>(
-        &self,
-        name: &str,
-        options: ActionServerOptions,
-        callbacks: impl ActionCallbacks<A, Form>,
-    ) -> Result<ActionServer<A>, CreateError> {
-        ActionServer::new(self, name, options, callbacks)
-    }
-
-    /// Makes a client of an action.
-    ///
-    /// # Errors
-    /// When the name is not allowed, or the engine refuses.
-    ///
-    /// ```no_run
-    /// # let node: feros::Node = unimplemented!();
-    /// use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal};
-    /// use std::time::Duration;
-    /// let client = node.create_action_client::<Fibonacci>("fib")?;
-    /// client.wait_for_server(Duration::from_secs(5))?;
-    /// let soon = Duration::from_secs(1);
-    /// let goal = client.send_goal_and_wait(Fibonacci_Goal { order: 5 }, soon)?;
-    /// let outcome = goal.get_result()?.wait(Duration::from_secs(60))?;
-    /// println!("{}: {:?}", outcome.status, outcome.result.sequence);
-    /// # Ok::<(), feros::Error>(())
-    /// ```
-    pub fn create_action_client<A: Action>(
-        &self,
-        name: &str,
-    ) -> Result<ActionClient<A>, CreateError> {
-        self.create_action_client_with(name, ActionClientOptions::default())
-    }
-
-    /// As [`Node::create_action_client`], with options.
-    ///
-    /// # Errors
-    /// When the name or the QoS is not allowed, or the engine refuses.
-    pub fn create_action_client_with<A: Action>(
-        &self,
-        name: &str,
-        options: ActionClientOptions,
-    ) -> Result<ActionClient<A>, CreateError> {
-        ActionClient::new(self, name, &ActionIdentity::of::<A>(), options)
-    }
-
-    /// Makes a client of an action whose type is known only at run time; goals, feedback and
-    /// results are serialized messages, as [`Serialized`](crate::action::Serialized) says.
-    ///
-    /// # Errors
-    /// When the name is not allowed, or the engine refuses.
-    pub fn create_generic_action_client(
-        &self,
-        name: &str,
-        identity: &ActionIdentity,
-        options: ActionClientOptions,
-    ) -> Result<GenericActionClient, CreateError> {
-        ActionClient::new(self, name, identity, options)
-    }
-
     /// Makes a publisher of serialized messages, for a type that is known only at run time.
     ///
     /// # Errors
@@ -409,6 +316,21 @@ impl Node {
         options: impl Into<ClientOptions>,
     ) -> Result<GenericClient, CreateError> {
         GenericClient::new(self, name, identity, options.into())
+    }
+
+    /// Answers requests of a service whose type is known only at run time, as serialized messages.
+    /// `callback` takes each request and what it is answered with, now or later.
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the engine refuses.
+    pub fn create_generic_service(
+        &self,
+        name: &str,
+        identity: &ServiceIdentity,
+        options: impl Into<ServiceOptions>,
+        callback: impl FnMut(SerializedMessage, SerializedResponder) + Send + 'static,
+    ) -> Result<GenericService, CreateError> {
+        GenericService::new(self, name, identity, &options.into(), callback)
     }
 
     /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late

@@ -2,8 +2,10 @@
 //! `diagnostic_updater` does it.
 
 mod frequency;
+mod time_stamp;
 
 pub use frequency::{FrequencyBounds, FrequencyStatus};
+pub use time_stamp::{TimeStampBounds, TimeStampStatus};
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -29,7 +31,10 @@ const USE_FQN: &str = "diagnostic_updater.use_fqn";
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
-/// use feros::diagnostics::{DiagnosticUpdater, FrequencyBounds, FrequencyStatus};
+/// use feros::diagnostics::{
+///     DiagnosticUpdater, FrequencyBounds, FrequencyStatus, TimeStampBounds, TimeStampStatus,
+///     heartbeat,
+/// };
 /// use feros::msgs::diagnostic_msgs::msg::DiagnosticStatus;
 ///
 /// let updater = DiagnosticUpdater::new(&node)?;
@@ -42,16 +47,26 @@ const USE_FQN: &str = "diagnostic_updater.use_fqn";
 ///     }
 ///     status.add("celsius", celsius);
 /// });
+/// updater.add("heartbeat", heartbeat);
 /// let images = FrequencyStatus::new(node.clock(), FrequencyBounds::around(30.0));
 /// updater.add("images", images.task());
+/// let stamps = TimeStampStatus::new(node.clock(), TimeStampBounds::default());
+/// updater.add("stamps of images", stamps.task());
 /// // ... with each image:
+/// # let image: feros::msgs::sensor_msgs::msg::Image = unimplemented!();
 /// images.tick();
+/// stamps.tick(&image.header.stamp);
 /// # Ok::<(), feros::Error>(())
 /// ```
 #[must_use = "the statuses end when this is dropped"]
 pub struct DiagnosticUpdater {
     shared: Arc<Shared>,
     _timer: NodeTimer,
+}
+
+/// A task for [`DiagnosticUpdater::add`] that says that the node's executor runs: `Alive`.
+pub fn heartbeat(status: &mut DiagnosticStatus) {
+    status.set_summary(DiagnosticStatus::OK, "Alive");
 }
 
 struct Shared {

@@ -100,6 +100,12 @@ impl Executor {
         self.core.threads()
     }
 
+    /// The time that threads have spent looking for work instead of sleeping, where that was
+    /// [asked for](ExecutorBuilder::busy_wait): processor time, as far as the system gave them any.
+    pub fn busy_waited(&self) -> Duration {
+        self.core.busy_waited()
+    }
+
     /// Has the executor run the callbacks of a node: those that it has, and those that it will
     /// have.
     ///

@@ -87,8 +87,8 @@ mod wait_for_message;
 
 pub use action::{
     ActionCallbacks, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions,
-    CancelResponse, ClientGoalHandle, GenericActionClient, GoalId, GoalResponse, GoalStatus,
-    ServerGoalHandle,
+    CancelResponse, ClientGoalHandle, GenericActionClient, GenericActionServer, GoalId,
+    GoalResponse, GoalStatus, ServerGoalHandle,
 };
 pub use arguments::{ArgumentError, Arguments, LogLevel};
 pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
@@ -111,10 +111,14 @@ pub use parameter::{
     ParameterType, ParameterValue, Parameters, SetParameterError,
 };
 pub use publish_error::PublishError;
-pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
+pub use publisher::{
+    GenericPublisher, Loan, Publishable, Publisher, PublisherOptions, SerializedLoan,
+};
 pub use qos_overrides::{QosOverrides, QosPolicy};
 pub use rate::Rate;
-pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
+pub use service::{
+    GenericService, Responder, SerializedResponder, Service, ServiceCallback, ServiceOptions,
+};
 pub use service_introspection::ServiceIntrospectionState;
 pub use subscription::{
     ContentFilterOptions, Dispatch, GenericSubscription, SetContentFilterError, Subscription,
@@ -143,8 +147,9 @@ pub use feros_rmw::{
 };
 
 pub use feros_transport::{
-    MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts, TransportBetween,
-    TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
+    CallCounts, MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts,
+    TransportBetween, TransportCount, WhenExhausted, check_shared_memory, transports_of_service,
+    transports_of_topic,
 };
 pub use topic_statistics::TopicStatisticsOptions;
 pub use type_description::{TypeDescriptionError, WrongTypeDescription};

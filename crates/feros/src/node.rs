@@ -185,6 +185,22 @@ impl Node {
         self.0.described_types.note(description);
     }
 
+    /// Has other nodes told what a type is made of that is known only at run time, with the
+    /// service `~/get_type_description`: for types of generic endpoints, which know names and
+    /// hashes alone. Endpoints of generated types do so themselves.
+    ///
+    /// The description is kept as long as the node lives, however often it is said.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// # let set: feros::message::interface::InterfaceSet = unimplemented!();
+    /// node.describe_type(set.type_description(&"my_msgs/msg/Pose".parse()?)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn describe_type(&self, description: feros_message::interface::TypeDescription) {
+        self.0.described_types.note_dynamic(description);
+    }
+
     /// What a type that its endpoints have used is made of.
     pub(crate) fn described_type(
         &self,

@@ -17,7 +17,7 @@ use feros_sync::Mutex;
 use feros_trace::Outbound;
 use feros_transport::{MatchTransport, PublisherCounts, SharedMemoryOptions};
 
-pub use loan::Loan;
+pub use loan::{Loan, SerializedLoan};
 pub use outgoing::Publishable;
 
 use crate::create_error::CreateError;
@@ -229,6 +229,16 @@ impl GenericPublisher {
         let mut trace = Outbound::publish();
         check_header(bytes, &self.0.topic)?;
         Ok(self.0.end.publish_bytes(bytes, &mut trace)?)
+    }
+
+    /// Lends memory for a serialized message of this size, its 4-byte header included, to be built
+    /// in place and published: shared memory if a subscription of another process of this host
+    /// reads it there.
+    ///
+    /// # Errors
+    /// When shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) says so.
+    pub fn loan_serialized(&self, size_bytes: usize) -> Result<SerializedLoan, PublishError> {
+        SerializedLoan::new(&self.0.end, size_bytes)
     }
 
     /// The transport of each match, and why it is not a shorter one.

@@ -40,12 +40,19 @@ pub(crate) fn copy_into<R>(
 
 /// Whether bytes may be a serialized message.
 pub(crate) fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError> {
-    let refuse = |reason| Err(PublishError::NotSerialized { topic: name.to_owned(), reason });
+    match header_fault(bytes) {
+        None => Ok(()),
+        Some(reason) => Err(PublishError::NotSerialized { topic: name.to_owned(), reason }),
+    }
+}
+
+/// Why bytes cannot be a serialized message, if so.
+pub(crate) fn header_fault(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
-        [0, 0 | 1, _, _, _, ..] => Ok(()),
+        [0, 0 | 1, _, _, _, ..] => None,
         [_, _, _, _, _, ..] => {
-            refuse("its header is neither CDR little endian (00 01) nor big endian (00 00)")
+            Some("its header is neither CDR little endian (00 01) nor big endian (00 00)")
         }
-        _ => refuse("it is shorter than a header and the smallest message, 5 bytes"),
+        _ => Some("it is shorter than a header and the smallest message, 5 bytes"),
     }
 }

@@ -1,10 +1,14 @@
 //! Servers of services.
 
 mod callback;
+mod generic;
+mod pending_request;
 pub(crate) mod registry;
 mod responder;
 
 pub use callback::ServiceCallback;
+pub use generic::{GenericService, SerializedResponder};
+pub(crate) use pending_request::PendingRequest;
 pub use responder::Responder;
 
 use std::marker::PhantomData;
@@ -12,7 +16,9 @@ use std::sync::Arc;
 
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_message::{Service as ServiceType, ServiceEventKind};
-use feros_rmw::{FailureCounter, Gid, MessageInfo, QosProfile, RequestId, Sample, ServiceMapping};
+use feros_rmw::{FailureCounter, Gid, QosProfile, Sample, ServiceMapping};
+use feros_shm::TransportSet;
+use feros_transport::{CallCounts, MatchTransport, Request};
 
 use crate::callback_group::{CallbackOptions, callback_setters};
 use crate::clock::Clock;
@@ -21,7 +27,7 @@ use crate::identity::ServiceIdentity;
 use crate::logging;
 use crate::node::{Node, WeakNode};
 use crate::node_members::Member;
-use crate::service_introspection::{CallId, ServiceEvents, ServiceIntrospectionState};
+use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 
 /// How a server of a service is made.
 #[derive(Clone)]
@@ -37,8 +43,10 @@ pub struct ServiceOptions {
     pub replies_on_demand: bool,
     /// Whether requests that other hosts send are ignored and warned of, by the address that they
     /// come from; their clients wait in vain. A container with a network of its own is another
-    /// host.
+    /// host. What comes by shared memory is of this host and of the same user.
     pub local_requests_only: bool,
+    /// Transports that requests and responses may take, as far as the context allows them.
+    pub transports: TransportSet,
     /// How the callback is scheduled.
     pub callback: CallbackOptions,
 }
@@ -53,8 +61,16 @@ impl Default for ServiceOptions {
             mapping,
             replies_on_demand: false,
             local_requests_only: false,
+            transports: TransportSet::ALL,
             callback,
         }
+    }
+}
+
+impl ServiceOptions {
+    /// These options, with requests and responses taking these transports only.
+    pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
+        Self { transports: transports.into(), ..self }
     }
 }
 
@@ -87,26 +103,7 @@ impl<S: ServiceType> Service<S> {
         let name = node.resolve_service_name(name)?;
         let identity = ServiceIdentity::of::<S>();
         let ringer = Ringer::new();
-        let on_request = {
-            let ringer = ringer.clone();
-            Arc::new(move || ringer.ring())
-        };
-        let end = feros_transport::Service::new(
-            &**node.session(),
-            feros_rmw::ServiceOptions {
-                node: node.id(),
-                service: &name,
-                type_name: &identity.name,
-                request_hash: identity.request_hash,
-                response_hash: identity.response_hash,
-                qos: options.qos,
-                mapping: options.mapping,
-                replies_on_demand: options.replies_on_demand,
-                local_requests_only: options.local_requests_only,
-                on_request,
-            },
-        )
-        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let end = open_end(node, &name, &identity, &options, &ringer)?;
         let events: Arc<ServiceEvents<S>> = Arc::default();
         let server = Server {
             name: name.as_str().into(),
@@ -158,6 +155,16 @@ impl<S: ServiceType> Service<S> {
     pub fn gid(&self) -> Gid {
         self.end.gid()
     }
+
+    /// The transport of each client's requests, and why it is not a shorter one.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.end.transports()
+    }
+
+    /// What was received by which transport so far.
+    pub fn counts(&self) -> CallCounts {
+        self.end.counts()
+    }
 }
 
 /// Takes one request per turn and has the closure answer it.
@@ -169,7 +176,7 @@ struct Server<S: ServiceType, Form, C> {
     events: Arc<ServiceEvents<S>>,
     malformed: FailureCounter,
     /// A request that was taken before its turn.
-    taken: Option<(RequestId, Sample)>,
+    taken: Option<(Request, Sample)>,
     service: PhantomData<fn() -> (S, Form)>,
 }
 
@@ -191,17 +198,17 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
             return Progress::Done;
         };
         let logger = logging::enter_logger(&self.logger);
-        self.answer(request, &sample.payload, sample.info);
+        self.answer(PendingRequest::new(request, &sample), &sample.payload);
         drop(logger);
-        Progress::More
+        if self.end.may_have_request() { Progress::More } else { Progress::Done }
     }
 
-    fn take_request(&self) -> Option<(RequestId, Sample)> {
+    fn take_request(&self) -> Option<(Request, Sample)> {
         let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
         self.end.take_request().map_err(failed).ok().flatten()
     }
 
-    fn answer(&mut self, request: RequestId, payload: &[u8], info: MessageInfo) {
+    fn answer(&mut self, request: PendingRequest, payload: &[u8]) {
         let message: S::Request = match feros_message::from_bytes(payload) {
             Ok(message) => message,
             Err(error) => {
@@ -212,7 +219,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
                         self.name,
                         count,
                         payload.len(),
-                        info.publisher_gid,
+                        request.client,
                         S::TYPE_NAME,
                     );
                 }
@@ -220,7 +227,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
             }
         };
         if let Some(events) = self.events.active() {
-            events.request(ServiceEventKind::RequestReceived, CallId::of(&request), &message);
+            events.request(ServiceEventKind::RequestReceived, request.call_id(), &message);
         }
         let responder = Responder::new(
             self.end.clone(),
@@ -233,4 +240,29 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
             tracing::warn!(ros_logger = &*self.logger, "{error}");
         }
     }
+}
+
+/// Makes the untyped end of a server, whose requests ring.
+pub(crate) fn open_end(
+    node: &Node,
+    name: &str,
+    identity: &ServiceIdentity,
+    options: &ServiceOptions,
+    ringer: &Ringer,
+) -> Result<feros_transport::Service, CreateError> {
+    let options = feros_transport::ServiceOptions {
+        node: node.id(),
+        service: name,
+        type_name: &identity.name,
+        request_hash: identity.request_hash,
+        response_hash: identity.response_hash,
+        qos: options.qos,
+        mapping: options.mapping,
+        replies_on_demand: options.replies_on_demand,
+        local_requests_only: options.local_requests_only,
+        transports: options.transports.intersection(node.transports()),
+        ringer,
+    };
+    feros_transport::Service::new(&**node.session(), options)
+        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use feros_message::{Service as ServiceType, ServiceEventInfo, ServiceEventKind};
+use feros_message::{Service as ServiceType, ServiceEventInfo, ServiceEventKind, from_bytes};
 use feros_msgs::builtin_interfaces::msg::Time as Stamp;
-use feros_rmw::{FailureCounter, QosProfile, RequestId};
+use feros_rmw::{FailureCounter, Gid, QosProfile};
 use feros_sync::RwLock;
 
 use crate::clock::Clock;
@@ -48,23 +48,38 @@ pub(crate) struct EventPublisher<S: ServiceType> {
     failed: FailureCounter,
 }
 
-/// Which call an event is about.
+/// Which call an event is about: the same for the client and the server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallId {
-    pub(crate) client_gid: [u8; 16],
+    /// The endpoint by which the client receives responses: what `rmw_get_gid_for_client` says.
+    pub(crate) client: Gid,
     pub(crate) sequence_number: i64,
 }
 
-impl CallId {
-    /// As a server knows it.
-    pub(crate) fn of(request: &RequestId) -> Self {
-        Self { client_gid: request.client, sequence_number: request.sequence_number }
-    }
+/// The events of a service whose messages are at hand as bytes, whatever their types are.
+pub(crate) trait SerializedEvents: Send + Sync {
+    /// Publishes as the state says from now on. A publisher that has these policies already stays.
+    fn configure(
+        &self,
+        node: &Node,
+        service: &str,
+        clock: &Clock,
+        qos: QosProfile,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError>;
+
+    /// Whether somebody has turned them on.
+    fn is_active(&self) -> bool;
+
+    /// Tells of a request. One that is none of the service's is not told.
+    fn request(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]);
+
+    /// Tells of a response. One that is none of the service's is not told.
+    fn response(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]);
 }
 
-impl<S: ServiceType> ServiceEvents<S> {
-    /// Publishes as the state says from now on. A publisher that has these policies already stays.
-    pub(crate) fn configure(
+impl<S: ServiceType> SerializedEvents for ServiceEvents<S> {
+    fn configure(
         &self,
         node: &Node,
         service: &str,
@@ -96,6 +111,28 @@ impl<S: ServiceType> ServiceEvents<S> {
         Ok(())
     }
 
+    fn is_active(&self) -> bool {
+        self.0.read().is_some()
+    }
+
+    fn request(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]) {
+        let Some(events) = self.active() else { return };
+        let request = events.has_contents.then(|| from_bytes(serialized)).transpose();
+        if let Ok(request) = request {
+            events.publish(kind, call, request, None);
+        }
+    }
+
+    fn response(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]) {
+        let Some(events) = self.active() else { return };
+        let response = events.has_contents.then(|| from_bytes(serialized)).transpose();
+        if let Ok(response) = response {
+            events.publish(kind, call, None, response);
+        }
+    }
+}
+
+impl<S: ServiceType> ServiceEvents<S> {
     /// Who publishes, if introspection is on.
     pub(crate) fn active(&self) -> Option<Arc<EventPublisher<S>>> {
         self.0.read().clone()
@@ -122,7 +159,7 @@ impl<S: ServiceType> EventPublisher<S> {
         response: Option<S::Response>,
     ) {
         let Stamp { sec, nanosec } = self.clock.now().into();
-        let CallId { client_gid, sequence_number } = call;
+        let CallId { client: Gid(client_gid), sequence_number } = call;
         let info = ServiceEventInfo { kind, sec, nanosec, client_gid, sequence_number };
         let published = self.publisher.publish(S::event(info, request, response));
         if let Err(error) = published

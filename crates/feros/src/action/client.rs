@@ -1,5 +1,6 @@
 //! Clients of actions: they send goals, hear how these go, ask for results, and cancel.
 
+mod call_end;
 mod error;
 mod feedback;
 mod form;
@@ -9,7 +10,7 @@ mod handle;
 mod send_goal_future;
 
 pub use error::{CancelError, GoalResultError, SendGoalError};
-pub use form::{ActionForm, Serialized};
+pub use form::ActionForm;
 pub use futures::{CancelFuture, GoalResult, ResultFuture};
 pub use handle::ClientGoalHandle;
 pub use send_goal_future::SendGoalFuture;
@@ -18,22 +19,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros_executor::Time;
-use feros_message::GoalId;
+use feros_message::{Action, GoalId};
 use feros_msgs::action_msgs::msg::{GoalInfo, GoalStatusArray};
 use feros_msgs::action_msgs::srv::{CancelGoal, CancelGoal_Request};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
 use feros_rmw::QosProfile;
 use feros_transport::SubscriptionCounts;
 
+use crate::action::events::{ActionEvents, Events};
 use crate::action::names::{ActionIdentity, ActionNames};
+use crate::action::serialized::Serialized;
 use crate::action::to_message;
 use crate::callback_group::{CallbackOptions, callback_setters};
-use crate::client::{ClientOptions, GenericClient};
+use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
 use crate::node::Node;
+use crate::service_introspection::ServiceIntrospectionState;
 use crate::subscription::{GenericSubscription, Subscription, SubscriptionOptions};
 use crate::wait_error::WaitError;
+use call_end::CallEnd;
 use feedback::FeedbackRouter;
 use goals::{SentGoal, StatusBoard, new_goal_id};
 
@@ -83,9 +88,10 @@ struct Inner<F: ActionForm> {
     action: String,
     identity: ActionIdentity,
     node: Node,
-    send_goal: GenericClient,
-    cancel_goal: GenericClient,
-    get_result: GenericClient,
+    send_goal: CallEnd,
+    cancel_goal: CallEnd,
+    get_result: CallEnd,
+    events: ActionEvents,
     feedback: GenericSubscription,
     status: Subscription<GoalStatusArray>,
     statuses: Arc<StatusBoard>,
@@ -95,6 +101,38 @@ struct Inner<F: ActionForm> {
 impl<F: ActionForm> Clone for ActionClient<F> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+impl<A: Action> ActionClient<A> {
+    /// Publishes what becomes of each request to the action's three services on their topics
+    /// `_service_event`, with the times of this clock and these policies; with
+    /// [`ServiceIntrospectionState::Off`], as at first, no more.
+    ///
+    /// An event comes when a request was sent, and when its response was taken by whoever waits for
+    /// it. `feros action echo` shows them.
+    ///
+    /// # Errors
+    /// When the policies are not allowed, or the engine refuses; those of the three services that
+    /// were configured before stay so.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::msgs::example_interfaces::action::Fibonacci;
+    /// use feros::{QosProfile, ServiceIntrospectionState};
+    /// let client = node.create_action_client::<Fibonacci>("fibonacci")?;
+    /// let metadata = ServiceIntrospectionState::Metadata;
+    /// client.configure_introspection(node.clock(), QosProfile::system_default(), metadata)?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn configure_introspection(
+        &self,
+        clock: &Clock,
+        qos: impl Into<QosProfile>,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError> {
+        let inner = &self.0;
+        inner.events.configure(&inner.node, &inner.action, clock, qos.into(), state)
     }
 }
 
@@ -108,8 +146,9 @@ impl<F: ActionForm> ActionClient<F> {
         let action = node.resolve_topic_name(name, false)?;
         let names = ActionNames::of(&action);
         let cancel_goal = ServiceIdentity::of::<CancelGoal>();
-        let client = |service: &str, identity: &ServiceIdentity, qos: QosProfile| {
-            GenericClient::new(node, service, identity, ClientOptions::from(qos))
+        let events = F::events();
+        let end = |service: &str, identity: &ServiceIdentity, qos, events: &Events| {
+            CallEnd::new(node, service, identity, qos, events)
         };
         let subscription = |qos: QosProfile| SubscriptionOptions {
             callback: options.callback.clone(),
@@ -118,14 +157,14 @@ impl<F: ActionForm> ActionClient<F> {
         let (router, statuses) =
             (Arc::new(FeedbackRouter::new()), Arc::new(StatusBoard::default()));
         let board = statuses.clone();
+        let (goal_qos, result_qos) = (options.goal_service_qos, options.result_service_qos);
+        let cancel_qos = options.cancel_service_qos;
+        F::note_types(node);
         Ok(Self(Arc::new(Inner {
-            send_goal: client(&names.send_goal, &identity.send_goal, options.goal_service_qos)?,
-            cancel_goal: client(&names.cancel_goal, &cancel_goal, options.cancel_service_qos)?,
-            get_result: client(
-                &names.get_result,
-                &identity.get_result,
-                options.result_service_qos,
-            )?,
+            send_goal: end(&names.send_goal, &identity.send_goal, goal_qos, &events.goals)?,
+            cancel_goal: end(&names.cancel_goal, &cancel_goal, cancel_qos, &events.cancels)?,
+            get_result: end(&names.get_result, &identity.get_result, result_qos, &events.results)?,
+            events,
             feedback: F::subscribe(
                 node,
                 &names.feedback,
@@ -259,9 +298,7 @@ impl<F: ActionForm> ActionClient<F> {
 
 impl<F: ActionForm> Inner<F> {
     fn services_are_ready(&self) -> bool {
-        [&self.send_goal, &self.cancel_goal, &self.get_result]
-            .into_iter()
-            .all(GenericClient::service_is_ready)
+        [&self.send_goal, &self.cancel_goal, &self.get_result].into_iter().all(CallEnd::is_ready)
     }
 
     fn cancel(&self, goal_id: &GoalId, stamp: Time) -> Result<CancelFuture, CancelError> {
@@ -269,7 +306,7 @@ impl<F: ActionForm> Inner<F> {
         let goal_id = UUID { uuid: *goal_id };
         let goal_info = GoalInfo { goal_id, stamp: to_message(stamp) };
         let request = CancelGoal_Request { goal_info };
-        let response = self.cancel_goal.call_until_servers_leave(&request)?;
+        let response = self.cancel_goal.call(&request)?;
         Ok(CancelFuture::new(response, self.action.clone(), named))
     }
 
@@ -280,7 +317,7 @@ impl<F: ActionForm> Inner<F> {
     ) -> Result<ResultFuture<F>, GoalResultError> {
         let mut request = vec![0, 1, 0, 0];
         request.extend(goal_id);
-        let response = self.get_result.call_serialized_until_servers_leave(&request)?;
+        let response = self.get_result.call_serialized(&request)?;
         Ok(ResultFuture::new(response, self, goal_id, sent))
     }
 }

@@ -1,9 +1,11 @@
 //! What an action is on the wire: the names of its three services and two topics, and the types
 //! that they announce.
 
-use feros_message::Action;
+use feros_message::{Action, Service};
+use feros_msgs::action_msgs::srv::CancelGoal;
 
 use crate::identity::{ServiceIdentity, TypeIdentity};
+use crate::node::Node;
 
 /// The names of an action's services and topics.
 pub(super) struct ActionNames {
@@ -51,6 +53,18 @@ impl ActionIdentity {
             feedback: TypeIdentity::of::<A::FeedbackMessage>(),
         }
     }
+}
+
+/// Has a node tell what a generated action type and its services are made of; the topics tell of
+/// theirs themselves.
+pub(super) fn note_types<A: Action>(node: &Node) {
+    let types = [
+        A::TYPE_DESCRIPTION,
+        <A::SendGoal as Service>::TYPE_DESCRIPTION,
+        <CancelGoal as Service>::TYPE_DESCRIPTION,
+        <A::GetResult as Service>::TYPE_DESCRIPTION,
+    ];
+    types.into_iter().for_each(|description| node.note_type(description));
 }
 
 #[cfg(test)]

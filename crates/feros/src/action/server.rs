@@ -2,13 +2,16 @@
 //! how it goes.
 
 mod callbacks;
+mod form;
 mod goals;
 mod handle;
+mod progress;
 mod request_end;
 mod requests;
 mod server_core;
 
 pub use callbacks::{ActionCallbacks, CancelResponse, GoalResponse};
+pub use form::ActionServerForm;
 pub use handle::{FeedbackError, ServerGoalHandle, SetResultError};
 
 use std::sync::Arc;
@@ -19,13 +22,19 @@ use feros_message::Action;
 use feros_msgs::action_msgs::srv::CancelGoal;
 use feros_rmw::QosProfile;
 
+use crate::action::events::{ActionEvents, Events};
 use crate::action::names::{ActionIdentity, ActionNames};
+use crate::action::serialized::Serialized;
+use crate::action::state::GoalStatus;
 use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
-use crate::node::Node;
+use crate::node::{Node, WeakNode};
 use crate::node_members::Member;
+use crate::serialize::header_fault;
 use crate::service::registry;
+use crate::service_introspection::ServiceIntrospectionState;
 use request_end::RequestEnd;
 use requests::Requests;
 use server_core::{ServerCore, ServerEnds};
@@ -80,38 +89,75 @@ impl ActionServerOptions {
 /// When it is dropped, goals that have not ended are aborted, and their clients get that as their
 /// result.
 #[must_use = "an action ends when its server is dropped"]
-pub struct ActionServer<A: Action> {
+pub struct ActionServer<F: ActionServerForm> {
     action: Arc<str>,
-    core: Arc<ServerCore<A>>,
+    core: Arc<ServerCore<F>>,
+    node: WeakNode,
+    events: ActionEvents,
     _entries: [registry::Entry; 3],
     _members: Vec<Member>,
 }
 
+/// Takes the goals of an action whose type is known only at run time, as serialized messages.
+pub type GenericActionServer = ActionServer<Serialized>;
+
 impl<A: Action> ActionServer<A> {
-    pub(crate) fn new<Form: 'static>(
+    pub(crate) fn of_type<Form: 'static>(
         node: &Node,
         name: &str,
         options: ActionServerOptions,
         callbacks: impl ActionCallbacks<A, Form>,
     ) -> Result<Self, CreateError> {
+        // No default violates its type: the status alone is told to nobody.
+        let empty_result = A::close_result(GoalStatus::Unknown, <A as Action>::Result::default())
+            .unwrap_or_else(|_| vec![0, 1, 0, 0, 0]);
+        Self::new(node, name, &ActionIdentity::of::<A>(), empty_result, options, callbacks)
+    }
+
+    /// Publishes what becomes of each request of the action's three services on their topics
+    /// `_service_event`, with the times of this clock and these policies; with
+    /// [`ServiceIntrospectionState::Off`], as at first, no more.
+    ///
+    /// An event comes when a request was taken, before a callback decides, and when its response
+    /// was sent. `feros action echo` shows them.
+    ///
+    /// # Errors
+    /// When the node is gone, the policies are not allowed, or the engine refuses; those of the
+    /// three services that were configured before stay so.
+    pub fn configure_introspection(
+        &self,
+        clock: &Clock,
+        qos: impl Into<QosProfile>,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError> {
+        let gone = || CreateError::NodeGone { name: self.action.to_string() };
+        let node = self.node.upgrade().ok_or_else(gone)?;
+        self.events.configure(&node, &self.action, clock, qos.into(), state)
+    }
+}
+
+impl<F: ActionServerForm> ActionServer<F> {
+    pub(crate) fn new<Form: 'static>(
+        node: &Node,
+        name: &str,
+        identity: &ActionIdentity,
+        empty_result: Vec<u8>,
+        options: ActionServerOptions,
+        callbacks: impl ActionCallbacks<F, Form>,
+    ) -> Result<Self, CreateError> {
         let name = node.resolve_topic_name(name, false)?;
-        let (names, identity) = (ActionNames::of(&name), ActionIdentity::of::<A>());
-        let cancel_goal = ServiceIdentity::of::<CancelGoal>();
-        let ringer = Ringer::new();
-        let end = |service: &str, identity: &ServiceIdentity, qos| {
-            RequestEnd::new(node, service, identity, qos, &ringer)
-        };
-        let ends = Arc::new(ServerEnds {
-            goals: end(&names.send_goal, &identity.send_goal, options.goal_service_qos)?,
-            cancels: end(&names.cancel_goal, &cancel_goal, options.cancel_service_qos)?,
-            results: end(&names.get_result, &identity.get_result, options.result_service_qos)?,
-            feedback: node.create_publisher(&names.feedback, options.feedback_topic_qos)?,
-            status: node.create_publisher(&names.status, options.status_topic_qos)?,
-        });
+        if let Some(reason) = header_fault(&empty_result) {
+            let (node, action) = (node.name().clone(), name);
+            return Err(CreateError::EmptyResult { node, action, reason });
+        }
+        let (ringer, events) = (Ringer::new(), F::events());
+        let ends = Arc::new(Self::make_ends(node, &name, identity, &options, &ringer, &events)?);
+        F::note_types(node);
         let gids = [ends.goals.gid(), ends.cancels.gid(), ends.results.gid()];
         let action: Arc<str> = name.as_str().into();
-        let core = ServerCore::new(node, action.clone(), &ends, options.result_timeout);
-        let requests = Requests::<A, Form, _>::new(core.clone(), ends, callbacks);
+        let (empty_result, result_timeout) = (empty_result.into(), options.result_timeout);
+        let core = ServerCore::new(node, action.clone(), &ends, empty_result, result_timeout);
+        let requests = Requests::<F, Form, _>::new(core.clone(), ends, callbacks);
         let entity = Entity::new(&ringer, requests);
         let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
         let entries = gids.map(|gid| registry::enter(gid, &member));
@@ -119,7 +165,36 @@ impl<A: Action> ActionServer<A> {
         if let Some(entity) = ServerCore::expire_in_time(&core, node) {
             members.push(node.add_member_with(&name, entity, Kind::Timer, &options.callback)?);
         }
-        Ok(Self { action, core, _entries: entries, _members: members })
+        let node = node.downgrade();
+        Ok(Self { action, core, node, events, _entries: entries, _members: members })
+    }
+
+    fn make_ends(
+        node: &Node,
+        action: &str,
+        identity: &ActionIdentity,
+        options: &ActionServerOptions,
+        ringer: &Ringer,
+        events: &ActionEvents,
+    ) -> Result<ServerEnds<F>, CreateError> {
+        let (names, cancel_goal) = (ActionNames::of(action), ServiceIdentity::of::<CancelGoal>());
+        let end = |service: &str, identity: &ServiceIdentity, qos, events: &Events| {
+            RequestEnd::new(node, service, identity, qos, ringer, events.clone())
+        };
+        let (goal_qos, result_qos) = (options.goal_service_qos, options.result_service_qos);
+        let cancel_qos = options.cancel_service_qos;
+        Ok(ServerEnds {
+            goals: end(&names.send_goal, &identity.send_goal, goal_qos, &events.goals)?,
+            cancels: end(&names.cancel_goal, &cancel_goal, cancel_qos, &events.cancels)?,
+            results: end(&names.get_result, &identity.get_result, result_qos, &events.results)?,
+            feedback: F::create_feedback_publisher(
+                node,
+                &names.feedback,
+                &identity.feedback,
+                options.feedback_topic_qos,
+            )?,
+            status: node.create_publisher(&names.status, options.status_topic_qos)?,
+        })
     }
 
     /// The fully qualified name of the action, after remapping.

@@ -109,6 +109,12 @@ impl LifecycleNode {
         Transition::from_state(self.current_state()).collect()
     }
 
+    /// Whether publishers of the life cycle send now: from the beginning of the transition
+    /// `activate` until the node is active no more.
+    pub fn is_activated(&self) -> bool {
+        self.0.activation.is_active()
+    }
+
     /// Makes a publisher that sends while the node is active; otherwise as
     /// [`Node::create_publisher`], which makes one that always sends.
     ///

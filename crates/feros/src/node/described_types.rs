@@ -1,26 +1,45 @@
 //! The types that a node's endpoints have used, for who asks what they are made of.
 
+use feros_message::interface::TypeDescription as DynamicDescription;
 use feros_message::{TypeDescription, TypeHash};
 use feros_sync::Mutex;
 
-/// Descriptions in static memory, each once. A type stays when its last endpoint ends: to forget it
-/// would cost every endpoint memory, and what is known is still true.
+/// Descriptions, each once. A type stays when its last endpoint ends: to forget it would cost every
+/// endpoint memory, and what is known is still true.
 #[derive(Default)]
-pub(crate) struct DescribedTypes(Mutex<Vec<&'static TypeDescription>>);
+pub(crate) struct DescribedTypes {
+    /// Of generated types, in static memory: rendered when somebody asks.
+    generated: Mutex<Vec<&'static TypeDescription>>,
+    /// Of types that are known only at run time.
+    dynamic: Mutex<Vec<DynamicDescription>>,
+}
 
 impl DescribedTypes {
     /// Knows this one from now on.
     pub(crate) fn note(&self, description: &'static TypeDescription) {
-        let mut known = self.0.lock();
-        // The same description may lie in memory twice.
-        if !known.contains(&description) {
-            known.push(description);
-        }
+        note_once(&self.generated, description); // the same may lie in memory twice
+    }
+
+    /// Knows this one of a type that is known only at run time from now on.
+    pub(crate) fn note_dynamic(&self, description: DynamicDescription) {
+        note_once(&self.dynamic, description);
     }
 
     /// The one of this hash.
-    pub(crate) fn find(&self, hash: TypeHash) -> Option<feros_message::interface::TypeDescription> {
-        let known = self.0.lock().clone();
-        known.into_iter().map(TypeDescription::to_interface).find(|known| known.type_hash() == hash)
+    pub(crate) fn find(&self, hash: TypeHash) -> Option<DynamicDescription> {
+        let generated = self.generated.lock().clone();
+        let generated = generated.into_iter().map(TypeDescription::to_interface);
+        let is_meant = |known: &DynamicDescription| known.type_hash() == hash;
+        generated.into_iter().find(is_meant).or_else(|| {
+            let dynamic = self.dynamic.lock();
+            dynamic.iter().find(|known| is_meant(known)).cloned()
+        })
+    }
+}
+
+fn note_once<T: PartialEq>(known: &Mutex<Vec<T>>, description: T) {
+    let mut known = known.lock();
+    if !known.contains(&description) {
+        known.push(description);
     }
 }

@@ -9,6 +9,7 @@ use feros_trace::Outbound;
 use feros_transport::Publisher;
 
 use crate::publish_error::PublishError;
+use crate::serialize::check_header;
 
 /// Memory for one message of a publisher, with all sizes settled; see
 /// [`Publisher::loan`](crate::Publisher::loan).
@@ -60,6 +61,48 @@ impl<M: Message> Loan<M> {
     /// As [`Publisher::publish`](crate::Publisher::publish).
     pub fn publish(self) -> Result<(), PublishError> {
         Ok(self.end.publish_loan(self.memory, &mut Outbound::publish())?)
+    }
+}
+
+/// Memory for one serialized message of a publisher, its 4-byte header included; see
+/// [`GenericPublisher::loan_serialized`](crate::GenericPublisher::loan_serialized).
+///
+/// Dropped without being published, it goes back.
+#[must_use = "a loan that is not published goes back"]
+pub struct SerializedLoan {
+    end: Arc<Publisher>,
+    memory: feros_transport::Loan,
+}
+
+impl SerializedLoan {
+    pub(crate) fn new(end: &Arc<Publisher>, size_bytes: usize) -> Result<Self, PublishError> {
+        Ok(Self { end: Arc::clone(end), memory: end.lend(size_bytes)? })
+    }
+
+    /// The memory, to be written: it holds what an earlier message left there. The body, from byte
+    /// 4 on, lies at a multiple of 8.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.memory.bytes_mut()
+    }
+
+    /// Whether the memory is shared memory, which other processes of this host read in place.
+    pub fn is_shared(&self) -> bool {
+        self.memory.is_shared()
+    }
+
+    /// Publishes the message. Its content is not checked beyond the header.
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::publish_serialized`](crate::GenericPublisher::publish_serialized).
+    pub fn publish(mut self) -> Result<(), PublishError> {
+        check_header(self.memory.bytes_mut(), self.end.topic())?;
+        Ok(self.end.publish_loan(self.memory, &mut Outbound::publish())?)
+    }
+}
+
+impl fmt::Debug for SerializedLoan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SerializedLoan").field("bytes", &self.memory.len()).finish_non_exhaustive()
     }
 }
 

@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use feros_message::{Service as ServiceType, ServiceEventKind};
-use feros_rmw::RequestId;
 
 use crate::publish_error::PublishError;
 use crate::serialize::serialize_into;
-use crate::service_introspection::{CallId, ServiceEvents};
+use crate::service::pending_request::PendingRequest;
+use crate::service_introspection::ServiceEvents;
 
 /// Sends the response to one request, now or later, from any thread.
 ///
@@ -16,7 +16,7 @@ use crate::service_introspection::{CallId, ServiceEvents};
 #[must_use = "the client waits for a response"]
 pub struct Responder<S: ServiceType> {
     end: feros_transport::Service,
-    request: RequestId,
+    request: PendingRequest,
     name: Arc<str>,
     logger: Arc<str>,
     events: Arc<ServiceEvents<S>>,
@@ -27,7 +27,7 @@ pub struct Responder<S: ServiceType> {
 impl<S: ServiceType> Responder<S> {
     pub(super) fn new(
         end: feros_transport::Service,
-        request: RequestId,
+        request: PendingRequest,
         name: Arc<str>,
         logger: Arc<str>,
         events: Arc<ServiceEvents<S>>,
@@ -42,10 +42,10 @@ impl<S: ServiceType> Responder<S> {
     pub fn send(mut self, response: &S::Response) -> Result<(), PublishError> {
         self.answered = true;
         serialize_into(response, &self.name, |size, fill| {
-            self.end.send_response(&self.request, size, fill)
+            self.end.send_response(&self.request.request, size, fill)
         })?;
         if let Some(events) = self.events.active() {
-            events.response(ServiceEventKind::ResponseSent, CallId::of(&self.request), response);
+            events.response(ServiceEventKind::ResponseSent, self.request.call_id(), response);
         }
         Ok(())
     }

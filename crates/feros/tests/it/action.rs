@@ -3,6 +3,8 @@
 
 mod canceling;
 mod ends;
+mod generic;
+mod introspection;
 mod wrong;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -16,11 +18,11 @@ use feros::msgs::example_interfaces::action::{
 };
 use feros::{
     ActionClient, ActionServer, ActionServerOptions, CancelResponse, Context, Executor, GoalId,
-    GoalResponse, GoalStatus, Node, Outcome, QosProfile, ServerGoalHandle,
+    GoalResponse, GoalStatus, Node, Outcome, QosProfile, ServerGoalHandle, Transport, TransportSet,
 };
 use feros_test_support::{Background, eventually};
 
-use crate::support::{WATCHDOG, context, spinning, spinning_node};
+use crate::support::{WATCHDOG, context, context_of, spinning, spinning_node};
 
 /// A server that hands accepted goals to the test, and a client in a context of its own. Orders
 /// below zero are rejected, odd ones are deferred; 13 cannot be canceled.
@@ -39,7 +41,15 @@ impl Pair {
     }
 
     pub(super) fn with(options: ActionServerOptions) -> Self {
-        let (here, there) = (context(), context());
+        Self::between([context(), context()], options, |_| {})
+    }
+
+    /// `before_spinning` is called when the client has found the server.
+    fn between(
+        [here, there]: [Context; 2],
+        options: ActionServerOptions,
+        before_spinning: impl FnOnce(&ActionClient<Fibonacci>),
+    ) -> Self {
         let (serving, caller) =
             (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
         let (sender, accepted) = sync_channel(100);
@@ -62,6 +72,7 @@ impl Pair {
             )
             .unwrap();
         let client = caller.create_action_client::<Fibonacci>("fibonacci").unwrap();
+        before_spinning(&client);
         let _spinning = [spinning_node(&serving), spinning_node(&caller)];
         client.wait_for_server(WATCHDOG).unwrap();
         Self { client, accepted, server: Some(server), caller, here, _spinning }
@@ -117,6 +128,20 @@ fn a_goal_has_feedback_statuses_and_a_result() {
     drop(goal);
     // Nobody follows the goal any more: its feedback closure, and with it the sender, is gone.
     assert_eq!(feedback.recv_timeout(WATCHDOG), Err(RecvTimeoutError::Disconnected));
+}
+
+/// The three services of an action are rung at one place: none may take it from another.
+#[test]
+fn a_server_that_begins_to_spin_late_hears_all_its_requests_in_shared_memory() {
+    let only_shared_memory = TransportSet::NONE.with(Transport::SharedMemory);
+    let contexts = [(); 2].map(|()| context_of(only_shared_memory));
+    let pair = Pair::between(contexts, ActionServerOptions::default(), |client| {
+        client.wait_for_server(WATCHDOG).unwrap();
+    });
+    let goal = pair.goal(2);
+    assert_eq!(goal.client.cancel().unwrap().wait(WATCHDOG).unwrap(), [goal.client.goal_id()]);
+    goal.server.canceled(result(&[0, 1])).unwrap();
+    assert_eq!(goal.result().result, result(&[0, 1]));
 }
 
 #[test]

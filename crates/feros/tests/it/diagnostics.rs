@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use feros::diagnostics::{DiagnosticUpdater, FrequencyBounds, FrequencyStatus};
+use feros::diagnostics::{
+    DiagnosticUpdater, FrequencyBounds, FrequencyStatus, TimeStampBounds, TimeStampStatus,
+    heartbeat,
+};
 use feros::msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use feros::{Node, NodeOptions, Subscription};
 
@@ -77,6 +80,15 @@ fn tasks_are_asked_periodically_and_on_demand() {
         (met.values[1].key.as_str(), met.values[1].value.as_str()),
         ("Events since startup", "1")
     );
+
+    updater.add("heartbeat", heartbeat);
+    let alive = until(&heard, |status| status.message == "Alive");
+    assert_eq!((alive.name.as_str(), alive.level), ("lidar: heartbeat", DiagnosticStatus::OK));
+    let stamps = TimeStampStatus::new(node.clock(), TimeStampBounds::default());
+    updater.add("stamps", stamps.task());
+    until(&heard, |status| status.message == "No data since last update.");
+    stamps.tick(&node.header("lidar").stamp);
+    until(&heard, |status| status.message == "Timestamps are reasonable.");
 
     assert!(updater.remove("motor") && !updater.remove("motor"));
     let before = asked.load(Ordering::Relaxed);

@@ -5,6 +5,7 @@ mod action;
 mod blocked_call;
 mod bounds;
 mod callback_state;
+mod calls;
 mod clock;
 mod content_filter;
 mod diagnostics;

@@ -7,11 +7,18 @@ use feros::msgs::std_srvs::srv::{
     SetBool, SetBool_Request, SetBool_Response, Trigger, Trigger_Request, Trigger_Response,
 };
 use feros::{
-    CallError, ClientOptions, Executor, Node, Outcome, QosProfile, Responder, SerializedMessage,
-    Service, ServiceMapping, TypeIdentity,
+    CallError, ClientOptions, Executor, Node, Outcome, QosProfile, SerializedMessage,
+    SerializedResponder, Service, ServiceIdentity, ServiceMapping, ServiceOptions, Transport,
+    TransportSet, TypeIdentity,
 };
 
+use crate::calls::deferring_server;
 use crate::support::{WATCHDOG, context, spinning_node};
+
+/// The mappings are those of the network transport.
+fn by_network() -> ClientOptions {
+    ClientOptions::default().transports(Transport::Network)
+}
 
 fn set_bool_server(node: &Node) -> Service<SetBool> {
     let answer = |request: SetBool_Request| SetBool_Response {
@@ -70,15 +77,7 @@ fn a_response_may_be_sent_later_from_another_thread() {
     let (here, there) = (context(), context());
     let (server, caller) =
         (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
-    let (later, deferred) = sync_channel::<Responder<Trigger>>(1);
-    let _service = server
-        .create_service::<Trigger, _>(
-            "later",
-            move |_: Trigger_Request, responder: Responder<Trigger>| {
-                later.send(responder).unwrap();
-            },
-        )
-        .unwrap();
+    let (_service, deferred) = deferring_server(&server, TransportSet::ALL);
     let _spinning = spinning_node(&server);
     let client = caller.create_client::<Trigger>("later").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
@@ -97,7 +96,7 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
     let _spinning = spinning_node(&server);
     let mappings = [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
     let clients = mappings.map(|mapping| {
-        let options = ClientOptions { force_mapping: Some(mapping), ..ClientOptions::default() };
+        let options = ClientOptions { force_mapping: Some(mapping), ..by_network() };
         caller.create_client_with::<SetBool>("switch", options).unwrap()
     });
     for client in &clients {
@@ -121,10 +120,8 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
         (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
     let _spinning = spinning_node(&server);
-    let options = ClientOptions {
-        force_mapping: Some(ServiceMapping::PayloadHeader),
-        ..ClientOptions::default()
-    };
+    let options =
+        ClientOptions { force_mapping: Some(ServiceMapping::PayloadHeader), ..by_network() };
     let client = caller.create_client_with::<SetBool>("switch", options).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
 
@@ -177,4 +174,41 @@ fn a_blocked_call_ends_when_the_context_is_shut_down() {
     context.shutdown();
     let error = waiting.join().unwrap().unwrap_err();
     assert!(matches!(error, CallError::Shutdown { .. }), "{error}");
+}
+
+#[test]
+fn a_service_of_serialized_messages_answers_now_and_later() {
+    let (here, there) = (context(), context());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (keep, kept) = sync_channel(1);
+    let mut requests = 0;
+    let answer = move |request: SerializedMessage, responder: SerializedResponder| {
+        requests += 1;
+        let request: SetBool_Request = request.decode().unwrap();
+        let response = SetBool_Response { success: request.data, message: requests.to_string() };
+        match requests {
+            1 => responder.send(&feros::message::to_vec(&response).unwrap()).unwrap(),
+            _ => keep.send((responder, response)).unwrap(),
+        }
+    };
+    let identity = ServiceIdentity::of::<SetBool>();
+    let options = ServiceOptions::default();
+    let service = server.create_generic_service("switch", &identity, options, answer).unwrap();
+    let _spinning = spinning_node(&server);
+    let client = caller.create_generic_client("switch", &identity, ClientOptions::default());
+    let client = client.unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    assert_eq!(client.service_name(), service.service_name());
+    let request = feros::message::to_vec(&SetBool_Request { data: true }).unwrap();
+    let decode = |response: SerializedMessage| response.decode::<SetBool_Response>().unwrap();
+    let now = client.call_serialized(&request).unwrap().wait(WATCHDOG).unwrap();
+    assert_eq!(decode(now), SetBool_Response { success: true, message: "1".into() });
+
+    let call = client.call_serialized(&request).unwrap();
+    let none_yet = call.wait_for(Duration::from_millis(1)).unwrap_err();
+    assert!(matches!(none_yet, CallError::Timeout { .. }), "{none_yet}");
+    let (responder, response) = kept.recv().unwrap();
+    responder.send(&feros::message::to_vec(&response).unwrap()).unwrap();
+    assert_eq!(decode(call.wait_for(WATCHDOG).unwrap()).message, "2");
 }

@@ -2,7 +2,7 @@
 //! time limits.
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher};
+use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
 use feros_test_support::{Background, eventually};
 
 pub(crate) use feros_test_support::WATCHDOG;
@@ -10,13 +10,22 @@ pub(crate) use feros_test_support::WATCHDOG;
 /// A context of its own on loopback whose nodes live in the namespace of the test, so that tests do
 /// not hear each other.
 pub(crate) fn context() -> Context {
+    context_of(TransportSet::ALL)
+}
+
+/// As [`context`], with these transports alone.
+pub(crate) fn context_of(transports: TransportSet) -> Context {
     let test = std::thread::current().name().unwrap().replace("::", "/");
-    context_with(&format!("--ros-args -r __ns:=/{test}"))
+    make_context(&format!("--ros-args -r __ns:=/{test}"), transports)
 }
 
 /// A context of its own on loopback, in a domain that no other test process of this machine is
 /// likely to use.
 pub(crate) fn context_with(arguments: &str) -> Context {
+    make_context(arguments, TransportSet::ALL)
+}
+
+fn make_context(arguments: &str, transports: TransportSet) -> Context {
     let line = arguments.split_whitespace().map(str::to_owned);
     let (arguments, _) = Arguments::parse(line).unwrap();
     let session = SessionOptions {
@@ -29,7 +38,7 @@ pub(crate) fn context_with(arguments: &str) -> Context {
         arguments,
         engine: None,
         handle_signals: false,
-        transports: feros::TransportSet::ALL,
+        transports,
     })
     .unwrap()
 }

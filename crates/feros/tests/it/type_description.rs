@@ -1,7 +1,10 @@
 //! What nodes tell of the types of their endpoints, and what is done with answers that are wrong.
 
 use feros::message::dynamic::DynamicType;
-use feros::message::{Message, TypeHash};
+use feros::message::{Action, Message, Service, TypeHash};
+use feros::msgs::action_msgs::msg::GoalStatusArray;
+use feros::msgs::action_msgs::srv::CancelGoal;
+use feros::msgs::example_interfaces::action::Fibonacci;
 use feros::msgs::geometry_msgs::msg::PoseStamped;
 use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_srvs::srv::SetBool;
@@ -44,7 +47,7 @@ fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
         client.call_and_wait(&request, WATCHDOG).unwrap()
     };
     // As in stock ROS 2 the hash says what is meant, and a service is described as a whole.
-    let described = call(<SetBool as feros::message::Service>::TYPE_HASH.to_string());
+    let described = call(<SetBool as Service>::TYPE_HASH.to_string());
     assert!(described.successful, "{}", described.failure_reason);
     assert_eq!(described.type_description.type_description.type_name, "std_srvs/srv/SetBool");
     assert_eq!(described.type_description.type_description.fields.len(), 3);
@@ -61,6 +64,54 @@ fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
     // The hash of a type that only others use.
     let refused = ask::<feros::msgs::nav_msgs::msg::Odometry>(&asker, &teller).unwrap_err();
     assert!(matches!(refused, TypeDescriptionError::Refused { .. }), "{refused}");
+}
+
+/// Whether a node describes the type of this hash.
+fn describes(asker: &Node, teller: &Node, name: &str, hash: TypeHash) -> bool {
+    asker.get_type_description(teller.name(), name, hash, WATCHDOG).is_ok()
+}
+
+#[test]
+fn both_sides_of_an_action_describe_its_types() {
+    let context = context();
+    let node = |name: &str| context.create_node(name).unwrap();
+    let (serving, calling, asker) = (node("serving"), node("calling"), node("asker"));
+    let _server = serving
+        .create_action_server::<Fibonacci, _>("fib", |_: feros::ServerGoalHandle<Fibonacci>| ())
+        .unwrap();
+    let _client = calling.create_action_client::<Fibonacci>("fib").unwrap();
+    let _spinning = [spinning_node(&serving), spinning_node(&calling)];
+    type Goals = <Fibonacci as Action>::SendGoal;
+    type Results = <Fibonacci as Action>::GetResult;
+    type Feedback = <Fibonacci as Action>::FeedbackMessage;
+    for teller in [&serving, &calling] {
+        for (name, hash) in [
+            (<Fibonacci as Action>::TYPE_NAME, <Fibonacci as Action>::TYPE_HASH),
+            (<Goals as Service>::TYPE_NAME, <Goals as Service>::TYPE_HASH),
+            (<Results as Service>::TYPE_NAME, <Results as Service>::TYPE_HASH),
+            (<CancelGoal as Service>::TYPE_NAME, <CancelGoal as Service>::TYPE_HASH),
+            (Feedback::TYPE_NAME, Feedback::TYPE_HASH),
+            (GoalStatusArray::TYPE_NAME, GoalStatusArray::TYPE_HASH),
+        ] {
+            assert!(describes(&asker, teller, name, hash), "{name} by {}", teller.name());
+        }
+    }
+}
+
+#[test]
+fn a_generic_endpoint_has_its_type_described_by_who_knows_it() {
+    let context = context();
+    let (teller, asker) =
+        (context.create_node("teller").unwrap(), context.create_node("asker").unwrap());
+    let identity = feros::TypeIdentity::of::<PoseStamped>();
+    let _publisher = teller.create_generic_publisher("pose", &identity, 10).unwrap();
+    let _spinning = spinning_node(&teller);
+    let asked = || describes(&asker, &teller, PoseStamped::TYPE_NAME, PoseStamped::TYPE_HASH);
+    assert!(!asked(), "a name and a hash tell nothing");
+    for _ in 0..2 {
+        teller.describe_type(PoseStamped::TYPE_DESCRIPTION.to_interface());
+        assert!(asked());
+    }
 }
 
 #[test]

@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use feros_message::{Action, DecodeError, GoalId, from_bytes, goal_id_of, set_goal_id};
 
+use super::call_end::{Call, CallEnd};
 use super::feedback::FeedbackRouter;
-use crate::client::{CallError, GenericClient, SerializedResponseFuture};
+use crate::action::events::ActionEvents;
+use crate::action::names::note_types;
+use crate::action::serialized::Serialized;
+use crate::client::CallError;
 use crate::create_error::CreateError;
 use crate::identity::TypeIdentity;
 use crate::message_forms::SerializedMessage;
@@ -25,11 +29,7 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
     type Feedback: Send + 'static;
 
     #[doc(hidden)]
-    fn send_goal(
-        client: &GenericClient,
-        id: GoalId,
-        goal: Self::Goal,
-    ) -> Result<SerializedResponseFuture, CallError>;
+    fn send_goal(service: &CallEnd, id: GoalId, goal: Self::Goal) -> Result<Call, CallError>;
 
     #[doc(hidden)]
     fn open_result(response: SerializedMessage) -> Result<(i8, Self::Result), DecodeError>;
@@ -42,6 +42,13 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
         options: SubscriptionOptions,
         router: Arc<FeedbackRouter<Self::Feedback>>,
     ) -> Result<GenericSubscription, CreateError>;
+
+    #[doc(hidden)]
+    fn events() -> ActionEvents;
+
+    /// Has the node tell what the types are made of that no subscription of the client has.
+    #[doc(hidden)]
+    fn note_types(node: &Node);
 }
 
 impl<A: Action> ActionForm for A {
@@ -49,12 +56,8 @@ impl<A: Action> ActionForm for A {
     type Result = A::Result;
     type Feedback = A::Feedback;
 
-    fn send_goal(
-        client: &GenericClient,
-        id: GoalId,
-        goal: A::Goal,
-    ) -> Result<SerializedResponseFuture, CallError> {
-        client.call_until_servers_leave(&A::send_goal_request(id, goal))
+    fn send_goal(service: &CallEnd, id: GoalId, goal: A::Goal) -> Result<Call, CallError> {
+        service.call(&A::send_goal_request(id, goal))
     }
 
     fn open_result(response: SerializedMessage) -> Result<(i8, A::Result), DecodeError> {
@@ -76,27 +79,25 @@ impl<A: Action> ActionForm for A {
             .create_subscription::<A::FeedbackMessage, _>(topic, options, deliver)?
             .into_untyped())
     }
-}
 
-/// Goals, feedback and results as the serialized messages that travel, each with its 4-byte header,
-/// for types that are known only at run time: `A_SendGoal_Request`, whose goal id the client fills
-/// in, `A_FeedbackMessage` and `A_GetResult_Response`.
-#[derive(Debug, Clone, Copy)]
-pub enum Serialized {}
+    fn events() -> ActionEvents {
+        ActionEvents::of::<A>()
+    }
+
+    fn note_types(node: &Node) {
+        note_types::<A>(node);
+    }
+}
 
 impl ActionForm for Serialized {
     type Goal = Vec<u8>;
     type Result = SerializedMessage;
     type Feedback = SerializedMessage;
 
-    fn send_goal(
-        client: &GenericClient,
-        id: GoalId,
-        mut goal: Vec<u8>,
-    ) -> Result<SerializedResponseFuture, CallError> {
+    fn send_goal(service: &CallEnd, id: GoalId, mut goal: Vec<u8>) -> Result<Call, CallError> {
         // What is too short for an id is refused where it is sent.
         set_goal_id(&mut goal, id);
-        client.call_serialized_until_servers_leave(&goal)
+        service.call_serialized(&goal)
     }
 
     fn open_result(response: SerializedMessage) -> Result<(i8, SerializedMessage), DecodeError> {
@@ -118,4 +119,9 @@ impl ActionForm for Serialized {
         };
         node.create_generic_subscription(topic, identity, options, deliver)
     }
+    fn events() -> ActionEvents {
+        ActionEvents::default()
+    }
+
+    fn note_types(_: &Node) {}
 }

@@ -9,17 +9,18 @@ use std::time::Duration;
 use feros_message::{DecodeError, GoalId};
 use feros_msgs::action_msgs::srv::CancelGoal_Response;
 
+use super::call_end::{Call, CallEnd};
 use super::error::{CancelError, GoalResultError};
 use super::goals::SentGoal;
 use super::{ActionForm, Inner};
 use crate::action::state::GoalStatus;
-use crate::client::{CallError, GenericClient, SerializedResponseFuture};
+use crate::client::CallError;
 use crate::identity::ServiceIdentity;
 use crate::message_forms::SerializedMessage;
 
 /// That a response is none of its type.
 pub(super) fn malformed(
-    service: &GenericClient,
+    service: &CallEnd,
     identity: &ServiceIdentity,
     source: DecodeError,
 ) -> CallError {
@@ -44,7 +45,7 @@ pub struct GoalResult<R> {
 /// Dropping it forgets the request; asking again is allowed.
 #[must_use = "the result is lost when this is dropped"]
 pub struct ResultFuture<F: ActionForm> {
-    response: SerializedResponseFuture,
+    response: Call,
     client: Arc<Inner<F>>,
     goal_id: GoalId,
     /// Where the goal is one of this client's.
@@ -53,7 +54,7 @@ pub struct ResultFuture<F: ActionForm> {
 
 impl<F: ActionForm> ResultFuture<F> {
     pub(super) fn new(
-        response: SerializedResponseFuture,
+        response: Call,
         client: Arc<Inner<F>>,
         goal_id: GoalId,
         sent: Option<Arc<SentGoal<F>>>,
@@ -105,18 +106,14 @@ fn ended<F: ActionForm>(
 /// Dropping it forgets the request, which the server heeds all the same.
 #[must_use = "whether goals are canceled is lost when this is dropped"]
 pub struct CancelFuture {
-    response: SerializedResponseFuture,
+    response: Call,
     action: String,
     /// The goal, where it is one.
     named: Option<GoalId>,
 }
 
 impl CancelFuture {
-    pub(super) fn new(
-        response: SerializedResponseFuture,
-        action: String,
-        named: Option<GoalId>,
-    ) -> Self {
+    pub(super) fn new(response: Call, action: String, named: Option<GoalId>) -> Self {
         Self { response, action, named }
     }
 

@@ -8,12 +8,13 @@ use std::time::Duration;
 use feros_message::GoalId;
 
 use super::ActionForm;
+use super::call_end::Call;
 use super::error::SendGoalError;
 use super::futures::malformed;
 use super::goals::SentGoal;
 use super::handle::{ClientGoalHandle, open_goal_response};
 use crate::action::state::GoalStatus;
-use crate::client::{CallError, SerializedResponseFuture};
+use crate::client::CallError;
 use crate::message_forms::SerializedMessage;
 
 /// Whether a goal is accepted, to be awaited on any async runtime or waited for in place.
@@ -22,14 +23,14 @@ use crate::message_forms::SerializedMessage;
 /// Dropping it forgets the goal, which the server may accept all the same.
 #[must_use = "the goal is not followed when this is dropped"]
 pub struct SendGoalFuture<F: ActionForm> {
-    response: SerializedResponseFuture,
+    response: Call,
     /// Taken by the handle.
     sent: Option<SentGoal<F>>,
     id: GoalId,
 }
 
 impl<F: ActionForm> SendGoalFuture<F> {
-    pub(super) fn new(response: SerializedResponseFuture, sent: SentGoal<F>) -> Self {
+    pub(super) fn new(response: Call, sent: SentGoal<F>) -> Self {
         let id = sent.id();
         Self { response, sent: Some(sent), id }
     }

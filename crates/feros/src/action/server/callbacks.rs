@@ -1,8 +1,9 @@
 //! What a server of an action decides: whether a goal is accepted, whether it may be canceled, and
 //! what is done for it.
 
-use feros_message::{Action, GoalId};
+use feros_message::GoalId;
 
+use super::form::ActionServerForm;
 use super::handle::ServerGoalHandle;
 
 /// What becomes of a goal that a client asks for.
@@ -55,7 +56,7 @@ pub enum CancelResponse {
 /// }
 /// # let _: Box<dyn ActionCallbacks<Fibonacci>> = Box::new(Queue::default());
 /// ```
-pub trait ActionCallbacks<A: Action, Form = ()>: Send + 'static {
+pub trait ActionCallbacks<A: ActionServerForm, Form = ()>: Send + 'static {
     /// Whether a goal is accepted. Without a word of the server's own, each is, to be executed at
     /// once. A panic rejects it.
     fn handle_goal(&mut self, _goal_id: &GoalId, _goal: &A::Goal) -> GoalResponse {
@@ -83,7 +84,7 @@ pub(crate) mod form {
 
 impl<A, F> ActionCallbacks<A, form::Accepted> for F
 where
-    A: Action,
+    A: ActionServerForm,
     F: FnMut(ServerGoalHandle<A>) + Send + 'static,
 {
     fn handle_accepted(&mut self, goal: ServerGoalHandle<A>) {
@@ -93,7 +94,7 @@ where
 
 impl<A, G, C, E> ActionCallbacks<A, form::All> for (G, C, E)
 where
-    A: Action,
+    A: ActionServerForm,
     G: FnMut(&GoalId, &A::Goal) -> GoalResponse + Send + 'static,
     C: FnMut(&ServerGoalHandle<A>) -> CancelResponse + Send + 'static,
     E: FnMut(ServerGoalHandle<A>) + Send + 'static,

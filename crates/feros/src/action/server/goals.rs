@@ -1,7 +1,7 @@
-//! The goals of a server, without a wire: their progress, who waits for their results, which of
-//! them a request cancels, and when they are forgotten.
+//! The goals of a server, without a wire: which of them a request cancels, and when they are
+//! forgotten.
 
-use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,127 +10,38 @@ use feros_message::GoalId;
 use feros_msgs::action_msgs::msg::{GoalInfo, GoalStatus as StatusMessage, GoalStatusArray};
 use feros_msgs::action_msgs::srv::{CancelGoal_Request, CancelGoal_Response};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
-use feros_rmw::RequestId;
-use feros_sync::Mutex;
 
-use crate::action::state::{GoalEvent, GoalStatus};
+use super::progress::Progress;
 use crate::action::{from_message, to_message};
-
-/// Requests that may wait for the result of one goal. A client that asks again and again leaves old
-/// ones behind, so the oldest go first.
-const WAITING_LIMIT: usize = 128;
-
-/// A serialized response with status and result.
-pub(super) type ResultBytes = Arc<[u8]>;
+use crate::service::PendingRequest;
 
 /// A goal that was accepted.
 pub(super) struct Goal {
     pub(super) id: GoalId,
     pub(super) accepted_at: Time,
-    progress: Mutex<Progress>,
+    progress: Progress<PendingRequest, Time>,
 }
 
-struct Progress {
-    status: GoalStatus,
-    /// Who waits for the result.
-    waiting: VecDeque<RequestId>,
-    end: Option<End>,
-}
+impl Deref for Goal {
+    type Target = Progress<PendingRequest, Time>;
 
-struct End {
-    at: Time,
-    result: ResultBytes,
-}
-
-/// What is to be done for a request for a result.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum ResultRequest {
-    /// The goal has ended: respond with this.
-    Respond(ResultBytes),
-    /// The request waits for the end.
-    Waits,
-    /// The request waits for the end, and one that has waited longest no more.
-    Displaces(RequestId),
+    fn deref(&self) -> &Progress<PendingRequest, Time> {
+        &self.progress
+    }
 }
 
 impl Goal {
     pub(super) fn new(id: GoalId, accepted_at: Time) -> Self {
-        let status = GoalStatus::Accepted;
-        let progress = Mutex::new(Progress { status, waiting: VecDeque::new(), end: None });
-        Self { id, accepted_at, progress }
-    }
-
-    pub(super) fn status(&self) -> GoalStatus {
-        self.progress.lock().status
+        Self { id, accepted_at, progress: Progress::new() }
     }
 
     pub(super) fn is_active(&self) -> bool {
         self.status().is_active()
     }
 
-    /// Goes on to a status that is not the end; where that is not allowed, says what the goal is.
-    pub(super) fn advance(&self, event: GoalEvent) -> Result<(), GoalStatus> {
-        let mut progress = self.progress.lock();
-        let next = progress.status.after(event).filter(|next| !next.is_terminal());
-        progress.status = next.ok_or(progress.status)?;
-        Ok(())
-    }
-
-    /// Ends the goal, and returns who waits for the result; where that is not allowed, says what
-    /// the goal is.
-    pub(super) fn end(
-        &self,
-        event: GoalEvent,
-        result: ResultBytes,
-        at: Time,
-    ) -> Result<VecDeque<RequestId>, GoalStatus> {
-        let mut progress = self.progress.lock();
-        let next = progress.status.after(event).filter(|next| next.is_terminal());
-        let next = next.ok_or(progress.status)?;
-        Ok(progress.end_as(next, End { at, result }))
-    }
-
-    /// Ends the goal whatever it was, unless it has ended: nobody works for it any more. Returns
-    /// who waits for the result.
-    pub(super) fn abandon(
-        &self,
-        status: GoalStatus,
-        result: ResultBytes,
-        at: Time,
-    ) -> Option<VecDeque<RequestId>> {
-        let mut progress = self.progress.lock();
-        let is_active = progress.status.is_active();
-        is_active.then(|| progress.end_as(status, End { at, result }))
-    }
-
-    /// A client asks for the result.
-    pub(super) fn request_result(&self, request: RequestId) -> ResultRequest {
-        let mut progress = self.progress.lock();
-        if let Some(end) = &progress.end {
-            return ResultRequest::Respond(end.result.clone());
-        }
-        let displaced = (progress.waiting.len() >= WAITING_LIMIT)
-            .then(|| progress.waiting.pop_front())
-            .flatten();
-        progress.waiting.push_back(request);
-        displaced.map_or(ResultRequest::Waits, ResultRequest::Displaces)
-    }
-
-    /// When the goal ended.
-    fn ended_at(&self) -> Option<Time> {
-        self.progress.lock().end.as_ref().map(|end| end.at)
-    }
-
     /// What messages say of the goal.
     pub(super) fn info(&self) -> GoalInfo {
         GoalInfo { goal_id: UUID { uuid: self.id }, stamp: to_message(self.accepted_at) }
-    }
-}
-
-impl Progress {
-    fn end_as(&mut self, status: GoalStatus, end: End) -> VecDeque<RequestId> {
-        (self.status, self.end) = (status, Some(end));
-        std::mem::take(&mut self.waiting)
     }
 }
 

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use feros_executor::Time;
-use feros_message::{Action, EncodeError, GoalId};
+use feros_message::{EncodeError, GoalId};
 
+use super::form::{ActionServerForm, Unserializable};
 use super::goals::Goal;
-use super::server_core::{ServerCore, serialized_result};
+use super::server_core::ServerCore;
 use crate::action::hex;
 use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
 use crate::publish_error::PublishError;
@@ -31,6 +32,19 @@ pub enum SetResultError {
         goal_id: GoalId,
         /// What is wrong.
         source: EncodeError,
+    },
+    /// The result is said as bytes that are no serialized message. The goal has not ended.
+    #[error(
+        "the result of goal {} of {action} is no serialized message: {reason}; end the goal with another",
+        hex(.goal_id)
+    )]
+    NotSerialized {
+        /// The action.
+        action: String,
+        /// The goal.
+        goal_id: GoalId,
+        /// What is wrong.
+        reason: &'static str,
     },
 }
 
@@ -60,21 +74,21 @@ pub enum FeedbackError {
 /// Whoever works for the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort) or
 /// [`canceled`](Self::canceled). When the last clone is dropped before that, the goal is canceled
 /// as in `rclcpp_action`, or aborted where a panic drops it, so that no client waits in vain.
-pub struct ServerGoalHandle<A: Action>(Arc<HandleInner<A>>);
+pub struct ServerGoalHandle<F: ActionServerForm>(Arc<HandleInner<F>>);
 
-pub(super) struct HandleInner<A: Action> {
+pub(super) struct HandleInner<F: ActionServerForm> {
     goal: Arc<Goal>,
-    request: A::Goal,
-    server: Arc<ServerCore<A>>,
+    request: F::Goal,
+    server: Arc<ServerCore<F>>,
 }
 
-impl<A: Action> Clone for ServerGoalHandle<A> {
+impl<F: ActionServerForm> Clone for ServerGoalHandle<F> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<A: Action> fmt::Debug for ServerGoalHandle<A> {
+impl<F: ActionServerForm> fmt::Debug for ServerGoalHandle<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerGoalHandle")
             .field("goal_id", &hex(&self.goal_id()))
@@ -84,12 +98,12 @@ impl<A: Action> fmt::Debug for ServerGoalHandle<A> {
     }
 }
 
-impl<A: Action> ServerGoalHandle<A> {
-    pub(super) fn new(server: &Arc<ServerCore<A>>, goal: Arc<Goal>, request: A::Goal) -> Self {
+impl<F: ActionServerForm> ServerGoalHandle<F> {
+    pub(super) fn new(server: &Arc<ServerCore<F>>, goal: Arc<Goal>, request: F::Goal) -> Self {
         Self(Arc::new(HandleInner { goal, request, server: server.clone() }))
     }
 
-    pub(super) fn downgrade(&self) -> WeakHandle<A> {
+    pub(super) fn downgrade(&self) -> WeakHandle<F> {
         WeakHandle(Arc::downgrade(&self.0))
     }
 
@@ -99,7 +113,7 @@ impl<A: Action> ServerGoalHandle<A> {
     }
 
     /// What is asked for.
-    pub fn goal(&self) -> &A::Goal {
+    pub fn goal(&self) -> &F::Goal {
         &self.0.request
     }
 
@@ -143,19 +157,19 @@ impl<A: Action> ServerGoalHandle<A> {
     ///
     /// # Errors
     /// When it cannot be published, or the server was dropped.
-    pub fn publish_feedback(&self, feedback: A::Feedback) -> Result<(), FeedbackError> {
+    pub fn publish_feedback(&self, feedback: F::Feedback) -> Result<(), FeedbackError> {
         let Some(ends) = self.0.server.ends() else {
             let (action, goal_id) = (self.0.server.action().to_string(), self.goal_id());
             return Err(FeedbackError::ServerDropped { action, goal_id });
         };
-        Ok(ends.feedback.publish(A::feedback_message(self.goal_id(), feedback))?)
+        Ok(F::publish_feedback(&ends.feedback, self.goal_id(), feedback)?)
     }
 
     /// Ends the goal: it was reached.
     ///
     /// # Errors
     /// When it is neither executing nor canceling, or the result violates its type.
-    pub fn succeed(&self, result: A::Result) -> Result<(), SetResultError> {
+    pub fn succeed(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Succeed, GoalStatus::Succeeded, result)
     }
 
@@ -163,7 +177,7 @@ impl<A: Action> ServerGoalHandle<A> {
     ///
     /// # Errors
     /// As [`succeed`](Self::succeed).
-    pub fn abort(&self, result: A::Result) -> Result<(), SetResultError> {
+    pub fn abort(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Abort, GoalStatus::Aborted, result)
     }
 
@@ -171,7 +185,7 @@ impl<A: Action> ServerGoalHandle<A> {
     ///
     /// # Errors
     /// When it is not canceling, or the result violates its type.
-    pub fn canceled(&self, result: A::Result) -> Result<(), SetResultError> {
+    pub fn canceled(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Canceled, GoalStatus::Canceled, result)
     }
 
@@ -179,17 +193,24 @@ impl<A: Action> ServerGoalHandle<A> {
         &self,
         event: GoalEvent,
         status: GoalStatus,
-        result: A::Result,
+        result: F::Result,
     ) -> Result<(), SetResultError> {
-        let response = serialized_result::<A>(status, result).map_err(|source| {
+        let response = F::close_result(status, result).map_err(|fault| {
             let (action, goal_id) = (self.0.server.action().to_string(), self.goal_id());
-            SetResultError::Encode { action, goal_id, source }
+            match fault {
+                Unserializable::Encode(source) => {
+                    SetResultError::Encode { action, goal_id, source }
+                }
+                Unserializable::NotSerialized(reason) => {
+                    SetResultError::NotSerialized { action, goal_id, reason }
+                }
+            }
         })?;
         Ok(self.0.server.end(&self.0.goal, event, response)?)
     }
 }
 
-impl<A: Action> Drop for HandleInner<A> {
+impl<F: ActionServerForm> Drop for HandleInner<F> {
     fn drop(&mut self) {
         if !self.goal.is_active() {
             return;
@@ -211,10 +232,10 @@ impl<A: Action> Drop for HandleInner<A> {
 }
 
 /// A goal for as long as somebody works for it.
-pub(super) struct WeakHandle<A: Action>(Weak<HandleInner<A>>);
+pub(super) struct WeakHandle<F: ActionServerForm>(Weak<HandleInner<F>>);
 
-impl<A: Action> WeakHandle<A> {
-    pub(super) fn upgrade(&self) -> Option<ServerGoalHandle<A>> {
+impl<F: ActionServerForm> WeakHandle<F> {
+    pub(super) fn upgrade(&self) -> Option<ServerGoalHandle<F>> {
         self.0.upgrade().map(ServerGoalHandle)
     }
 

@@ -1,20 +1,19 @@
-//! One of a server's three services: takes requests, refuses those that are none of its type, and
-//! responds.
-//!
-//! All three of an action are made here; introspection of services would be configured here too.
+//! One of a server's three services: takes requests, refuses those that are none of its type,
+//! responds, and tells of both where the server is introspected.
 
 use std::sync::Arc;
 
 use feros_executor::Ringer;
-use feros_message::Message;
-use feros_rmw::{FailureCounter, Gid, QosProfile, RequestId, Sample};
+use feros_message::{DecodeError, Message, ServiceEventKind, to_vec};
+use feros_rmw::{FailureCounter, Gid, Payload, QosProfile, Sample};
 
+use crate::action::events::Events;
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
 use crate::node::Node;
 use crate::publish_error::PublishError;
-use crate::serialize::{copy_into, serialize_into};
-use crate::service::ServiceOptions;
+use crate::serialize::copy_into;
+use crate::service::{PendingRequest, open_end};
 
 /// The untyped end of one service of an action.
 pub(super) struct RequestEnd {
@@ -23,6 +22,7 @@ pub(super) struct RequestEnd {
     type_name: String,
     logger: Arc<str>,
     malformed: FailureCounter,
+    events: Events,
 }
 
 impl RequestEnd {
@@ -33,29 +33,12 @@ impl RequestEnd {
         identity: &ServiceIdentity,
         qos: QosProfile,
         ringer: &Ringer,
+        events: Events,
     ) -> Result<Self, CreateError> {
         let name = node.resolve_service_name(name)?;
-        let ringer = ringer.clone();
-        let ServiceOptions { mapping, replies_on_demand, local_requests_only, .. } =
-            ServiceOptions::default();
-        let end = feros_transport::Service::new(
-            &**node.session(),
-            feros_rmw::ServiceOptions {
-                node: node.id(),
-                service: &name,
-                type_name: &identity.name,
-                request_hash: identity.request_hash,
-                response_hash: identity.response_hash,
-                qos,
-                mapping,
-                replies_on_demand,
-                local_requests_only,
-                on_request: Arc::new(move || ringer.ring()),
-            },
-        )
-        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let end = open_end(node, &name, identity, &qos.into(), ringer)?;
         let (logger, malformed) = (node.logger().clone(), FailureCounter::new());
-        Ok(Self { end, name, type_name: identity.name.clone(), logger, malformed })
+        Ok(Self { end, name, type_name: identity.name.clone(), logger, malformed, events })
     }
 
     /// Identity of the endpoint that receives requests.
@@ -63,25 +46,44 @@ impl RequestEnd {
         self.end.gid()
     }
 
+    /// Whether there may be a request to take.
+    pub(super) fn may_have_request(&self) -> bool {
+        self.end.may_have_request()
+    }
+
     /// The next request, as it came.
-    pub(super) fn take(&self) -> Option<(RequestId, Sample)> {
+    pub(super) fn take(&self) -> Option<(PendingRequest, Sample)> {
         let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
-        self.end.take_request().map_err(failed).ok().flatten()
+        let (id, sample) = self.end.take_request().map_err(failed).ok().flatten()?;
+        Some((PendingRequest::new(id, &sample), sample))
     }
 
     /// Reads a request; one that is none is counted and said, as often as the number doubles.
-    pub(super) fn decode<M: Message>(&self, sample: &Sample) -> Option<M> {
-        let refused = match feros_message::from_bytes(&sample.payload) {
-            Ok(message) => return Some(message),
+    pub(super) fn open<T>(
+        &self,
+        request: &PendingRequest,
+        sample: Sample,
+        open: impl FnOnce(Payload) -> Result<T, DecodeError>,
+    ) -> Option<T> {
+        let size = sample.payload.len();
+        // The request is told of after it was read, which takes its bytes.
+        let told = self.events.as_ref().filter(|events| events.is_active());
+        let bytes = told.map(|_| sample.payload.to_vec());
+        let refused = match open(sample.payload) {
+            Ok(opened) => {
+                if let (Some(events), Some(bytes)) = (told, bytes) {
+                    events.request(ServiceEventKind::RequestReceived, request.call_id(), &bytes);
+                }
+                return Some(opened);
+            }
             Err(error) => error,
         };
         if let Some(count) = self.malformed.count() {
             tracing::error!(
                 ros_logger = &*self.logger,
-                "{}: refused {count} so far: a request of {} bytes from client {} is no {} request: {refused}",
+                "{}: refused {count} so far: a request of {size} bytes from client {} is no {} request: {refused}",
                 self.name,
-                sample.payload.len(),
-                sample.info.publisher_gid,
+                request.client,
                 self.type_name,
             );
         }
@@ -91,21 +93,27 @@ impl RequestEnd {
     /// Responds with a message.
     pub(super) fn respond<M: Message>(
         &self,
-        request: &RequestId,
+        request: &PendingRequest,
         response: &M,
     ) -> Result<(), PublishError> {
-        serialize_into(response, &self.name, |size, fill| {
-            self.end.send_response(request, size, fill)
-        })
+        let response = to_vec(response)
+            .map_err(|source| PublishError::Encode { topic: self.name.clone(), source })?;
+        self.respond_serialized(request, &response)
     }
 
     /// Responds with bytes.
     pub(super) fn respond_serialized(
         &self,
-        request: &RequestId,
+        request: &PendingRequest,
         response: &[u8],
     ) -> Result<(), PublishError> {
-        copy_into(response, &self.name, |size, fill| self.end.send_response(request, size, fill))
+        copy_into(response, &self.name, |size, fill| {
+            self.end.send_response(&request.request, size, fill)
+        })?;
+        if let Some(events) = &self.events {
+            events.response(ServiceEventKind::ResponseSent, request.call_id(), response);
+        }
+        Ok(())
     }
 
     /// Requests that were refused.

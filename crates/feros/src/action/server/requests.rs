@@ -5,26 +5,29 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use feros_executor::{Executable, Progress, Time};
-use feros_message::{Action, GoalId, Service};
+use feros_message::{GoalId, from_bytes};
 use feros_msgs::action_msgs::srv::{CancelGoal_Request, CancelGoal_Response};
-use feros_rmw::{RequestId, Sample};
+use feros_msgs::unique_identifier_msgs::msg::UUID;
+use feros_rmw::Sample;
 
 use super::callbacks::{ActionCallbacks, CancelResponse, GoalResponse};
+use super::form::{ActionServerForm, goal_response};
 use super::handle::{ServerGoalHandle, WeakHandle};
 use super::request_end::RequestEnd;
 use super::server_core::{ServerCore, ServerEnds};
+use crate::action::hex;
 use crate::action::state::GoalEvent;
-use crate::action::{hex, to_message};
 use crate::logging;
 use crate::publish_error::PublishError;
+use crate::service::PendingRequest;
 
 /// Takes the requests of a server and has its callbacks decide.
-pub(super) struct Requests<A: Action, Form, C> {
-    core: Arc<ServerCore<A>>,
-    ends: Arc<ServerEnds<A>>,
+pub(super) struct Requests<F: ActionServerForm, Form, C> {
+    core: Arc<ServerCore<F>>,
+    ends: Arc<ServerEnds<F>>,
     callbacks: C,
     /// Goals that somebody works for.
-    handles: HashMap<GoalId, WeakHandle<A>>,
+    handles: HashMap<GoalId, WeakHandle<F>>,
     /// The service that is asked first, so that none waits for the others.
     first: usize,
     /// A request that was taken before its turn.
@@ -45,15 +48,15 @@ impl Kind {
 
 struct Taken {
     kind: Kind,
-    request: RequestId,
+    request: PendingRequest,
     sample: Sample,
 }
 
-impl<A, Form, C> Executable for Requests<A, Form, C>
+impl<F, Form, C> Executable for Requests<F, Form, C>
 where
-    A: Action,
+    F: ActionServerForm,
     Form: 'static,
-    C: ActionCallbacks<A, Form>,
+    C: ActionCallbacks<F, Form>,
 {
     fn execute(&mut self) -> Progress {
         let Some(taken) = self.taken.take().or_else(|| self.take_next()) else {
@@ -61,11 +64,11 @@ where
         };
         let _logger = logging::enter_logger(self.core.logger());
         match taken.kind {
-            Kind::Goal => self.take_goal(taken.request, &taken.sample),
-            Kind::Cancel => self.cancel(taken.request, &taken.sample),
-            Kind::Result => self.give_result(taken.request, &taken.sample),
+            Kind::Goal => self.take_goal(taken.request, taken.sample),
+            Kind::Cancel => self.cancel(taken.request, taken.sample),
+            Kind::Result => self.give_result(taken.request, taken.sample),
         }
-        Progress::More
+        if self.ends.may_have_request() { Progress::More } else { Progress::Done }
     }
 
     fn take(&mut self) {
@@ -75,8 +78,8 @@ where
     }
 }
 
-impl<A: Action, Form, C: ActionCallbacks<A, Form>> Requests<A, Form, C> {
-    pub(super) fn new(core: Arc<ServerCore<A>>, ends: Arc<ServerEnds<A>>, callbacks: C) -> Self {
+impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C> {
+    pub(super) fn new(core: Arc<ServerCore<F>>, ends: Arc<ServerEnds<F>>, callbacks: C) -> Self {
         let (handles, form) = (HashMap::new(), PhantomData);
         Self { core, ends, callbacks, handles, first: 0, taken: None, form }
     }
@@ -98,11 +101,10 @@ impl<A: Action, Form, C: ActionCallbacks<A, Form>> Requests<A, Form, C> {
         None
     }
 
-    fn take_goal(&mut self, request: RequestId, sample: &Sample) {
+    fn take_goal(&mut self, request: PendingRequest, sample: Sample) {
         let end = &self.ends.goals;
-        let Some(message) = end.decode::<<A::SendGoal as Service>::Request>(sample) else { return };
-        let (id, goal) = A::open_send_goal_request(message);
-        let answer = GoalAnswer::<A> { end, request: Some(request), action: PhantomData };
+        let Some((id, goal)) = end.open(&request, sample, F::open_goal) else { return };
+        let answer = GoalAnswer { end, request: Some(request) };
         if self.core.knows(&id) {
             let (action, id) = (self.core.action(), hex(&id));
             return tracing::warn!("{action}: goal {id} is rejected: there is one of this id");
@@ -130,9 +132,10 @@ impl<A: Action, Form, C: ActionCallbacks<A, Form>> Requests<A, Form, C> {
         self.callbacks.handle_accepted(handle);
     }
 
-    fn cancel(&mut self, request: RequestId, sample: &Sample) {
+    fn cancel(&mut self, request: PendingRequest, sample: Sample) {
         let end = &self.ends.cancels;
-        let Some(message) = end.decode::<CancelGoal_Request>(sample) else { return };
+        let opened = end.open(&request, sample, |bytes| from_bytes::<CancelGoal_Request>(&bytes));
+        let Some(message) = opened else { return };
         let (meant, code) = self.core.to_cancel(&message);
         let return_code = if meant.is_empty() { code } else { CancelGoal_Response::ERROR_REJECTED };
         let response = CancelGoal_Response { return_code, goals_canceling: Vec::new() };
@@ -153,15 +156,16 @@ impl<A: Action, Form, C: ActionCallbacks<A, Form>> Requests<A, Form, C> {
         }
     }
 
-    fn give_result(&self, request: RequestId, sample: &Sample) {
-        let end = &self.ends.results;
-        if let Some(message) = end.decode::<<A::GetResult as Service>::Request>(sample) {
-            self.core.respond_with_result(request, &A::open_get_result_request(&message));
+    fn give_result(&self, request: PendingRequest, sample: Sample) {
+        // All that such a request has is the goal's id.
+        let opened = self.ends.results.open(&request, sample, |bytes| from_bytes::<UUID>(&bytes));
+        if let Some(id) = opened {
+            self.core.respond_with_result(request, &id.uuid);
         }
     }
 }
 
-impl<A: Action, Form, C> Drop for Requests<A, Form, C> {
+impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
     fn drop(&mut self) {
         self.core.close(); // before the endpoints go
     }
@@ -169,24 +173,23 @@ impl<A: Action, Form, C> Drop for Requests<A, Form, C> {
 
 /// Answers the request for a goal: that it is rejected, unless it was accepted. So a callback that
 /// panics leaves no client waiting.
-struct GoalAnswer<'a, A: Action> {
+struct GoalAnswer<'a> {
     end: &'a RequestEnd,
-    request: Option<RequestId>,
-    action: PhantomData<A>,
+    request: Option<PendingRequest>,
 }
 
-impl<A: Action> GoalAnswer<'_, A> {
+impl GoalAnswer<'_> {
     fn accept(mut self, accepted_at: Time) -> Result<(), PublishError> {
-        let stamp = to_message(accepted_at);
-        let response = A::send_goal_response(true, stamp.sec, stamp.nanosec);
-        self.request.take().map_or(Ok(()), |request| self.end.respond(&request, &response))
+        let response = goal_response(Some(accepted_at));
+        let request = self.request.take();
+        request.map_or(Ok(()), |request| self.end.respond_serialized(&request, &response))
     }
 }
 
-impl<A: Action> Drop for GoalAnswer<'_, A> {
+impl Drop for GoalAnswer<'_> {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            warn(self.end.respond(&request, &A::send_goal_response(false, 0, 0)));
+            warn(self.end.respond_serialized(&request, &goal_response(None)));
         }
     }
 }
@@ -194,7 +197,7 @@ impl<A: Action> Drop for GoalAnswer<'_, A> {
 /// Answers a request to cancel, also where a callback panics: with what is canceling so far.
 struct CancelAnswer<'a> {
     end: &'a RequestEnd,
-    request: RequestId,
+    request: PendingRequest,
     response: CancelGoal_Response,
 }
 

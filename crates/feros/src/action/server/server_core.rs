@@ -6,13 +6,15 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use feros_executor::{Entity, Timer, TimerCall};
-use feros_message::{Action, EncodeError, GoalId};
+use feros_message::GoalId;
 use feros_msgs::action_msgs::msg::GoalStatusArray;
 use feros_msgs::action_msgs::srv::CancelGoal_Request;
-use feros_rmw::{FailureCounter, RequestId};
+use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
-use super::goals::{Goal, GoalTable, ResultBytes, ResultRequest};
+use super::form::{ActionServerForm, set_status};
+use super::goals::{Goal, GoalTable};
+use super::progress::{ResultBytes, ResultRequest};
 use super::request_end::RequestEnd;
 use crate::action::hex;
 use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
@@ -20,23 +22,34 @@ use crate::clock::Clock;
 use crate::node::Node;
 use crate::publish_error::PublishError;
 use crate::publisher::Publisher;
+use crate::service::PendingRequest;
 
 /// The endpoints of a server. They belong to what is on the executor: where that ends, by the
 /// server's end or by a panic of its node, nobody is left whom clients would ask in vain.
-pub(super) struct ServerEnds<A: Action> {
+pub(super) struct ServerEnds<F: ActionServerForm> {
     pub(super) goals: RequestEnd,
     pub(super) cancels: RequestEnd,
     pub(super) results: RequestEnd,
-    pub(super) feedback: Publisher<A::FeedbackMessage>,
+    pub(super) feedback: F::FeedbackPublisher,
     pub(super) status: Publisher<GoalStatusArray>,
 }
 
+impl<F: ActionServerForm> ServerEnds<F> {
+    /// Whether there may be a request to take at one of the services.
+    pub(super) fn may_have_request(&self) -> bool {
+        [&self.goals, &self.cancels, &self.results].into_iter().any(RequestEnd::may_have_request)
+    }
+}
+
 /// The goals of a server, and what tells clients of them.
-pub(super) struct ServerCore<A: Action> {
+pub(super) struct ServerCore<F: ActionServerForm> {
     action: Arc<str>,
     logger: Arc<str>,
     clock: Clock,
-    ends: Weak<ServerEnds<A>>,
+    ends: Weak<ServerEnds<F>>,
+    /// The serialized response for goals that end without a result of their own; its status is
+    /// filled in.
+    empty_result: Box<[u8]>,
     result_timeout: Option<Duration>,
     /// Due when the next goal is to be forgotten.
     expiry: OnceLock<Timer>,
@@ -61,11 +74,12 @@ struct StatusTurn {
     is_outdated: bool,
 }
 
-impl<A: Action> ServerCore<A> {
+impl<F: ActionServerForm> ServerCore<F> {
     pub(super) fn new(
         node: &Node,
         action: Arc<str>,
-        ends: &Arc<ServerEnds<A>>,
+        ends: &Arc<ServerEnds<F>>,
+        empty_result: Box<[u8]>,
         result_timeout: Option<Duration>,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -73,6 +87,7 @@ impl<A: Action> ServerCore<A> {
             logger: node.logger().clone(),
             clock: node.clock().clone(),
             ends: Arc::downgrade(ends),
+            empty_result,
             result_timeout,
             expiry: OnceLock::new(),
             state: Mutex::default(),
@@ -105,7 +120,7 @@ impl<A: Action> ServerCore<A> {
     }
 
     /// The endpoints; `None` where the server has ended.
-    pub(super) fn ends(&self) -> Option<Arc<ServerEnds<A>>> {
+    pub(super) fn ends(&self) -> Option<Arc<ServerEnds<F>>> {
         self.ends.upgrade()
     }
 
@@ -114,7 +129,7 @@ impl<A: Action> ServerCore<A> {
     }
 
     pub(super) fn refused_requests(&self) -> u64 {
-        let refused = |ends: Arc<ServerEnds<A>>| {
+        let refused = |ends: Arc<ServerEnds<F>>| {
             [&ends.goals, &ends.cancels, &ends.results]
                 .into_iter()
                 .map(RequestEnd::refused)
@@ -169,11 +184,7 @@ impl<A: Action> ServerCore<A> {
 
     /// Ends a goal that nobody works for any more, with an empty result. `false`: it had ended.
     pub(super) fn abandon(&self, goal: &Goal, status: GoalStatus) -> bool {
-        let response: ResultBytes = match serialized_result::<A>(status, A::Result::default()) {
-            Ok(bytes) => bytes.into(),
-            // No default violates its type, so this cannot be; the client is told the status alone.
-            Err(_) => Arc::from([0, 1, 0, 0, status.number().cast_unsigned()]),
-        };
+        let response: ResultBytes = self.empty_result(status).into();
         let Some(waiting) = goal.abandon(status, response.clone(), self.clock.now()) else {
             return false;
         };
@@ -181,10 +192,17 @@ impl<A: Action> ServerCore<A> {
         true
     }
 
+    /// The serialized response for a goal of this status without a result of its own.
+    fn empty_result(&self, status: GoalStatus) -> Box<[u8]> {
+        let mut response = self.empty_result.clone();
+        set_status(&mut response, status);
+        response
+    }
+
     /// Gives a client the result of a goal, now or when there is one.
-    pub(super) fn respond_with_result(&self, request: RequestId, id: &GoalId) {
+    pub(super) fn respond_with_result(&self, request: PendingRequest, id: &GoalId) {
         let goal = self.state.lock().goals.find(id).cloned();
-        match goal.map(|goal| goal.request_result(request)) {
+        match goal.map(|goal| goal.request_result(request.clone())) {
             Some(ResultRequest::Respond(result)) => {
                 self.respond_to_all([request].into(), &result);
             }
@@ -200,11 +218,7 @@ impl<A: Action> ServerCore<A> {
                 }
             }
             None => {
-                let unknown = GoalStatus::Unknown.number();
-                let response = A::get_result_response(unknown, A::Result::default());
-                if let Some(ends) = self.ends() {
-                    self.warn(ends.results.respond(&request, &response));
-                }
+                self.respond_to_all([request].into(), &self.empty_result(GoalStatus::Unknown));
             }
         }
     }
@@ -269,17 +283,18 @@ impl<A: Action> ServerCore<A> {
         }
     }
 
-    fn respond_to_all(&self, waiting: VecDeque<RequestId>, response: &[u8]) {
+    fn respond_to_all(&self, waiting: VecDeque<PendingRequest>, response: &[u8]) {
         let Some(ends) = self.ends() else { return };
         // Each response to a client that left waits a moment for the client: one moment is enough.
         let mut gone: Vec<[u8; 16]> = Vec::new();
         for request in waiting {
-            if gone.contains(&request.client) {
+            let client = request.id().client;
+            if gone.contains(&client) {
                 continue;
             }
             let sent = ends.results.respond_serialized(&request, response);
             if sent.is_err() {
-                gone.push(request.client);
+                gone.push(client);
             }
             self.warn(sent);
         }
@@ -299,14 +314,6 @@ impl StatusTurn {
         self.is_taken = self.is_outdated;
         !self.is_outdated
     }
-}
-
-/// The serialized response with which a goal ends.
-pub(super) fn serialized_result<A: Action>(
-    status: GoalStatus,
-    result: A::Result,
-) -> Result<Vec<u8>, EncodeError> {
-    feros_message::to_vec(&A::get_result_response(status.number(), result))
 }
 
 pub(super) fn transition_error(

@@ -26,6 +26,23 @@ fn goals_that_nobody_knows_have_no_result_and_are_not_canceled() {
 }
 
 #[test]
+fn a_result_may_be_asked_for_twice_and_what_has_ended_is_not_canceled() {
+    let pair = Pair::new();
+    let goal = pair.goal(2);
+    let (first, second) = (goal.client.get_result().unwrap(), goal.client.get_result().unwrap());
+    goal.server.succeed(result(&[2])).unwrap();
+    for asked in [first, second, goal.client.get_result().unwrap()] {
+        let outcome = asked.wait(WATCHDOG).unwrap();
+        assert_eq!((outcome.status, outcome.result), (GoalStatus::Succeeded, result(&[2])));
+    }
+    let error = goal.client.cancel().unwrap().wait(WATCHDOG).unwrap_err();
+    assert!(matches!(error, CancelError::GoalTerminated { .. }), "{error}");
+    let again = goal.server.succeed(result(&[3])).unwrap_err();
+    assert!(matches!(again, SetResultError::Transition(_)), "{again}");
+    assert_eq!(goal.result().result, result(&[2]), "the first word counts");
+}
+
+#[test]
 fn a_goal_of_an_id_that_is_in_use_is_rejected() {
     let pair = Pair::new();
     let identity = ServiceIdentity::of::<Fibonacci_SendGoal>();

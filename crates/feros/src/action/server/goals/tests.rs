@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use feros_rmw::ServiceMapping;
+use crate::action::server::progress::{ResultBytes, ResultRequest, WAITING_LIMIT};
+use crate::action::state::{GoalEvent, GoalStatus};
+use feros_rmw::{Gid, RequestId, ServiceMapping};
 
 fn at(seconds: i64) -> Time {
     Time::from_nanos(seconds * 1_000_000_000)
@@ -10,12 +12,13 @@ fn bytes() -> ResultBytes {
     Arc::from([0, 1, 0, 0, 4])
 }
 
-fn request(number: i64) -> RequestId {
-    RequestId {
+fn request(number: i64) -> PendingRequest {
+    let id = RequestId {
         client: [9; 16],
         sequence_number: number,
         mapping: ServiceMapping::RelatedSampleIdentity,
-    }
+    };
+    PendingRequest { request: id.into(), client: Gid([8; 16]) }
 }
 
 /// Goals 1, 2, 3 accepted at 1 s, 2 s, 3 s.
@@ -92,7 +95,7 @@ fn requests_that_wait_are_bounded_and_the_oldest_goes() {
     }
     assert_eq!(goal.request_result(request(limit)), ResultRequest::Displaces(request(0)));
     let waiting = goal.abandon(GoalStatus::Aborted, bytes(), at(2)).unwrap();
-    assert_eq!((waiting.len(), waiting[0]), (WAITING_LIMIT, request(1)));
+    assert_eq!((waiting.len(), &waiting[0]), (WAITING_LIMIT, &request(1)));
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! One of a client's three services: sends requests, hands out what responds to them, and tells of
+//! both where the client is introspected.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use feros_message::{Message, ServiceEventKind, to_vec};
+use feros_rmw::QosProfile;
+
+use crate::action::events::Events;
+use crate::client::{CallError, ClientOptions, GenericClient, SerializedResponseFuture};
+use crate::create_error::CreateError;
+use crate::identity::ServiceIdentity;
+use crate::message_forms::SerializedMessage;
+use crate::node::Node;
+
+/// The untyped end of one service of an action. Its calls end when nobody is left who could
+/// respond.
+pub struct CallEnd {
+    client: GenericClient,
+    events: Events,
+}
+
+impl CallEnd {
+    pub(super) fn new(
+        node: &Node,
+        service: &str,
+        identity: &ServiceIdentity,
+        qos: QosProfile,
+        events: &Events,
+    ) -> Result<Self, CreateError> {
+        let client = GenericClient::new(node, service, identity, ClientOptions::from(qos))?;
+        Ok(Self { client, events: events.clone() })
+    }
+
+    /// Sends a message.
+    pub(super) fn call<M: Message>(&self, request: &M) -> Result<Call, CallError> {
+        let response = self.client.call_until_servers_leave(request)?;
+        if let Some(events) = self.events.as_ref().filter(|events| events.is_active())
+            && let Ok(bytes) = to_vec(request)
+        {
+            events.request(ServiceEventKind::RequestSent, response.call_id(), &bytes);
+        }
+        Ok(Call { response, events: self.events.clone() })
+    }
+
+    /// Sends bytes.
+    pub(super) fn call_serialized(&self, request: &[u8]) -> Result<Call, CallError> {
+        let response = self.client.call_serialized_until_servers_leave(request)?;
+        if let Some(events) = &self.events {
+            events.request(ServiceEventKind::RequestSent, response.call_id(), request);
+        }
+        Ok(Call { response, events: self.events.clone() })
+    }
+
+    pub(super) fn service_name(&self) -> &str {
+        self.client.service_name()
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.client.service_is_ready()
+    }
+
+    /// Refuses to wait for what cannot come before the callback ends that this thread is in.
+    pub(super) fn check_servers(&self) -> Result<(), CallError> {
+        self.client.check_servers()
+    }
+}
+
+/// The response to one request, to be awaited or waited for in place.
+pub struct Call {
+    response: SerializedResponseFuture,
+    events: Events,
+}
+
+impl Call {
+    pub(super) fn wait(self, timeout: Duration) -> Result<SerializedMessage, CallError> {
+        let (id, events) = (self.response.call_id(), self.events);
+        let response = self.response.wait(timeout)?;
+        if let Some(events) = events {
+            events.response(ServiceEventKind::ResponseReceived, id, &response);
+        }
+        Ok(response)
+    }
+}
+
+impl Future for Call {
+    type Output = Result<SerializedMessage, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = Pin::new(&mut self.response).poll(task);
+        if let (Poll::Ready(Ok(response)), Some(events)) = (&result, &self.events) {
+            let id = self.response.call_id();
+            events.response(ServiceEventKind::ResponseReceived, id, response);
+        }
+        result
+    }
+}

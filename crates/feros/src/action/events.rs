@@ -1,0 +1,57 @@
+//! Introspection of an action: the events of its three services, on each side that has them turned
+//! on, as `rcl_action` publishes them.
+
+use std::sync::Arc;
+
+use feros_message::Action;
+use feros_msgs::action_msgs::srv::CancelGoal;
+use feros_rmw::QosProfile;
+
+use super::names::ActionNames;
+use crate::clock::Clock;
+use crate::create_error::CreateError;
+use crate::node::Node;
+use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
+
+/// The events of one service; `None` where its type is known only at run time.
+pub(super) type Events = Option<Arc<dyn SerializedEvents>>;
+
+/// The events of the three services of one client or server.
+#[derive(Clone, Default)]
+pub struct ActionEvents {
+    pub(super) goals: Events,
+    pub(super) cancels: Events,
+    pub(super) results: Events,
+}
+
+impl ActionEvents {
+    /// Those of a generated action type, turned off.
+    pub(super) fn of<A: Action>() -> Self {
+        Self {
+            goals: Some(Arc::new(ServiceEvents::<A::SendGoal>::default())),
+            cancels: Some(Arc::new(ServiceEvents::<CancelGoal>::default())),
+            results: Some(Arc::new(ServiceEvents::<A::GetResult>::default())),
+        }
+    }
+
+    /// Turns all three on or off.
+    pub(super) fn configure(
+        &self,
+        node: &Node,
+        action: &str,
+        clock: &Clock,
+        qos: QosProfile,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError> {
+        let names = ActionNames::of(action);
+        let services = [
+            (&self.goals, &names.send_goal),
+            (&self.cancels, &names.cancel_goal),
+            (&self.results, &names.get_result),
+        ];
+        services.into_iter().try_for_each(|(events, service)| match events {
+            Some(events) => events.configure(node, service, clock, qos, state),
+            None => Ok(()),
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! How far a goal is: where its handles, requests for its result and the end of its server meet.
+//! There is one end, and whoever waits for the result is answered once. Loom checks it
+//! (`tests/goals_under_loom`).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use feros_sync::Mutex;
+
+use crate::action::state::{GoalEvent, GoalStatus};
+
+/// Requests that may wait for the result of one goal. A client that asks again and again leaves old
+/// ones behind, so the oldest go first.
+pub(super) const WAITING_LIMIT: usize = 128;
+
+/// A serialized response with status and result.
+pub(super) type ResultBytes = Arc<[u8]>;
+
+/// The progress of one goal, with requests `R` that wait for its result, and an end at a time `T`.
+pub(super) struct Progress<R, T>(Mutex<State<R, T>>);
+
+struct State<R, T> {
+    status: GoalStatus,
+    /// Who waits for the result.
+    waiting: VecDeque<R>,
+    end: Option<End<T>>,
+}
+
+struct End<T> {
+    at: T,
+    result: ResultBytes,
+}
+
+/// What is to be done for a request for a result.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ResultRequest<R> {
+    /// The goal has ended: respond with this.
+    Respond(ResultBytes),
+    /// The request waits for the end.
+    Waits,
+    /// The request waits for the end, and one that has waited longest no more.
+    Displaces(R),
+}
+
+impl<R, T: Copy> Progress<R, T> {
+    /// Of a goal that was accepted just now.
+    pub(super) fn new() -> Self {
+        let status = GoalStatus::Accepted;
+        Self(Mutex::new(State { status, waiting: VecDeque::new(), end: None }))
+    }
+
+    pub(super) fn status(&self) -> GoalStatus {
+        self.0.lock().status
+    }
+
+    /// Goes on to a status that is not the end; where that is not allowed, says what the goal is.
+    pub(super) fn advance(&self, event: GoalEvent) -> Result<(), GoalStatus> {
+        let mut state = self.0.lock();
+        let next = state.status.after(event).filter(|next| !next.is_terminal());
+        state.status = next.ok_or(state.status)?;
+        Ok(())
+    }
+
+    /// Ends the goal, and returns who waits for the result; where that is not allowed, says what
+    /// the goal is.
+    pub(super) fn end(
+        &self,
+        event: GoalEvent,
+        result: ResultBytes,
+        at: T,
+    ) -> Result<VecDeque<R>, GoalStatus> {
+        let mut state = self.0.lock();
+        let next = state.status.after(event).filter(|next| next.is_terminal());
+        let next = next.ok_or(state.status)?;
+        Ok(state.end_as(next, End { at, result }))
+    }
+
+    /// Ends the goal whatever it was, unless it has ended: nobody works for it any more. Returns
+    /// who waits for the result.
+    pub(super) fn abandon(
+        &self,
+        status: GoalStatus,
+        result: ResultBytes,
+        at: T,
+    ) -> Option<VecDeque<R>> {
+        let mut state = self.0.lock();
+        let is_active = state.status.is_active();
+        is_active.then(|| state.end_as(status, End { at, result }))
+    }
+
+    /// A client asks for the result.
+    pub(super) fn request_result(&self, request: R) -> ResultRequest<R> {
+        let mut state = self.0.lock();
+        if let Some(end) = &state.end {
+            return ResultRequest::Respond(end.result.clone());
+        }
+        let displaced =
+            (state.waiting.len() >= WAITING_LIMIT).then(|| state.waiting.pop_front()).flatten();
+        state.waiting.push_back(request);
+        displaced.map_or(ResultRequest::Waits, ResultRequest::Displaces)
+    }
+
+    /// When the goal ended.
+    pub(super) fn ended_at(&self) -> Option<T> {
+        self.0.lock().end.as_ref().map(|end| end.at)
+    }
+}
+
+impl<R, T> State<R, T> {
+    fn end_as(&mut self, status: GoalStatus, end: End<T>) -> VecDeque<R> {
+        (self.status, self.end) = (status, Some(end));
+        std::mem::take(&mut self.waiting)
+    }
+}

@@ -1,0 +1,168 @@
+//! Servers of services whose type is known only at run time: requests and responses are serialized
+//! messages. Other languages build their servers on this.
+
+use std::sync::Arc;
+
+use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
+use feros_rmw::{Gid, QosProfile, RequestId, Sample};
+use feros_transport::{CallCounts, MatchTransport, Request};
+
+use super::{PendingRequest, ServiceOptions, open_end, registry};
+use crate::create_error::CreateError;
+use crate::identity::ServiceIdentity;
+use crate::logging;
+use crate::message_forms::SerializedMessage;
+use crate::node::Node;
+use crate::node_members::Member;
+use crate::publish_error::PublishError;
+use crate::serialize::copy_into;
+
+/// Has a closure answer the requests of a service, as serialized messages, for as long as it lives;
+/// the executor that spins its node calls the closure.
+#[must_use = "a service ends when it is dropped"]
+pub struct GenericService {
+    name: Arc<str>,
+    end: feros_transport::Service,
+    /// Keeps the service on the node's executor.
+    _member: Member,
+    _entry: registry::Entry,
+}
+
+impl GenericService {
+    pub(crate) fn new(
+        node: &Node,
+        name: &str,
+        identity: &ServiceIdentity,
+        options: &ServiceOptions,
+        callback: impl FnMut(SerializedMessage, SerializedResponder) + Send + 'static,
+    ) -> Result<Self, CreateError> {
+        let name: Arc<str> = node.resolve_service_name(name)?.into();
+        let ringer = Ringer::new();
+        let end = open_end(node, &name, identity, options, &ringer)?;
+        let server = Server {
+            name: name.clone(),
+            end: end.clone(),
+            callback,
+            logger: node.logger().clone(),
+            taken: None,
+        };
+        let entity = Entity::new(&ringer, server);
+        let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
+        let entry = registry::enter(end.gid(), &member);
+        Ok(Self { name, end, _member: member, _entry: entry })
+    }
+
+    /// The fully qualified name, after remapping.
+    pub fn service_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its policies after system-default was resolved.
+    pub fn qos(&self) -> QosProfile {
+        self.end.qos()
+    }
+
+    /// Identity of the endpoint that receives requests.
+    pub fn gid(&self) -> Gid {
+        self.end.gid()
+    }
+
+    /// The transport of each client's requests, and why it is not a shorter one.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.end.transports()
+    }
+
+    /// What was received by which transport so far.
+    pub fn counts(&self) -> CallCounts {
+        self.end.counts()
+    }
+}
+
+/// Takes one request per turn and hands it to the closure.
+struct Server<C> {
+    name: Arc<str>,
+    end: feros_transport::Service,
+    callback: C,
+    logger: Arc<str>,
+    /// A request that was taken before its turn.
+    taken: Option<(Request, Sample)>,
+}
+
+impl<C: FnMut(SerializedMessage, SerializedResponder) + Send> Executable for Server<C> {
+    fn execute(&mut self) -> Progress {
+        let Some((request, sample)) = self.taken.take().or_else(|| self.take_request()) else {
+            return Progress::Done;
+        };
+        let responder = SerializedResponder {
+            end: self.end.clone(),
+            request: PendingRequest::new(request, &sample),
+            name: self.name.clone(),
+            logger: self.logger.clone(),
+            answered: false,
+        };
+        let logger = logging::enter_logger(&self.logger);
+        (self.callback)(SerializedMessage::new(sample.payload), responder);
+        drop(logger);
+        if self.end.may_have_request() { Progress::More } else { Progress::Done }
+    }
+
+    fn take(&mut self) {
+        if self.taken.is_none() {
+            self.taken = self.take_request();
+        }
+    }
+}
+
+impl<C> Server<C> {
+    fn take_request(&self) -> Option<(Request, Sample)> {
+        let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
+        self.end.take_request().map_err(failed).ok().flatten()
+    }
+}
+
+/// Sends the serialized response to one request, now or later, from any thread.
+///
+/// Dropping it without a response leaves the client waiting; that is logged.
+#[must_use = "the client waits for a response"]
+pub struct SerializedResponder {
+    end: feros_transport::Service,
+    request: PendingRequest,
+    name: Arc<str>,
+    logger: Arc<str>,
+    answered: bool,
+}
+
+impl SerializedResponder {
+    /// Sends the response, which is serialized already, with its 4-byte header.
+    ///
+    /// # Errors
+    /// When the bytes cannot be a message, or the client left.
+    pub fn send(mut self, response: &[u8]) -> Result<(), PublishError> {
+        self.answered = true;
+        copy_into(response, &self.name, |size, fill| {
+            self.end.send_response(&self.request.request, size, fill)
+        })
+    }
+
+    /// Leaves the request without a response on purpose: its client waits until it gives up.
+    pub fn give_up(mut self) {
+        self.answered = true;
+    }
+
+    /// Which request it answers.
+    pub fn request_id(&self) -> &RequestId {
+        self.request.id()
+    }
+}
+
+impl Drop for SerializedResponder {
+    fn drop(&mut self) {
+        if !self.answered {
+            tracing::warn!(
+                ros_logger = &*self.logger,
+                "a request of {} was dropped without a response: its client waits until it gives up",
+                self.name
+            );
+        }
+    }
+}

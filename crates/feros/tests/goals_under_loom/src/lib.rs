@@ -1,0 +1,86 @@
+//! The progress of an action's goal under loom, which tries the interleavings of its handles, of
+//! requests for its result, and of the end of its server:
+//! `RUSTFLAGS="--cfg loom" cargo test -p feros-goals-under-loom --release`.
+#![cfg(all(test, loom))]
+#![allow(clippy::unwrap_used)]
+
+mod action;
+#[path = "../../../src/action/server/progress.rs"]
+#[allow(dead_code, reason = "the time of the end matters to the table of goals alone")]
+mod progress;
+
+use std::collections::VecDeque;
+
+use loom::sync::Arc;
+use loom::thread;
+
+use action::state::{GoalEvent, GoalStatus};
+use progress::{Progress, ResultBytes, ResultRequest};
+
+/// Requests are numbers; the time of the end matters to nobody here.
+type Goal = Progress<u8, ()>;
+
+fn result(of: u8) -> ResultBytes {
+    [of].into()
+}
+
+fn executing() -> Arc<Goal> {
+    let goal = Goal::new();
+    goal.advance(GoalEvent::Execute).unwrap();
+    Arc::new(goal)
+}
+
+/// Two threads end a goal, as its handle and the end of its server do, while a client asks for the
+/// result: one of the two succeeds, and the client is answered once, with that one's result.
+#[test]
+fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
+    loom::model(|| {
+        let goal = executing();
+        let (handle, server) = (goal.clone(), goal.clone());
+        let succeeds = thread::spawn(move || handle.end(GoalEvent::Succeed, result(4), ()).ok());
+        let aborts = thread::spawn(move || server.abandon(GoalStatus::Aborted, result(6), ()));
+        let asked = goal.request_result(1);
+        let ends: Vec<(u8, VecDeque<u8>)> = [(4, succeeds), (6, aborts)]
+            .into_iter()
+            .filter_map(|(status, thread)| Some((status, thread.join().unwrap()?)))
+            .collect();
+        let [(status, waiting)] = &ends[..] else { panic!("{} ends", ends.len()) };
+        assert_eq!(goal.status().number().cast_unsigned(), *status);
+        match asked {
+            ResultRequest::Respond(bytes) => {
+                assert_eq!((&bytes[..], waiting.len()), (&[*status][..], 0));
+            }
+            ResultRequest::Waits => assert_eq!(*waiting, [1]),
+            ResultRequest::Displaces(_) => panic!("there is room"),
+        }
+        assert_eq!(goal.request_result(2), ResultRequest::Respond(result(*status)));
+    });
+}
+
+/// A wish to cancel meets the end of a goal: it is heeded before the end, or refused after it, and
+/// the goal ends as its handle said.
+#[test]
+fn a_cancel_is_before_the_end_or_refused() {
+    loom::model(|| {
+        let goal = executing();
+        let client = goal.clone();
+        let cancel = thread::spawn(move || client.advance(GoalEvent::CancelGoal));
+        goal.end(GoalEvent::Succeed, result(4), ()).unwrap();
+        assert!(matches!(cancel.join().unwrap(), Ok(()) | Err(GoalStatus::Succeeded)));
+        assert_eq!(goal.status(), GoalStatus::Succeeded);
+    });
+}
+
+/// A deferred goal is begun while a client cancels it: one of both comes first, and the goal is
+/// canceling in the end.
+#[test]
+fn a_goal_that_is_begun_and_canceled_is_canceling() {
+    loom::model(|| {
+        let goal = Arc::new(Goal::new());
+        let worker = goal.clone();
+        let begins = thread::spawn(move || worker.advance(GoalEvent::Execute));
+        goal.advance(GoalEvent::CancelGoal).unwrap();
+        assert!(matches!(begins.join().unwrap(), Ok(()) | Err(GoalStatus::Canceling)));
+        assert_eq!(goal.status(), GoalStatus::Canceling);
+    });
+}
