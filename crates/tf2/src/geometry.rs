@@ -273,6 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn orientations_that_are_none_leave_places_alone_and_nothing_panics() {
+        for strange in [0.0, 2.0, -1e300, f64::NAN, f64::INFINITY] {
+            let orientation = Quaternion { x: strange, y: strange, z: strange, w: strange };
+            let pose = Pose { position: Point { x: 0.0, y: 1.0, z: 0.0 }, orientation };
+            let moved = pose.transformed(&quarter());
+            assert_close(&[moved.position.x, moved.position.y], &[0.0, 2.0]);
+            let by = Transform::from(&pose);
+            let point = Point { x: strange, y: 0.0, z: 0.0 }.transformed(&by);
+            let _ = (point, by.inverse() * by, by.interpolate(quarter(), 0.5));
+            let stretched = glam::DAffine3::from_scale(DVec3::splat(strange));
+            let _ = Transform::from(stretched);
+        }
+    }
+
+    #[test]
     fn covariances_are_turned_block_by_block() {
         let mut pose = PoseWithCovariance::default();
         // x is uncertain, and goes with roll.
