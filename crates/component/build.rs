@@ -9,20 +9,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The crates that a component and its container share, as folders beside this one.
-const SHARED_CRATES: [&str; 12] = [
+/// The crates that a component and its container share, as folders beside this one. A test looks
+/// whether they are all.
+const SHARED_CRATES: [&str; 20] = [
     "cdr",
     "codegen",
     "component",
     "cyclonedds-sys",
+    "doorbell",
     "executor",
     "feros",
+    "files",
     "interface",
     "message",
     "msgs",
+    "parameter",
+    "parameter-derive",
     "rmw",
     "rmw-cyclonedds",
     "shm",
+    "sync",
+    "time",
+    "trace",
+    "transport",
 ];
 
 /// What cargo tells about the target that changes layouts or the calling of functions.
@@ -52,13 +61,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let crates = here.parent().ok_or("this crate lies in no folder")?;
     if crates.join("feros/Cargo.toml").is_file() {
         for name in SHARED_CRATES {
-            for part in ["Cargo.toml", "build.rs", "build", "shim", "src"] {
+            for part in ["Cargo.toml", "build.rs", "build", "engine", "shim", "src"] {
                 hash_tree(&crates.join(name).join(part), &mut hasher)?;
             }
         }
         hash_tree(&crates.join("../interfaces"), &mut hasher)?;
     }
     println!("cargo::rustc-env=FEROS_BUILD={:016x}", hasher.finish());
+    println!("cargo::rerun-if-env-changed=FEROS_COMPONENT_CRATES");
+    let crates = env::var("FEROS_COMPONENT_CRATES").unwrap_or_else(|_| "untold".to_owned());
+    if !crates.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return Err(format!("FEROS_COMPONENT_CRATES={crates:?}: letters and digits only").into());
+    }
+    println!("cargo::rustc-env=FEROS_CRATES={crates}");
     println!("cargo::rustc-env=FEROS_RUSTC={}", version.lines().next().unwrap_or_default());
     println!("cargo::rustc-env=FEROS_TARGET={}", env::var("TARGET")?);
     println!("cargo::rustc-env=FEROS_PROFILE={}", env::var("PROFILE")?);

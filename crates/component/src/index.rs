@@ -3,21 +3,23 @@
 //!
 //! `<prefix>/share/ament_index/resource_index/feros_components/<package>`, a line `plugin;library`
 //! for each component, the library relative to the prefix. Prefixes come from `FEROS_PREFIX_PATH`,
-//! then `AMENT_PREFIX_PATH`; the first that has the package wins, as in the ament index.
+//! then `AMENT_PREFIX_PATH`, then [`default_prefix`]; the first that has the package wins, as in
+//! the ament index. Components of rclcpp are listed in the same form under `rclcpp_components`.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use crate::library::{Library, LibraryError};
 use crate::plugin::is_name;
 
 /// Environment variables with prefixes, separated by colons.
 pub const PREFIX_VARIABLES: [&str; 2] = ["FEROS_PREFIX_PATH", "AMENT_PREFIX_PATH"];
 
-const RESOURCES: &str = "share/ament_index/resource_index";
-const COMPONENTS: &str = "feros_components";
+/// The folder of a prefix with the ament index.
+pub(crate) const RESOURCES: &str = "share/ament_index/resource_index";
+/// The kind of resource that Feros's components are.
+pub(crate) const COMPONENTS: &str = "feros_components";
 const CPP_COMPONENTS: &str = "rclcpp_components";
 
 /// The prefixes under which packages are installed.
@@ -33,6 +35,8 @@ pub struct IndexEntry {
     pub plugin: String,
     /// The library that has it.
     pub library: PathBuf,
+    /// The prefix whose index says so.
+    pub prefix: PathBuf,
 }
 
 /// Why the components of a package cannot be listed.
@@ -42,7 +46,7 @@ pub enum IndexError {
     /// No prefix has it.
     #[error(
         "package {package:?} has no components: no {COMPONENTS}/{package} under {searched}; set FEROS_PREFIX_PATH to where \
-         it is installed, or register its library (feros component register)"
+         it is installed, or build it (feros component build)"
     )]
     UnknownPackage {
         /// The package.
@@ -77,47 +81,58 @@ pub enum IndexError {
         /// What the system says.
         source: io::Error,
     },
-}
-
-/// Why a library was not registered.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegisterError {
-    /// The file is not a component library.
-    #[error(transparent)]
-    Library(#[from] LibraryError),
-    /// A package cannot have this name.
-    #[error("a package cannot be named {0:?}: letters, digits, _ and - are allowed")]
-    PackageName(String),
-    /// The entries of the package that are there cannot be used.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// A file could not be written.
-    #[error("{path} cannot be written: {source}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
+    /// The index leads to a file that nobody installed in the prefix.
+    #[error(
+        "{library} is {target}, which lies outside of the prefix {prefix}: a container loads what is installed in a prefix \
+         alone; install it there (feros component register)"
+    )]
+    OutsidePrefix {
+        /// The library as the index names it.
+        library: PathBuf,
+        /// The file that it is, symbolic links followed.
+        target: PathBuf,
+        /// The prefix.
+        prefix: PathBuf,
     },
 }
 
-/// What was registered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Registration {
-    /// The components, by name.
-    pub plugins: Vec<String>,
-    /// Where their library lies now.
-    pub library: PathBuf,
-    /// The file that names them.
-    pub resource: PathBuf,
+/// The prefix that is looked in last, whatever the environment names: `$XDG_DATA_HOME/feros`, which
+/// is `~/.local/share/feros` unless that variable is set. `None` where there is no home.
+pub fn default_prefix() -> Option<PathBuf> {
+    default_prefix_of(|name| env::var_os(name))
+}
+
+fn default_prefix_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
+    Some(data?.join("feros"))
+}
+
+impl IndexEntry {
+    /// The file of the library, symbolic links followed. A file that is not there is returned as
+    /// the index names it: who reads it is told.
+    ///
+    /// # Errors
+    /// When the file lies outside of the prefix.
+    pub fn installed_library(&self) -> Result<PathBuf, IndexError> {
+        let Ok(target) = self.library.canonicalize() else { return Ok(self.library.clone()) };
+        match self.prefix.canonicalize() {
+            Ok(prefix) if target.starts_with(&prefix) => Ok(target),
+            _ => Err(IndexError::OutsidePrefix {
+                library: self.library.clone(),
+                target,
+                prefix: self.prefix.clone(),
+            }),
+        }
+    }
 }
 
 impl Index {
-    /// The prefixes that the environment names.
+    /// The prefixes that the environment names, and the default one.
     pub fn from_env() -> Self {
         let paths = PREFIX_VARIABLES.iter().filter_map(env::var_os);
-        Self::new(paths.flat_map(|paths| env::split_paths(&paths).collect::<Vec<_>>()))
+        let named = paths.flat_map(|paths| env::split_paths(&paths).collect::<Vec<_>>());
+        Self::new(named.chain(default_prefix()))
     }
 
     /// These prefixes, in this order; empty ones do not count.
@@ -138,7 +153,16 @@ impl Index {
 
     /// Packages that have components, sorted.
     pub fn packages(&self) -> Vec<String> {
-        let folders = self.prefixes.iter().map(|prefix| prefix.join(RESOURCES).join(COMPONENTS));
+        self.packages_with(COMPONENTS)
+    }
+
+    /// Packages that have components of rclcpp, sorted.
+    pub fn cpp_packages(&self) -> Vec<String> {
+        self.packages_with(CPP_COMPONENTS)
+    }
+
+    fn packages_with(&self, kind: &str) -> Vec<String> {
+        let folders = self.prefixes.iter().map(|prefix| prefix.join(RESOURCES).join(kind));
         let names = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         names.filter(|name| is_package_name(name)).collect::<BTreeSet<_>>().into_iter().collect()
@@ -149,99 +173,45 @@ impl Index {
     /// # Errors
     /// When no prefix has the package, or its file cannot be used.
     pub fn components(&self, package: &str) -> Result<Vec<IndexEntry>, IndexError> {
-        let find = |kind: &str| {
-            let file = |prefix: &PathBuf| {
-                (prefix.clone(), prefix.join(RESOURCES).join(kind).join(package))
-            };
-            let found = self.prefixes.iter().map(file).find(|(_, file)| file.is_file());
-            found.filter(|_| is_package_name(package))
-        };
-        if let Some((prefix, file)) = find(COMPONENTS) {
-            return read(&prefix, &file);
+        if let Some((prefix, file)) = self.find(COMPONENTS, package) {
+            return read(prefix, &file);
         }
-        Err(match find(CPP_COMPONENTS) {
+        Err(match self.find(CPP_COMPONENTS, package) {
             Some(_) => IndexError::OnlyCpp { package: package.to_owned() },
-            None => {
-                let searched: Vec<_> =
-                    self.prefixes.iter().map(|p| p.display().to_string()).collect();
-                let searched = if searched.is_empty() {
-                    "any prefix (FEROS_PREFIX_PATH and AMENT_PREFIX_PATH are empty)".to_owned()
-                } else {
-                    searched.join(", ")
-                };
-                IndexError::UnknownPackage { package: package.to_owned(), searched }
-            }
+            None => self.unknown(package),
         })
     }
-}
 
-/// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its
-/// components into the index, in place of what the package had under the same names.
-///
-/// # Errors
-/// When it has no components, or something cannot be written. The index is changed last, and as a
-/// whole.
-pub fn register(
-    library: &Path,
-    package: &str,
-    prefix: &Path,
-) -> Result<Registration, RegisterError> {
-    if !is_package_name(package) {
-        return Err(RegisterError::PackageName(package.to_owned()));
+    /// The components of rclcpp that a package has, which stock containers load.
+    ///
+    /// # Errors
+    /// As [`Index::components`].
+    pub fn cpp_components(&self, package: &str) -> Result<Vec<IndexEntry>, IndexError> {
+        let found = self.find(CPP_COMPONENTS, package);
+        found.map_or_else(|| Err(self.unknown(package)), |(prefix, file)| read(prefix, &file))
     }
-    let contents = Library::read(library)?;
-    let plugins: Vec<String> = contents.plugins().map(str::to_owned).collect();
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| RegisterError::Write { path, source }
-    };
-    fs::create_dir_all(prefix).map_err(failed(prefix))?;
-    let prefix = prefix.canonicalize().map_err(failed(prefix))?;
-    let library = library.canonicalize().map_err(failed(library))?;
-    let installed = if library.starts_with(&prefix) {
-        library
-    } else {
-        let name = library.file_name().expect("a file that was read has a name");
-        let target = prefix.join("lib").join(name);
-        replace(&target, &fs::read(&library).map_err(failed(&library))?)
-            .map_err(failed(&target))?;
-        target
-    };
-    let resource = prefix.join(RESOURCES).join(COMPONENTS).join(package);
-    let before = if resource.is_file() { read(&prefix, &resource)? } else { Vec::new() };
-    let kept = before.into_iter().filter(|entry| !plugins.contains(&entry.plugin));
-    let new = plugins
-        .iter()
-        .map(|plugin| IndexEntry { plugin: plugin.clone(), library: installed.clone() });
-    let lines: String = kept
-        .chain(new)
-        .map(|entry| {
-            let library = entry.library.strip_prefix(&prefix).unwrap_or(&entry.library);
-            format!("{};{}\n", entry.plugin, library.display())
-        })
-        .collect();
-    replace(&resource, lines.as_bytes()).map_err(failed(&resource))?;
-    Ok(Registration { plugins, library: installed, resource })
-}
 
-/// Writes a file beside its place and then moves it there: who reads meanwhile, or has it mapped,
-/// keeps the old one.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(folder)?;
-    let temporary = path.with_extension(format!("new-{}", std::process::id()));
-    let written = fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(content)?;
-        fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        // Best effort: what failed is reported, the leftover is not worth a second error.
-        drop(fs::remove_file(&temporary));
+    fn find(&self, kind: &str, package: &str) -> Option<(&Path, PathBuf)> {
+        if !is_package_name(package) {
+            return None;
+        }
+        let file = |prefix: &'_ PathBuf| prefix.join(RESOURCES).join(kind).join(package);
+        let mut files = self.prefixes.iter().map(|prefix| (prefix.as_path(), file(prefix)));
+        files.find(|(_, file)| file.is_file())
     }
-    written
+
+    fn unknown(&self, package: &str) -> IndexError {
+        let searched: Vec<_> = self.prefixes.iter().map(|p| p.display().to_string()).collect();
+        let searched = if searched.is_empty() {
+            "any prefix (FEROS_PREFIX_PATH and AMENT_PREFIX_PATH are empty)".to_owned()
+        } else {
+            searched.join(", ")
+        };
+        IndexError::UnknownPackage { package: package.to_owned(), searched }
+    }
 }
 
-fn read(prefix: &Path, file: &Path) -> Result<Vec<IndexEntry>, IndexError> {
+pub(crate) fn read(prefix: &Path, file: &Path) -> Result<Vec<IndexEntry>, IndexError> {
     let text = fs::read_to_string(file)
         .map_err(|source| IndexError::Unreadable { file: file.to_owned(), source })?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -253,6 +223,7 @@ fn read(prefix: &Path, file: &Path) -> Result<Vec<IndexEntry>, IndexError> {
                 Ok(IndexEntry {
                     plugin: plugin.to_owned(),
                     library: prefix.join(library.trim_end()),
+                    prefix: prefix.to_owned(),
                 })
             }
             _ => Err(IndexError::InvalidLine {
@@ -264,7 +235,7 @@ fn read(prefix: &Path, file: &Path) -> Result<Vec<IndexEntry>, IndexError> {
         .collect()
 }
 
-fn is_package_name(name: &str) -> bool {
+pub(crate) fn is_package_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
@@ -326,23 +297,61 @@ mod tests {
     }
 
     #[test]
-    fn only_component_libraries_are_registered() {
-        let prefix = tempfile::tempdir().unwrap();
-        let text = prefix.path().join("libtext.so");
-        fs::write(&text, "no library").unwrap();
-        assert!(matches!(
-            register(&text, "demo", prefix.path()),
-            Err(RegisterError::Library(LibraryError::NotALibrary { .. }))
-        ));
-        let missing = prefix.path().join("libmissing.so");
-        assert!(matches!(
-            register(&missing, "demo", prefix.path()),
-            Err(RegisterError::Library(LibraryError::File { .. }))
-        ));
-        assert!(matches!(
-            register(&text, "a/b", prefix.path()),
-            Err(RegisterError::PackageName(_))
-        ));
-        assert_eq!(Index::new([prefix.path().into()]).packages(), [""; 0]);
+    fn a_library_lies_in_the_prefix_that_names_it() {
+        let prefix = prefix_with(COMPONENTS, "demo", "");
+        let outside = tempfile::tempdir().unwrap();
+        let folder = prefix.path().join("lib");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("libinside.so"), "").unwrap();
+        let other = outside.path().join("libother.so");
+        fs::write(&other, "").unwrap();
+        std::os::unix::fs::symlink("libinside.so", folder.join("liblink.so")).unwrap();
+        std::os::unix::fs::symlink(&other, folder.join("libaway.so")).unwrap();
+        let name = outside.path().file_name().unwrap().to_str().unwrap();
+        let lines = format!(
+            "demo::A;lib/libinside.so\ndemo::B;lib/liblink.so\ndemo::C;lib/libmissing.so\n\
+             demo::D;lib/libaway.so\ndemo::E;{}\ndemo::F;lib/../../{name}/libother.so\n",
+            other.display()
+        );
+        fs::write(prefix.path().join(RESOURCES).join(COMPONENTS).join("demo"), lines).unwrap();
+        let entries = Index::new([prefix.path().into()]).components("demo").unwrap();
+        let found: Vec<_> = entries.iter().map(IndexEntry::installed_library).collect();
+        let inside = folder.join("libinside.so").canonicalize().unwrap();
+        assert_eq!(found[0].as_ref().unwrap(), &inside);
+        assert_eq!(found[1].as_ref().unwrap(), &inside);
+        assert_eq!(found[2].as_ref().unwrap(), &folder.join("libmissing.so"));
+        for refused in &found[3..] {
+            let error = refused.as_ref().unwrap_err();
+            assert!(matches!(error, IndexError::OutsidePrefix { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn components_of_rclcpp_are_listed_apart() {
+        let prefix = prefix_with(CPP_COMPONENTS, "composition", "composition::Talker;lib/l.so\n");
+        let index = Index::new([prefix.path().into()]);
+        assert_eq!(index.packages(), [""; 0]);
+        assert_eq!(index.cpp_packages(), ["composition"]);
+        assert_eq!(index.cpp_components("composition").unwrap()[0].plugin, "composition::Talker");
+        let unknown = index.cpp_components("../composition");
+        assert!(matches!(unknown, Err(IndexError::UnknownPackage { .. })), "{unknown:?}");
+    }
+
+    #[test]
+    fn the_default_prefix_is_in_the_users_data() {
+        let of = |variables: &[(&str, &str)]| {
+            let variables: Vec<_> =
+                variables.iter().map(|(n, v)| (*n, OsString::from(v))).collect();
+            default_prefix_of(|name| {
+                variables.iter().find(|(n, _)| *n == name).map(|v| v.1.clone())
+            })
+        };
+        assert_eq!(of(&[("HOME", "/home/me")]), Some("/home/me/.local/share/feros".into()));
+        let both = [("HOME", "/home/me"), ("XDG_DATA_HOME", "/data")];
+        assert_eq!(of(&both), Some("/data/feros".into()));
+        // The specification has relative ones ignored.
+        let relative = [("HOME", "/home/me"), ("XDG_DATA_HOME", "data")];
+        assert_eq!(of(&relative), Some("/home/me/.local/share/feros".into()));
+        assert_eq!(of(&[]), None);
     }
 }

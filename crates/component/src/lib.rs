@@ -24,17 +24,19 @@
 //!
 //! The crate with this, say `pipeline`, is an ordinary library: a program composes it with
 //! `Camera::new` and [`Executor::add_node`](feros::Executor::add_node). To be loaded by containers,
-//! a second crate of one line makes a library of it that shares one Feros with the container:
-//! crate-type `["rlib", "cdylib"]`, and in `src/lib.rs` `use {feros_shared as _, pipeline as _};`.
-//! Two crates, so that a program composed by hand needs no shared library; one crate can be both.
+//! it becomes a library that shares one Feros with the container: `feros component build` makes and
+//! installs both. By hand, that is a second crate of one line: crate-type `["rlib", "cdylib"]`, and
+//! in `src/lib.rs` `use {feros_shared as _, pipeline as _};`. Two crates, so that a program
+//! composed by hand needs no shared library; one crate can be both.
 //!
-//! [`index`] finds libraries by package and plugin, [`library`] reads what a library holds without
-//! running it, [`stamp`] says whether a library fits its container, and [`remote`] talks to a
-//! running container.
+//! [`index`] finds libraries by package and plugin, [`install`] puts them there, [`library`] reads
+//! what a library holds without running it, [`stamp`] says whether a library fits its container,
+//! and [`remote`] talks to a running container.
 #![forbid(unsafe_code)]
 
 mod component;
 pub mod index;
+pub mod install;
 pub mod library;
 pub mod plugin;
 pub mod remote;

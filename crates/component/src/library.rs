@@ -1,6 +1,7 @@
 //! Reads the plugins and stamps of a component library from its file, so that no code of a library
 //! runs that does not fit.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -76,7 +77,7 @@ pub enum LibraryError {
 pub struct Library {
     path: PathBuf,
     plugins: Vec<(String, Stamp)>,
-    shares_feros: bool,
+    shared_feros: Option<String>,
 }
 
 impl Library {
@@ -96,8 +97,13 @@ impl Library {
         if plugins.is_empty() {
             return Err(LibraryError::NoComponents { path: path.to_owned() });
         }
-        let shares_feros = needed.iter().any(|name| name.starts_with(SHARED));
-        Ok(Self { path: path.to_owned(), plugins, shares_feros })
+        Ok(Self { path: path.to_owned(), plugins, shared_feros: shared_feros(needed) })
+    }
+
+    /// The name of the shared Feros that it was linked with, as in `DT_NEEDED`; `None`: it has one
+    /// of its own.
+    pub fn shared_feros(&self) -> Option<&str> {
+        self.shared_feros.as_deref()
     }
 
     /// Names of its components, sorted.
@@ -123,8 +129,47 @@ impl Library {
         stamp
             .check()
             .map_err(|mismatch| LibraryError::DoesNotFit { path: path.clone(), mismatch })?;
-        if self.shares_feros { Ok(()) } else { Err(LibraryError::OwnFeros { path }) }
+        if self.shared_feros.is_some() { Ok(()) } else { Err(LibraryError::OwnFeros { path }) }
     }
+}
+
+/// Names of the libraries that a program or a library is linked with, as in `DT_NEEDED`. Nothing of
+/// it runs.
+///
+/// # Errors
+/// When the file cannot be read, or is no ELF file of this system.
+pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
+    let failed = |source| LibraryError::File { path: path.to_owned(), source };
+    let cache = ReadCache::new(File::open(path).map_err(failed)?);
+    let data = cache.range(0, u64::MAX);
+    let broken = |reason| LibraryError::NotALibrary { path: path.to_owned(), reason };
+    let elf = ElfFile::parse(data).map_err(|error| broken(error.to_string()))?;
+    needed(&elf, data).map_err(broken)
+}
+
+/// Names of the symbols that a library exports. Those of Rust hold a number for the crate that they
+/// are of, with its version, features and settings: libraries that were linked with one shared
+/// library can use another one whose symbols have the same names.
+///
+/// # Errors
+/// As [`needed_libraries`].
+pub fn exported_symbols(path: &Path) -> Result<BTreeSet<Vec<u8>>, LibraryError> {
+    let failed = |source| LibraryError::File { path: path.to_owned(), source };
+    let cache = ReadCache::new(File::open(path).map_err(failed)?);
+    let broken = |error: object::Error| LibraryError::NotALibrary {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    type Elf<'a> =
+        ElfFile<'a, object::elf::FileHeader64<object::Endianness>, ReadCacheRange<'a, File>>;
+    let elf: Elf<'_> = ElfFile::parse(cache.range(0, u64::MAX)).map_err(broken)?;
+    let exported = elf.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    exported.map(|symbol| symbol.name_bytes().map(<[u8]>::to_vec).map_err(broken)).collect()
+}
+
+/// The name of the shared Feros among those of libraries.
+pub fn shared_feros(needed: Vec<String>) -> Option<String> {
+    needed.into_iter().find(|name| name.starts_with(SHARED))
 }
 
 type Contents = (Vec<(String, Stamp)>, Vec<String>);

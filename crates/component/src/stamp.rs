@@ -9,7 +9,7 @@ use std::fmt;
 
 /// What this crate, and every program that links it, was built with: lines of `name value`.
 pub const STAMP: &str = concat!(
-    "feros-component 1\n",
+    "feros-component 2\n",
     "rustc ",
     env!("FEROS_RUSTC"),
     "\ntarget ",
@@ -20,8 +20,15 @@ pub const STAMP: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nbuild ",
     env!("FEROS_BUILD"),
+    "\ncrates ",
+    env!("FEROS_CRATES"),
     "\n"
 );
+
+/// The variable by which `feros component build` tells a build the number of the crates that Feros
+/// stands on: their versions, features and settings. Without it the stamp says `untold`, and only
+/// symbols that are missing tell a difference.
+pub const CRATES_VARIABLE: &str = "FEROS_COMPONENT_CRATES";
 
 /// A stamp longer than this was not written by Feros.
 pub(crate) const LONGEST: u64 = 4096;
@@ -49,9 +56,20 @@ pub enum Mismatch {
     /// The same versions, but other sources or settings.
     #[error(
         "it was built with build {theirs} of Feros, the container with build {ours}, from other sources or with other \
-         settings: build both together, in one cargo workspace"
+         settings: build both together, by one call of feros component build or in one cargo workspace"
     )]
     OtherBuild {
+        /// In the library.
+        theirs: String,
+        /// In the container.
+        ours: String,
+    },
+    /// The same Feros, but what it stands on differs.
+    #[error(
+        "it was built on crates {theirs}, the container on crates {ours}: what Feros depends on has other versions, other \
+         features or other settings there; build both by one call of feros component build"
+    )]
+    OtherCrates {
         /// In the library.
         theirs: String,
         /// In the container.
@@ -110,12 +128,17 @@ impl Stamp {
                 None => return Err(self.unreadable()),
             }
         }
-        match both("build") {
-            Some((theirs, ours)) if theirs != ours => {
-                Err(Mismatch::OtherBuild { theirs: theirs.to_owned(), ours: ours.to_owned() })
-            }
-            _ => Err(self.unreadable()),
-        }
+        let differ = |name| match both(name) {
+            Some((theirs, ours)) if theirs != ours => Some((theirs.to_owned(), ours.to_owned())),
+            _ => None,
+        };
+        Err(if let Some((theirs, ours)) = differ("build") {
+            Mismatch::OtherBuild { theirs, ours }
+        } else if let Some((theirs, ours)) = differ("crates") {
+            Mismatch::OtherCrates { theirs, ours }
+        } else {
+            self.unreadable()
+        })
     }
 
     fn unreadable(&self) -> Mismatch {
@@ -149,7 +172,7 @@ mod tests {
     #[test]
     fn the_own_stamp_fits() {
         assert_eq!(Stamp::of_this_program().check(), Ok(()));
-        for line in ["rustc rustc 1.", "target ", "profile ", "build "] {
+        for line in ["rustc rustc 1.", "target ", "profile ", "build ", "crates "] {
             assert!(STAMP.contains(&format!("\n{line}")), "{line} stands in {STAMP}");
         }
     }
@@ -162,11 +185,13 @@ mod tests {
         assert!(matches!(other.check(), Err(Mismatch::Differs { what: "Feros", .. })));
         let other = changed("\nbuild ", "\nbuild 0");
         assert!(matches!(other.check(), Err(Mismatch::OtherBuild { .. })));
+        let other = changed("\ncrates ", "\ncrates 0");
+        assert!(matches!(other.check(), Err(Mismatch::OtherCrates { .. })));
     }
 
     #[test]
     fn what_is_no_stamp_is_refused() {
-        for bytes in [&b""[..], b"\xff\xfe", b"feros-component 1\n", b"feros-component 1\nrustc"] {
+        for bytes in [&b""[..], b"\xff\xfe", b"feros-component 2\n", b"feros-component 2\nrustc"] {
             assert!(matches!(Stamp::from_bytes(bytes).check(), Err(Mismatch::Unreadable { .. })));
         }
         let longer = Stamp::from_bytes(format!("{STAMP}more\n").as_bytes());

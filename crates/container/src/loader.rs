@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use feros_component::library::{Library, LibraryError};
+use feros_component::library::{Library, LibraryError, needed_libraries, shared_feros};
 use feros_component::plugin::{CONSTRUCTOR_PREFIX, Constructor};
 use feros_sync::Mutex;
 
@@ -22,6 +22,19 @@ pub(crate) enum LoadError {
     /// The file does not hold it, or does not fit.
     #[error(transparent)]
     Library(#[from] LibraryError),
+    /// The system's loader would load a second Feros with the library.
+    #[error(
+        "{path} was linked with {theirs}, this container with {ours}: it would bring another Feros into the process; build \
+         both by one call of feros component build"
+    )]
+    OtherFeros { path: PathBuf, theirs: String, ours: String },
+    /// The library and this container agree in all that the stamp says, and yet not in their
+    /// symbols.
+    #[error(
+        "{path} needs what is not in this container's Feros (undefined symbol {symbol}): what Feros depends on has other \
+         versions or features there; build both by one call of feros component build"
+    )]
+    MissingSymbol { path: PathBuf, symbol: String },
     /// The system's loader refuses, before any code of the library ran.
     #[error("{path}: {reason}")]
     Open { path: PathBuf, reason: String },
@@ -51,7 +64,9 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
     let path = &path.canonicalize().map_err(failed)?;
     let version = version_of(path).map_err(failed)?;
-    Library::read(path)?.check(plugin)?;
+    let file = Library::read(path)?;
+    file.check(plugin)?;
+    check_shared_feros(path, file.shared_feros())?;
     // Initializers of a library run below with this lock held. They are those of the language's
     // runtime only: Rust has no code that runs before main.
     let mut open = OPEN.lock();
@@ -63,8 +78,7 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
         // initializers are those of Rust libraries. All its symbols are bound now: one that is
         // missing fails here, before anything of it runs.
         let library = unsafe { libloading::os::unix::Library::open(Some(path), flags) };
-        let library = library
-            .map_err(|error| LoadError::Open { path: path.clone(), reason: explain(&error) })?;
+        let library = library.map_err(|error| refused(path, &error))?;
         open.insert(path.clone(), Open { library: library.into(), version });
     }
     let library = &open[path];
@@ -76,9 +90,22 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     // this Feros made it, with this type. The pointer outlives the borrow, because libraries are
     // never closed (see above).
     let constructor = unsafe { library.library.get::<Constructor>(symbol.as_bytes()) };
-    constructor
-        .map(|symbol| *symbol)
-        .map_err(|error| LoadError::Open { path: path.clone(), reason: explain(&error) })
+    constructor.map(|symbol| *symbol).map_err(|error| refused(path, &error))
+}
+
+/// Has no library bring a Feros that is not this program's: a shared Feros of a registry has a
+/// number in its name, and a prefix may hold several.
+fn check_shared_feros(path: &Path, theirs: Option<&str>) -> Result<(), LoadError> {
+    let ours = shared_feros(needed_libraries(Path::new("/proc/self/exe"))?);
+    if ours.as_deref() == theirs {
+        return Ok(());
+    }
+    let named = |name: Option<&str>| name.unwrap_or("a Feros of its own").to_owned();
+    Err(LoadError::OtherFeros {
+        path: path.to_owned(),
+        theirs: named(theirs),
+        ours: named(ours.as_deref()),
+    })
 }
 
 fn version_of(path: &Path) -> std::io::Result<FileVersion> {
@@ -86,10 +113,15 @@ fn version_of(path: &Path) -> std::io::Result<FileVersion> {
     Ok(FileVersion(m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec()))
 }
 
-/// What the system's loader says, which `libloading` keeps in the source.
-fn explain(error: &libloading::Error) -> String {
-    match std::error::Error::source(error) {
+/// The refusal of the system's loader, whose words `libloading` keeps in the source.
+fn refused(path: &Path, error: &libloading::Error) -> LoadError {
+    let path = path.to_owned();
+    let reason = match std::error::Error::source(error) {
         Some(source) => source.to_string(),
         None => error.to_string(),
+    };
+    match reason.split_once("undefined symbol: ") {
+        Some((_, symbol)) => LoadError::MissingSymbol { path, symbol: symbol.to_owned() },
+        None => LoadError::Open { path, reason },
     }
 }

@@ -161,9 +161,11 @@ impl Manager {
                 known.join(", ")
             ));
         };
-        let library = Library::read(&found.library);
+        let installed = found.installed_library();
+        let path = installed.map_err(|error| format!("Failed to load library: {error}"))?;
+        let library = Library::read(&path);
         let checked = library.and_then(|library| library.check(&request.plugin_name));
-        checked.map(|()| found.library.clone()).map_err(|error| library_refusal(&error))
+        checked.map(|()| path).map_err(|error| library_refusal(&error))
     }
 
     /// Starts what is in a slot.

@@ -4,7 +4,7 @@ use feros_test_support::until;
 use std::path::Path;
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
-use feros_component::index::register;
+use feros_component::install::register;
 use feros_component::remote::RemoteError;
 use feros_component::stamp::STAMP;
 use rustix::process::Signal;
@@ -125,12 +125,14 @@ fn a_library_of_another_build_is_refused_before_it_runs() {
     let compiler = STAMP.lines().find(|line| line.starts_with("rustc ")).unwrap();
     let build = STAMP.lines().find(|line| line.starts_with("build ")).unwrap();
     let target = STAMP.lines().find(|line| line.starts_with("target ")).unwrap();
+    let crates = STAMP.lines().find(|line| line.starts_with("crates ")).unwrap();
     for binary in [SINGLE, PROCESS] {
         let container = with_witness(binary, &[]);
         for (line, expected) in [
             (compiler, "built with the compiler"),
             (build, "built with build 0000000000000000 of Feros"),
             (target, "built with target"),
+            (crates, "has other versions, other features or other settings there"),
         ] {
             let (name, value) = line.split_once(' ').unwrap();
             let other = format!("{name} {}", "0".repeat(value.len()));
@@ -151,10 +153,32 @@ fn a_library_whose_symbols_are_not_there_is_refused_before_it_runs() {
     register_changed(container.prefix.path(), "create_node_with", "create_node_w1th");
     let error = container.refusal(&request("changed", "demo_components::Talker"));
     assert!(
-        error.starts_with("Failed to load library: ") && error.contains("undefined symbol"),
+        error.starts_with("Failed to load library: ")
+            && error.contains("needs what is not in this container's Feros (undefined symbol _")
+            && error.contains("other versions or features there"),
         "{error}"
     );
     assert_only_the_first(&container);
+}
+
+#[test]
+fn a_library_that_brings_another_shared_feros_is_refused_before_it_runs() {
+    for binary in [SINGLE, PROCESS] {
+        let container = with_witness(binary, &[]);
+        let prefix = container.prefix.path();
+        register_changed(prefix, "libferos_shared.so\0", "libferos_shared.2o\0");
+        // It lies where the system's loader would find it.
+        let shared = library("feros_shared");
+        std::os::unix::fs::symlink(shared, prefix.join("libferos_shared.2o")).unwrap();
+        let error = container.refusal(&request("changed", "demo_components::Talker"));
+        assert!(
+            error.contains(
+                "was linked with libferos_shared.2o, this container with libferos_shared.so"
+            ),
+            "{error}"
+        );
+        assert_only_the_first(&container);
+    }
 }
 
 #[test]

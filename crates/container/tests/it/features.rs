@@ -70,14 +70,18 @@ fn the_shared_library_is_built_with_the_same_features_everywhere() {
     ];
     for selection in selections {
         let part = forms_of_shared_library(&unit_graph(selection));
-        let other = part.keys().filter(|form| !whole.contains_key(*form));
-        let other: Vec<_> = other.filter_map(|form| form.split(" {").next()).collect();
+        let only_in = |one: &BTreeMap<String, _>, other: &BTreeMap<String, _>| {
+            let own = one.keys().filter(|form| !other.contains_key(*form));
+            own.filter_map(|form| form.split(" {").next().map(str::to_owned)).collect::<Vec<_>>()
+        };
         assert!(
             part == whole,
             "cargo {} builds another shared library than a test of the whole workspace, in which \
-             other features are asked for; ask for them in crates/shared/Cargo.toml as well. In \
-             another form: {other:#?}",
-            selection.join(" ")
+             other features are asked for; ask for them in crates/shared/Cargo.toml as well. Only \
+             there: {:#?}; only in the whole workspace: {:#?}",
+            selection.join(" "),
+            only_in(&part, &whole),
+            only_in(&whole, &part),
         );
     }
 }

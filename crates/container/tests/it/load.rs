@@ -140,3 +140,30 @@ fn a_request_reaches_only_libraries_of_indexed_packages() {
         container.load(&request("demo", TALKER));
     }
 }
+
+#[test]
+fn an_index_that_leads_out_of_its_prefix_is_refused() {
+    const TALKER: &str = "demo_components::Talker";
+    let outside = library("demo_components_library");
+    let name = outside.file_name().unwrap().to_str().unwrap();
+    for binary in [SINGLE, PROCESS] {
+        let container = Container::start(binary, &[]);
+        let prefix = container.prefix.path();
+        let entry = prefix.join("share/ament_index/resource_index/feros_components/away");
+        let link = prefix.join("lib/libaway.so");
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        let folder = prefix.join("lib/folder");
+        std::os::unix::fs::symlink(outside.parent().unwrap(), &folder).unwrap();
+        for line in ["lib/libaway.so", outside.to_str().unwrap(), &format!("lib/folder/{name}")] {
+            std::fs::write(&entry, format!("{TALKER};{line}\n")).unwrap();
+            let error = container.refusal(&request("away", TALKER));
+            assert!(error.contains("which lies outside of the prefix"), "{line} came to {error}");
+        }
+        assert_eq!(container.list(), []);
+        // A link within the prefix is as good as a file.
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(prefix.join("lib").join(name), &link).unwrap();
+        std::fs::write(&entry, format!("{TALKER};lib/libaway.so\n")).unwrap();
+        container.load(&request("away", TALKER));
+    }
+}

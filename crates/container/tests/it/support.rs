@@ -13,7 +13,7 @@ use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Context, ContextOptions, Executor, Node, Outcome, ParameterValue};
-use feros_component::index;
+use feros_component::install::register;
 use feros_component::remote::{ComponentState, ContainerClient, RemoteError};
 use feros_interop::Domain;
 pub(crate) use feros_test_support::WATCHDOG;
@@ -39,7 +39,7 @@ pub(crate) fn prefix() -> tempfile::TempDir {
     for (package, crate_name) in
         [("demo", "demo_components_library"), ("faulty", "faulty_components")]
     {
-        index::register(&library(crate_name), package, prefix.path()).unwrap();
+        register(&library(crate_name), package, prefix.path()).unwrap();
     }
     prefix
 }

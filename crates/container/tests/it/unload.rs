@@ -1,12 +1,14 @@
 //! Unloading frees what loading took. `FEROS_SOAK=1000` does it a thousand times.
 
+use feros_test_support::eventually;
+
 use crate::support::{
     Container, ISOLATED, PROCESS, SINGLE, Usage, WATCHDOG, request, shared_memory_files,
 };
 
 /// Times that a component is loaded and unloaded.
 fn rounds() -> u32 {
-    std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(40)
+    std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
 /// Memory that may stay, however many rounds: allocators keep pages, and the engine remembers
@@ -22,8 +24,15 @@ fn soak(binary: &str) {
         container.client.unload(talker, WATCHDOG).unwrap();
         container.client.unload(listener, WATCHDOG).unwrap();
     };
-    // What is made once and stays: libraries, the segment, the engine's threads and pools.
+    // What is made once and stays: libraries, the segment, the engine's threads and pools; the
+    // services of the container that have been asked.
     (0..10).for_each(|_| round());
+    // As others see it. Some of what has left may be counted still: what stays adds up to more.
+    let graph = || {
+        let graph = container.node.context().graph();
+        (graph.nodes.len(), graph.endpoints.len())
+    };
+    let graph_before = graph();
     let (before, files) = (Usage::of(container.pid()), shared_memory_files());
     (0..rounds()).for_each(|_| round());
     let settled = |usage: Usage| usage.threads <= before.threads && usage.files <= before.files;
@@ -40,6 +49,11 @@ fn soak(binary: &str) {
     // more.
     assert!(shared_memory_files() < files + rounds() as usize, "/dev/shm grew");
     assert_eq!(container.list(), []);
+    eventually(|| {
+        let (nodes, endpoints) = graph();
+        let is_as_before = nodes <= graph_before.0 && endpoints <= graph_before.1;
+        if is_as_before { Ok(()) } else { Err(format!("{graph_before:?} -> {:?}", graph())) }
+    });
 }
 
 #[test]

@@ -1,0 +1,203 @@
+//! Installing component libraries: the file below a prefix, and its components in the index.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::index::{COMPONENTS, IndexEntry, IndexError, RESOURCES, is_package_name, read};
+use crate::library::{Library, LibraryError};
+
+/// Why a library was not installed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// The file is not a component library.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// A package cannot have this name.
+    #[error("a package cannot be named {0:?}: letters, digits, _ and - are allowed")]
+    PackageName(String),
+    /// The entries of the package that are there cannot be used.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// A file could not be written.
+    #[error("{path} cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What was installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The components, by name.
+    pub plugins: Vec<String>,
+    /// Where their library lies now.
+    pub library: PathBuf,
+    /// The file that names them.
+    pub resource: PathBuf,
+}
+
+/// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its
+/// components into the index, in place of what the package had under the same names.
+///
+/// # Errors
+/// When it has no components, or something cannot be written. The index is changed last, and as a
+/// whole.
+pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Installed, InstallError> {
+    let plugins = plugins(library, package)?;
+    let prefix = made(prefix)?;
+    let failed = |source| InstallError::Write { path: library.to_owned(), source };
+    let library = library.canonicalize().map_err(failed)?;
+    let installed = if library.starts_with(&prefix) {
+        library
+    } else {
+        let target = prefix.join("lib").join(library.file_name().unwrap_or_default());
+        copy(&library, &target)?;
+        target
+    };
+    let resource = resource(&prefix, package);
+    let mut entries = if resource.is_file() { read(&prefix, &resource)? } else { Vec::new() };
+    entries.retain(|entry| !plugins.contains(&entry.plugin));
+    write_index(entries, plugins, installed, &prefix, resource)
+}
+
+/// Puts a library into a prefix as that of a whole package, `lib/lib<package>_components.so`; the
+/// package has these components afterwards and no others.
+///
+/// # Errors
+/// As [`register`].
+pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed, InstallError> {
+    let plugins = plugins(library, package)?;
+    let prefix = made(prefix)?;
+    let file = format!("lib{}_components.so", package.replace('-', "_"));
+    let installed = prefix.join("lib").join(file);
+    copy(library, &installed)?;
+    let resource = resource(&prefix, package);
+    write_index(Vec::new(), plugins, installed, &prefix, resource)
+}
+
+/// Copies a file to its place with its permissions: first beside, then moved there, so that who
+/// reads meanwhile, or has it mapped, keeps the old one. A file of the same content is left alone.
+///
+/// # Errors
+/// When one of the two cannot be read or written.
+pub fn copy(from: &Path, to: &Path) -> Result<(), InstallError> {
+    let is_same = || Ok::<_, io::Error>(fs::read(from)? == fs::read(to)?);
+    let size = |path: &Path| path.metadata().map(|metadata| metadata.len()).ok();
+    if size(from) == size(to) && is_same().unwrap_or(false) {
+        return Ok(());
+    }
+    replace(to, |beside| fs::copy(from, beside).map(drop))
+}
+
+/// Writes a text to its place, as [`copy`] does.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(to: &Path, text: &str) -> Result<(), InstallError> {
+    replace(to, |beside| fs::write(beside, text))
+}
+
+fn replace(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), InstallError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".new-{}", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = folder.and_then(|()| make(&beside)).and_then(|()| fs::rename(&beside, path));
+    written.map_err(|source| {
+        // Best effort: what failed is reported, the leftover is not worth a second error.
+        drop(fs::remove_file(&beside));
+        InstallError::Write { path: path.to_owned(), source }
+    })
+}
+
+fn plugins(library: &Path, package: &str) -> Result<Vec<String>, InstallError> {
+    if !is_package_name(package) {
+        return Err(InstallError::PackageName(package.to_owned()));
+    }
+    Ok(Library::read(library)?.plugins().map(str::to_owned).collect())
+}
+
+fn made(prefix: &Path) -> Result<PathBuf, InstallError> {
+    let failed = |source| InstallError::Write { path: prefix.to_owned(), source };
+    fs::create_dir_all(prefix).and_then(|()| prefix.canonicalize()).map_err(failed)
+}
+
+fn resource(prefix: &Path, package: &str) -> PathBuf {
+    prefix.join(RESOURCES).join(COMPONENTS).join(package)
+}
+
+fn write_index(
+    mut entries: Vec<IndexEntry>,
+    plugins: Vec<String>,
+    library: PathBuf,
+    prefix: &Path,
+    resource: PathBuf,
+) -> Result<Installed, InstallError> {
+    let entry = |plugin: &String| IndexEntry {
+        plugin: plugin.clone(),
+        library: library.clone(),
+        prefix: prefix.to_owned(),
+    };
+    entries.extend(plugins.iter().map(entry));
+    let line = |entry: IndexEntry| {
+        let library = entry.library.strip_prefix(prefix).unwrap_or(&entry.library);
+        format!("{};{}\n", entry.plugin, library.display())
+    };
+    write(&resource, &entries.into_iter().map(line).collect::<String>())?;
+    Ok(Installed { plugins, library, resource })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+
+    #[test]
+    fn only_component_libraries_are_installed() {
+        let prefix = tempfile::tempdir().unwrap();
+        let text = prefix.path().join("libtext.so");
+        fs::write(&text, "no library").unwrap();
+        let missing = prefix.path().join("libmissing.so");
+        for put in [register, install] {
+            let of = |library: &Path, package| put(library, package, prefix.path()).unwrap_err();
+            let error = of(&text, "demo");
+            assert!(
+                matches!(error, InstallError::Library(LibraryError::NotALibrary { .. })),
+                "{error}"
+            );
+            let error = of(&missing, "demo");
+            assert!(matches!(error, InstallError::Library(LibraryError::File { .. })), "{error}");
+            let error = of(&text, "a/b");
+            assert!(matches!(error, InstallError::PackageName(_)), "{error}");
+        }
+        assert_eq!(Index::new([prefix.path().into()]).packages(), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_takes_its_place_as_a_whole_and_only_when_it_differs() {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("deep/to"));
+        fs::write(&from, "one").unwrap();
+        fs::set_permissions(&from, fs::Permissions::from_mode(0o755)).unwrap();
+        let inode = || to.metadata().unwrap().ino();
+        copy(&from, &to).unwrap();
+        let first = inode();
+        assert_eq!(to.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+        copy(&from, &to).unwrap();
+        assert_eq!(inode(), first, "the same content is left alone");
+        fs::write(&from, "two").unwrap();
+        copy(&from, &to).unwrap();
+        assert_ne!(inode(), first, "who has the old file keeps it");
+        assert_eq!(fs::read_to_string(&to).unwrap(), "two");
+        assert_eq!(
+            fs::read_dir(to.parent().unwrap()).unwrap().count(),
+            1,
+            "nothing is left beside"
+        );
+    }
+}
