@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_launch::{
-    Component, ComponentLoader, LifecycleManager, Packages, Planner, RunOptions, parse_assignments,
+    Component, ComponentLoader, LifecycleManager, Packages, Planner, RunOptions, SimulatedClock,
+    parse_assignments,
 };
 
 /// A loader without containers: loads what is not called `broken`, after a moment.
@@ -45,6 +46,23 @@ impl LifecycleManager for FakeManager {
     }
 }
 
+/// A clock that tells a tenth of a second for each that passes; nine seconds are never told.
+struct SlowClock;
+
+impl SimulatedClock for SlowClock {
+    fn wait(&self, delay: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<(), String> {
+        let begin = Instant::now();
+        let never = delay == Duration::from_secs(9);
+        while never || begin.elapsed() < delay * 10 {
+            if is_cancelled() {
+                return Err("cancelled".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+}
+
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let (file, words) = words.split_first().ok_or("which launch file?")?;
@@ -57,6 +75,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             colour: false,
             component_loader: Some(Arc::new(FakeLoader)),
             lifecycle_manager: Some(Arc::new(FakeManager)),
+            simulated_clock: Some(Arc::new(SlowClock)),
             debug: std::env::var_os("DEBUG").is_some(),
             log_file,
         },

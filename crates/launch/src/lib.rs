@@ -2,8 +2,8 @@
 //!
 //! The way of a launch file: `tree` (one tree for both syntaxes, every piece with its place) ->
 //! `action` (what each entity means, checked as a whole) -> [`Plan`] (with given arguments:
-//! processes, components, complete command lines) -> [`run`]. Nothing is started before the whole
-//! plan stands.
+//! processes, components, complete command lines) -> [`run`]. None of the processes is started
+//! before the whole plan stands; what `$(command ...)` asks runs to its end while planning.
 //!
 //! ```
 //! use feros_launch::{Packages, Planner};
@@ -41,8 +41,10 @@ pub use level::Level;
 pub use packages::{FindError, Packages};
 pub use plan::{
     Argument, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
-    Planner, Process, Respawn, Sinks, Step, Word, parse_assignments, split_words,
+    Planner, Process, Respawn, Sinks, Step, Word, log_folder, parse_assignments, split_words,
 };
 pub use position::Position;
-pub use run::{ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, run};
+pub use run::{
+    ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, SimulatedClock, run,
+};
 pub use value::Value;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct Packages {
     prefixes: Vec<PathBuf>,
     containers: Option<PathBuf>,
+    default_prefix: Option<PathBuf>,
 }
 
 /// Packages whose `component_container...` executables are those of Feros.
@@ -74,7 +75,7 @@ fn among(given: &str, known: &[String]) -> String {
 impl Packages {
     /// Packages in these prefixes.
     pub fn new(prefixes: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { prefixes: prefixes.into_iter().collect(), containers: None }
+        Self { prefixes: prefixes.into_iter().collect(), ..Self::default() }
     }
 
     /// Packages in the prefixes of `FEROS_PREFIX_PATH` and then `AMENT_PREFIX_PATH`.
@@ -86,11 +87,24 @@ impl Packages {
         Self::new(split("FEROS_PREFIX_PATH").into_iter().chain(split("AMENT_PREFIX_PATH")))
     }
 
-    /// Has the component containers be those in this folder, if they are there.
+    /// Has the component containers be those in this folder, if they are there and no prefix that
+    /// was named has any: libraries below a prefix fit the containers there.
     #[must_use]
     pub fn with_containers(mut self, folder: impl Into<PathBuf>) -> Self {
         self.containers = Some(folder.into());
         self
+    }
+
+    /// Looks into this prefix as well, after all others and after
+    /// [`with_containers`](Self::with_containers).
+    #[must_use]
+    pub fn with_default_prefix(mut self, prefix: impl Into<PathBuf>) -> Self {
+        self.default_prefix = Some(prefix.into());
+        self
+    }
+
+    fn all_prefixes(&self) -> impl Iterator<Item = &PathBuf> {
+        self.prefixes.iter().chain(&self.default_prefix)
     }
 
     /// The prefix of a package.
@@ -101,10 +115,10 @@ impl Packages {
         let holds = |prefix: &&PathBuf| {
             is_name(package) && places(prefix).iter().any(|place| place.join(package).exists())
         };
-        self.prefixes.iter().find(holds).map(PathBuf::as_path).ok_or_else(|| FindError::Package {
+        self.all_prefixes().find(holds).map(PathBuf::as_path).ok_or_else(|| FindError::Package {
             package: package.to_owned(),
             known: self.packages(),
-            prefixes: self.prefixes.clone(),
+            prefixes: self.all_prefixes().cloned().collect(),
         })
     }
 
@@ -133,12 +147,13 @@ impl Packages {
         if !is_name(executable) {
             return Err(missing());
         }
-        let found =
-            self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(executable));
-        found.into_iter().find(|path| is_executable(path)).ok_or_else(missing)
+        let mut found =
+            self.all_prefixes().map(|prefix| prefix.join("lib").join(package).join(executable));
+        found.find(|path| is_executable(path)).ok_or_else(missing)
     }
 
-    /// Feros's own container, beside the running program or in the index.
+    /// Feros's own container: below a prefix that was named, beside the running program, or below
+    /// the default prefix.
     fn container(&self, package: &str, executable: &str) -> Option<PathBuf> {
         if !CONTAINER_PACKAGES.contains(&package)
             || !executable.starts_with("component_container")
@@ -146,30 +161,30 @@ impl Packages {
         {
             return None;
         }
+        let below = |prefix: &PathBuf| prefix.join("lib/feros_component").join(executable);
+        let named = self.prefixes.iter().map(below);
         let beside = self.containers.iter().map(|folder| folder.join(executable));
-        let indexed =
-            self.prefixes.iter().map(|prefix| prefix.join("lib/feros_component").join(executable));
-        beside.chain(indexed).find(|path| is_executable(path))
+        let by_default = self.default_prefix.iter().map(below);
+        named.chain(beside).chain(by_default).find(|path| is_executable(path))
     }
 
     /// The executables of a package, sorted.
     pub fn executables(&self, package: &str) -> Vec<String> {
-        let folders = self.prefixes.iter().map(|prefix| prefix.join("lib").join(package));
+        let folders = self.all_prefixes().map(|prefix| prefix.join("lib").join(package));
         sorted(folders.flat_map(|folder| names(&folder, is_executable)))
     }
 
     /// The packages that there are, sorted.
     pub fn packages(&self) -> Vec<String> {
         let marked = self
-            .prefixes
-            .iter()
+            .all_prefixes()
             .map(|prefix| prefix.join("share/ament_index/resource_index/packages"));
-        let shared = self.prefixes.iter().map(|prefix| prefix.join("share"));
+        let shared = self.all_prefixes().map(|prefix| prefix.join("share"));
         let marked = marked.flat_map(|folder| names(&folder, |_| true));
         let shared =
             shared.flat_map(|folder| names(&folder, |path| path.join("package.xml").is_file()));
         let executable =
-            self.prefixes.iter().flat_map(|prefix| names(&prefix.join("lib"), has_executables));
+            self.all_prefixes().flat_map(|prefix| names(&prefix.join("lib"), has_executables));
         sorted(marked.chain(shared).chain(executable))
     }
 
@@ -264,4 +279,36 @@ fn launch_files(share: &Path) -> Vec<PathBuf> {
 
 fn has_launch_extension(name: &str) -> bool {
     [".xml", ".yaml", ".yml", ".py"].iter().any(|extension| name.ends_with(extension))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_container_comes_from_where_the_libraries_are() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = |name: &str| root.path().join(name);
+        let packages = Packages::new([folder("first"), folder("second")])
+            .with_containers(folder("beside"))
+            .with_default_prefix(folder("default"));
+        let find = || packages.executable("rclcpp_components", "component_container");
+        assert!(find().is_err());
+        // Each is found until one that goes before it is there.
+        for below in [
+            "default/lib/feros_component",
+            "beside",
+            "second/lib/feros_component",
+            "first/lib/feros_component",
+        ] {
+            let container = folder(below).join("component_container");
+            std::fs::create_dir_all(folder(below)).unwrap();
+            std::fs::write(&container, "").unwrap();
+            std::fs::set_permissions(&container, std::fs::Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(find().unwrap(), container);
+        }
+        assert_eq!(packages.packages(), ["feros_component"]);
+    }
 }

@@ -58,7 +58,15 @@ kinds! {
     FindExecutable "find-exec" 1..=1 "$(find-exec NAME)",
     Directory "dirname" 0..=0 "$(dirname)",
     File "filename" 0..=0 "$(filename)",
+    FindPackageFile "find-pkg-file" 2..=2 "$(find-pkg-file PACKAGE PATH)",
+    FileContent "file-content" 1..=1 "$(file-content PATH)",
+    PathJoin "path-join" 1..=64 "$(path-join PART...)",
+    LogFolder "log_dir" 0..=0 "$(log_dir)",
+    LaunchLogFolder "launch_log_dir" 0..=0 "$(launch_log_dir)",
+    Command "command" 1..=2 "$(command 'COMMAND' [ON_STDERR])",
+    Parameter "param" 1..=1 "$(param NAME)",
     Index "index" 1..=1 "$(index NAME)",
+    ForVariable "for-var" 1..=2 "$(for-var NAME [DEFAULT])",
     Anonymous "anon" 1..=1 "$(anon NAME)",
     Eval "eval" 1..=2 "$(eval 'EXPRESSION')",
     Not "not" 1..=1 "$(not VALUE)",
@@ -69,23 +77,11 @@ kinds! {
     Equals "equals" 2..=2 "$(equals VALUE VALUE)",
     NotEquals "not-equals" 2..=2 "$(not-equals VALUE VALUE)",
     If "if" 2..=3 "$(if CONDITION VALUE [OTHERWISE])",
+    StringJoin "string-join" 2..=64 "$(string-join DELIMITER TEXT...)",
+    StringStrip "string-strip" 1..=1 "$(string-strip TEXT)",
+    IsEmpty "is-empty" 1..=1 "$(is-empty TEXT)",
+    NotEmpty "not-empty" 1..=1 "$(not-empty TEXT)",
 }
-
-/// What `ros2 launch` knows besides, and why it is not here.
-const ELSEWHERE: &[&str] = &[
-    "command",
-    "param",
-    "launch_log_dir",
-    "log_dir",
-    "file-content",
-    "for-var",
-    "path-join",
-    "string-join",
-    "find-pkg-file",
-    "string-strip",
-    "is-empty",
-    "not-empty",
-];
 
 impl Template {
     /// Reads the substitutions of a text.
@@ -204,8 +200,6 @@ impl Reader<'_> {
         let problem = if name.is_empty() {
             "`$(` without the name of a substitution (write `\\$(` for the characters themselves)"
                 .to_owned()
-        } else if ELSEWHERE.contains(&name) {
-            format!("the substitution `{name}` of ros2 launch is not supported")
         } else {
             format!("unknown substitution `{name}`{}", hint(name, KINDS.iter().map(|kind| kind.1)))
         };
@@ -326,8 +320,9 @@ mod tests {
                  together), in `$(not a b)`",
             ),
             (
-                "$(command ls)",
-                "f.xml:1:1: the substitution `command` of ros2 launch is not supported, in `$(command ls)`",
+                "$(command xacro robot.urdf warn)",
+                "f.xml:1:1: `$(command ...)` has 3 arguments, expected `$(command 'COMMAND' [ON_STDERR])` (quotes keep an \
+                 argument with spaces together), in `$(command xacro robot.urdf warn)`",
             ),
             (
                 "$(eval (1))",

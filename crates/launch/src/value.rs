@@ -117,6 +117,20 @@ impl Value {
         }
     }
 
+    /// As Python prints it, which stock launch is written in: a text without quotes.
+    pub(crate) fn as_python(&self) -> String {
+        match self {
+            Self::Bool(true) => "True".to_owned(),
+            Self::Bool(false) => "False".to_owned(),
+            Self::Double(value) if value.is_nan() => "nan".to_owned(),
+            Self::Double(value) if value.is_infinite() => {
+                if *value > 0.0 { "inf" } else { "-inf" }.to_owned()
+            }
+            Self::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
     fn type_name(&self) -> &'static str {
         match self {
             Self::Bool(_) => "bool",

@@ -78,7 +78,12 @@ pub(crate) enum Action {
     PushEnvironment,
     PopEnvironment,
     ResetEnvironment,
+    SetLogFolder(Template),
+    Reset {
+        keep: Vec<(Template, Template)>,
+    },
     For(Loop),
+    ForEach(ForEach),
     Timer(Timer),
     Shutdown {
         reason: Option<Template>,
@@ -103,9 +108,19 @@ pub(crate) struct Loop {
     pub(crate) actions: Vec<Item>,
 }
 
+/// Actions that are done once for each set of values.
+#[derive(Clone, Debug)]
+pub(crate) struct ForEach {
+    /// Mappings of YAML, with `;` between them.
+    pub(crate) values: Template,
+    pub(crate) actions: Vec<Item>,
+}
+
 /// Actions that are done later.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
+    /// By ROS time: by `/clock` where nodes use simulated time.
+    pub(crate) is_ros: bool,
     pub(crate) period: Template,
     pub(crate) cancel_on_shutdown: Option<Template>,
     pub(crate) actions: Vec<Item>,
@@ -140,12 +155,15 @@ const KNOWN: &[&str] = &[
     "push_env",
     "pop_env",
     "reset_env",
+    "set_ros_log_dir",
+    "reset",
     "push_ros_namespace",
     "set_parameter",
     "set_parameters_from_file",
     "set_remap",
     "group",
     "for",
+    "for_each",
     "include",
     "executable",
     "node",
@@ -160,11 +178,9 @@ const KNOWN: &[&str] = &[
     "log_error",
     "set_use_sim_time",
     "timer",
+    "ros_timer",
     "shutdown",
 ];
-
-/// Actions of `ros2 launch` that are not here.
-const ELSEWHERE: &[&str] = &["ros_timer", "for_each", "reset", "set_ros_log_dir", "test"];
 
 /// What only launch files in Python have: what happens after an event.
 const OF_PYTHON: &[&str] = &[
@@ -235,7 +251,7 @@ fn unknown(fields: &Fields) -> LaunchError {
         _ if OF_PYTHON.contains(&tag) => {
             format!("`{tag}`: launch files in Python alone have event handlers; `on_exit=\"shutdown\"` of a process ends the launch with it")
         }
-        _ if ELSEWHERE.contains(&tag) => format!("the action `{tag}` of ros2 launch is not supported"),
+        "test" => "`test`: a test is run by launch_testing; write `executable`, or run it with launch_test".to_owned(),
         _ => format!("unknown action {}{}", shown(tag), hint(tag, KNOWN.iter().copied())),
     })
 }
@@ -260,6 +276,8 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         "push_env" => Action::PushEnvironment,
         "pop_env" => Action::PopEnvironment,
         "reset_env" => Action::ResetEnvironment,
+        "set_ros_log_dir" => Action::SetLogFolder(fields.required("new_log_dir")?),
+        "reset" => Action::Reset { keep: pairs(fields.children("keep"))? },
         "push_ros_namespace" => Action::PushNamespace(fields.required("namespace")?),
         "set_parameter" => Action::SetParameter(process::unquoted_entry(fields)?),
         "set_parameters_from_file" => Action::SetParametersFromFile(fields.required("filename")?),
@@ -268,6 +286,10 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         }
         "group" => Action::Group(group(fields)?),
         "for" => Action::For(round(fields)?),
+        "for_each" => Action::ForEach(ForEach {
+            values: fields.required("values")?,
+            actions: items(fields.actions())?,
+        }),
         "include" => include(fields)?,
         "executable" => Action::Executable(Box::new(process::executable(fields)?)),
         "node" => Action::Node(Box::new(process::node(fields, NodeKind::Node)?)),
@@ -283,7 +305,8 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         "log_warning" => message(fields, Level::Warning)?,
         "log_error" => message(fields, Level::Error)?,
         "set_use_sim_time" => Action::SetUseSimTime(fields.required("value")?),
-        "timer" => Action::Timer(timer(fields)?),
+        "timer" => Action::Timer(timer(fields, false)?),
+        "ros_timer" => Action::Timer(timer(fields, true)?),
         "shutdown" => Action::Shutdown { reason: fields.optional("reason")? },
         _ => Action::Node(Box::new(process::node(fields, NodeKind::Container)?)),
     })
@@ -294,8 +317,9 @@ fn message(fields: &mut Fields, level: Level) -> Result<Action, LaunchError> {
     Ok(Action::Log { message: fields.required("message")?, level })
 }
 
-fn timer(fields: &mut Fields) -> Result<Timer, LaunchError> {
+fn timer(fields: &mut Fields, is_ros: bool) -> Result<Timer, LaunchError> {
     Ok(Timer {
+        is_ros,
         period: fields.required("period")?,
         cancel_on_shutdown: fields.optional("cancel_on_shutdown")?,
         actions: items(fields.actions())?,

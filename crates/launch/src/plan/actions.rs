@@ -1,9 +1,10 @@
 //! Evaluates actions in order, with what they change, into the steps of a plan.
 
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
+use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
 use super::steps::{Delayed, Parameters, Step};
-use crate::action::{self, Action, Declaration, Group, Item, LogLevel, Loop, Timer};
+use crate::action::{self, Action, Declaration, Group, Item, LogLevel, Timer};
 use crate::error::{LaunchError, hint, shown};
 use crate::level::Level;
 use crate::position::Position;
@@ -11,7 +12,7 @@ use crate::substitution::Template;
 use crate::value::Value;
 
 /// The most actions that may be evaluated.
-const MAX_ACTIONS: usize = 1_000_000;
+pub(super) const MAX_ACTIONS: usize = 1_000_000;
 
 impl Evaluator<'_> {
     pub(super) fn items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
@@ -59,14 +60,15 @@ impl Evaluator<'_> {
                 self.scope.environment.clear();
                 Ok(())
             }
+            Action::SetLogFolder(folder) => self.set_log_folder(folder),
+            Action::Reset { keep } => {
+                self.scope.configurations = self.pairs(keep)?.into_iter().collect();
+                Ok(())
+            }
             Action::PushNamespace(namespace) => self.push_namespace(namespace),
             Action::SetParameter(entry) => self.set_parameter(entry),
             Action::SetParametersFromFile(path) => self.set_parameters_from_file(path),
-            Action::SetRemap { from, to } => {
-                let remap = (self.text(from)?, self.text(to)?);
-                self.scope.remaps.push(remap);
-                Ok(())
-            }
+            Action::SetRemap { from, to } => self.set_remap(from, to),
             Action::Group(group) => self.deeper(&item.at, |evaluator| evaluator.group(group)),
             Action::Include { file, arguments } => {
                 self.deeper(&item.at, |evaluator| evaluator.include(file, arguments, &item.at))
@@ -74,11 +76,7 @@ impl Evaluator<'_> {
             Action::Executable(executable) => self.executable(executable, &item.at),
             Action::Node(node) => self.node(node, &item.at),
             Action::Load { target, components } => self.load(target, components, &item.at),
-            Action::Log { message, level } => {
-                let (level, message) = (self.level(level)?, self.text(message)?);
-                self.steps.push(Step::Log(level, message));
-                Ok(())
-            }
+            Action::Log { message, level } => self.log(message, level),
             Action::SetUseSimTime(value) => {
                 let value = vec![("use_sim_time".to_owned(), Value::Bool(self.truth(value)?))];
                 self.scope.parameters.push(Parameters::Values(value));
@@ -86,6 +84,9 @@ impl Evaluator<'_> {
             }
             Action::For(rounds) => {
                 self.deeper(&item.at, |evaluator| evaluator.rounds(rounds, &item.at))
+            }
+            Action::ForEach(for_each) => {
+                self.deeper(&item.at, |evaluator| evaluator.for_each(for_each, &item.at))
             }
             Action::Timer(timer) => {
                 self.deeper(&item.at, |evaluator| evaluator.timer(timer, &item.at))
@@ -192,16 +193,35 @@ impl Evaluator<'_> {
         Ok(())
     }
 
+    /// The folder is within the one before, unless it is absolute.
+    fn set_log_folder(&mut self, folder: &Template) -> Result<(), LaunchError> {
+        let text = self.text(folder)?;
+        let before = log_folder(|name| self.scope.variable(name));
+        let value = before.unwrap_or_default().join(&text);
+        if !value.is_absolute() {
+            let problem = format!(
+                "{} for `new_log_dir`: expected an absolute path where none of ROS_LOG_DIR, \
+                 ROS_HOME and HOME is set",
+                shown(&text)
+            );
+            return Err(LaunchError::at(&folder.at, problem));
+        }
+        let value = value.display().to_string();
+        check_variable(LOG_VARIABLE, &value, &folder.at)?;
+        self.scope.environment.insert(LOG_VARIABLE.to_owned(), Some(value));
+        Ok(())
+    }
+
     /// A group restores what it changed, unless it is not scoped; without forwarding it begins with
     /// nothing.
     fn group(&mut self, group: &Group) -> Result<(), LaunchError> {
         let is_scoped = self.optional_truth(group.scoped.as_ref(), true)?;
         let forwards = self.optional_truth(group.forwarding.as_ref(), true)?;
-        let kept = group.keep.iter().map(|(name, value)| Ok((self.text(name)?, self.text(value)?)));
-        let kept = kept.collect::<Result<Vec<_>, LaunchError>>()?;
+        let kept = self.pairs(&group.keep)?;
         let before = is_scoped.then(|| self.scope.clone());
         if is_scoped && !forwards {
-            self.scope = Scope::default();
+            let loop_variables = std::mem::take(&mut self.scope.loop_variables);
+            self.scope = Scope { loop_variables, ..Scope::default() };
         }
         self.scope.configurations.extend(kept);
         self.items(&group.actions)?;
@@ -211,43 +231,40 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn rounds(&mut self, rounds: &Loop, at: &Position) -> Result<(), LaunchError> {
-        let text = self.text(&rounds.length)?;
-        let length: usize = text.trim().parse().map_err(|_| {
-            let problem = format!("{} for `len` of `for`: expected a whole number", shown(&text));
-            LaunchError::at(&rounds.length.at, problem)
-        })?;
-        if length > MAX_ACTIONS {
-            let problem = format!("more than {MAX_ACTIONS} rounds");
-            return Err(LaunchError::at(at, problem));
-        }
-        let outer = self.scope.indices.get(&rounds.name).copied();
-        for index in 0..length {
-            self.scope.indices.insert(rounds.name.clone(), index);
-            self.items(&rounds.actions)?;
-        }
-        match outer {
-            Some(index) => self.scope.indices.insert(rounds.name.clone(), index),
-            None => self.scope.indices.remove(&rounds.name),
-        };
-        Ok(())
-    }
-
     /// What a timer changes, it changes for its own actions: it would come later.
     fn timer(&mut self, timer: &Timer, at: &Position) -> Result<(), LaunchError> {
         let delay = self.seconds(&timer.period)?;
         if let Some(cancel) = &timer.cancel_on_shutdown
             && !self.truth(cancel)?
         {
-            let problem = "`cancel_on_shutdown` of `timer`: a timer that outlives the launch is not supported";
+            let problem = "`cancel_on_shutdown`: a timer that outlives the launch is not supported";
             return Err(LaunchError::at(&cancel.at, problem));
         }
+        let by_clock = timer.is_ros && self.uses_simulated_time();
         let (scope, steps) = (self.scope.clone(), std::mem::take(&mut self.steps));
         let result = self.items(&timer.actions);
         self.scope = scope;
         let steps = std::mem::replace(&mut self.steps, steps);
         result?;
-        self.push(Step::After(Delayed { at: at.clone(), delay, steps }), at)
+        self.push(Step::After(Delayed { at: at.clone(), delay, by_clock, steps }), at)
+    }
+
+    /// Whether nodes that follow are told to use simulated time.
+    fn uses_simulated_time(&self) -> bool {
+        let said = self.scope.parameter("use_sim_time");
+        matches!(said, Some(Value::Bool(true)))
+    }
+
+    fn set_remap(&mut self, from: &Template, to: &Template) -> Result<(), LaunchError> {
+        let remap = (self.text(from)?, self.text(to)?);
+        self.scope.remaps.push(remap);
+        Ok(())
+    }
+
+    fn log(&mut self, message: &Template, level: &LogLevel) -> Result<(), LaunchError> {
+        let (level, message) = (self.level(level)?, self.text(message)?);
+        self.steps.push(Step::Log(level, message));
+        Ok(())
     }
 
     fn level(&self, level: &LogLevel) -> Result<Level, LaunchError> {

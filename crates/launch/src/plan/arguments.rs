@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::evaluator::Evaluator;
-use crate::action::{self, Action, Declaration, Group, Item, Loop, Timer};
+use crate::action::{self, Action, Declaration, ForEach, Group, Item, Loop, Timer};
 use crate::error::{LaunchError, hint};
 use crate::packages::Packages;
 
@@ -131,6 +131,7 @@ impl Surveyor<'_> {
             }
             Action::Group(Group { actions, .. })
             | Action::For(Loop { actions, .. })
+            | Action::ForEach(ForEach { actions, .. })
             | Action::Timer(Timer { actions, .. }) => {
                 let before = self.evaluator.scope().clone();
                 self.items(actions, is_conditional);

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::scope::Scope;
-use super::steps::Step;
+use super::steps::{Plan, Step};
 use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::position::Position;
 
 /// How deep groups and included files may be nested, together.
 pub(super) const MAX_DEPTH: usize = 100;
+/// The longest text that substitutions may give: `let` can double a text with each line.
+pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 /// The most files that may be included, counted each time.
 pub(super) const MAX_INCLUDES: usize = 1000;
 
@@ -22,7 +24,9 @@ pub(super) struct Evaluator<'a> {
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
-    pub(super) warnings: Vec<String>,
+    warnings: RefCell<Vec<String>>,
+    /// Whether `$(command ...)` may run one: not where a file is only looked at.
+    pub(super) runs_commands: bool,
     /// The arguments that were declared so far.
     pub(super) declared: BTreeSet<String>,
     anonymous: RefCell<BTreeMap<String, String>>,
@@ -47,7 +51,8 @@ impl<'a> Evaluator<'a> {
             files: vec![file.to_owned()],
             scope,
             steps: Vec::new(),
-            warnings: Vec::new(),
+            warnings: RefCell::default(),
+            runs_commands: false,
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),
             node_names: BTreeSet::new(),
@@ -57,6 +62,22 @@ impl<'a> Evaluator<'a> {
             action_count: 0,
             depth: 0,
         }
+    }
+
+    /// As one whose substitutions may run commands.
+    pub(super) fn running_commands(self) -> Self {
+        Self { runs_commands: true, ..self }
+    }
+
+    /// Notes what seems wrong though it can be done.
+    pub(super) fn warn(&self, at: &Position, problem: &str) {
+        self.warnings.borrow_mut().push(format!("{at}: {problem}"));
+    }
+
+    /// The steps and warnings of what was evaluated.
+    pub(super) fn into_plan(self, file: &Path) -> Plan {
+        let Self { steps, warnings, .. } = self;
+        Plan { file: file.to_owned(), steps, warnings: warnings.into_inner() }
     }
 
     pub(super) fn packages(&self) -> &'a Packages {
@@ -97,7 +118,7 @@ impl<'a> Evaluator<'a> {
     /// Warns of a node's name that another node has.
     pub(super) fn note_node(&mut self, name: String, at: &Position) {
         if self.node_names.contains(&name) {
-            self.warnings.push(format!("{at}: there is more than one node with the name {name}"));
+            self.warn(at, &format!("there is more than one node with the name {name}"));
         } else {
             self.node_names.insert(name);
         }

@@ -3,8 +3,11 @@
 
 mod actions;
 mod arguments;
+mod command;
 mod commandline;
 mod evaluator;
+mod log_folder;
+mod loops;
 mod parameters;
 mod planner;
 mod print;
@@ -15,6 +18,7 @@ mod substitutions;
 
 pub use arguments::{Argument, parse_assignments};
 pub use commandline::split_words;
+pub use log_folder::log_folder;
 pub use planner::Planner;
 pub use steps::{
     Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process, Respawn,

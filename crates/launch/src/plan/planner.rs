@@ -22,8 +22,8 @@ impl Planner {
         Self { packages }
     }
 
-    /// What a launch file comes to with these arguments. Files and the environment are read,
-    /// nothing is started.
+    /// What a launch file comes to with these arguments. Files and the environment are read, and
+    /// the commands of `$(command ...)` are run; nothing else is started.
     ///
     /// # Errors
     /// [`LaunchError`] with the place of the first mistake; [`LaunchError::Argument`] for an
@@ -34,13 +34,14 @@ impl Planner {
         if survey.is_complete {
             arguments::refuse_unknown(assignments, survey.names())?;
         }
-        let mut evaluator = Evaluator::new(&self.packages, file, assignments);
+        let evaluator = Evaluator::new(&self.packages, file, assignments);
+        let mut evaluator = evaluator.running_commands();
         evaluator.items(&items)?;
         arguments::refuse_unknown(
             assignments,
             survey.names().chain(evaluator.declared.iter().map(String::as_str)),
         )?;
-        Ok(Plan { file: file.to_owned(), steps: evaluator.steps, warnings: evaluator.warnings })
+        Ok(evaluator.into_plan(file))
     }
 
     /// The arguments that a launch file and those that it includes take; files whose place depends
@@ -58,7 +59,7 @@ impl Planner {
     }
 
     /// Plans a file whose text is at hand, in the language that its name says. For tests of hostile
-    /// texts.
+    /// texts: no command is run.
     ///
     /// # Errors
     /// As [`Planner::plan`].
@@ -74,6 +75,6 @@ impl Planner {
         let items = action::parse(root)?;
         let mut evaluator = Evaluator::new(&self.packages, file, assignments);
         evaluator.items(&items)?;
-        Ok(Plan { file: file.to_owned(), steps: evaluator.steps, warnings: evaluator.warnings })
+        Ok(evaluator.into_plan(file))
     }
 }

@@ -39,7 +39,8 @@ impl Display for Step {
             Self::Log(Level::Info, text) => writeln!(f, "say: {text}"),
             Self::Log(level, text) => writeln!(f, "say [{}]: {text}", level.name()),
             Self::After(delayed) => {
-                writeln!(f, "after {} s  ({})", delayed.delay.as_secs_f64(), delayed.at)?;
+                let clock = if delayed.by_clock { " of /clock" } else { "" };
+                writeln!(f, "after {} s{clock}  ({})", delayed.delay.as_secs_f64(), delayed.at)?;
                 let text: String = delayed.steps.iter().map(ToString::to_string).collect();
                 text.lines().try_for_each(|line| writeln!(f, "  {line}"))
             }

@@ -306,10 +306,6 @@ impl Evaluator<'_> {
         Ok(namespace)
     }
 
-    fn pairs(&self, pairs: &[(Template, Template)]) -> Result<Vec<(String, String)>, LaunchError> {
-        pairs.iter().map(|(from, to)| Ok((self.text(from)?, self.text(to)?))).collect()
-    }
-
     fn components(
         &mut self,
         components: &[action::Component],

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::steps::Parameters;
 use crate::error::{LaunchError, shown};
 use crate::position::Position;
+use crate::value::Value;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
@@ -15,8 +16,8 @@ pub(super) struct Scope {
     pub(super) environment: BTreeMap<String, Option<String>>,
     /// What `push_env` put aside for `pop_env`.
     pub(super) pushed_environments: Vec<BTreeMap<String, Option<String>>>,
-    /// The numbers of the rounds of the loops around, by the names of the loops.
-    pub(super) indices: BTreeMap<String, usize>,
+    /// What the loops around give their rounds: numbers by the names of loops, values by theirs.
+    pub(super) loop_variables: BTreeMap<String, String>,
     pub(super) namespace: Option<String>,
     pub(super) parameters: Vec<Parameters>,
     pub(super) remaps: Vec<(String, String)>,
@@ -30,6 +31,16 @@ impl Scope {
             None if name.is_empty() || name.contains(['=', '\0']) => None,
             None => std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()),
         }
+    }
+
+    /// What all nodes that follow have as this parameter.
+    pub(super) fn parameter(&self, name: &str) -> Option<&Value> {
+        let values = self.parameters.iter().filter_map(|source| match source {
+            Parameters::Values(values) => Some(values),
+            Parameters::File(_) | Parameters::Text(_) => None,
+        });
+        let mut set = values.flatten().rev();
+        set.find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// The namespace of a node that asks for one, or for none.

@@ -41,6 +41,8 @@ pub struct Delayed {
     pub at: Position,
     /// How much later.
     pub delay: Duration,
+    /// Whether that is time of `/clock`, which somebody simulates.
+    pub by_clock: bool,
     /// What is to be done, in order.
     pub steps: Vec<Step>,
 }

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::evaluator::{Evaluator, folder_of};
+use super::command::{self, OnStderr};
+use super::evaluator::{Evaluator, MAX_TEXT_BYTES, folder_of};
+use super::log_folder::log_folder;
 use crate::action::Condition;
 use crate::error::{LaunchError, hint, shown};
 use crate::expression;
+use crate::packages::FindError;
 use crate::substitution::{Call, Kind, Part, Template};
-
-/// The longest text that substitutions may give: `let` can double a text with each line.
-const MAX_TEXT_BYTES: usize = 1 << 20;
+use crate::tree;
 
 impl Evaluator<'_> {
     /// The text of a template.
@@ -31,6 +32,14 @@ impl Evaluator<'_> {
             Part::Text(text) => Ok(text.clone()),
             Part::Call(call) => self.call(call),
         }
+    }
+
+    /// Pairs of texts, such as names and values.
+    pub(super) fn pairs(
+        &self,
+        pairs: &[(Template, Template)],
+    ) -> Result<Vec<(String, String)>, LaunchError> {
+        pairs.iter().map(|(first, second)| Ok((self.text(first)?, self.text(second)?))).collect()
     }
 
     pub(super) fn optional_text(
@@ -74,35 +83,30 @@ impl Evaluator<'_> {
     fn call(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
-        let truth = |index: usize| self.truth(&call.arguments[index]);
-        let found = |path: &Path| path.display().to_string();
         match call.kind {
             Kind::Var => self.configuration(call),
             Kind::Env | Kind::OptionalEnv => self.environment_variable(call),
-            Kind::FindPackageShare => self
-                .packages()
-                .share(&argument(0)?)
-                .map(|path| found(&path))
-                .map_err(|error| fail(error.to_string())),
-            Kind::FindPackagePrefix => self
-                .packages()
-                .prefix(&argument(0)?)
-                .map(found)
-                .map_err(|error| fail(error.to_string())),
-            Kind::ExecutableInPackage => {
-                let path = self.packages().executable(&argument(1)?, &argument(0)?);
-                path.map(|path| found(&path)).map_err(|error| fail(error.to_string()))
-            }
-            Kind::FindExecutable => {
+            Kind::FindPackageShare
+            | Kind::FindPackagePrefix
+            | Kind::FindPackageFile
+            | Kind::ExecutableInPackage
+            | Kind::FindExecutable
+            | Kind::Directory
+            | Kind::File
+            | Kind::PathJoin
+            | Kind::LogFolder
+            | Kind::LaunchLogFolder => Ok(self.path(call)?.display().to_string()),
+            Kind::FileContent => tree::read_text(&self.resolve(&argument(0)?), Some(&call.at)),
+            Kind::Command => self.command(call),
+            Kind::Parameter => {
                 let name = argument(0)?;
-                let path = self
-                    .find_on_path(&name)
-                    .ok_or_else(|| fail(format!("there is no {} in PATH", shown(&name))))?;
-                Ok(found(&path))
+                let value = self.scope().parameter(&name).ok_or_else(|| {
+                    fail(format!("no `set_parameter` before has set {}", shown(&name)))
+                })?;
+                Ok(value.as_python())
             }
-            Kind::Directory => Ok(found(&absolute(folder_of(self.file())))),
-            Kind::File => Ok(found(&absolute(self.file()))),
             Kind::Index => self.index(call),
+            Kind::ForVariable => self.loop_variable(call),
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {
                 let text = argument(0)?;
@@ -110,31 +114,98 @@ impl Evaluator<'_> {
                     fail(format!("{problem}, in the expression {}", shown(&text)))
                 })
             }
-            Kind::Not => Ok((!truth(0)?).to_string()),
-            // Both are evaluated, so that a mistake in the second is not hidden by the first.
-            Kind::And => Ok((truth(0)? & truth(1)?).to_string()),
-            Kind::Or => Ok((truth(0)? | truth(1)?).to_string()),
-            Kind::Any | Kind::All => {
-                let truths = call
-                    .arguments
-                    .iter()
-                    .map(|argument| self.truth(argument))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let holds = if call.kind == Kind::Any {
-                    truths.contains(&true)
-                } else {
-                    !truths.contains(&false)
-                };
-                Ok(holds.to_string())
-            }
-            Kind::Equals => Ok(are_equal(&argument(0)?, &argument(1)?).to_string()),
-            Kind::NotEquals => Ok((!are_equal(&argument(0)?, &argument(1)?)).to_string()),
-            Kind::If => match (truth(0)?, call.arguments.get(2)) {
+            Kind::Not
+            | Kind::And
+            | Kind::Or
+            | Kind::Any
+            | Kind::All
+            | Kind::Equals
+            | Kind::NotEquals
+            | Kind::IsEmpty
+            | Kind::NotEmpty => Ok(self.verdict(call)?.to_string()),
+            Kind::If => match (self.truth(&call.arguments[0])?, call.arguments.get(2)) {
                 (true, _) => argument(1),
                 (false, Some(otherwise)) => self.text(otherwise),
                 (false, None) => Ok(String::new()),
             },
+            Kind::StringJoin => {
+                let texts = (1..call.arguments.len()).map(argument);
+                Ok(texts.collect::<Result<Vec<_>, _>>()?.join(&argument(0)?))
+            }
+            Kind::StringStrip => Ok(argument(0)?.trim().to_owned()),
         }
+    }
+
+    /// What a substitution gives that is a file or folder.
+    fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
+        let fail = |problem: String| LaunchError::at(&call.at, problem);
+        let argument = |index: usize| self.text(&call.arguments[index]);
+        let packages = self.packages();
+        let found =
+            |result: Result<PathBuf, FindError>| result.map_err(|error| fail(error.to_string()));
+        match call.kind {
+            Kind::FindPackageShare => found(packages.share(&argument(0)?)),
+            Kind::FindPackagePrefix => found(packages.prefix(&argument(0)?).map(Path::to_path_buf)),
+            Kind::FindPackageFile => {
+                let (package, path) = (argument(0)?, argument(1)?);
+                let file = found(packages.share(&package))?.join(path);
+                if file.exists() {
+                    Ok(file)
+                } else {
+                    let missing = file.display();
+                    Err(fail(format!("the package {} has no {missing}", shown(&package))))
+                }
+            }
+            Kind::ExecutableInPackage => found(packages.executable(&argument(1)?, &argument(0)?)),
+            Kind::FindExecutable => {
+                let name = argument(0)?;
+                let path = self.find_on_path(&name);
+                path.ok_or_else(|| fail(format!("there is no {} in PATH", shown(&name))))
+            }
+            Kind::Directory => Ok(absolute(folder_of(self.file()))),
+            Kind::File => Ok(absolute(self.file())),
+            Kind::PathJoin => (0..call.arguments.len()).map(argument).collect(),
+            _ => {
+                let folder = log_folder(|name| std::env::var(name).ok());
+                let missing = || fail("there is no folder for logs: set ROS_LOG_DIR".to_owned());
+                Ok(absolute(&folder.ok_or_else(missing)?))
+            }
+        }
+    }
+
+    /// What a substitution gives that is true or false.
+    fn verdict(&self, call: &Call) -> Result<bool, LaunchError> {
+        let text = |index: usize| self.text(&call.arguments[index]);
+        let truth = |index: usize| self.truth(&call.arguments[index]);
+        // All are evaluated, so that a mistake in the second is not hidden by the first.
+        let truths = || (0..call.arguments.len()).map(truth).collect::<Result<Vec<_>, _>>();
+        Ok(match call.kind {
+            Kind::Not => !truth(0)?,
+            Kind::And | Kind::All => !truths()?.contains(&false),
+            Kind::Or | Kind::Any => truths()?.contains(&true),
+            Kind::Equals => are_equal(&text(0)?, &text(1)?),
+            Kind::NotEquals => !are_equal(&text(0)?, &text(1)?),
+            Kind::NotEmpty => !text(0)?.is_empty(),
+            _ => text(0)?.is_empty(),
+        })
+    }
+
+    /// What a command prints.
+    fn command(&self, call: &Call) -> Result<String, LaunchError> {
+        let fail = |problem: String| LaunchError::at(&call.at, problem);
+        let line = self.text(&call.arguments[0])?;
+        let on_stderr = self.optional_text(call.arguments.get(1))?;
+        let on_stderr =
+            OnStderr::from_name(on_stderr.as_deref().unwrap_or("fail")).map_err(fail)?;
+        if !self.runs_commands {
+            return Err(fail(format!("the command {} is not run here", shown(&line))));
+        }
+        let printed = command::run(&line, on_stderr, self.scope().environment.iter());
+        let printed = printed.map_err(fail)?;
+        if let Some(warning) = &printed.warning {
+            self.warn(&call.at, warning);
+        }
+        Ok(printed.text)
     }
 
     fn configuration(&self, call: &Call) -> Result<String, LaunchError> {
@@ -157,11 +228,26 @@ impl Evaluator<'_> {
     /// The number of the round of a loop.
     fn index(&self, call: &Call) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
-        let indices = &self.scope().indices;
-        indices.get(&name).map(ToString::to_string).ok_or_else(|| {
-            let known = hint(&name, indices.keys().map(String::as_str));
+        let variables = &self.scope().loop_variables;
+        variables.get(&name).cloned().ok_or_else(|| {
+            let known = hint(&name, variables.keys().map(String::as_str));
             LaunchError::at(&call.at, format!("there is no `for` named {}{known}", shown(&name)))
         })
+    }
+
+    /// A value of a round.
+    fn loop_variable(&self, call: &Call) -> Result<String, LaunchError> {
+        let name = self.text(&call.arguments[0])?;
+        let variables = &self.scope().loop_variables;
+        match (variables.get(&name), call.arguments.get(1)) {
+            (Some(value), _) => Ok(value.clone()),
+            (None, Some(default)) => self.text(default),
+            (None, None) => {
+                let known = hint(&name, variables.keys().map(String::as_str));
+                let problem = format!("no `for_each` gives {} here{known}", shown(&name));
+                Err(LaunchError::at(&call.at, problem))
+            }
+        }
     }
 
     fn environment_variable(&self, call: &Call) -> Result<String, LaunchError> {

@@ -269,3 +269,15 @@ impl Stream {
         }
     }
 }
+
+/// How a process ended, in words.
+pub(super) fn described(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
+            Some(name) => name.to_owned(),
+            None => format!("signal {signal}"),
+        },
+        (None, None) => "an unknown status".to_owned(),
+    }
+}

@@ -20,7 +20,7 @@ mod timers;
 use crate::plan::Plan;
 use supervisor::Supervisor;
 
-pub use options::{ComponentLoader, LifecycleManager, RunOptions};
+pub use options::{ComponentLoader, LifecycleManager, RunOptions, SimulatedClock};
 pub use outcome::{Outcome, RunError};
 
 /// Runs a plan until all of its processes have ended, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT

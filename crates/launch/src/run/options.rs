@@ -1,7 +1,9 @@
-//! How a plan is run, what loads its components, and what brings its managed nodes to work.
+//! How a plan is run, and who does for it what needs a node: loads components, manages nodes, waits
+//! by simulated time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::plan::Component;
 
@@ -14,6 +16,8 @@ pub struct RunOptions {
     pub component_loader: Option<Arc<dyn ComponentLoader>>,
     /// What brings managed nodes to work; without a manager, that fails.
     pub lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
+    /// What waits by simulated time; without it, that fails.
+    pub simulated_clock: Option<Arc<dyn SimulatedClock>>,
     /// Whether more is told, for those who look for a mistake.
     pub debug: bool,
     /// The file for output that goes to the log; it is made when there is some. Without it such
@@ -45,4 +49,14 @@ pub trait LifecycleManager: Send + Sync {
     /// # Errors
     /// Why it is not active, for a person.
     fn activate(&self, node: &str, is_cancelled: &dyn Fn() -> bool) -> Result<(), String>;
+}
+
+/// Waits by the time that is told on `/clock`, on threads that belong to the run.
+pub trait SimulatedClock: Send + Sync {
+    /// Waits until so much time was told since the first that is told. `is_cancelled` says whether
+    /// nobody waits any more; ask it at least once a second.
+    ///
+    /// # Errors
+    /// Why the time does not come, for a person.
+    fn wait(&self, delay: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<(), String>;
 }

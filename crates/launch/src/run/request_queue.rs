@@ -1,5 +1,5 @@
-//! What is asked of nodes over ROS: one thread for each container or managed node, so that one that
-//! never starts delays no other.
+//! What is asked over ROS: one thread for each container, managed node or timer by simulated time,
+//! so that one that never starts delays no other.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::options::{ComponentLoader, LifecycleManager};
+use super::options::{ComponentLoader, LifecycleManager, SimulatedClock};
 use super::outcome::RunError;
 use feros_sync::Mutex;
 
-use crate::plan::Component;
+use crate::plan::{Component, Delayed};
 
 /// The most answers that wait for the supervisor; threads with more wait.
 const MAX_ANSWERS: usize = 64;
@@ -24,6 +24,19 @@ pub(super) enum Request {
     Load(Box<Component>),
     /// A managed node: to be configured and activated.
     Activate,
+    /// Nobody: to wait by simulated time for what is done then.
+    Wait(Box<Delayed>),
+}
+
+impl Request {
+    /// What is said when it was not done.
+    pub(super) fn undone(&self) -> String {
+        match self {
+            Self::Load(component) => format!("{} is not loaded", component.plugin),
+            Self::Activate => "is not active".to_owned(),
+            Self::Wait(delayed) => format!("what is at {} is not done", delayed.at),
+        }
+    }
 }
 
 /// What became of a request.
@@ -40,6 +53,7 @@ pub(super) struct Answer {
 pub(super) struct Handlers {
     pub(super) component_loader: Option<Arc<dyn ComponentLoader>>,
     pub(super) lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
+    pub(super) simulated_clock: Option<Arc<dyn SimulatedClock>>,
 }
 
 impl Handlers {
@@ -49,15 +63,19 @@ impl Handlers {
         request: &Request,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<String, String> {
-        match (request, &self.component_loader, &self.lifecycle_manager) {
-            (Request::Load(component), Some(loader), _) => {
-                loader.load(node, component, is_cancelled)
-            }
-            (Request::Activate, _, Some(manager)) => {
-                manager.activate(node, is_cancelled).map(|()| node.to_owned())
-            }
-            (Request::Load(_), None, _) => Err("components cannot be loaded here".to_owned()),
-            (Request::Activate, _, None) => Err("nodes cannot be managed here".to_owned()),
+        match request {
+            Request::Load(component) => match &self.component_loader {
+                Some(loader) => loader.load(node, component, is_cancelled),
+                None => Err("components cannot be loaded here".to_owned()),
+            },
+            Request::Activate => match &self.lifecycle_manager {
+                Some(manager) => manager.activate(node, is_cancelled).map(|()| node.to_owned()),
+                None => Err("nodes cannot be managed here".to_owned()),
+            },
+            Request::Wait(delayed) => match &self.simulated_clock {
+                Some(clock) => clock.wait(delayed.delay, is_cancelled).map(|()| node.to_owned()),
+                None => Err("nobody waits by simulated time here".to_owned()),
+            },
         }
     }
 }

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::WaitStatus;
 use rustix::stdio;
 
-use super::child::{Change, Child, State};
+use super::child::{Change, Child, State, described};
 use super::options::RunOptions;
 use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
@@ -17,7 +17,7 @@ use super::request_queue::{Answer, Handlers, Request, RequestQueue};
 use super::signals::Signals;
 use super::timers::Timers;
 use crate::level::Level;
-use crate::plan::{Component, Load, NodeFacts, Plan, Process, Step};
+use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
 /// How long the last output may wait for a reader after all processes have ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -27,6 +27,8 @@ pub(super) struct Supervisor {
     children: Vec<Child>,
     requests: RequestQueue,
     timers: Timers,
+    /// How many timers by simulated time there were.
+    clock_timers: usize,
     /// The nodes of the plan's processes, also of those that are started later.
     planned_nodes: Vec<String>,
     /// Components for containers of this plan, which get them each time they start.
@@ -40,7 +42,11 @@ pub(super) struct Supervisor {
 
 impl Supervisor {
     pub(super) fn new(options: RunOptions) -> Result<Self, RunError> {
-        let RunOptions { colour, component_loader, lifecycle_manager, debug, log_file } = options;
+        let handlers = Handlers {
+            component_loader: options.component_loader,
+            lifecycle_manager: options.lifecycle_manager,
+            simulated_clock: options.simulated_clock,
+        };
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| {
             RunError::System {
                 what: "this process cannot become a child subreaper",
@@ -49,13 +55,14 @@ impl Supervisor {
         })?;
         Ok(Self {
             children: Vec::new(),
-            requests: RequestQueue::new(Handlers { component_loader, lifecycle_manager })?,
+            requests: RequestQueue::new(handlers)?,
             timers: Timers::default(),
+            clock_timers: 0,
             planned_nodes: Vec::new(),
             loads: Vec::new(),
             signals: Signals::new()?,
             orphans: Orphans::new(),
-            output: Output::new(colour, log_file, debug),
+            output: Output::new(options.colour, options.log_file, options.debug),
             is_ending: false,
             failures: Vec::new(),
         })
@@ -98,7 +105,11 @@ impl Supervisor {
                 Step::After(delayed) => {
                     let text = format!("{}: waits {} s", delayed.at, delayed.delay.as_secs_f64());
                     self.output.message(Level::Debug, LAUNCH, &text);
-                    self.timers.add(delayed.delay, &delayed.steps);
+                    if delayed.by_clock {
+                        self.wait_by_clock(delayed);
+                    } else {
+                        self.timers.add(delayed.delay, &delayed.steps);
+                    }
                 }
                 Step::Shutdown(reason) => {
                     let text = format!("shutdown ({reason}): everything ends");
@@ -107,6 +118,13 @@ impl Supervisor {
                 }
             }
         }
+    }
+
+    /// Each timer waits for itself, so it has a name of its own.
+    fn wait_by_clock(&mut self, delayed: &Delayed) {
+        self.clock_timers += 1;
+        let name = format!("ros_timer {}", self.clock_timers);
+        self.ask(&name, vec![Request::Wait(Box::new(delayed.clone()))]);
     }
 
     /// Loads components into a container: each time it starts, if it is of this plan.
@@ -144,7 +162,7 @@ impl Supervisor {
     fn ask(&mut self, node: &str, requests: Vec<Request>) {
         if let Err((requests, problem)) = self.requests.ask(node, requests) {
             for request in requests {
-                self.fail(node, format!("{}: {problem}", undone(&request)));
+                self.fail(node, format!("{}: {problem}", request.undone()));
             }
         }
     }
@@ -319,16 +337,18 @@ impl Supervisor {
                 (Ok(_), Request::Activate) => {
                     self.output.message(Level::Info, &node, "is active");
                 }
+                (Ok(_), Request::Wait(delayed)) => self.take_steps(&delayed.steps),
                 (Err(_), _) if was_cancelled && (self.is_ending || self.will_serve(&node)) => {}
                 (Err(_), request) if was_cancelled => {
                     let what = match request {
                         Request::Load(_) => "the container",
                         Request::Activate => "its process",
+                        Request::Wait(_) => "the launch",
                     };
-                    self.fail(&node, format!("{}: {what} has ended", undone(request)));
+                    self.fail(&node, format!("{}: {what} has ended", request.undone()));
                 }
                 (Err(problem), request) => {
-                    self.fail(&node, format!("{}: {problem}", undone(request)));
+                    self.fail(&node, format!("{}: {problem}", request.undone()));
                 }
             }
         }
@@ -448,14 +468,6 @@ fn serves(process: &Process, node: &str) -> bool {
     node_of(process).is_some_and(|name| name == node)
 }
 
-/// What is said of a request that was not done.
-fn undone(request: &Request) -> String {
-    match request {
-        Request::Load(component) => format!("{} is not loaded", component.plugin),
-        Request::Activate => "is not active".to_owned(),
-    }
-}
-
 fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
     let mut one = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
     poll(&mut one, Some(Duration::ZERO)).is_ok() && !one[0].revents().is_empty()
@@ -473,16 +485,5 @@ fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(),
         Err(errno) => {
             Err(RunError::System { what: "waiting for processes failed", cause: errno.into() })
         }
-    }
-}
-
-fn described(status: WaitStatus) -> String {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
-            Some(name) => name.to_owned(),
-            None => format!("signal {signal}"),
-        },
-        (None, None) => "an unknown status".to_owned(),
     }
 }

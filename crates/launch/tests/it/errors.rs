@@ -57,8 +57,47 @@ fn mistakes_in_xml() {
         ("<lunch/>", "1:1: `lunch` at the top: expected `launch`; did you mean `launch`?"),
         ("<launch><param name='a' value='b'/></launch>", "1:9: `param` outside of a node: "),
         (
-            "<launch><ros_timer period='1'/></launch>",
-            "1:9: the action `ros_timer` of ros2 launch is not supported",
+            "<launch><test test-name='a'/></launch>",
+            "1:9: `test`: a test is run by launch_testing; write `executable`, or run it with launch_test",
+        ),
+        ("<launch><ros_timer/></launch>", "1:9: `ros_timer` without its `period`"),
+        ("<launch><for_each/></launch>", "1:9: `for_each` without its `values`"),
+        (
+            "<launch><for_each values='{a: 1};b'/></launch>",
+            "1:27: `b` for `values` of `for_each`: this is no mapping; expected sets such as {name: a, id: 1};{name: b, id: 2}",
+        ),
+        (
+            "<launch><for_each values='{a: [1]}'/></launch>",
+            "1:27: `{a: [1]}` for `values` of `for_each`: a list or mapping as a value; expected",
+        ),
+        (
+            "<launch><for_each values='{xyz: 1}'><log message='$(for-var a)'/></for_each></launch>",
+            "1:51: no `for_each` gives `a` here; known are xyz",
+        ),
+        ("<launch><reset><keep name='a'/></reset></launch>", "1:16: `keep` without its `value`"),
+        (
+            "<launch><arg name='a' default='b'/><reset/><log message='$(var a)'/></launch>",
+            "1:58: there is no argument or variable `a`",
+        ),
+        (
+            "<launch><log message='$(param a)'/></launch>",
+            "1:23: no `set_parameter` before has set `a`",
+        ),
+        (
+            "<launch><log message='$(find-pkg-file demo a.yaml)'/></launch>",
+            "1:23: the package `demo` has no W/share/demo/a.yaml",
+        ),
+        (
+            "<launch><log message='$(file-content a.txt)'/></launch>",
+            "1:23: a.txt cannot be read: No such file",
+        ),
+        (
+            "<launch><log message='$(command nowhere_xacro)'/></launch>",
+            "1:23: the command `nowhere_xacro` cannot be run: No such file",
+        ),
+        (
+            "<launch><log message='$(command ls laud)'/></launch>",
+            "1:23: `laud` for what `command` does on standard error; known are fail, warn, ignore, capture",
         ),
         ("<launch><timer><log message='a'/></timer></launch>", "1:9: `timer` without its `period`"),
         (
@@ -68,7 +107,7 @@ fn mistakes_in_xml() {
         ("<launch><timer period='-1'/></launch>", "1:24: `-1`: expected seconds, such as 5 or 0.5"),
         (
             "<launch><timer period='1' cancel_on_shutdown='false'/></launch>",
-            "1:47: `cancel_on_shutdown` of `timer`: a timer that outlives the launch is not supported",
+            "1:47: `cancel_on_shutdown`: a timer that outlives the launch is not supported",
         ),
         (
             "<launch><timer period='1'><nod pkg='demo' exec='talker'/></timer></launch>",

@@ -382,53 +382,6 @@ after 2.5 s
 }
 
 #[test]
-fn loops_do_their_actions_once_a_round() {
-    let workspace = Workspace::new();
-    let text = "<launch><bool_arg name='loud' default='True'/><let name='x' value='-'/>
-        <for len='$(eval 1+1)' name='i'><for len='2' name='j'>
-          <let name='x' value='$(var x)$(index i)$(index j)'/></for></for>
-        <for len='0' name='i'><log message='never'/></for>
-        <log message='$(var x) $(var loud)'/></launch>";
-    let plan = workspace.outcome_of("t.launch.xml", text, &[]);
-    assert!(plan.ends_with("\n\nsay: -00011011 True\n"), "{plan}");
-    let yaml = "launch:\n- for:\n    len: 2\n    name: i\n    children:\n    - log: {message: $(index i)}\n";
-    let plan = workspace.outcome_of("t.launch.yaml", yaml, &[]);
-    assert!(plan.ends_with("\n\nsay: 0\n\nsay: 1\n"), "{plan}");
-    let refused = workspace.outcome_of("t.launch.xml", text, &[("loud", "maybe")]);
-    assert!(refused.contains("`maybe` for the argument `loud`: expected one of true"), "{refused}");
-    let endless = "<launch><for len='100000000000' name='i'/></launch>";
-    assert!(
-        workspace.outcome_of("t.launch.xml", endless, &[]).contains("more than 1000000 rounds")
-    );
-    let many = "<launch><for len='2000' name='i'><for len='2000' name='j'>
-        <let name='x' value=''/></for></for></launch>";
-    assert!(workspace.outcome_of("t.launch.xml", many, &[]).contains("more than 1000000 actions"));
-}
-
-#[test]
-fn environments_are_pushed_popped_and_reset() {
-    let workspace = Workspace::new();
-    let say = "<log message='$(env FEROS_LAUNCH_A none)'/>";
-    let set = |value: &str| format!("<set_env name='FEROS_LAUNCH_A' value='{value}'/>");
-    let text = format!(
-        "<launch>{}<push_env/>{}{say}<pop_env/>{say}<reset_env/>{say}</launch>",
-        set("outer"),
-        set("inner")
-    );
-    let plan = workspace.outcome_of("t.launch.xml", &text, &[]);
-    assert!(plan.ends_with("\n\nsay: inner\n\nsay: outer\n\nsay: none\n"), "{plan}");
-}
-
-#[test]
-fn what_a_timer_changes_it_changes_for_itself() {
-    let workspace = Workspace::new();
-    let text = "<launch><let name='x' value='now'/><timer period='1'><let name='x' value='then'/>\
-        <log message='$(var x)'/></timer><log message='$(var x)'/></launch>";
-    let plan = workspace.outcome_of("t.launch.xml", text, &[]);
-    assert!(plan.contains("  say: then\n\nsay: now\n"), "{plan}");
-}
-
-#[test]
 fn the_examples_say_the_same() {
     let workspace = Workspace::new();
     let example = |name: &str| {

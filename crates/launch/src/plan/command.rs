@@ -1,0 +1,179 @@
+//! The commands of `$(command ...)`: they run while a file is planned, and what they print becomes
+//! its text, such as the description of a robot that xacro writes.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+use std::process::{Command, ExitStatus, Stdio};
+
+use super::commandline;
+use super::evaluator::MAX_TEXT_BYTES;
+use crate::error::{hint, shown};
+
+/// How much of standard error a message shows.
+const SHOWN_BYTES: u64 = 400;
+
+/// What is done when a command writes to standard error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnStderr {
+    Fail,
+    Warn,
+    Ignore,
+    Capture,
+}
+
+impl OnStderr {
+    const NAMES: [(&'static str, Self); 4] = [
+        ("fail", Self::Fail),
+        ("warn", Self::Warn),
+        ("ignore", Self::Ignore),
+        ("capture", Self::Capture),
+    ];
+
+    pub(super) fn from_name(name: &str) -> Result<Self, String> {
+        let known = Self::NAMES.iter().find(|(known, _)| *known == name);
+        known.map(|(_, rule)| *rule).ok_or_else(|| {
+            let names = Self::NAMES.iter().map(|(name, _)| *name);
+            format!(
+                "{} for what `command` does on standard error{}",
+                shown(name),
+                hint(name, names)
+            )
+        })
+    }
+}
+
+/// What a command printed.
+pub(super) struct Printed {
+    pub(super) text: String,
+    /// What seems wrong though the command succeeded.
+    pub(super) warning: Option<String>,
+}
+
+/// Runs a command to its end, with these changes of the environment.
+///
+/// # Errors
+/// Why there is no text, for a person.
+pub(super) fn run<'a>(
+    line: &str,
+    on_stderr: OnStderr,
+    environment: impl Iterator<Item = (&'a String, &'a Option<String>)>,
+) -> Result<Printed, String> {
+    let words = commandline::split_words(line)?;
+    let Some((program, arguments)) = words.split_first() else {
+        return Err("`command` without a command".to_owned());
+    };
+    let fail = |problem: String| format!("the command {} {problem}", shown(line));
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    for (name, value) in environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let finished = finish(command, on_stderr)
+        .map_err(|error| fail(format!("cannot be run: {error}")))?
+        .ok_or_else(|| fail(format!("printed more than {MAX_TEXT_BYTES} bytes")))?;
+    let Finished { status, text, errors } = finished;
+    if !status.success() {
+        return Err(fail(format!("ended with {status}{}", after_colon(&errors))));
+    }
+    let noise = format!("wrote to standard error{}", after_colon(&errors));
+    match on_stderr {
+        OnStderr::Fail if !errors.is_empty() => {
+            Err(fail(format!("{noise} (with `warn` or `ignore` behind it, that is allowed)")))
+        }
+        OnStderr::Warn if !errors.is_empty() => Ok(Printed { text, warning: Some(fail(noise)) }),
+        _ => Ok(Printed { text, warning: None }),
+    }
+}
+
+struct Finished {
+    status: ExitStatus,
+    text: String,
+    /// The beginning of what came on standard error.
+    errors: String,
+}
+
+/// `None`: it printed too much, and was killed.
+fn finish(mut command: Command, on_stderr: OnStderr) -> std::io::Result<Option<Finished>> {
+    let (reader, writer) = std::io::pipe()?;
+    let mut errors = tempfile::tempfile()?;
+    if on_stderr == OnStderr::Capture {
+        command.stderr(writer.try_clone()?);
+    } else {
+        command.stderr(errors.try_clone()?);
+    }
+    command.stdout(writer);
+    let mut child = command.spawn()?;
+    drop(command); // which holds an end of the pipe that has to close
+    let mut bytes = Vec::new();
+    let read = reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes);
+    let is_too_much = bytes.len() > MAX_TEXT_BYTES;
+    if is_too_much || read.is_err() {
+        child.kill()?;
+    }
+    let status = child.wait()?;
+    read?;
+    if is_too_much {
+        return Ok(None);
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Some(Finished { status, text, errors: beginning(&mut errors)? }))
+}
+
+fn beginning(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(SHOWN_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+fn after_colon(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!(": {line}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{OnStderr, run};
+
+    fn printed(line: &str, rule: OnStderr) -> Result<(String, Option<String>), String> {
+        let (name, value) = ("FEROS_SAID".to_owned(), Some("a b".to_owned()));
+        let environment = [(&name, &value)];
+        run(line, rule, environment.into_iter()).map(|printed| (printed.text, printed.warning))
+    }
+
+    #[test]
+    fn what_a_command_prints_is_its_text() {
+        let text = printed("sh -c 'echo \"$FEROS_SAID\"; echo \"$0\"' 'x  y'", OnStderr::Fail);
+        assert_eq!(text.unwrap(), ("a b\nx  y\n".to_owned(), None));
+    }
+
+    #[test]
+    fn standard_error_is_handled_as_asked_for() {
+        let line = "sh -c 'echo oh >&2; echo text'";
+        let failure = printed(line, OnStderr::Fail).unwrap_err();
+        assert!(failure.contains("wrote to standard error: oh (with `warn`"), "{failure}");
+        let (text, warning) = printed(line, OnStderr::Warn).unwrap();
+        assert_eq!(text, "text\n");
+        assert!(warning.unwrap().ends_with("wrote to standard error: oh"));
+        assert_eq!(printed(line, OnStderr::Ignore).unwrap(), ("text\n".to_owned(), None));
+        assert_eq!(printed(line, OnStderr::Capture).unwrap(), ("oh\ntext\n".to_owned(), None));
+        assert!(OnStderr::from_name("wran").is_err_and(|it| it.contains("did you mean `warn`?")));
+    }
+
+    #[test]
+    fn commands_that_fail_or_never_stop_printing_say_so() {
+        let failure = |line: &str| printed(line, OnStderr::Ignore).unwrap_err();
+        assert!(failure("/nowhere/xacro a").contains("cannot be run: No such file"));
+        assert!(failure("sh -c 'echo oh >&2; exit 3'").contains("exit status: 3: oh"));
+        assert!(failure("yes").contains("printed more than 1048576 bytes"));
+        assert_eq!(failure(" "), "`command` without a command");
+        assert!(failure("echo 'a").contains("' without its second"));
+    }
+}
