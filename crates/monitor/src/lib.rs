@@ -1,0 +1,19 @@
+//! What a running system does, for who watches it: how often and how late messages come, which
+//! transports they take, what does not match, and what the processes of nodes cost.
+//!
+//! Watching disturbs as little as can be. The graph is known anyway; a topic is listened to only as
+//! long as there is a [`TopicMeter`] for it, best effort, without looking into messages; and
+//! processes are read from `/proc`.
+#![forbid(unsafe_code)]
+
+mod graph;
+mod losses;
+mod meter;
+mod processes;
+mod rmw_programs;
+
+pub use graph::{MatchesByTransport, NodeSummary, TopicSummary, nodes, topics};
+pub use losses::Losses;
+pub use meter::{TopicFigures, TopicMeter};
+pub use processes::{ProcessFigures, ProcessMeter};
+pub use rmw_programs::{RmwProgram, rmw_programs};

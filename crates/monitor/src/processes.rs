@@ -1,0 +1,77 @@
+//! What processes of this host cost: processor time, memory and threads.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use procfs::process::Process;
+
+/// What a process costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProcessFigures {
+    /// Processor time since the last reading, in percent of one processor; `None` with the first.
+    pub cpu_percent: Option<f64>,
+    /// Memory that it has at hand, shared memory included.
+    pub resident_bytes: u64,
+    /// Its threads.
+    pub threads: u64,
+}
+
+/// Reads what processes cost, again and again.
+#[derive(Debug, Default)]
+pub struct ProcessMeter {
+    /// When each was read, its start (an id may be given again), and its processor time then.
+    last: HashMap<u32, (Instant, u64, Duration)>,
+}
+
+impl ProcessMeter {
+    /// Reads these processes of this host; those that are gone, or are not to be looked at, have no
+    /// figures.
+    pub fn read(&mut self, pids: impl IntoIterator<Item = u32>) -> HashMap<u32, ProcessFigures> {
+        let mut read = HashMap::new();
+        let mut last = HashMap::new();
+        for pid in pids {
+            let stat = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()?.stat().ok());
+            let Some(stat) = stat else { continue };
+            let now = Instant::now();
+            let ticks = Duration::from_secs(stat.utime + stat.stime);
+            let spent = ticks.div_f64(procfs::ticks_per_second() as f64);
+            let former = self.last.get(&pid).filter(|(_, started, _)| *started == stat.starttime);
+            let cpu_percent = former.and_then(|(at, _, before)| {
+                let time = now.saturating_duration_since(*at).as_secs_f64();
+                (time > 0.0).then(|| spent.saturating_sub(*before).as_secs_f64() / time * 100.0)
+            });
+            let figures = ProcessFigures {
+                cpu_percent,
+                resident_bytes: stat.rss.saturating_mul(procfs::page_size()),
+                threads: u64::try_from(stat.num_threads).unwrap_or_default(),
+            };
+            read.insert(pid, figures);
+            last.insert(pid, (now, stat.starttime, spent));
+        }
+        self.last = last;
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_process_that_works_has_processor_time_and_one_that_is_gone_nothing() {
+        let own = std::process::id();
+        let gone = u32::MAX;
+        let mut meter = ProcessMeter::default();
+        let first = meter.read([own, gone]);
+        assert_eq!(first.len(), 1);
+        assert_eq!(first[&own].cpu_percent, None);
+        assert!(first[&own].resident_bytes > 100_000 && first[&own].threads >= 1);
+        let until = Instant::now() + Duration::from_millis(200);
+        while Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        let cpu = meter.read([own])[&own].cpu_percent.unwrap();
+        assert!(cpu > 0.0, "{cpu}");
+    }
+}
