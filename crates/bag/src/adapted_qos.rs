@@ -1,0 +1,88 @@
+//! QoS of subscriptions that have to match what is published, and of publishers that have to be
+//! what was recorded.
+
+use feros::{Durability, History, Liveliness, QosProfile, Reliability};
+
+/// Messages that wait for the recorder in each subscription while the disk is slow: as many as a
+/// queue in shared memory can have. With a longer history the network transport would be taken.
+pub(crate) const RECORDING_DEPTH: usize = 128;
+
+/// What matches all of these publishers and asks for as much as they offer.
+pub(crate) fn for_subscription(offered: &[QosProfile]) -> QosProfile {
+    let all = |has: fn(&QosProfile) -> bool| !offered.is_empty() && offered.iter().all(has);
+    let mut qos = QosProfile::keep_last(RECORDING_DEPTH).best_effort();
+    if offered.is_empty() || all(|qos| qos.reliability == Reliability::Reliable) {
+        qos = qos.reliable();
+    }
+    if all(|qos| qos.durability == Durability::TransientLocal) {
+        qos = qos.transient_local();
+    }
+    qos
+}
+
+/// Whether a publisher that comes later is received by a subscription of these policies.
+pub(crate) fn is_received(subscription: &QosProfile, offered: &QosProfile) -> bool {
+    let is_reliable = subscription.reliability != Reliability::Reliable
+        || offered.reliability != Reliability::BestEffort;
+    let is_durable = subscription.durability != Durability::TransientLocal
+        || offered.durability == Durability::TransientLocal;
+    is_reliable && is_durable
+}
+
+/// The profile that was recorded where all publishers had the same; else the default, which every
+/// subscription can match, transient local if all were.
+pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
+    let Some(first) = recorded.first() else { return QosProfile::default() };
+    let is_transient = recorded.iter().all(|qos| qos.durability == Durability::TransientLocal);
+    let mut qos = if recorded.iter().all(|qos| qos == first) {
+        *first
+    } else if is_transient {
+        QosProfile::default().transient_local()
+    } else {
+        QosProfile::default()
+    };
+    // What DDS does not announce is not known of a recorded publisher.
+    if !matches!(qos.history, History::KeepLast | History::KeepAll) {
+        qos.history = History::KeepLast;
+    }
+    if qos.history == History::KeepLast && qos.depth == 0 {
+        qos.depth = QosProfile::default().depth;
+    }
+    // Nobody shows that a player is alive but the engine.
+    if qos.liveliness == Liveliness::ManualByTopic {
+        qos.liveliness = Liveliness::Automatic;
+    }
+    qos
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subscriptions_match_every_publisher() {
+        let (reliable, latched) =
+            (QosProfile::default(), QosProfile::keep_last(1).transient_local());
+        let best_effort = QosProfile::sensor_data();
+        let qos = for_subscription(&[latched, latched]);
+        assert_eq!((qos.reliability, qos.durability), (latched.reliability, latched.durability));
+        for offered in [vec![reliable, latched], vec![best_effort, latched], vec![]] {
+            let qos = for_subscription(&offered);
+            assert!(offered.iter().all(|offered| is_received(&qos, offered)), "{offered:?}");
+            assert_eq!(qos.durability, Durability::Volatile);
+        }
+        assert!(!is_received(&for_subscription(&[reliable]), &best_effort));
+        assert!(!is_received(&for_subscription(&[latched]), &reliable));
+    }
+
+    #[test]
+    fn publishers_are_what_was_recorded() {
+        let latched = QosProfile::keep_last(1).transient_local();
+        assert_eq!(for_publisher(&[latched, latched]), latched);
+        assert_eq!(for_publisher(&[]), QosProfile::default());
+        let mixed = for_publisher(&[latched, QosProfile::keep_last(5).transient_local()]);
+        assert_eq!(mixed.durability, Durability::TransientLocal);
+        let unknown = QosProfile { history: History::Unknown, depth: 0, ..QosProfile::default() };
+        assert_eq!(for_publisher(&[unknown]), QosProfile::default());
+    }
+}

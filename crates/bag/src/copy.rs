@@ -1,0 +1,73 @@
+//! Copies messages of bags into another one, in the order of time: what `convert` and `slice` do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{ReadError, WriteError};
+use crate::message::{BagMessage, BagTopic, MessageFilter};
+use crate::reader::BagReader;
+use crate::writer::{BagWriter, TopicId};
+
+/// Why copying ended early.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CopyError {
+    /// A bag cannot be read on. What was copied before is in the new one.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The new bag cannot be written on.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Copies the messages that pass the filter; the number of them. Topics without messages are copied
+/// as well. Bags whose messages are of the same time are merged. `completed` gives each topic as it
+/// is to be announced, such as with the definition that an old bag lacks.
+///
+/// # Errors
+/// When one of the bags cannot be read or written.
+pub fn copy(
+    bags: &[BagReader],
+    filter: &MessageFilter,
+    writer: &mut BagWriter,
+    completed: impl Fn(&BagTopic) -> BagTopic,
+) -> Result<u64, CopyError> {
+    let mut known: HashMap<*const BagTopic, TopicId> = HashMap::new();
+    for topic in bags.iter().flat_map(BagReader::topics) {
+        if filter.has_topic(&topic.metadata.name) {
+            let id = writer.add_topic(completed(topic))?;
+            known.insert(Arc::as_ptr(topic), id);
+        }
+    }
+    let mut sources = Vec::new();
+    for bag in bags {
+        let mut messages = bag.messages(filter)?;
+        let first = messages.next().transpose()?;
+        sources.push((messages, first));
+    }
+    let mut copied = 0;
+    loop {
+        let time = |message: &Option<BagMessage>| message.as_ref().map(|message| message.log_time);
+        let next = sources.iter_mut().filter(|source| source.1.is_some());
+        let Some((messages, waiting)) = next.min_by_key(|source| time(&source.1)) else {
+            return Ok(copied);
+        };
+        let following = messages.next().transpose()?;
+        let Some(message) = std::mem::replace(waiting, following) else { continue };
+        let id = match known.get(&Arc::as_ptr(&message.topic)) {
+            Some(id) => *id,
+            None => {
+                let id = writer.add_topic(completed(&message.topic))?;
+                known.insert(Arc::as_ptr(&message.topic), id);
+                id
+            }
+        };
+        writer.write(
+            id,
+            message.sequence,
+            message.log_time,
+            message.publish_time,
+            &message.data,
+        )?;
+        copied += 1;
+    }
+}

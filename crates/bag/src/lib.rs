@@ -1,0 +1,73 @@
+//! Bags of ROS 2: recorded, read, indexed anew, converted and played, as rosbag2 has them.
+//!
+//! [`BagWriter`] writes a folder of MCAP files with `metadata.yaml`, [`BagReader`] reads those and
+//! the SQLite files of rosbag2, whole or damaged. [`Recorder`] and [`Player`] are the nodes (with
+//! the feature `node`).
+//!
+//! ```
+//! use feros_bag::{BagReader, BagTopic, BagWriter, MessageFilter, Schema, TopicMetadata, WriterOptions};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("bag");
+//! let name = "std_msgs/msg/String";
+//! let topic = BagTopic {
+//!     metadata: TopicMetadata::new("/chatter", name),
+//!     schema: Schema::of_interface(feros_interface::shipped(), &name.parse()?)?,
+//! };
+//! let mut writer = BagWriter::create(&path, WriterOptions::default())?;
+//! let chatter = writer.add_topic(topic)?;
+//! writer.write(chatter, 1, 1_000, 999, b"\0\x01\0\0\x06\0\0\0hello\0")?;
+//! writer.finish()?;
+//!
+//! let reader = BagReader::open(&path)?;
+//! for message in reader.messages(&MessageFilter::default())? {
+//!     assert_eq!(message?.log_time, 1_000);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod convert_options;
+mod copy;
+mod error;
+mod mcap_file;
+mod message;
+mod metadata;
+mod qos;
+mod queue;
+mod reader;
+mod reindex;
+mod schema;
+mod selection;
+mod sqlite_file;
+mod writer;
+mod yaml;
+
+#[cfg(feature = "node")]
+mod adapted_qos;
+#[cfg(feature = "node")]
+pub mod player;
+#[cfg(feature = "node")]
+pub mod recorder;
+
+pub use convert_options::{OutputBag, read_output_bags};
+pub use copy::{CopyError, copy};
+pub use error::{ReadError, WriteError};
+pub use mcap_file::{Compression, McapOptions};
+pub use message::{BagMessage, BagTopic, MessageFilter};
+pub use metadata::{
+    BagMetadata, FileInformation, METADATA_VERSION, TimeRange, TopicInformation, TopicMetadata,
+};
+#[cfg(feature = "node")]
+pub use player::{Player, PlayerOptions};
+pub use qos::read_overrides;
+pub use reader::{BagMessages, BagReader, ReaderOptions};
+#[cfg(feature = "node")]
+pub use recorder::{Recorder, RecorderOptions};
+pub use reindex::{Reindexed, reindex};
+pub use schema::Schema;
+pub use selection::{TopicKind, TopicSelection, topic_kind};
+pub use writer::{BagWriter, Split, TopicId, WriterOptions};
+pub use yaml::YamlError;
+
+/// The file of a bag that says what is in it.
+pub const METADATA_FILE: &str = "metadata.yaml";

@@ -1,0 +1,427 @@
+//! Reads an MCAP file: topics and counts from its index, messages in the order of time.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcap::records::{Header, Record, op};
+use mcap::sans_io::indexed_reader::{
+    IndexedReadEvent, IndexedReader, IndexedReaderOptions, ReadOrder,
+};
+use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use mcap::sans_io::summary_reader::{SummaryReadEvent, SummaryReader, SummaryReaderOptions};
+use mcap::{MAGIC, McapError, Summary};
+
+use super::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, scan, to_mcap_time, topic_of};
+use crate::error::ReadError;
+use crate::message::{BagMessage, BagTopic, MessageFilter};
+use crate::metadata::{BagMetadata, TimeRange};
+use crate::yaml::Node;
+
+/// The longest header that is looked at: a profile and the name of a library.
+const MAX_HEADER_BYTES: u64 = 64 << 10;
+
+/// An open file.
+pub(crate) struct McapFile {
+    path: PathBuf,
+    limit: usize,
+    summary: Summary,
+    topics: HashMap<u16, Arc<BagTopic>>,
+    /// Where messages end that are outside of chunks; `None` where the index tells of all.
+    loose_end: Option<u64>,
+    /// Bytes of the chunks that are needed at once to put all messages in order.
+    pub(crate) overlapping_bytes: u64,
+    pub(crate) has_index: bool,
+    pub(crate) damage: Option<String>,
+    pub(crate) bag_metadata: Option<BagMetadata>,
+}
+
+/// How many messages a file has by its index; `None` if it has none.
+pub(super) fn has_index(path: &Path, limit: usize) -> Result<Option<u64>, ReadError> {
+    let mut file = File::open(path).map_err(|error| ReadError::io(path, &error))?;
+    let summary = read_summary(&mut file, limit).unwrap_or_default();
+    let statistics = summary.and_then(|summary| summary.stats);
+    Ok(statistics.map(|statistics| statistics.message_count))
+}
+
+impl McapFile {
+    /// Opens a file; one without an index is looked through.
+    pub(crate) fn open(path: &Path, limit: usize) -> Result<Self, ReadError> {
+        let io = |error: std::io::Error| ReadError::io(path, &error);
+        let mut file = File::open(path).map_err(io)?;
+        let profile =
+            read_profile(&mut file).map_err(|error| ReadError::mcap(path, limit, &error))?;
+        if !profile.is_empty() && profile != PROFILE {
+            return Err(ReadError::OtherProfile { path: path.to_owned(), profile });
+        }
+        // An index that cannot be used is as good as none.
+        if let Ok(Some(summary)) = read_summary(&mut file, limit)
+            && is_usable(&summary)
+        {
+            let bag_metadata = read_bag_metadata(&mut file, &summary, limit);
+            return Ok(Self::new(path, limit, summary, None, bag_metadata));
+        }
+        let scanned = scan::scan(path, limit)?;
+        let loose_end = scanned.has_loose_messages.then_some(scanned.intact_end);
+        let metadata = scanned.bag_metadata.as_deref().and_then(parse_bag_metadata);
+        let mut opened = Self::new(path, limit, scanned.summary, loose_end, metadata);
+        let cut_off = || (!has_end(&mut file)).then(|| "its end is cut off".to_owned());
+        (opened.has_index, opened.damage) = (false, scanned.damage.or_else(cut_off));
+        Ok(opened)
+    }
+
+    fn new(
+        path: &Path,
+        limit: usize,
+        summary: Summary,
+        loose_end: Option<u64>,
+        bag_metadata: Option<BagMetadata>,
+    ) -> Self {
+        let topics = summary.channels.iter();
+        let topics = topics.map(|(id, channel)| (*id, Arc::new(topic_of(channel)))).collect();
+        let path = path.to_owned();
+        let overlapping_bytes = overlapping_bytes(&summary);
+        Self {
+            path,
+            limit,
+            summary,
+            topics,
+            loose_end,
+            overlapping_bytes,
+            has_index: true,
+            damage: None,
+            bag_metadata,
+        }
+    }
+
+    /// The topics with the number of their messages, by name.
+    pub(crate) fn topics(&self) -> Vec<(Arc<BagTopic>, u64)> {
+        let counts = self.summary.stats.as_ref().map(|stats| &stats.channel_message_counts);
+        let count = |id| counts.and_then(|counts| counts.get(id)).copied().unwrap_or(0);
+        let topics = self.topics.iter().map(|(id, topic)| (topic.clone(), count(id)));
+        let mut topics: Vec<_> = topics.collect();
+        topics.sort_by(|a, b| a.0.metadata.name.cmp(&b.0.metadata.name));
+        topics
+    }
+
+    pub(crate) fn message_count(&self) -> u64 {
+        self.summary.stats.as_ref().map_or(0, |statistics| statistics.message_count)
+    }
+
+    pub(crate) fn time(&self) -> Option<TimeRange> {
+        let statistics = self.summary.stats.as_ref()?;
+        (statistics.message_count > 0).then(|| TimeRange {
+            start: from_mcap_time(statistics.message_start_time),
+            end: from_mcap_time(statistics.message_end_time),
+        })
+    }
+
+    /// Whether putting the messages in order takes more memory than a reader may hold.
+    pub(crate) fn is_beyond_order(&self) -> bool {
+        self.overlapping_bytes > self.limit as u64
+    }
+
+    /// The messages that pass a filter, in the order of time, or of the file where
+    /// [`McapFile::is_beyond_order`] says so.
+    pub(crate) fn messages(&self, filter: &MessageFilter) -> Result<McapMessages, ReadError> {
+        let file = File::open(&self.path).map_err(|error| ReadError::io(&self.path, &error))?;
+        let size = file.metadata().map_err(|error| ReadError::io(&self.path, &error))?.len();
+        let wanted: BTreeSet<String> = self
+            .topics
+            .values()
+            .map(|topic| topic.metadata.name.clone())
+            .filter(|name| filter.has_topic(name))
+            .collect();
+        let walk = if wanted.is_empty() { Walk::Nothing } else { self.indexed(&wanted, filter)? };
+        Ok(McapMessages {
+            path: self.path.clone(),
+            file,
+            size,
+            limit: self.limit,
+            topics: self.topics.clone(),
+            filter: MessageFilter { topics: Some(wanted), ..filter.clone() },
+            walk,
+            loose_end: self.loose_end,
+        })
+    }
+
+    fn indexed(
+        &self,
+        wanted: &BTreeSet<String>,
+        filter: &MessageFilter,
+    ) -> Result<Walk, ReadError> {
+        let order = if self.is_beyond_order() { ReadOrder::File } else { ReadOrder::LogTime };
+        let mut options = IndexedReaderOptions::new()
+            .with_order(order)
+            .with_record_length_limit(self.limit)
+            .include_topics(wanted.clone());
+        if let Some(start) = filter.start {
+            options = options.log_time_on_or_after(to_mcap_time(start));
+        }
+        if let Some(end) = filter.end {
+            options = options.log_time_before(to_mcap_time(end).saturating_add(1));
+        }
+        let reader = IndexedReader::new_with_options(&self.summary, options)
+            .map_err(|error| ReadError::mcap(&self.path, self.limit, &error))?;
+        Ok(Walk::Indexed { reader: Box::new(reader), chunk: Vec::new() })
+    }
+}
+
+/// The messages of a file, one after the other.
+pub(crate) struct McapMessages {
+    path: PathBuf,
+    file: File,
+    size: u64,
+    limit: usize,
+    topics: HashMap<u16, Arc<BagTopic>>,
+    filter: MessageFilter,
+    walk: Walk,
+    /// Where messages outside of chunks end, which come after those within.
+    loose_end: Option<u64>,
+}
+
+enum Walk {
+    /// In the order of time, chunk by chunk.
+    Indexed {
+        reader: Box<IndexedReader>,
+        chunk: Vec<u8>,
+    },
+    /// In the order of the file, up to its intact end.
+    Linear {
+        reader: Box<LinearReader>,
+        left: u64,
+    },
+    Nothing,
+}
+
+impl McapMessages {
+    /// The next message; `None` at the end. After an error there is nothing.
+    pub(crate) fn next_message(&mut self) -> Option<Result<BagMessage, ReadError>> {
+        loop {
+            let next = match &mut self.walk {
+                Walk::Nothing => return None,
+                Walk::Indexed { reader, chunk } => {
+                    next_indexed(reader, chunk, &mut self.file, self.size, &self.topics)
+                }
+                Walk::Linear { reader, left } => {
+                    next_linear(reader, left, &mut self.file, &self.topics, &self.filter)
+                }
+            };
+            let next = next.map_err(|error| ReadError::mcap(&self.path, self.limit, &error));
+            match (&next, self.loose_end.take()) {
+                (Ok(Some(_)), loose_end) => self.loose_end = loose_end,
+                (Ok(None), Some(end)) => {
+                    if let Err(error) = self.begin_loose(end) {
+                        return Some(Err(error));
+                    }
+                    continue;
+                }
+                (Ok(None) | Err(_), _) => self.walk = Walk::Nothing,
+            }
+            return next.transpose();
+        }
+    }
+
+    /// Goes on with the messages outside of chunks.
+    fn begin_loose(&mut self, end: u64) -> Result<(), ReadError> {
+        self.walk = Walk::Nothing;
+        self.file.rewind().map_err(|error| ReadError::io(&self.path, &error))?;
+        let options = LinearReaderOptions::default()
+            .with_skip_end_magic(true)
+            .with_emit_chunks(true)
+            .with_record_length_limit(self.limit);
+        let reader = Box::new(LinearReader::new_with_options(options));
+        self.walk = Walk::Linear { reader, left: end };
+        Ok(())
+    }
+}
+
+fn next_indexed(
+    reader: &mut IndexedReader,
+    chunk: &mut Vec<u8>,
+    file: &mut File,
+    size: u64,
+    topics: &HashMap<u16, Arc<BagTopic>>,
+) -> Result<Option<BagMessage>, McapError> {
+    loop {
+        let (offset, length) = match reader.next_event() {
+            None => return Ok(None),
+            Some(event) => match event? {
+                IndexedReadEvent::ReadChunkRequest { offset, length } => (offset, length),
+                IndexedReadEvent::Message { header, data } => {
+                    let Some(topic) = topics.get(&header.channel_id) else { continue };
+                    return Ok(Some(BagMessage {
+                        topic: topic.clone(),
+                        log_time: from_mcap_time(header.log_time),
+                        publish_time: from_mcap_time(header.publish_time),
+                        sequence: header.sequence,
+                        data: data.to_vec(),
+                    }));
+                }
+            },
+        };
+        // Nothing is allocated that the file does not have.
+        if offset.checked_add(length as u64).is_none_or(|end| end > size) {
+            return Err(McapError::BadChunkStartOffset(offset));
+        }
+        chunk.resize(length, 0);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(chunk)?;
+        reader.insert_chunk_record_data(offset, chunk)?;
+    }
+}
+
+fn next_linear(
+    reader: &mut LinearReader,
+    left: &mut u64,
+    file: &mut File,
+    topics: &HashMap<u16, Arc<BagTopic>>,
+    filter: &MessageFilter,
+) -> Result<Option<BagMessage>, McapError> {
+    /// Records without chunks are small: the file is read in larger parts.
+    const PART: usize = 64 << 10;
+    while let Some(event) = reader.next_event() {
+        match event? {
+            LinearReadEvent::ReadRequest(needed) => {
+                let wanted = needed.max(PART);
+                let bytes = wanted.min(usize::try_from(*left).unwrap_or(usize::MAX));
+                let read = file.read(reader.insert(bytes))?;
+                reader.notify_read(read);
+                *left -= read as u64;
+            }
+            LinearReadEvent::Record { opcode: op::MESSAGE, data } => {
+                let Record::Message { header, data } = mcap::parse_record(op::MESSAGE, data)?
+                else {
+                    continue;
+                };
+                let Some(topic) = topics.get(&header.channel_id) else { continue };
+                let log_time = from_mcap_time(header.log_time);
+                if filter.has_time(log_time) && filter.has_topic(&topic.metadata.name) {
+                    return Ok(Some(BagMessage {
+                        topic: topic.clone(),
+                        log_time,
+                        publish_time: from_mcap_time(header.publish_time),
+                        sequence: header.sequence,
+                        data: data.into_owned(),
+                    }));
+                }
+            }
+            LinearReadEvent::Record { .. } => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The most bytes of unpacked chunks whose messages are of the same time, by more than one chunk:
+/// a single one has its own limit.
+fn overlapping_bytes(summary: &Summary) -> u64 {
+    // A chunk is held from its first message on, which comes before the end of another one.
+    let mut edges: Vec<(u64, bool, u64)> = Vec::with_capacity(summary.chunk_indexes.len() * 2);
+    for chunk in &summary.chunk_indexes {
+        let (start, end) = (chunk.message_start_time, chunk.message_end_time);
+        edges.push((start, false, chunk.uncompressed_size));
+        edges.push((end.max(start), true, chunk.uncompressed_size));
+    }
+    edges.sort_unstable();
+    let (mut bytes, mut chunks, mut most) = (0u64, 0u32, 0);
+    for (_, is_end, size) in edges {
+        if is_end {
+            (bytes, chunks) = (bytes.saturating_sub(size), chunks.saturating_sub(1));
+        } else {
+            (bytes, chunks) = (bytes.saturating_add(size), chunks.saturating_add(1));
+            most = if chunks > 1 { bytes.max(most) } else { most };
+        }
+    }
+    most
+}
+
+/// Whether an index tells where all messages are.
+fn is_usable(summary: &Summary) -> bool {
+    let Some(statistics) = &summary.stats else { return false };
+    let has_chunks = !summary.chunk_indexes.is_empty() || statistics.message_count == 0;
+    let knows_channels =
+        statistics.channel_message_counts.keys().all(|id| summary.channels.contains_key(id));
+    has_chunks && knows_channels
+}
+
+fn read_profile(file: &mut File) -> Result<String, McapError> {
+    let mut head = [0; 17];
+    let mut length = 0;
+    while length < head.len() {
+        match file.read(&mut head[length..])? {
+            0 => break,
+            read => length += read,
+        }
+    }
+    if length < MAGIC.len() || head[..8] != *MAGIC {
+        return Err(McapError::BadMagic);
+    }
+    let body_length = head[9..17].try_into().map_or(0, u64::from_le_bytes);
+    if length < head.len() || head[8] != op::HEADER || body_length > MAX_HEADER_BYTES {
+        return Ok(String::new());
+    }
+    let mut body = Vec::new();
+    file.take(body_length).read_to_end(&mut body)?;
+    match mcap::parse_record(op::HEADER, &body) {
+        Ok(Record::Header(Header { profile, .. })) => Ok(profile),
+        _ => Ok(String::new()),
+    }
+}
+
+/// Whether a file ends as one does that was ended.
+fn has_end(file: &mut File) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    let from_end = -i64::try_from(magic.len()).expect("a few bytes");
+    let read = file.seek(SeekFrom::End(from_end)).and_then(|_| file.read_exact(&mut magic));
+    read.is_ok() && magic == *MAGIC
+}
+
+fn read_summary(file: &mut File, limit: usize) -> Result<Option<Summary>, McapError> {
+    let size = file.metadata()?.len();
+    let options =
+        SummaryReaderOptions::default().with_file_size(size).with_record_length_limit(limit);
+    let mut reader = SummaryReader::new_with_options(options);
+    while let Some(event) = reader.next_event() {
+        match event? {
+            SummaryReadEvent::ReadRequest(needed) => {
+                // No more than the file has: its words are not trusted.
+                let bytes = needed.min(usize::try_from(size).unwrap_or(usize::MAX));
+                let read = file.read(reader.insert(bytes))?;
+                reader.notify_read(read);
+            }
+            SummaryReadEvent::SeekRequest(to) => reader.notify_seeked(file.seek(to)?),
+        }
+    }
+    Ok(reader.finish())
+}
+
+/// The bag's metadata that is inside; nothing where it cannot be read, as it can be made anew.
+fn read_bag_metadata(file: &mut File, summary: &Summary, limit: usize) -> Option<BagMetadata> {
+    let size = file.metadata().ok()?.len();
+    let index = summary.metadata_indexes.iter().rev().find(|index| index.name == METADATA_NAME)?;
+    let end = index.offset.checked_add(index.length)?;
+    if end > size || index.length > limit as u64 || index.length < 9 {
+        return None;
+    }
+    let mut record = vec![0; usize::try_from(index.length).ok()?];
+    file.seek(SeekFrom::Start(index.offset)).ok()?;
+    file.read_exact(&mut record).ok()?;
+    match mcap::parse_record(op::METADATA, &record[9..]) {
+        Ok(Record::Metadata(metadata)) => parse_bag_metadata(metadata.metadata.get(METADATA_KEY)?),
+        _ => None,
+    }
+}
+
+fn parse_bag_metadata(text: &str) -> Option<BagMetadata> {
+    let is_whole =
+        matches!(Node::parse(text), Ok(node) if node.get("rosbag2_bagfile_information").is_some());
+    let text = if is_whole {
+        text.to_owned()
+    } else {
+        let lines: String = text.lines().map(|line| format!("  {line}\n")).collect();
+        format!("rosbag2_bagfile_information:\n{lines}")
+    };
+    BagMetadata::from_yaml(&text).ok()
+}

@@ -1,0 +1,225 @@
+//! Writes one MCAP file: chunks that are complete once they are written, and the index at its end.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mcap::records::{MessageHeader, Metadata};
+use mcap::{McapError, WriteOptions};
+
+use super::{HASH_KEY, METADATA_KEY, METADATA_NAME, PROFILE, QOS_KEY, index, to_mcap_time};
+use crate::message::BagTopic;
+use crate::qos;
+use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
+
+/// How the chunks of a file are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compression {
+    /// Not at all: as fast as the disk.
+    #[default]
+    None,
+    /// By zstd at this level, from 1 (fast) to 22; 0 is its default.
+    Zstd {
+        /// The level.
+        level: u32,
+    },
+    /// By LZ4.
+    Lz4,
+}
+
+/// How MCAP files are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McapOptions {
+    /// How chunks are compressed.
+    pub compression: Compression,
+    /// Bytes of messages after which a chunk ends: what a killed recorder can lose.
+    pub chunk_bytes: u64,
+    /// Whether chunks have a checksum.
+    pub checksums: bool,
+}
+
+impl Default for McapOptions {
+    /// Chunks of 1 MiB with checksums, not compressed.
+    fn default() -> Self {
+        Self { compression: Compression::None, chunk_bytes: 1 << 20, checksums: true }
+    }
+}
+
+/// Bytes that are collected before they go to the system; what is larger goes there by itself,
+/// without a copy.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A file that says how far it is written.
+struct Output {
+    inner: BufWriter<File>,
+    position: u64,
+    size: Arc<AtomicU64>,
+}
+
+impl Output {
+    fn advance(&mut self, bytes: usize) {
+        self.position += bytes as u64;
+        self.size.fetch_max(self.position, Ordering::Relaxed);
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.advance(written);
+        Ok(written)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.inner.write_all(bytes)?;
+        self.advance(bytes.len());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        // Asking where it is, which happens for each chunk, is no reason to write what is buffered.
+        if let SeekFrom::Current(0) = to {
+            return Ok(self.position);
+        }
+        self.position = self.inner.seek(to)?;
+        Ok(self.position)
+    }
+}
+
+/// A file that is being written.
+pub(crate) struct McapFileWriter {
+    path: PathBuf,
+    /// `None` once it has ended.
+    writer: Option<mcap::Writer<Output>>,
+    size: Arc<AtomicU64>,
+}
+
+impl McapFileWriter {
+    /// Makes the file, which must not be there.
+    pub(crate) fn create(path: &Path, options: &McapOptions) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).read(true).create_new(true).open(path)?;
+        let size = Arc::<AtomicU64>::default();
+        let inner = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let output = Output { inner, position: 0, size: size.clone() };
+        let (compression, level) = match options.compression {
+            Compression::None => (None, 0),
+            Compression::Zstd { level } => (Some(mcap::Compression::Zstd), level),
+            Compression::Lz4 => (Some(mcap::Compression::Lz4), 0),
+        };
+        let mut writer = WriteOptions::new()
+            .profile(PROFILE)
+            .library(concat!("feros-bag ", env!("CARGO_PKG_VERSION")))
+            .compression(compression)
+            .compression_level(level)
+            .compression_threads(0)
+            .chunk_size(Some(options.chunk_bytes))
+            .calculate_chunk_crcs(options.checksums)
+            // Chunks have checksums of their own: no second one over each byte.
+            .calculate_data_section_crc(false)
+            .create(output)
+            .map_err(into_io)?;
+        // Its beginning at once: a file that is empty after a kill is no bag.
+        writer.flush().map_err(into_io)?;
+        Ok(Self { path: path.to_owned(), writer: Some(writer), size })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes are written.
+    pub(crate) fn size(&self) -> u64 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    fn writer(&mut self) -> io::Result<&mut mcap::Writer<Output>> {
+        self.writer.as_mut().ok_or_else(|| io::Error::other("the file has ended"))
+    }
+
+    /// Announces a topic; the number is that of its channel.
+    pub(crate) fn add_topic(&mut self, topic: &BagTopic) -> io::Result<u16> {
+        let metadata = &topic.metadata;
+        let mut profiles = String::new();
+        qos::write_profiles(&mut profiles, &metadata.offered_qos_profiles, "");
+        let described: BTreeMap<String, String> = [
+            (QOS_KEY.to_owned(), profiles),
+            (HASH_KEY.to_owned(), metadata.type_description_hash.clone()),
+        ]
+        .into();
+        let schema = &topic.schema;
+        let writer = self.writer()?;
+        let schema_id = writer
+            .add_schema(&metadata.type_name, &schema.encoding, schema.text.as_bytes())
+            .map_err(into_io)?;
+        let format = &metadata.serialization_format;
+        writer.add_channel(schema_id, &metadata.name, format, &described).map_err(into_io)
+    }
+
+    /// Writes a message of a topic that was announced.
+    pub(crate) fn write(
+        &mut self,
+        channel_id: u16,
+        sequence: u32,
+        log_time: i64,
+        publish_time: i64,
+        data: &[u8],
+    ) -> io::Result<()> {
+        let header = MessageHeader {
+            channel_id,
+            sequence,
+            log_time: to_mcap_time(log_time),
+            publish_time: to_mcap_time(publish_time),
+        };
+        self.writer()?.write_to_known_channel(&header, data).map_err(into_io)
+    }
+
+    /// Ends the chunk that was begun, so that it is in the file whatever becomes of the process.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.writer()?.flush().map_err(into_io)
+    }
+
+    /// Writes the bag's metadata into the file, and the index.
+    pub(crate) fn finish(&mut self, bag_metadata: &str) -> io::Result<()> {
+        let metadata = Metadata {
+            name: METADATA_NAME.to_owned(),
+            metadata: [(METADATA_KEY.to_owned(), bag_metadata.to_owned())].into(),
+        };
+        let writer = self.writer()?;
+        writer.write_metadata(&metadata).map_err(into_io)?;
+        writer.finish().map_err(into_io)?;
+        if let Some(writer) = self.writer.take() {
+            writer.into_inner().inner.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file after an error: what is no whole chunk is cut off, and the index is written if
+    /// there is room for it. The number of messages that are kept.
+    pub(crate) fn salvage(&mut self) -> u64 {
+        if let Some(writer) = self.writer.take() {
+            // What is buffered is part of a chunk that is not whole.
+            let _ = writer.into_inner().inner.into_parts();
+        }
+        match index::reindex(&self.path, DEFAULT_MAX_CHUNK_BYTES) {
+            Ok(reindexed) => reindexed.message_count,
+            Err(_) => 0,
+        }
+    }
+}
+
+/// The error of the system, where it is one.
+fn into_io(error: McapError) -> io::Error {
+    match error {
+        McapError::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    }
+}

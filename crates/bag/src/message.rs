@@ -1,0 +1,55 @@
+//! A message of a bag, and the topic that it belongs to.
+
+use std::sync::Arc;
+
+use crate::metadata::TopicMetadata;
+use crate::schema::Schema;
+
+/// A topic that a bag has messages of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BagTopic {
+    /// Name, type and QoS.
+    pub metadata: TopicMetadata,
+    /// The definition of the type.
+    pub schema: Schema,
+}
+
+/// A message as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BagMessage {
+    /// Its topic.
+    pub topic: Arc<BagTopic>,
+    /// When it was received, in nanoseconds since 1970: the time that a bag is ordered by.
+    pub log_time: i64,
+    /// When it was published, in nanoseconds since 1970; the time of receipt where that is not
+    /// known.
+    pub publish_time: i64,
+    /// Its number among those of its publisher; 0 where it is not known.
+    pub sequence: u32,
+    /// The message as it travels: CDR with its 4-byte header.
+    pub data: Vec<u8>,
+}
+
+/// Which messages of a bag are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageFilter {
+    /// Not before this time, in nanoseconds since 1970.
+    pub start: Option<i64>,
+    /// Not after this time, in nanoseconds since 1970.
+    pub end: Option<i64>,
+    /// Of these topics alone; all where nothing is said.
+    pub topics: Option<std::collections::BTreeSet<String>>,
+}
+
+impl MessageFilter {
+    /// Whether messages of a topic are wanted.
+    pub fn has_topic(&self, name: &str) -> bool {
+        self.topics.as_ref().is_none_or(|topics| topics.contains(name))
+    }
+
+    /// Whether a message of this time is wanted.
+    pub fn has_time(&self, log_time: i64) -> bool {
+        self.start.is_none_or(|start| log_time >= start)
+            && self.end.is_none_or(|end| log_time <= end)
+    }
+}

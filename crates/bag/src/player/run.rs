@@ -1,0 +1,238 @@
+//! The thread that plays: reads ahead, waits for the time of each message, publishes it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros::rmw::TypeHash;
+use feros::{Durability, GenericPublisher, Node, TypeIdentity};
+
+use super::control::{Control, Turn};
+use super::{PlayError, Played, PlayerOptions};
+use crate::adapted_qos::for_publisher;
+use crate::error::ReadError;
+use crate::message::{BagMessage, BagTopic, MessageFilter};
+use crate::queue::{Popped, Queue};
+use crate::reader::BagReader;
+
+/// A year: whoever reads ahead ends by an item, an error, or the end.
+const FOR_EVER: Duration = Duration::from_secs(31_536_000);
+
+pub(super) struct Run {
+    bag: BagReader,
+    topics: BTreeSet<String>,
+    range: RangeInclusive<i64>,
+    publishers: HashMap<(String, String), Outlet>,
+    control: Arc<Control>,
+}
+
+struct Outlet {
+    publisher: GenericPublisher,
+    is_latched: bool,
+}
+
+/// How a stretch of the bag ended.
+enum End {
+    Played,
+    Seek(i64),
+    Stopped,
+}
+
+impl Run {
+    pub(super) fn new(
+        node: &Node,
+        bag: BagReader,
+        topics: BTreeSet<String>,
+        range: RangeInclusive<i64>,
+        options: &PlayerOptions,
+        control: Arc<Control>,
+    ) -> Result<Self, PlayError> {
+        let mut publishers = HashMap::new();
+        for topic in bag.topics().iter().filter(|topic| topics.contains(&topic.metadata.name)) {
+            let metadata = &topic.metadata;
+            if metadata.serialization_format != "cdr" {
+                tracing::warn!(
+                    "{} is not played: its messages are serialized as {:?}, not as cdr",
+                    metadata.name,
+                    metadata.serialization_format
+                );
+                continue;
+            }
+            let overridden = options.qos_overrides.get(&metadata.name).copied();
+            let qos = overridden.unwrap_or_else(|| for_publisher(&metadata.offered_qos_profiles));
+            let hash = metadata.type_description_hash.parse::<feros_interface::TypeHash>();
+            let hash = hash.ok().map(|hash| TypeHash(hash.0));
+            let identity = TypeIdentity { name: metadata.type_name.clone(), hash };
+            let publisher = node.create_generic_publisher(&metadata.name, &identity, qos)?;
+            let is_latched = qos.durability == Durability::TransientLocal;
+            publishers.insert(key_of(topic), Outlet { publisher, is_latched });
+        }
+        if publishers.is_empty() {
+            return Err(PlayError::Nothing);
+        }
+        Ok(Self { bag, topics, range, publishers, control })
+    }
+
+    /// Plays to the end; the control knows when that was.
+    pub(super) fn play(self, options: &PlayerOptions) -> Result<Played, PlayError> {
+        let played = self.play_rounds(options);
+        if let Some(timeout) = options.wait_for_all_acked {
+            for outlet in self.publishers.values() {
+                if let Err(error) = outlet.publisher.wait_for_all_acked(timeout) {
+                    tracing::warn!("{}: {error}", outlet.publisher.topic_name());
+                }
+            }
+        }
+        self.control.end();
+        played
+    }
+
+    fn play_rounds(&self, options: &PlayerOptions) -> Result<Played, PlayError> {
+        let mut played = Played::default();
+        self.wait_for_subscriptions(options);
+        while !self.control.is_stopped() {
+            self.control.delay(options.delay);
+            let mut start = *self.range.start();
+            loop {
+                played.messages += self.publish_latched(start)?;
+                self.control.begin(start);
+                match self.play_from(start, options.read_ahead_bytes, &mut played.messages)? {
+                    End::Seek(time) => start = time,
+                    End::Played => break,
+                    End::Stopped => return Ok(played),
+                }
+            }
+            played.rounds += 1;
+            if !options.is_looping {
+                break;
+            }
+        }
+        Ok(played)
+    }
+
+    fn wait_for_subscriptions(&self, options: &PlayerOptions) {
+        let Some(timeout) = options.wait_for_subscriptions else { return };
+        for outlet in self.publishers.values() {
+            // In parts, so that an end is not waited for.
+            let part = Duration::from_millis(100);
+            let mut left = timeout;
+            while !left.is_zero() && !self.control.is_stopped() {
+                if outlet.publisher.wait_for_subscriptions(1, part.min(left)).is_ok() {
+                    break;
+                }
+                left = left.saturating_sub(part);
+            }
+            if left.is_zero() {
+                let topic = outlet.publisher.topic_name();
+                tracing::warn!(
+                    "nobody subscribed to {topic} within {timeout:?}: it is played all the same"
+                );
+            }
+        }
+    }
+
+    /// Publishes the last message before the start of each latched topic: whoever subscribes has it
+    /// where the bag begins in its middle.
+    fn publish_latched(&self, start: i64) -> Result<u64, PlayError> {
+        let bag_start = self.bag.metadata().time.map_or(start, |time| time.start);
+        let latched = self.publishers.iter().filter(|(_, outlet)| outlet.is_latched);
+        let topics: BTreeSet<String> = latched.map(|((name, _), _)| name.clone()).collect();
+        if start <= bag_start || topics.is_empty() {
+            return Ok(0);
+        }
+        let end = Some(start.saturating_sub(1));
+        let filter = MessageFilter { start: None, end, topics: Some(topics) };
+        let mut last: BTreeMap<(String, String), BagMessage> = BTreeMap::new();
+        for message in self.bag.messages(&filter)? {
+            let message = message?;
+            last.insert(key_of(&message.topic), message);
+        }
+        let mut published = 0;
+        for message in last.values() {
+            published += u64::from(self.publish(message)?);
+        }
+        Ok(published)
+    }
+
+    fn play_from(
+        &self,
+        start: i64,
+        read_ahead_bytes: usize,
+        published: &mut u64,
+    ) -> Result<End, PlayError> {
+        let filter = MessageFilter {
+            start: Some(start),
+            end: Some(*self.range.end()),
+            topics: Some(self.topics.clone()),
+        };
+        let queue: Queue<Result<BagMessage, ReadError>> = Queue::new(read_ahead_bytes);
+        std::thread::scope(|scope| {
+            let ahead = &queue;
+            let reader = std::thread::Builder::new().name("feros-bag-read".into());
+            let reader = reader.spawn_scoped(scope, move || {
+                read_ahead(&self.bag, &filter, ahead);
+                ahead.close();
+            });
+            if let Err(error) = reader {
+                return Err(PlayError::Thread { reason: error.to_string() });
+            }
+            let ended = self.publish_all(&queue, published);
+            queue.abandon();
+            ended
+        })
+    }
+
+    fn publish_all(
+        &self,
+        queue: &Queue<Result<BagMessage, ReadError>>,
+        published: &mut u64,
+    ) -> Result<End, PlayError> {
+        loop {
+            let message = match queue.pop(FOR_EVER) {
+                Popped::Item(message) => message?,
+                Popped::TimedOut => continue,
+                Popped::Closed => return Ok(End::Played),
+            };
+            match self.control.wait_for(message.log_time) {
+                Turn::Publish => {
+                    *published += u64::from(self.publish(&message)?);
+                    self.control.published();
+                }
+                Turn::Seek(time) => return Ok(End::Seek(time)),
+                Turn::Stop => return Ok(End::Stopped),
+            }
+        }
+    }
+
+    /// Publishes a message; whether its topic is played.
+    fn publish(&self, message: &BagMessage) -> Result<bool, PlayError> {
+        let Some(outlet) = self.publishers.get(&key_of(&message.topic)) else { return Ok(false) };
+        outlet.publisher.publish_serialized(&message.data).map_err(|error| PlayError::Publish {
+            topic: message.topic.metadata.name.clone(),
+            source: Arc::new(error),
+        })?;
+        Ok(true)
+    }
+}
+
+fn key_of(topic: &BagTopic) -> (String, String) {
+    (topic.metadata.name.clone(), topic.metadata.type_name.clone())
+}
+
+fn read_ahead(
+    bag: &BagReader,
+    filter: &MessageFilter,
+    queue: &Queue<Result<BagMessage, ReadError>>,
+) {
+    let messages = match bag.messages(filter) {
+        Ok(messages) => messages,
+        Err(error) => return drop(queue.push(Err(error), 0)),
+    };
+    for message in messages {
+        let bytes = message.as_ref().map_or(0, |message| message.data.len());
+        if queue.push(message, bytes + size_of::<BagMessage>()).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! QoS profiles as rosbag2 writes them: with words since version 9 of the metadata, with the
+//! numbers of rmw before, as YAML within the metadata or as a text of its own.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliability};
+
+use crate::yaml::{Node, YamlError};
+
+/// What rmw writes for "no limit": the nanoseconds of an i64.
+const INFINITE: (u64, u64) = (9_223_372_036, 854_775_807);
+
+/// Writes profiles as a YAML list, each line after `indent`.
+pub(crate) fn write_profiles(out: &mut String, profiles: &[QosProfile], indent: &str) {
+    for profile in profiles {
+        let mut lines = vec![
+            format!("history: {}", profile.history.to_string().to_lowercase()),
+            format!("depth: {}", profile.depth),
+            format!("reliability: {}", profile.reliability.to_string().to_lowercase()),
+            format!("durability: {}", profile.durability.to_string().to_lowercase()),
+        ];
+        lines.extend(duration_lines("deadline", profile.deadline));
+        lines.extend(duration_lines("lifespan", profile.lifespan));
+        lines.push(format!("liveliness: {}", profile.liveliness.to_string().to_lowercase()));
+        lines
+            .extend(duration_lines("liveliness_lease_duration", profile.liveliness_lease_duration));
+        lines.push(format!(
+            "avoid_ros_namespace_conventions: {}",
+            profile.avoid_ros_namespace_conventions
+        ));
+        for (number, line) in lines.iter().enumerate() {
+            let begin = if number == 0 { "- " } else { "  " };
+            out.push_str(&format!("{indent}{begin}{line}\n"));
+        }
+    }
+}
+
+fn duration_lines(name: &str, duration: QosDuration) -> [String; 3] {
+    let (sec, nsec) = match duration.finite() {
+        Some(finite) => (finite.as_secs(), u64::from(finite.subsec_nanos())),
+        None => INFINITE,
+    };
+    [format!("{name}:"), format!("  sec: {sec}"), format!("  nsec: {nsec}")]
+}
+
+/// Profiles of a list, or of a text that is a list.
+pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
+    match node {
+        Node::Scalar(text) if text.trim().is_empty() || text == "[]" => Ok(Vec::new()),
+        Node::Scalar(text) => match Node::parse(text)? {
+            Node::Scalar(_) => Err(YamlError::new("profiles are a text", "a list of profiles")),
+            parsed => read_profiles(&parsed),
+        },
+        Node::List(profiles) => profiles.iter().map(read_profile).collect(),
+        Node::Map(_) => Err(YamlError::new("profiles are a mapping", "a list of profiles")),
+    }
+}
+
+/// The overrides of `--qos-profile-overrides-path`: topics with a profile each, of which policies
+/// may be missing.
+///
+/// # Errors
+/// When the text is no YAML or a policy has no such value.
+pub fn read_overrides(text: &str) -> Result<BTreeMap<String, QosProfile>, YamlError> {
+    let Node::Map(topics) = Node::parse(text)? else {
+        return Err(YamlError::new("the file is no mapping", "topics with a QoS profile each"));
+    };
+    topics.iter().map(|(topic, node)| Ok((topic.clone(), read_profile(node)?))).collect()
+}
+
+fn read_profile(node: &Node) -> Result<QosProfile, YamlError> {
+    let default = QosProfile::default();
+    Ok(QosProfile {
+        history: policy(node, "history", default.history, |number| match number {
+            0 => History::SystemDefault,
+            1 => History::KeepLast,
+            2 => History::KeepAll,
+            _ => History::Unknown,
+        })?,
+        depth: node.number("depth", default.depth)?,
+        reliability: policy(node, "reliability", default.reliability, |number| match number {
+            1 => Reliability::Reliable,
+            2 => Reliability::BestEffort,
+            4 => Reliability::BestAvailable,
+            _ => Reliability::SystemDefault,
+        })?,
+        durability: policy(node, "durability", default.durability, |number| match number {
+            1 => Durability::TransientLocal,
+            2 => Durability::Volatile,
+            4 => Durability::BestAvailable,
+            _ => Durability::SystemDefault,
+        })?,
+        deadline: duration(node, "deadline")?,
+        lifespan: duration(node, "lifespan")?,
+        liveliness: policy(node, "liveliness", default.liveliness, |number| match number {
+            1 => Liveliness::Automatic,
+            3 => Liveliness::ManualByTopic,
+            5 => Liveliness::BestAvailable,
+            _ => Liveliness::SystemDefault,
+        })?,
+        liveliness_lease_duration: duration(node, "liveliness_lease_duration")?,
+        avoid_ros_namespace_conventions: node.text("avoid_ros_namespace_conventions")
+            == Some("true"),
+    })
+}
+
+/// A policy by its word or its number; unknown words, such as `unknown` itself, are the default.
+fn policy<P: std::str::FromStr>(
+    node: &Node,
+    key: &str,
+    default: P,
+    numbered: impl Fn(u8) -> P,
+) -> Result<P, YamlError> {
+    let Some(text) = node.text(key) else { return Ok(default) };
+    if let Ok(number) = text.parse() {
+        return Ok(numbered(number));
+    }
+    match text.parse() {
+        Ok(policy) => Ok(policy),
+        Err(_) if text.eq_ignore_ascii_case("unknown") => Ok(default),
+        Err(_) => Err(YamlError::new(
+            format!("`{key}` is {text:?}"),
+            "a value of this policy, such as reliable, volatile, keep_last or automatic",
+        )),
+    }
+}
+
+fn duration(node: &Node, key: &str) -> Result<QosDuration, YamlError> {
+    let Some(value) = node.get(key) else { return Ok(QosDuration::Infinite) };
+    let (sec, nsec): (u64, u64) = (value.number("sec", 0)?, value.number("nsec", 0)?);
+    let older_infinity = (2_147_483_647, 4_294_967_295); // of Foxy and Galactic
+    if sec >= INFINITE.0 || (sec, nsec) == older_infinity || nsec > 999_999_999 {
+        return Ok(QosDuration::Infinite);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "below a second of nanoseconds")]
+    Ok(Duration::new(sec, nsec as u32).into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn profiles_read_back() {
+        let profiles = [
+            QosProfile::keep_last(3).best_effort().transient_local(),
+            QosProfile::keep_all()
+                .deadline(Duration::from_millis(1500))
+                .liveliness(Liveliness::ManualByTopic, Duration::from_secs(2)),
+            QosProfile::system_default(),
+        ];
+        let mut text = String::new();
+        write_profiles(&mut text, &profiles, "  ");
+        assert!(text.starts_with("  - history: keep_last\n    depth: 3\n"), "{text}");
+        assert_eq!(read_profiles(&Node::parse(&text).unwrap()).unwrap(), profiles);
+        assert_eq!(read_profiles(&Node::Scalar(text)).unwrap(), profiles);
+        assert_eq!(read_profiles(&Node::Scalar(String::new())).unwrap(), []);
+    }
+
+    #[test]
+    fn numbers_of_rmw_are_read() {
+        let text = "- history: 2\n  depth: 7\n  reliability: 2\n  durability: 1\n  deadline: {sec: 0, \
+                    nsec: 5000000}\n  lifespan: {sec: 2147483647, nsec: 4294967295}\n  liveliness: 3\n";
+        let expected = QosProfile { depth: 7, ..QosProfile::keep_all() }
+            .best_effort()
+            .transient_local()
+            .deadline(Duration::from_millis(5));
+        let expected = QosProfile { liveliness: Liveliness::ManualByTopic, ..expected };
+        assert_eq!(read_profiles(&Node::Scalar(text.into())).unwrap(), [expected]);
+    }
+
+    #[test]
+    fn overrides_name_topics() {
+        let overrides = read_overrides("/a:\n  reliability: best_effort\n  depth: 2\n").unwrap();
+        assert_eq!(overrides["/a"], QosProfile::keep_last(2).best_effort());
+        assert!(read_overrides("/a: {reliability: sometimes}").is_err());
+        assert!(read_overrides("5").is_err());
+    }
+}

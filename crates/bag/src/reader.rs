@@ -1,0 +1,391 @@
+//! Reads bags: a folder with files of one storage, or one such file, whole or damaged.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::METADATA_FILE;
+use crate::error::ReadError;
+use crate::mcap_file::{McapFile, McapMessages};
+use crate::message::{BagMessage, BagTopic, MessageFilter};
+use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation};
+use crate::sqlite_file::{SqliteFile, SqliteMessages};
+
+/// The most bytes of `metadata.yaml`.
+const MAX_METADATA_BYTES: u64 = 64 << 20;
+/// The largest chunk or message that is held, unless told otherwise.
+pub(crate) const DEFAULT_MAX_CHUNK_BYTES: usize = 1 << 30;
+
+/// How bags are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReaderOptions {
+    /// The largest chunk or message that is held at once: what a bag can have a reader allocate.
+    pub max_chunk_bytes: usize,
+    /// Whether `metadata.yaml` says which files there are; else the folder does.
+    pub use_metadata_file: bool,
+}
+
+impl Default for ReaderOptions {
+    /// Chunks of up to 1 GiB, files as `metadata.yaml` names them.
+    fn default() -> Self {
+        Self { max_chunk_bytes: DEFAULT_MAX_CHUNK_BYTES, use_metadata_file: true }
+    }
+}
+
+/// An open bag. What it says of itself is taken from its files, so that it is right also where a
+/// recorder was killed before it could say it.
+pub struct BagReader {
+    path: PathBuf,
+    limit: usize,
+    metadata: BagMetadata,
+    files: Vec<OpenFile>,
+    topics: Vec<Arc<BagTopic>>,
+    warnings: Vec<String>,
+}
+
+struct OpenFile {
+    time: Option<TimeRange>,
+    storage: Storage,
+    /// Keeps what was unpacked.
+    _unpacked: Option<tempfile::TempPath>,
+}
+
+enum Storage {
+    Mcap(Box<McapFile>),
+    Sqlite(SqliteFile),
+}
+
+impl BagReader {
+    /// Opens a bag: its folder, or one of its files.
+    ///
+    /// # Errors
+    /// When there is no bag, or one of its files is none of ROS 2.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        Self::open_with(path.as_ref(), &ReaderOptions::default())
+    }
+
+    /// As [`BagReader::open`], with limits of the caller's.
+    ///
+    /// # Errors
+    /// As [`BagReader::open`].
+    pub fn open_with(path: &Path, options: &ReaderOptions) -> Result<Self, ReadError> {
+        let named = if options.use_metadata_file { read_metadata_file(path)? } else { None };
+        let paths = files_of(path, named.as_ref())?;
+        let mut reader = Self {
+            path: path.to_owned(),
+            limit: options.max_chunk_bytes,
+            metadata: BagMetadata {
+                time: None,
+                message_count: 0,
+                topics: Vec::new(),
+                files: Vec::new(),
+                ..named.clone().unwrap_or_default()
+            },
+            files: Vec::new(),
+            topics: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut counts = BTreeMap::new();
+        for path in &paths {
+            reader.open_file(path, named.is_some(), &mut counts)?;
+        }
+        reader.metadata.topics = counts
+            .into_iter()
+            .map(|(_, (topic, message_count))| TopicInformation {
+                topic: topic.metadata.clone(),
+                message_count,
+            })
+            .collect();
+        Ok(reader)
+    }
+
+    fn open_file(
+        &mut self,
+        path: &Path,
+        is_described: bool,
+        counts: &mut BTreeMap<(String, String), (Arc<BagTopic>, u64)>,
+    ) -> Result<(), ReadError> {
+        let unpacked = unpack(path)?;
+        let readable = unpacked.as_deref().unwrap_or(path);
+        let is_sqlite = stem(path).ends_with(".db3");
+        let (storage, topics, message_count, time) = if is_sqlite {
+            let file = SqliteFile::open(readable, self.limit)?;
+            let (topics, count, time) = (file.topics(), file.message_count(), file.time);
+            (Storage::Sqlite(file), topics, count, time)
+        } else {
+            let mut file = McapFile::open(readable, self.limit)?;
+            if let Some(damage) = &file.damage {
+                self.warnings.push(format!(
+                    "{} was not ended as it should be ({damage}): what is intact is read",
+                    path.display()
+                ));
+            }
+            if file.is_beyond_order() {
+                self.warnings.push(format!(
+                    "{} has chunks of the same time with {} bytes, more than the {} that a reader \
+                     holds at once: its messages come in the order of the file. a smaller \
+                     recording is made by `feros bag slice`",
+                    path.display(),
+                    file.overlapping_bytes,
+                    self.limit
+                ));
+            }
+            let inner = file.bag_metadata.take();
+            if let Some(inner) = inner.filter(|_| !is_described) {
+                self.metadata.custom_data.extend(inner.custom_data);
+                self.metadata.ros_distro = inner.ros_distro;
+            }
+            let (topics, count, time) = (file.topics(), file.message_count(), file.time());
+            (Storage::Mcap(Box::new(file)), topics, count, time)
+        };
+        self.metadata.storage_identifier = if is_sqlite { "sqlite3" } else { "mcap" }.to_owned();
+        for (topic, count) in topics {
+            let key = (topic.metadata.name.clone(), topic.metadata.type_name.clone());
+            let known = counts.entry(key).or_insert_with(|| {
+                self.topics.push(topic.clone());
+                (topic, 0)
+            });
+            known.1 += count;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.metadata.files.push(FileInformation { path: name, time, message_count });
+        self.metadata.message_count += message_count;
+        self.metadata.time = TimeRange::joined(self.metadata.time, time);
+        self.files.push(OpenFile { time, storage, _unpacked: unpacked });
+        Ok(())
+    }
+
+    /// Where the bag is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is known of the bag, as its files say.
+    pub fn metadata(&self) -> &BagMetadata {
+        &self.metadata
+    }
+
+    /// The topics; one name may have several types.
+    pub fn topics(&self) -> &[Arc<BagTopic>] {
+        &self.topics
+    }
+
+    /// What is not as it should be and yet no obstacle, such as a file that was not ended.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Whether every file has its index. Without one, opening reads the whole file.
+    pub fn is_indexed(&self) -> bool {
+        self.files.iter().all(|file| match &file.storage {
+            Storage::Mcap(file) => file.has_index,
+            Storage::Sqlite(_) => true,
+        })
+    }
+
+    /// Bytes of the files.
+    pub fn size_bytes(&self) -> u64 {
+        let files = self.metadata.files.iter().map(|file| match self.path.is_dir() {
+            true => self.path.join(&file.path),
+            false => self.path.clone(),
+        });
+        files.filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum()
+    }
+
+    /// The messages that pass a filter, file after file, each in the order of time; in the order of
+    /// the file where so many chunks are of the same time that they exceed `max_chunk_bytes`, which
+    /// [`BagReader::warnings`] says.
+    ///
+    /// # Errors
+    /// When the first file cannot be read; those of later messages are with them.
+    pub fn messages(&self, filter: &MessageFilter) -> Result<BagMessages<'_>, ReadError> {
+        let is_compressed = self.metadata.compression_mode.eq_ignore_ascii_case("message");
+        if is_compressed && self.metadata.compression_format != "zstd" {
+            let format = self.metadata.compression_format.clone();
+            return Err(ReadError::UnknownCompression { path: self.path.clone(), format });
+        }
+        let mut messages = BagMessages {
+            reader: self,
+            filter: filter.clone(),
+            next_file: 0,
+            current: None,
+            is_compressed,
+        };
+        messages.advance()?;
+        Ok(messages)
+    }
+}
+
+/// The messages of a bag. After an error there is nothing.
+pub struct BagMessages<'a> {
+    reader: &'a BagReader,
+    filter: MessageFilter,
+    next_file: usize,
+    current: Option<FileMessages>,
+    is_compressed: bool,
+}
+
+enum FileMessages {
+    Mcap(McapMessages),
+    Sqlite(SqliteMessages),
+}
+
+impl BagMessages<'_> {
+    /// Goes to the next file with messages of the stretch of time.
+    fn advance(&mut self) -> Result<(), ReadError> {
+        self.current = None;
+        while let Some(file) = self.reader.files.get(self.next_file) {
+            self.next_file += 1;
+            let overlaps = file.time.is_some_and(|time| {
+                self.filter.start.is_none_or(|start| time.end >= start)
+                    && self.filter.end.is_none_or(|end| time.start <= end)
+            });
+            if overlaps {
+                self.current = Some(match &file.storage {
+                    Storage::Mcap(file) => FileMessages::Mcap(file.messages(&self.filter)?),
+                    Storage::Sqlite(file) => FileMessages::Sqlite(file.messages(&self.filter)?),
+                });
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn unpacked(&self, mut message: BagMessage) -> Result<BagMessage, ReadError> {
+        if self.is_compressed {
+            let (path, limit) = (&self.reader.path, self.reader.limit);
+            let decoder = zstd::stream::Decoder::new(&message.data[..]);
+            let mut data = Vec::new();
+            decoder
+                .and_then(|decoder| decoder.take(limit as u64 + 1).read_to_end(&mut data))
+                .map_err(|error| ReadError::malformed(path, error))?;
+            if data.len() > limit {
+                let (path, bytes) = (path.clone(), data.len() as u64);
+                return Err(ReadError::TooLarge { path, bytes, limit });
+            }
+            message.data = data;
+        }
+        Ok(message)
+    }
+}
+
+impl Iterator for BagMessages<'_> {
+    type Item = Result<BagMessage, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let next = match self.current.as_mut()? {
+                FileMessages::Mcap(messages) => messages.next_message(),
+                FileMessages::Sqlite(messages) => messages.next_message(),
+            };
+            match next {
+                Some(Ok(message)) => return Some(self.unpacked(message)),
+                Some(Err(error)) => {
+                    self.current = None;
+                    return Some(Err(error));
+                }
+                None => {
+                    if let Err(error) = self.advance() {
+                        return Some(Err(error));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The name of a file without the end that says how it is compressed as a whole.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    name.strip_suffix(".zstd").map_or(name.clone(), str::to_owned)
+}
+
+/// Whether a name is that of a file of a bag.
+fn is_bag_file(path: &Path) -> bool {
+    let stem = stem(path);
+    stem.ends_with(".mcap") || stem.ends_with(".db3")
+}
+
+/// What `metadata.yaml` says; `None` without one.
+fn read_metadata_file(folder: &Path) -> Result<Option<BagMetadata>, ReadError> {
+    let path = folder.join(METADATA_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let io = |error: std::io::Error| ReadError::io(&path, &error);
+    let mut text = String::new();
+    let file = feros_files::open(&path).map_err(io)?;
+    file.take(MAX_METADATA_BYTES).read_to_string(&mut text).map_err(io)?;
+    BagMetadata::from_yaml(&text)
+        .map(Some)
+        .map_err(|source| ReadError::Metadata { path: path.clone(), source })
+}
+
+/// The files of a bag, in the order in which they were written.
+fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, ReadError> {
+    let not_a_bag =
+        |reason: &str| ReadError::NotABag { path: path.to_owned(), reason: reason.into() };
+    if path.is_file() {
+        return match is_bag_file(path) {
+            true => Ok(vec![path.to_owned()]),
+            false => Err(not_a_bag("its name ends neither with .mcap nor with .db3")),
+        };
+    }
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return Err(not_a_bag("there is no such folder or file"));
+    };
+    let listed = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut listed: Vec<PathBuf> = listed.filter(|path| is_bag_file(path)).collect();
+    listed.sort_by_key(|path| (number_in(path), path.clone()));
+    if let Some(named) = named {
+        // Only what lies in the folder itself: metadata may come from anybody.
+        let names = named.files.iter().filter_map(|file| Path::new(&file.path).file_name());
+        let in_order: Vec<PathBuf> = names.map(|name| path.join(name)).collect();
+        if !in_order.is_empty() {
+            if let Some(missing) = in_order.iter().find(|file| !listed.contains(file)) {
+                let reason = format!("its file {} is not there", missing.display());
+                return Err(not_a_bag(&reason));
+            }
+            return Ok(in_order);
+        }
+    }
+    if listed.is_empty() {
+        return Err(not_a_bag("there is no .mcap and no .db3 file in it"));
+    }
+    Ok(listed)
+}
+
+/// The number that the name of a file of a bag ends with.
+fn number_in(path: &Path) -> u64 {
+    let name = stem(path);
+    let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+    stem.rsplit_once('_').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+}
+
+/// Unpacks a file that is compressed as a whole, beside it or where temporary files are.
+fn unpack(path: &Path) -> Result<Option<tempfile::TempPath>, ReadError> {
+    if path.extension().is_none_or(|extension| extension != "zstd") {
+        return Ok(None);
+    }
+    let io = |error: std::io::Error| ReadError::io(path, &error);
+    let mut unpacked = tempfile::NamedTempFile::new().map_err(io)?;
+    let packed = File::open(path).map_err(io)?;
+    zstd::stream::copy_decode(packed, &mut unpacked)
+        .map_err(|error| ReadError::malformed(path, error))?;
+    Ok(Some(unpacked.into_temp_path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_in_the_order_of_their_numbers() {
+        let number = |name: &str| number_in(Path::new(name));
+        assert_eq!(number("bag_2.mcap"), 2);
+        assert_eq!(number("a/my_bag_10.db3.zstd"), 10);
+        assert_eq!(number("bag.mcap"), 0);
+    }
+}

@@ -1,0 +1,53 @@
+//! Makes the index of a bag anew, in its files and in `metadata.yaml`: after a recorder was killed,
+//! a disk was full, or the metadata was lost.
+
+use std::path::Path;
+
+use crate::METADATA_FILE;
+use crate::error::ReadError;
+use crate::mcap_file;
+use crate::metadata::BagMetadata;
+use crate::reader::{BagReader, ReaderOptions};
+use crate::writer::replace_file;
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reindexed {
+    /// What the bag has.
+    pub metadata: BagMetadata,
+    /// Files whose index was written.
+    pub mended_files: Vec<String>,
+    /// Bytes that were cut off their ends: parts of records.
+    pub cut_bytes: u64,
+    /// What else is not intact.
+    pub damages: Vec<String>,
+}
+
+/// Makes the index of a bag anew.
+///
+/// # Errors
+/// When there is no bag, a file is none of ROS 2, or the system does not let it be written.
+pub fn reindex(path: &Path, options: &ReaderOptions) -> Result<Reindexed, ReadError> {
+    let options = ReaderOptions { use_metadata_file: false, ..options.clone() };
+    let reader = BagReader::open_with(path, &options)?;
+    let (mut mended_files, mut cut_bytes, mut damages) = (Vec::new(), 0, Vec::new());
+    for file in &reader.metadata().files {
+        if !file.path.ends_with(".mcap") {
+            continue;
+        }
+        let whole = if path.is_dir() { path.join(&file.path) } else { path.to_owned() };
+        let reindexed = mcap_file::reindex(&whole, options.max_chunk_bytes)?;
+        if reindexed.was_changed {
+            mended_files.push(file.path.clone());
+            cut_bytes += reindexed.cut_bytes;
+            let damage = reindexed.damage;
+            damages.extend(damage.map(|damage| format!("{}: {damage}", whole.display())));
+        }
+    }
+    let metadata = BagReader::open_with(path, &options)?.metadata().clone();
+    if path.is_dir() {
+        let place = path.join(METADATA_FILE);
+        replace_file(&place, &metadata.to_yaml()).map_err(|error| ReadError::io(&place, &error))?;
+    }
+    Ok(Reindexed { metadata, mended_files, cut_bytes, damages })
+}

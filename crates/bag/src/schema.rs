@@ -1,0 +1,108 @@
+//! Definitions of message types as bags carry them: `ros2msg`, the text of the type and, after a
+//! line each, those of all types that it refers to.
+
+use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeName};
+use feros_message::dynamic::DynamicType;
+
+/// The line before each type that another one refers to.
+const SEPARATOR: &str =
+    "================================================================================";
+
+/// The definition of a topic's type.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    /// How the text is written: `ros2msg`, another one in bags of others, or empty where the type
+    /// is not known.
+    pub encoding: String,
+    /// The definition with all that it refers to.
+    pub text: String,
+}
+
+impl Schema {
+    /// A type that nobody could define: its messages are recorded all the same.
+    pub fn unknown() -> Self {
+        Self::default()
+    }
+
+    /// The definition of a type of this set.
+    ///
+    /// # Errors
+    /// When the set lacks the type or one that it refers to.
+    ///
+    /// ```
+    /// use feros_bag::Schema;
+    /// let name = "std_msgs/msg/Header".parse()?;
+    /// let schema = Schema::of_interface(feros_interface::shipped(), &name)?;
+    /// assert!(schema.text.contains("MSG: builtin_interfaces/Time\nint32 sec\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_interface(set: &InterfaceSet, name: &TypeName) -> Result<Self, ResolveError> {
+        let references = set.references(name)?;
+        let parts = references.iter().filter(|part| *part != name);
+        let definitions: Vec<_> =
+            std::iter::once(name).chain(parts).filter_map(|name| set.message(name)).collect();
+        Ok(Self::of_definitions(definitions.iter().map(|definition| &***definition)))
+    }
+
+    /// The definition of a type that is known only at run time, such as one that a node described.
+    pub fn of_dynamic(ty: &DynamicType) -> Self {
+        let mut definitions = Vec::new();
+        collect(ty, &mut definitions);
+        Self::of_definitions(definitions.iter())
+    }
+
+    fn of_definitions<'a>(definitions: impl Iterator<Item = &'a MessageDefinition>) -> Self {
+        let mut text = String::new();
+        for (number, definition) in definitions.enumerate() {
+            if number > 0 {
+                let TypeName { package, name, .. } = &definition.name;
+                text.push_str(&format!("{SEPARATOR}\nMSG: {package}/{name}\n"));
+            }
+            text.push_str(&definition.to_string());
+        }
+        Self { encoding: "ros2msg".to_owned(), text }
+    }
+}
+
+/// The definitions of a type and of all that it refers to, each once.
+fn collect(ty: &DynamicType, definitions: &mut Vec<MessageDefinition>) {
+    if definitions.iter().any(|known| known.name == *ty.name()) {
+        return;
+    }
+    let fields = ty.fields().iter().map(|field| field.definition().clone()).collect();
+    definitions.push(MessageDefinition::new(ty.name().clone(), fields));
+    ty.fields().iter().filter_map(|field| field.nested()).for_each(|ty| collect(ty, definitions));
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use feros_interface::shipped;
+
+    #[test]
+    fn a_schema_has_each_type_once() {
+        let name = "nav_msgs/msg/Odometry".parse().unwrap();
+        let schema = Schema::of_interface(shipped(), &name).unwrap();
+        assert_eq!(schema.encoding, "ros2msg");
+        assert!(schema.text.starts_with("std_msgs/Header header\n"), "{}", schema.text);
+        assert_eq!(schema.text.matches("MSG: geometry_msgs/Vector3\n").count(), 1);
+        assert!(!schema.text.contains("MSG: nav_msgs/Odometry"));
+        // A type that is described at run time has the same text where it has no constants.
+        let dynamic = DynamicType::resolve(shipped(), &name).unwrap();
+        let sections = |text: &str| {
+            let mut sections: Vec<String> = text.split(SEPARATOR).map(str::to_owned).collect();
+            sections.sort();
+            sections
+        };
+        assert_eq!(sections(&Schema::of_dynamic(&dynamic).text), sections(&schema.text));
+    }
+
+    #[test]
+    fn events_of_services_have_a_schema() {
+        let name = "std_srvs/srv/SetBool_Event".parse().unwrap();
+        let schema = Schema::of_interface(shipped(), &name).unwrap();
+        assert!(schema.text.contains("std_srvs/SetBool_Request[<=1] request\n"), "{}", schema.text);
+        assert!(schema.text.contains("MSG: std_srvs/SetBool_Request\nbool data\n"));
+    }
+}

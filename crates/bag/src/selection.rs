@@ -1,0 +1,168 @@
+//! Which topics are recorded, played or copied: by name, type, regular expression and what is left
+//! out, with the rules of rosbag2. Services and actions are known by their introspection topics.
+
+use regex::Regex;
+
+/// What a topic belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TopicKind<'a> {
+    /// Nothing else: a topic.
+    Topic,
+    /// The service of this name, whose requests and responses it tells.
+    Service(&'a str),
+    /// The action of this name.
+    Action(&'a str),
+}
+
+/// What a topic belongs to, by its name and type.
+///
+/// ```
+/// use feros_bag::{TopicKind, topic_kind};
+/// let kind = topic_kind("/add/_service_event", "example_interfaces/srv/AddTwoInts_Event");
+/// assert_eq!(kind, TopicKind::Service("/add"));
+/// ```
+pub fn topic_kind<'a>(name: &'a str, type_name: &str) -> TopicKind<'a> {
+    const ACTION_TOPICS: [&str; 5] = [
+        "/_action/send_goal/_service_event",
+        "/_action/cancel_goal/_service_event",
+        "/_action/get_result/_service_event",
+        "/_action/feedback",
+        "/_action/status",
+    ];
+    let action = ACTION_TOPICS.iter().find_map(|suffix| name.strip_suffix(suffix));
+    if let Some(action) = action.filter(|action| !action.is_empty()) {
+        return TopicKind::Action(action);
+    }
+    match name.strip_suffix("/_service_event") {
+        Some(service) if !service.is_empty() && type_name.ends_with("_Event") => {
+            TopicKind::Service(service)
+        }
+        _ => TopicKind::Topic,
+    }
+}
+
+/// Which topics are wanted. Nothing is, unless something says so.
+#[derive(Debug, Clone, Default)]
+pub struct TopicSelection {
+    /// All topics that are not hidden.
+    pub all_topics: bool,
+    /// All services.
+    pub all_services: bool,
+    /// All actions.
+    pub all_actions: bool,
+    /// These topics.
+    pub topics: Vec<String>,
+    /// These services.
+    pub services: Vec<String>,
+    /// These actions.
+    pub actions: Vec<String>,
+    /// Topics of these types.
+    pub topic_types: Vec<String>,
+    /// Topics, services and actions in whose names it is found.
+    pub regex: Option<Regex>,
+    /// Not those in whose names it is found.
+    pub exclude_regex: Option<Regex>,
+    /// Not these topics.
+    pub exclude_topics: Vec<String>,
+    /// Not these services.
+    pub exclude_services: Vec<String>,
+    /// Not these actions.
+    pub exclude_actions: Vec<String>,
+    /// Not topics of these types.
+    pub exclude_topic_types: Vec<String>,
+    /// Hidden topics as well, where all or a regular expression is wanted.
+    pub include_hidden_topics: bool,
+}
+
+impl TopicSelection {
+    /// Everything: topics, services and actions.
+    pub fn all() -> Self {
+        Self { all_topics: true, all_services: true, all_actions: true, ..Self::default() }
+    }
+
+    /// Whether nothing is said of what is wanted.
+    pub fn is_empty(&self) -> bool {
+        !(self.all_topics || self.all_services || self.all_actions || self.regex.is_some())
+            && [&self.topics, &self.services, &self.actions, &self.topic_types]
+                .iter()
+                .all(|names| names.is_empty())
+    }
+
+    /// Whether a topic is wanted.
+    pub fn has(&self, name: &str, type_name: &str) -> bool {
+        let is_named = |names: &[String], name: &str| names.iter().any(|known| known == name);
+        let is_found =
+            |regex: &Option<Regex>, name: &str| regex.as_ref().is_some_and(|r| r.is_match(name));
+        match topic_kind(name, type_name) {
+            TopicKind::Service(service) => {
+                let is_left_out = is_named(&self.exclude_services, service)
+                    || is_found(&self.exclude_regex, service);
+                let is_wanted = self.all_services
+                    || is_named(&self.services, service)
+                    || is_named(&self.topics, name)
+                    || is_found(&self.regex, service);
+                is_wanted && !is_left_out
+            }
+            TopicKind::Action(action) => {
+                let is_left_out = is_named(&self.exclude_actions, action)
+                    || is_found(&self.exclude_regex, action);
+                let is_wanted = self.all_actions
+                    || is_named(&self.actions, action)
+                    || is_named(&self.topics, name)
+                    || is_found(&self.regex, action);
+                is_wanted && !is_left_out
+            }
+            TopicKind::Topic => {
+                let is_shown = self.include_hidden_topics || !feros_rmw::name::is_hidden(name);
+                let is_left_out = is_named(&self.exclude_topics, name)
+                    || is_named(&self.exclude_topic_types, type_name)
+                    || is_found(&self.exclude_regex, name);
+                let is_found = self.all_topics
+                    || is_named(&self.topic_types, type_name)
+                    || is_found(&self.regex, name);
+                (is_named(&self.topics, name) || (is_shown && is_found)) && !is_left_out
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const TEXT: &str = "std_msgs/msg/String";
+    const EVENT: &str = "std_srvs/srv/SetBool_Event";
+
+    #[test]
+    fn names_types_and_expressions_select() {
+        let selection = TopicSelection {
+            topics: vec!["/a".into(), "/_hidden".into()],
+            topic_types: vec!["sensor_msgs/msg/Image".into()],
+            regex: Some(Regex::new("^/cam").unwrap()),
+            exclude_topics: vec!["/camera/info".into()],
+            exclude_regex: Some(Regex::new("debug").unwrap()),
+            ..TopicSelection::default()
+        };
+        let has = |name| selection.has(name, TEXT);
+        assert!(has("/a") && has("/_hidden") && has("/camera/x") && !has("/b"));
+        assert!(!has("/camera/info") && !has("/camera/debug") && !has("/camera/_hidden"));
+        assert!(selection.has("/b", "sensor_msgs/msg/Image"));
+        assert!(selection.has("/cam_service/_service_event", EVENT));
+        assert!(!selection.is_empty() && TopicSelection::default().is_empty());
+    }
+
+    #[test]
+    fn services_and_actions_are_known_by_their_topics() {
+        let kind = |name| topic_kind(name, EVENT);
+        assert_eq!(kind("/s/_service_event"), TopicKind::Service("/s"));
+        assert_eq!(kind("/a/_action/send_goal/_service_event"), TopicKind::Action("/a"));
+        assert_eq!(topic_kind("/a/_action/status", "x"), TopicKind::Action("/a"));
+        assert_eq!(topic_kind("/s/_service_event", TEXT), TopicKind::Topic);
+        let services = TopicSelection { all_services: true, ..TopicSelection::default() };
+        assert!(services.has("/s/_service_event", EVENT) && !services.has("/s", TEXT));
+        let all = TopicSelection { exclude_actions: vec!["/a".into()], ..TopicSelection::all() };
+        assert!(!all.has("/a/_action/feedback", "x") && all.has("/b/_action/feedback", "x"));
+        assert!(all.has("/x", TEXT) && !all.has("/_x", TEXT));
+    }
+}

@@ -1,0 +1,312 @@
+//! Writes bags: a folder of MCAP files, split by size and time, with `metadata.yaml`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::METADATA_FILE;
+use crate::error::WriteError;
+use crate::mcap_file::{McapFile, McapFileWriter, McapOptions};
+use crate::message::BagTopic;
+use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation};
+use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
+
+/// How a bag is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// How its files are written.
+    pub storage: McapOptions,
+    /// Bytes after which the next file begins; 0: never.
+    pub max_file_bytes: u64,
+    /// Time of messages after which the next file begins; zero: never.
+    pub max_file_duration: Duration,
+    /// What is to stand in the metadata.
+    pub custom_data: BTreeMap<String, String>,
+    /// The distribution that the metadata names.
+    pub ros_distro: String,
+}
+
+impl Default for WriterOptions {
+    /// One file, not compressed.
+    fn default() -> Self {
+        Self {
+            storage: McapOptions::default(),
+            max_file_bytes: 0,
+            max_file_duration: Duration::ZERO,
+            custom_data: BTreeMap::new(),
+            ros_distro: "kilted".to_owned(),
+        }
+    }
+}
+
+/// A topic of a bag that is being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TopicId(usize);
+
+/// A bag that is being written. It ends with [`BagWriter::finish`], or when it is dropped.
+pub struct BagWriter {
+    folder: PathBuf,
+    name: String,
+    options: WriterOptions,
+    /// `None` once the bag has ended.
+    file: Option<McapFileWriter>,
+    topics: Vec<WrittenTopic>,
+    /// The files; the last one is being written.
+    files: Vec<FileInformation>,
+    /// What was lost, by topic.
+    lost: BTreeMap<String, u64>,
+}
+
+struct WrittenTopic {
+    topic: Arc<BagTopic>,
+    /// Its channel in the file that is being written.
+    channel: u16,
+    message_count: u64,
+}
+
+/// A file that has ended, and the one after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// The file that has ended.
+    pub closed: PathBuf,
+    /// The file that has begun.
+    pub opened: PathBuf,
+}
+
+impl BagWriter {
+    /// Begins a bag in a new folder, whose parents are made as well.
+    ///
+    /// # Errors
+    /// When the folder is there already, or the system does not let it be made.
+    pub fn create(folder: &Path, options: WriterOptions) -> Result<Self, WriteError> {
+        if folder.exists() {
+            return Err(WriteError::Exists { path: folder.to_owned() });
+        }
+        let io = |error: io::Error| WriteError::io(folder, &error, 0);
+        std::fs::create_dir_all(folder).map_err(io)?;
+        let name = folder
+            .file_name()
+            .map_or_else(|| "rosbag2".to_owned(), |name| name.to_string_lossy().into_owned());
+        let mut writer = Self {
+            folder: folder.to_owned(),
+            name,
+            options,
+            file: None,
+            topics: Vec::new(),
+            files: Vec::new(),
+            lost: BTreeMap::new(),
+        };
+        writer.open_file().map_err(io)?;
+        writer.write_metadata().map_err(io)?;
+        Ok(writer)
+    }
+
+    /// The folder of the bag.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The messages that were written.
+    pub fn message_count(&self) -> u64 {
+        self.files.iter().map(|file| file.message_count).sum()
+    }
+
+    /// Announces a topic; the same one again is the one that there is.
+    ///
+    /// # Errors
+    /// When it cannot be written, or a file has too many.
+    pub fn add_topic(&mut self, topic: BagTopic) -> Result<TopicId, WriteError> {
+        let is_same = |known: &WrittenTopic| {
+            known.topic.metadata.name == topic.metadata.name
+                && known.topic.metadata.type_name == topic.metadata.type_name
+        };
+        if let Some(index) = self.topics.iter().position(is_same) {
+            return Ok(TopicId(index));
+        }
+        let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
+        if self.topics.len() >= usize::from(u16::MAX) {
+            let (path, topic) = (file.path().to_owned(), topic.metadata.name);
+            return Err(WriteError::TooManyTopics { path, topic });
+        }
+        match file.add_topic(&topic) {
+            Ok(channel) => {
+                let topic = Arc::new(topic);
+                self.topics.push(WrittenTopic { topic, channel, message_count: 0 });
+                Ok(TopicId(self.topics.len() - 1))
+            }
+            Err(error) => Err(self.fail(&error)),
+        }
+    }
+
+    /// Writes a message; times are in nanoseconds since 1970. What it returns is said if the bag
+    /// went on in another file for it.
+    ///
+    /// # Errors
+    /// When it cannot be written: the bag has ended then, and what was written before is intact.
+    ///
+    /// # Panics
+    /// When the topic is one of another bag that has more of them.
+    pub fn write(
+        &mut self,
+        topic: TopicId,
+        sequence: u32,
+        log_time: i64,
+        publish_time: i64,
+        data: &[u8],
+    ) -> Result<Option<Split>, WriteError> {
+        let split = if self.is_full(log_time) { Some(self.split()?) } else { None };
+        let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
+        let written = &mut self.topics[topic.0];
+        if let Err(error) = file.write(written.channel, sequence, log_time, publish_time, data) {
+            return Err(self.fail(&error));
+        }
+        written.message_count += 1;
+        if let Some(information) = self.files.last_mut() {
+            information.message_count += 1;
+            information.time = TimeRange::with(information.time, log_time);
+        }
+        Ok(split)
+    }
+
+    /// Ends the file and begins the next one.
+    ///
+    /// # Errors
+    /// As [`BagWriter::write`].
+    pub fn split(&mut self) -> Result<Split, WriteError> {
+        let metadata = self.metadata().body();
+        let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
+        let closed = file.path().to_owned();
+        if let Err(error) = file.finish(&metadata) {
+            return Err(self.fail(&error));
+        }
+        if let Err(error) = self.open_file().and_then(|()| self.write_metadata()) {
+            return Err(self.fail(&error));
+        }
+        let opened = self.file.as_ref().map(|file| file.path().to_owned()).unwrap_or_default();
+        Ok(Split { closed, opened })
+    }
+
+    /// Has what was written so far be in the file, whatever becomes of the process.
+    ///
+    /// # Errors
+    /// As [`BagWriter::write`].
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
+        file.flush().map_err(|error| self.fail(&error))
+    }
+
+    /// Notes messages of a topic that were not recorded: the metadata says how many.
+    pub fn note_lost(&mut self, topic: &str, count: u64) {
+        if count > 0 {
+            *self.lost.entry(topic.to_owned()).or_default() += count;
+        }
+    }
+
+    /// Ends the bag.
+    ///
+    /// # Errors
+    /// As [`BagWriter::write`].
+    pub fn finish(mut self) -> Result<BagMetadata, WriteError> {
+        self.end()?;
+        Ok(self.metadata())
+    }
+
+    fn end(&mut self) -> Result<(), WriteError> {
+        let metadata = self.metadata().body();
+        let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
+        if let Err(error) = file.finish(&metadata).and_then(|()| self.write_metadata()) {
+            return Err(self.fail(&error));
+        }
+        self.file = None;
+        Ok(())
+    }
+
+    /// Ends the bag after an error, with what is intact.
+    fn fail(&mut self, error: &io::Error) -> WriteError {
+        let Some(mut file) = self.file.take() else { return WriteError::Ended };
+        file.salvage();
+        let path = file.path().to_owned();
+        // What is in the file now, not what was written: the last chunk may be gone.
+        if let (Some(information), Ok(salvaged)) =
+            (self.files.last_mut(), McapFile::open(&path, DEFAULT_MAX_CHUNK_BYTES))
+        {
+            let gone = information.message_count.saturating_sub(salvaged.message_count());
+            information.message_count = salvaged.message_count();
+            information.time = salvaged.time();
+            self.note_lost("(not written)", gone);
+        }
+        // A full disk may have no room for it: `feros bag reindex` makes it anew.
+        let _ = self.write_metadata();
+        WriteError::io(&path, error, self.message_count())
+    }
+
+    fn is_full(&self, log_time: i64) -> bool {
+        let (Some(file), Some(information)) = (&self.file, self.files.last()) else { return false };
+        let WriterOptions { max_file_bytes, max_file_duration, .. } = self.options;
+        let Some(time) = information.time else { return false };
+        let age = u128::try_from(log_time.saturating_sub(time.start)).unwrap_or(0);
+        (max_file_bytes > 0 && file.size() >= max_file_bytes)
+            || (!max_file_duration.is_zero() && age >= max_file_duration.as_nanos())
+    }
+
+    fn open_file(&mut self) -> io::Result<()> {
+        let name = format!("{}_{}.mcap", self.name, self.files.len());
+        let mut file = McapFileWriter::create(&self.folder.join(&name), &self.options.storage)?;
+        for known in &mut self.topics {
+            known.channel = file.add_topic(&known.topic)?;
+        }
+        self.file = Some(file);
+        self.files.push(FileInformation { path: name, time: None, message_count: 0 });
+        Ok(())
+    }
+
+    fn metadata(&self) -> BagMetadata {
+        let topics = self.topics.iter().map(|known| TopicInformation {
+            topic: known.topic.metadata.clone(),
+            message_count: known.message_count,
+        });
+        let times = self.files.iter().map(|file| file.time);
+        let mut custom_data = self.options.custom_data.clone();
+        if !self.lost.is_empty() {
+            let total: u64 = self.lost.values().sum();
+            custom_data.insert("lost_messages".to_owned(), total.to_string());
+            let by_topic = self.lost.iter();
+            custom_data.extend(
+                by_topic.map(|(topic, lost)| (format!("lost_messages {topic}"), lost.to_string())),
+            );
+        }
+        BagMetadata {
+            time: times.fold(None, TimeRange::joined),
+            message_count: self.message_count(),
+            topics: topics.collect(),
+            files: self.files.clone(),
+            custom_data,
+            ros_distro: self.options.ros_distro.clone(),
+            ..BagMetadata::default()
+        }
+    }
+
+    /// Replaces `metadata.yaml` as a whole, so that whoever reads finds the old one or the new one.
+    fn write_metadata(&self) -> io::Result<()> {
+        replace_file(&self.folder.join(METADATA_FILE), &self.metadata().to_yaml())
+    }
+}
+
+impl Drop for BagWriter {
+    fn drop(&mut self) {
+        // Whoever wants to know how it went calls `finish`.
+        let _ = self.end();
+    }
+}
+
+/// Replaces a file as a whole.
+pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    let new = path.with_extension("yaml.new");
+    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
+}

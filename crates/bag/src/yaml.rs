@@ -1,0 +1,202 @@
+//! YAML as bags have it, as a tree: `metadata.yaml`, QoS profiles, overrides of QoS.
+
+use saphyr_parser::{Event, Parser, StrInput};
+
+/// Lists and mappings are not nested deeper than this.
+const MAX_DEPTH: usize = 32;
+
+/// A text that is not the YAML that was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}; expected {expected}")]
+pub struct YamlError {
+    /// What is wrong, with its place where that is known.
+    pub problem: String,
+    /// What should be there.
+    pub expected: String,
+}
+
+impl YamlError {
+    pub(crate) fn new(problem: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { problem: problem.into(), expected: expected.into() }
+    }
+}
+
+/// A value of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Node {
+    Scalar(String),
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// The first document of a text; an empty text is an empty scalar.
+    pub(crate) fn parse(text: &str) -> Result<Self, YamlError> {
+        let mut events = Events(Parser::new_from_str(text));
+        loop {
+            match events.next()? {
+                Event::StreamEnd => return Ok(Self::Scalar(String::new())),
+                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
+                event => return events.node(event, 0),
+            }
+        }
+    }
+
+    /// The value of a key of a mapping.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The text of the scalar under a key; `None` where there is none, or `~`.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        match self.get(key)? {
+            Self::Scalar(text) if text != "~" && text != "null" => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The elements of the list under a key; none where there is no list.
+    pub(crate) fn list(&self, key: &str) -> &[Self] {
+        match self.get(key) {
+            Some(Self::List(elements)) => elements,
+            _ => &[],
+        }
+    }
+
+    /// The entries of the mapping under a key; none where there is no mapping.
+    pub(crate) fn entries(&self, key: &str) -> &[(String, Self)] {
+        match self.get(key) {
+            Some(Self::Map(entries)) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The whole number under a key; `default` where there is none.
+    pub(crate) fn number<N: std::str::FromStr>(
+        &self,
+        key: &str,
+        default: N,
+    ) -> Result<N, YamlError> {
+        let Some(text) = self.text(key) else { return Ok(default) };
+        text.parse().map_err(|_| {
+            YamlError::new(format!("`{key}` is {text:?}"), "a whole number in its range")
+        })
+    }
+}
+
+struct Events<'a>(Parser<'a, StrInput<'a>>);
+
+impl<'a> Events<'a> {
+    fn next(&mut self) -> Result<Event<'a>, YamlError> {
+        match self.0.next_event() {
+            None => Ok(Event::StreamEnd),
+            Some(Ok((event, _))) => Ok(event),
+            Some(Err(error)) => {
+                let place = error.marker();
+                let (line, column) = (place.line(), place.col() + 1);
+                let problem = format!("line {line}, column {column} is not YAML: {}", error.info());
+                Err(YamlError::new(problem, "YAML"))
+            }
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, depth: usize) -> Result<Node, YamlError> {
+        if depth > MAX_DEPTH {
+            let problem = format!("lists and mappings are nested deeper than {MAX_DEPTH}");
+            return Err(YamlError::new(problem, "the metadata of a bag"));
+        }
+        match event {
+            Event::Scalar(text, ..) => Ok(Node::Scalar(text.into_owned())),
+            Event::SequenceStart(..) => {
+                let mut elements = Vec::new();
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => return Ok(Node::List(elements)),
+                        event => elements.push(self.node(event, depth + 1)?),
+                    }
+                }
+            }
+            Event::MappingStart(..) => {
+                let mut entries = Vec::new();
+                loop {
+                    let key = match self.next()? {
+                        Event::MappingEnd => return Ok(Node::Map(entries)),
+                        Event::Scalar(text, ..) => text.into_owned(),
+                        _ => return Err(YamlError::new("a key is no text", "a text")),
+                    };
+                    let event = self.next()?;
+                    entries.push((key, self.node(event, depth + 1)?));
+                }
+            }
+            Event::Alias(_) => Err(YamlError::new("there is an alias (`*name`)", "the value")),
+            _ => Err(YamlError::new("the document ends early", "a value")),
+        }
+    }
+}
+
+/// A text as a scalar, quoted where its meaning would change otherwise.
+pub(crate) fn scalar(text: &str) -> String {
+    let is_plain = !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "/_.".contains(c))
+        && text.chars().any(|c| c.is_ascii_alphabetic())
+        && !matches!(
+            text.to_ascii_lowercase().as_str(),
+            "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+        )
+        && !text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    if is_plain {
+        return text.to_owned();
+    }
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            control if control.is_control() => {
+                quoted.push_str(&format!("\\U{:08x}", u32::from(control)));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn documents_are_trees() {
+        let node = Node::parse("a: 5\nb: [x, 'y z']\nc:\n  - d: ~\n").unwrap();
+        assert_eq!(node.number("a", 0), Ok(5));
+        assert_eq!(node.number("missing", 7), Ok(7));
+        assert_eq!(node.list("b")[1], Node::Scalar("y z".into()));
+        assert_eq!(node.list("c")[0].text("d"), None);
+        assert_eq!(Node::parse("").unwrap(), Node::Scalar(String::new()));
+        assert!(node.number::<u8>("b", 0).is_ok(), "a list is no number: the default");
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_an_error() {
+        for text in ["a: [", "a: *b", "{a: 1", "? [a]: b", &"[".repeat(100_000)] {
+            assert!(Node::parse(text).is_err(), "{:.20}", text);
+        }
+        assert!(Node::parse("a: x").unwrap().number("a", 1).is_err());
+    }
+
+    #[test]
+    fn scalars_read_back() {
+        for text in
+            ["", "/a/b", "no", "1.5", "a: b", "x\n\"y\"\\", "\u{7}", "ü", "~", "-", "RIHS01_0"]
+        {
+            let document = format!("key: {}\n", scalar(text));
+            let node = Node::parse(&document).unwrap();
+            assert_eq!(node.get("key"), Some(&Node::Scalar(text.into())), "{document}");
+        }
+    }
+}
