@@ -1,0 +1,137 @@
+// What only C++ may do with a message of C++: read and write its texts, bits and vectors, and keep
+// its exceptions from reaching Rust. Nothing here knows a message type; sizes were checked before.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using Text = std::string;
+using WideText = std::u16string;
+using Bits = std::vector<bool>;
+
+// True if `action` ended without an exception. Only a lack of memory throws here: lengths are
+// bounded by the bytes of a sample.
+template<typename Action>
+bool done(Action && action) noexcept
+{
+  try {
+    action();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+// The vectors of all numbers of one width are the same to the allocator and to the destructor.
+// Unlike `resize` and a copy after it, this writes no zeros first.
+template<typename Number>
+bool assign(void * vector, const uint8_t * data, size_t count) noexcept
+{
+  static_assert(std::is_trivially_copyable_v<Number>);
+  const auto * numbers = reinterpret_cast<const Number *>(data);
+  auto & values = *static_cast<std::vector<Number> *>(vector);
+  return done([&] {values.assign(numbers, numbers + count);});
+}
+
+}  // namespace
+
+extern "C" {
+
+size_t feros_text_size() noexcept {return sizeof(Text);}
+
+size_t feros_wide_text_size() noexcept {return sizeof(WideText);}
+
+const char * feros_text_read(const void * text, size_t * length) noexcept
+{
+  const auto & value = *static_cast<const Text *>(text);
+  *length = value.size();
+  return value.data();
+}
+
+bool feros_text_assign(void * text, const char * data, size_t length) noexcept
+{
+  return done([&] {static_cast<Text *>(text)->assign(data, length);});
+}
+
+const char16_t * feros_wide_text_read(const void * text, size_t * length) noexcept
+{
+  const auto & value = *static_cast<const WideText *>(text);
+  *length = value.size();
+  return value.data();
+}
+
+// Null without memory.
+char16_t * feros_wide_text_resize(void * text, size_t length) noexcept
+{
+  auto & value = *static_cast<WideText *>(text);
+  return done([&] {value.resize(length);}) ? value.data() : nullptr;
+}
+
+void feros_bits_read(const void * bits, uint8_t * out, size_t count) noexcept
+{
+  const auto & value = *static_cast<const Bits *>(bits);
+  for (size_t index = 0; index < count; ++index) {
+    out[index] = value[index];
+  }
+}
+
+bool feros_bits_assign(void * bits, const uint8_t * data, size_t count) noexcept
+{
+  auto & value = *static_cast<Bits *>(bits);
+  return done([&] {
+             value.resize(count);
+             for (size_t index = 0; index < count; ++index) {
+               value[index] = data[index] != 0;
+             }
+           });
+}
+
+// `data` lies at a multiple of `width`, which is 1, 2, 4 or 8.
+bool feros_vector_assign(void * vector, size_t width, const uint8_t * data, size_t count) noexcept
+{
+  switch (width) {
+    case 1: return assign<uint8_t>(vector, data, count);
+    case 2: return assign<uint16_t>(vector, data, count);
+    case 4: return assign<uint32_t>(vector, data, count);
+    case 8: return assign<uint64_t>(vector, data, count);
+    default: return false;
+  }
+}
+
+bool feros_vector_resize(void (* resize)(void *, size_t), void * vector, size_t count) noexcept
+{
+  return done([&] {resize(vector, count);});
+}
+
+bool feros_message_init(void (* init)(void *, int), void * message, int how) noexcept
+{
+  return done([&] {init(message, how);});
+}
+
+void feros_message_fini(void (* fini)(void *), void * message) noexcept
+{
+  done([&] {fini(message);});
+}
+
+// What `find` gives; null where it throws, and then `said` has its words, NUL at the end.
+const void * feros_type_support_find(
+  const void * (*find)(const void *, const char *), const void * type_support,
+  const char * identifier, char * said, size_t capacity) noexcept
+{
+  try {
+    return find(type_support, identifier);
+  } catch (const std::exception & error) {
+    std::strncpy(said, error.what(), capacity - 1);
+  } catch (...) {
+    std::strncpy(said, "an exception of an unknown type", capacity - 1);
+  }
+  return nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,291 @@
+//! Follows a program from bytes, which may be anything, to a message.
+//!
+//! Every count is compared with the bytes that are left before anything is resized, and each step
+//! leaves the message one that can be finalized.
+
+use feros_cdr::{ByteOrder, HEADER_LEN, Reader};
+
+use crate::encode::{copy, only_bools};
+use crate::error::{DecodeError, Field};
+use crate::memory::Memory;
+use crate::program::{Block, COUNT, Element, Op, Program, Sequence, align_up};
+use crate::shim;
+
+/// Fills a message from a sample with its header. What follows the message is ignored.
+///
+/// # Safety
+/// `message` is an initialized message of the type and language that the program was compiled from,
+/// and nobody else looks at it meanwhile.
+pub(crate) unsafe fn read<M: Memory>(
+    program: &Program,
+    bytes: &[u8],
+    message: *mut u8,
+) -> Result<(), DecodeError> {
+    Reader::new(bytes)?;
+    let order = if bytes[1] == 0 { ByteOrder::Big } else { ByteOrder::Little };
+    let body = &bytes[HEADER_LEN..];
+    let mut source = Source { body, position: 0, swap: order != ByteOrder::NATIVE };
+    // SAFETY: by this function.
+    unsafe { fields::<M>(program, message, &mut source) }
+}
+
+/// # Safety
+/// As of [`read`].
+unsafe fn fields<M: Memory>(
+    program: &Program,
+    message: *mut u8,
+    source: &mut Source<'_>,
+) -> Result<(), DecodeError> {
+    for op in &program.ops {
+        // SAFETY: by this function; offsets of a program lie within its message.
+        unsafe {
+            match op {
+                Op::Block(block) => {
+                    let bytes = source.take(block.align, block.len, &block.field)?;
+                    source.fill(block, bytes, message.add(block.offset));
+                }
+                Op::Array(array) => {
+                    let at = message.add(array.offset);
+                    elements::<M>(&array.element, at, array.count, &array.field, source)?;
+                }
+                Op::Sequence(sequence) => {
+                    self::sequence::<M>(sequence, message.add(sequence.offset), source)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As of [`read`]; `at` is the sequence.
+unsafe fn sequence<M: Memory>(
+    sequence: &Sequence,
+    at: *mut u8,
+    source: &mut Source<'_>,
+) -> Result<(), DecodeError> {
+    let Sequence { accessors, element, field, .. } = sequence;
+    let count = source.count(sequence.least, sequence.bound, field)?;
+    let no_memory = || DecodeError::OutOfMemory { field: field.clone(), count };
+    match element {
+        Element::Bits => {
+            let bytes = source.take(1, count, field)?;
+            // SAFETY: by this function.
+            let done = unsafe { shim::feros_bits_assign(at.cast(), bytes.as_ptr(), count) };
+            return done.then_some(()).ok_or_else(no_memory);
+        }
+        Element::Block(block) if count > 0 => {
+            let bytes = source.take(block.align, block.len.saturating_mul(count), field)?;
+            if !source.swap {
+                // SAFETY: by this function.
+                match unsafe { M::replace(at, block, bytes, count) } {
+                    Some(true) => return Ok(()),
+                    Some(false) => return Err(no_memory()),
+                    None => {}
+                }
+            }
+            // SAFETY: by this function.
+            let data = unsafe { M::resize(at, accessors, count) }.ok_or_else(no_memory)?;
+            // SAFETY: there are as many elements now.
+            unsafe { source.fill(block, bytes, data) };
+            return Ok(());
+        }
+        _ => {}
+    }
+    // SAFETY: by this function.
+    let data = unsafe { M::resize(at, accessors, count) }.ok_or_else(no_memory)?;
+    if count == 0 {
+        return Ok(());
+    }
+    // SAFETY: there are as many elements now.
+    unsafe { elements::<M>(element, data, count, field, source) }
+}
+
+/// # Safety
+/// As of [`read`]; `at` is the first of `count` elements.
+unsafe fn elements<M: Memory>(
+    element: &Element,
+    at: *mut u8,
+    count: usize,
+    field: &Field,
+    source: &mut Source<'_>,
+) -> Result<(), DecodeError> {
+    match element {
+        Element::Block(block) => {
+            let bytes = source.take(block.align, block.len.saturating_mul(count), field)?;
+            // SAFETY: by this function.
+            unsafe { source.fill(block, bytes, at) };
+        }
+        Element::Text { bound } => {
+            let stride = M::text_size();
+            for index in 0..count {
+                let text = source.text(*bound, field)?;
+                // SAFETY: by this function.
+                if !unsafe { M::set_text(at.add(index * stride), text) } {
+                    return Err(DecodeError::OutOfMemory {
+                        field: field.clone(),
+                        count: text.len(),
+                    });
+                }
+            }
+        }
+        Element::WideText { bound } => {
+            let stride = M::wide_text_size();
+            for index in 0..count {
+                // SAFETY: by this function.
+                unsafe { wide_text::<M>(at.add(index * stride), *bound, field, source) }?;
+            }
+        }
+        Element::Message { stride, program } => {
+            for index in 0..count {
+                // SAFETY: by this function.
+                unsafe { fields::<M>(program, at.add(index * stride), source) }?;
+            }
+        }
+        Element::Bits => unreachable!("bits are a sequence's own"),
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As of [`read`]; `at` is the text.
+unsafe fn wide_text<M: Memory>(
+    at: *mut u8,
+    bound: usize,
+    field: &Field,
+    source: &mut Source<'_>,
+) -> Result<(), DecodeError> {
+    const UNIT: usize = size_of::<u32>();
+    let len = source.count(UNIT, bound, field)?;
+    let offset = source.position;
+    let bytes = source.take(1, len.saturating_mul(UNIT), field)?;
+    let swap = source.swap;
+    let units = bytes.chunks_exact(UNIT).map(|unit| {
+        let value = u32::from_ne_bytes([unit[0], unit[1], unit[2], unit[3]]);
+        if swap { value.swap_bytes() } else { value }
+    });
+    if let Some(value) = units.clone().find(|&value| value > u32::from(u16::MAX)) {
+        return Err(DecodeError::NotUtf16 { field: field.clone(), offset, value });
+    }
+    // SAFETY: by this function.
+    let Some(to) = (unsafe { M::resize_wide_text(at, len) }) else {
+        return Err(DecodeError::OutOfMemory { field: field.clone(), count: len });
+    };
+    for (index, value) in units.enumerate() {
+        // SAFETY: there is room for as many units; the upper half of each was found to be 0.
+        unsafe { to.add(index).write(value as u16) };
+    }
+    Ok(())
+}
+
+/// The bytes of a body, and how far they were read.
+struct Source<'a> {
+    body: &'a [u8],
+    position: usize,
+    /// Whether numbers have the other byte order than this machine's.
+    swap: bool,
+}
+
+impl<'a> Source<'a> {
+    fn remaining(&self) -> usize {
+        self.body.len().saturating_sub(self.position)
+    }
+
+    /// The next `len` bytes at this alignment.
+    #[inline]
+    fn take(&mut self, align: usize, len: usize, field: &Field) -> Result<&'a [u8], DecodeError> {
+        let start = align_up(self.position, align);
+        let end = start.saturating_add(len);
+        let Some(bytes) = self.body.get(start..end) else {
+            return Err(self.truncated(start, len, field));
+        };
+        self.position = end;
+        Ok(bytes)
+    }
+
+    #[cold]
+    fn truncated(&self, offset: usize, needed: usize, field: &Field) -> DecodeError {
+        let remaining = self.body.len().saturating_sub(offset);
+        DecodeError::Truncated { field: field.clone(), offset, needed, remaining }
+    }
+
+    /// A count of elements of at least `least` bytes each, which the bytes that are left may hold
+    /// and the bound allows.
+    #[inline]
+    fn count(&mut self, least: usize, bound: usize, field: &Field) -> Result<usize, DecodeError> {
+        let bytes = self.take(COUNT, COUNT, field)?;
+        let count = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let count = if self.swap { count.swap_bytes() } else { count } as usize;
+        let (offset, remaining) = (self.position, self.remaining());
+        if count > remaining / least {
+            let field = field.clone();
+            let element_bytes = least;
+            return Err(DecodeError::CountTooLarge {
+                field,
+                offset,
+                count,
+                element_bytes,
+                remaining,
+            });
+        }
+        within(count, bound, offset, field)?;
+        Ok(count)
+    }
+
+    /// The characters of a text, without the NUL.
+    #[inline]
+    fn text(&mut self, bound: usize, field: &Field) -> Result<&'a [u8], DecodeError> {
+        let len = self.count(1, usize::MAX, field)?;
+        let offset = self.position;
+        let bytes = self.take(1, len, field)?;
+        match bytes.split_last() {
+            None => Ok(&[]),
+            Some((&0, text)) => {
+                within(text.len(), bound, offset, field)?;
+                Ok(text)
+            }
+            Some(_) => Err(DecodeError::NotTerminated { field: field.clone(), offset, len }),
+        }
+    }
+
+    /// Writes `bytes`, whole blocks one after the other, to `to`.
+    ///
+    /// # Safety
+    /// `to` has as many bytes, of fields of the block's types.
+    #[inline]
+    unsafe fn fill(&self, block: &Block, bytes: &[u8], to: *mut u8) {
+        // SAFETY: by this function.
+        unsafe { copy(bytes.as_ptr(), to, bytes.len()) };
+        if self.swap || block.bools {
+            // SAFETY: by this function, they were written just now.
+            self.mend(block, unsafe { std::slice::from_raw_parts_mut(to, bytes.len()) });
+        }
+    }
+
+    /// Makes copied blocks what they mean here: numbers in this machine's order, `bool`s 0 or 1.
+    #[cold]
+    fn mend(&self, block: &Block, copied: &mut [u8]) {
+        if block.bools {
+            only_bools(block, copied);
+        }
+        if !self.swap {
+            return;
+        }
+        for one in copied.chunks_exact_mut(block.len) {
+            for part in block.parts.iter().filter(|part| part.width > 1) {
+                let end = part.start + part.width * part.count;
+                for number in one[part.start..end].chunks_exact_mut(part.width) {
+                    number.reverse();
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn within(len: usize, bound: usize, offset: usize, field: &Field) -> Result<(), DecodeError> {
+    if len > bound {
+        return Err(DecodeError::BoundExceeded { field: field.clone(), offset, len, bound });
+    }
+    Ok(())
+}

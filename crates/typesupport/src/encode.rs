@@ -1,0 +1,341 @@
+//! Follows a program from a message to its bytes, or to their number.
+
+use crate::error::{EncodeError, Field};
+use crate::memory::Memory;
+use crate::program::{Block, COUNT, Element, Op, Part, Program, Sequence, align_up};
+use crate::shim;
+
+/// The number of bytes of the body.
+///
+/// # Safety
+/// `message` is an initialized message of the type and language that the program was compiled from,
+/// and nobody changes it meanwhile.
+pub(crate) unsafe fn size<M: Memory>(
+    program: &Program,
+    message: *const u8,
+) -> Result<usize, EncodeError> {
+    let mut sizer = Sizer { position: 0 };
+    // SAFETY: by this function.
+    unsafe { fields::<M, _>(program, message, &mut sizer) }?;
+    Ok(sizer.position)
+}
+
+/// Writes the body to the start of `out`, and returns the number of bytes.
+///
+/// # Safety
+/// As of [`size`].
+pub(crate) unsafe fn write<M: Memory>(
+    program: &Program,
+    message: *const u8,
+    out: &mut [u8],
+) -> Result<usize, EncodeError> {
+    let mut writer = Writer { out, position: 0 };
+    // SAFETY: by this function.
+    unsafe { fields::<M, _>(program, message, &mut writer) }?;
+    Ok(writer.position)
+}
+
+/// What takes the values of a message one after the other.
+///
+/// # Safety of the functions
+/// The pointers are to as many initialized values as told.
+trait Sink {
+    unsafe fn blocks(
+        &mut self,
+        block: &Block,
+        from: *const u8,
+        count: usize,
+    ) -> Result<(), EncodeError>;
+    fn count(&mut self, count: u32) -> Result<(), EncodeError>;
+    unsafe fn text(
+        &mut self,
+        from: *const u8,
+        len: usize,
+        field: &Field,
+    ) -> Result<(), EncodeError>;
+    unsafe fn units(&mut self, from: *const u16, len: usize) -> Result<(), EncodeError>;
+    unsafe fn bits(&mut self, from: *const u8, count: usize) -> Result<(), EncodeError>;
+}
+
+/// # Safety
+/// As of [`size`].
+unsafe fn fields<M: Memory, S: Sink>(
+    program: &Program,
+    message: *const u8,
+    sink: &mut S,
+) -> Result<(), EncodeError> {
+    for op in &program.ops {
+        // SAFETY: by this function; offsets of a program lie within its message.
+        unsafe {
+            match op {
+                Op::Block(block) => sink.blocks(block, message.add(block.offset), 1)?,
+                Op::Array(array) => {
+                    let at = message.add(array.offset);
+                    elements::<M, S>(&array.element, at, array.count, &array.field, sink)?;
+                }
+                Op::Sequence(sequence) => {
+                    self::sequence::<M, S>(sequence, message.add(sequence.offset), sink)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As of [`size`]; `at` is the sequence.
+unsafe fn sequence<M: Memory, S: Sink>(
+    sequence: &Sequence,
+    at: *const u8,
+    sink: &mut S,
+) -> Result<(), EncodeError> {
+    let Sequence { accessors, element, field, .. } = sequence;
+    if let Element::Bits = element {
+        // SAFETY: by this function.
+        let count = unsafe { (accessors.size)(at.cast()) };
+        sink.count(length(count, sequence.bound, field)?)?;
+        // SAFETY: there are as many.
+        return unsafe { sink.bits(at, count) };
+    }
+    // SAFETY: by this function.
+    let (data, count) = unsafe { M::sequence(at, accessors) };
+    sink.count(length(count, sequence.bound, field)?)?;
+    if count == 0 {
+        return Ok(());
+    }
+    not_null(data, count, field)?;
+    // SAFETY: by this function, there are as many.
+    unsafe { elements::<M, S>(element, data, count, field, sink) }
+}
+
+/// # Safety
+/// As of [`size`]; `at` is the first of `count` elements.
+unsafe fn elements<M: Memory, S: Sink>(
+    element: &Element,
+    at: *const u8,
+    count: usize,
+    field: &Field,
+    sink: &mut S,
+) -> Result<(), EncodeError> {
+    match element {
+        // SAFETY: by this function.
+        Element::Block(block) => unsafe { sink.blocks(block, at, count) },
+        Element::Text { bound } => {
+            let stride = M::text_size();
+            for index in 0..count {
+                // SAFETY: by this function.
+                let (text, len) = unsafe { M::text(at.add(index * stride)) };
+                length(len, *bound, field)?;
+                length(len.saturating_add(1), usize::MAX, field)?;
+                if len > 0 {
+                    not_null(text, len, field)?;
+                }
+                // SAFETY: by this function, there are as many characters.
+                unsafe { sink.text(text, len, field) }?;
+            }
+            Ok(())
+        }
+        Element::WideText { bound } => {
+            let stride = M::wide_text_size();
+            for index in 0..count {
+                // SAFETY: by this function.
+                let (units, len) = unsafe { M::wide_text(at.add(index * stride)) };
+                sink.count(length(len, *bound, field)?)?;
+                if len > 0 {
+                    not_null(units.cast(), len, field)?;
+                    // SAFETY: by this function, there are as many units.
+                    unsafe { sink.units(units, len) }?;
+                }
+            }
+            Ok(())
+        }
+        Element::Message { stride, program } => {
+            for index in 0..count {
+                // SAFETY: by this function.
+                unsafe { fields::<M, S>(program, at.add(index * stride), sink) }?;
+            }
+            Ok(())
+        }
+        Element::Bits => unreachable!("bits are a sequence's own"),
+    }
+}
+
+/// The count on the wire.
+#[inline]
+fn length(len: usize, bound: usize, field: &Field) -> Result<u32, EncodeError> {
+    if len > bound {
+        return Err(EncodeError::BoundExceeded { field: field.clone(), len, bound });
+    }
+    u32::try_from(len).map_err(|_| EncodeError::TooLong { field: field.clone(), len })
+}
+
+#[inline]
+fn not_null(data: *const u8, len: usize, field: &Field) -> Result<(), EncodeError> {
+    if data.is_null() {
+        return Err(EncodeError::NullData { field: field.clone(), len });
+    }
+    Ok(())
+}
+
+struct Sizer {
+    position: usize,
+}
+
+impl Sizer {
+    #[inline]
+    fn add(&mut self, align: usize, len: usize) -> Result<(), EncodeError> {
+        // No memory has more bytes: writing fails where this is asked for.
+        self.position = align_up(self.position.min(isize::MAX as usize), align).saturating_add(len);
+        Ok(())
+    }
+}
+
+impl Sink for Sizer {
+    #[inline]
+    unsafe fn blocks(
+        &mut self,
+        block: &Block,
+        _: *const u8,
+        count: usize,
+    ) -> Result<(), EncodeError> {
+        self.add(block.align, block.len.saturating_mul(count))
+    }
+
+    #[inline]
+    fn count(&mut self, _: u32) -> Result<(), EncodeError> {
+        self.add(COUNT, COUNT)
+    }
+
+    #[inline]
+    unsafe fn text(&mut self, _: *const u8, len: usize, _: &Field) -> Result<(), EncodeError> {
+        self.add(COUNT, COUNT + len + 1)
+    }
+
+    #[inline]
+    unsafe fn units(&mut self, _: *const u16, len: usize) -> Result<(), EncodeError> {
+        self.add(size_of::<u32>(), len.saturating_mul(size_of::<u32>()))
+    }
+
+    #[inline]
+    unsafe fn bits(&mut self, _: *const u8, count: usize) -> Result<(), EncodeError> {
+        self.add(1, count)
+    }
+}
+
+struct Writer<'a> {
+    out: &'a mut [u8],
+    position: usize,
+}
+
+impl Writer<'_> {
+    /// The next `len` bytes at this alignment; the padding before them becomes zero.
+    #[inline]
+    fn take(&mut self, align: usize, len: usize) -> Result<&mut [u8], EncodeError> {
+        let start = align_up(self.position, align);
+        let end = start.saturating_add(len);
+        let capacity = self.out.len();
+        let Some(bytes) = self.out.get_mut(self.position..end) else {
+            return Err(EncodeError::BufferTooSmall { needed: end, capacity });
+        };
+        let (padding, bytes) = bytes.split_at_mut(start - self.position);
+        for byte in padding {
+            *byte = 0;
+        }
+        self.position = end;
+        Ok(bytes)
+    }
+}
+
+impl Sink for Writer<'_> {
+    #[inline]
+    unsafe fn blocks(
+        &mut self,
+        block: &Block,
+        from: *const u8,
+        count: usize,
+    ) -> Result<(), EncodeError> {
+        let bytes = self.take(block.align, block.len.saturating_mul(count))?;
+        // SAFETY: by this trait; nobody else has the bytes to write to.
+        unsafe { copy(from, bytes.as_mut_ptr(), bytes.len()) };
+        if block.bools {
+            only_bools(block, bytes);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, count: u32) -> Result<(), EncodeError> {
+        self.take(COUNT, COUNT)?.copy_from_slice(&count.to_ne_bytes());
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn text(
+        &mut self,
+        from: *const u8,
+        len: usize,
+        field: &Field,
+    ) -> Result<(), EncodeError> {
+        let bytes = self.take(COUNT, COUNT + len + 1)?;
+        let (count, text) = bytes.split_at_mut(COUNT);
+        // The caller has checked that it fits.
+        count.copy_from_slice(&(len as u32 + 1).to_ne_bytes());
+        let (text, nul) = text.split_at_mut(len);
+        // SAFETY: by this trait; nobody else has the bytes to write to.
+        unsafe { copy(from, text.as_mut_ptr(), len) };
+        nul.fill(0);
+        if text.contains(&0) {
+            let position = text.iter().take_while(|&&byte| byte != 0).count();
+            return Err(EncodeError::InteriorNul { field: field.clone(), position });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn units(&mut self, from: *const u16, len: usize) -> Result<(), EncodeError> {
+        let bytes = self.take(size_of::<u32>(), len.saturating_mul(size_of::<u32>()))?;
+        for (index, unit) in bytes.chunks_exact_mut(size_of::<u32>()).enumerate() {
+            // SAFETY: by this trait, there are as many.
+            let value = u32::from(unsafe { from.add(index).read() });
+            unit.copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn bits(&mut self, from: *const u8, count: usize) -> Result<(), EncodeError> {
+        let bytes = self.take(1, count)?;
+        // SAFETY: by this trait; there is room for as many bytes.
+        unsafe { shim::feros_bits_read(from.cast(), bytes.as_mut_ptr(), count) };
+        Ok(())
+    }
+}
+
+/// Copies bytes; most blocks are so short that a call would cost more than the copy.
+///
+/// # Safety
+/// Both have `len` bytes and do not overlap; `from` may be null if `len` is 0.
+#[inline]
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: by this function.
+    unsafe {
+        match len {
+            0 => {}
+            4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
+            8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
+            _ => std::ptr::copy_nonoverlapping(from, to, len),
+        }
+    }
+}
+
+/// Makes the `bool`s of blocks 0 or 1: C and C++ may have had anything in them, and a peer that
+/// reads another number is free to do anything.
+pub(crate) fn only_bools(block: &Block, bytes: &mut [u8]) {
+    for one in bytes.chunks_exact_mut(block.len) {
+        for Part { start, count, .. } in block.parts.iter().filter(|part| part.bools) {
+            for byte in &mut one[*start..start + count] {
+                *byte = u8::from(*byte != 0);
+            }
+        }
+    }
+}

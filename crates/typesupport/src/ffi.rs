@@ -1,0 +1,247 @@
+//! The structures of `rosidl_runtime_c` and of both introspection packages, as their headers of
+//! ROS 2 Kilted declare them; `tests/it/layouts.rs` compares them with the headers.
+
+#![allow(non_camel_case_types)] // the names of the headers
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// The identifier of introspection for messages of C.
+pub const INTROSPECTION_C: &std::ffi::CStr = c"rosidl_typesupport_introspection_c";
+/// The identifier of introspection for messages of C++.
+pub const INTROSPECTION_CPP: &std::ffi::CStr = c"rosidl_typesupport_introspection_cpp";
+
+/// Asks a type support for the one of an identifier; null if there is none. May throw where the
+/// type support is one of C++.
+pub type MessageFind = unsafe extern "C" fn(
+    *const rosidl_message_type_support_t,
+    *const c_char,
+) -> *const rosidl_message_type_support_t;
+
+/// As [`MessageFind`], for services.
+pub type ServiceFind = unsafe extern "C" fn(
+    *const rosidl_service_type_support_t,
+    *const c_char,
+) -> *const rosidl_service_type_support_t;
+
+/// The hash of a type, RIHS version and value.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct rosidl_type_hash_t {
+    /// 1 for RIHS01; 0 says that there is none.
+    pub version: u8,
+    /// The SHA-256 of the type's description.
+    pub value: [u8; 32],
+}
+
+/// The type support of a message.
+#[repr(C)]
+#[derive(Debug)]
+pub struct rosidl_message_type_support_t {
+    /// Which type support it is.
+    pub typesupport_identifier: *const c_char,
+    /// With introspection: [`MessageMembers`].
+    pub data: *const c_void,
+    /// Finds the same type in another type support.
+    pub func: Option<MessageFind>,
+    /// The type's hash.
+    pub get_type_hash_func: Option<
+        unsafe extern "C" fn(*const rosidl_message_type_support_t) -> *const rosidl_type_hash_t,
+    >,
+    /// The type's description.
+    pub get_type_description_func:
+        Option<unsafe extern "C" fn(*const rosidl_message_type_support_t) -> *const c_void>,
+    /// The sources of the description.
+    pub get_type_description_sources_func:
+        Option<unsafe extern "C" fn(*const rosidl_message_type_support_t) -> *const c_void>,
+}
+
+/// The type support of a service.
+#[repr(C)]
+#[derive(Debug)]
+pub struct rosidl_service_type_support_t {
+    /// Which type support it is.
+    pub typesupport_identifier: *const c_char,
+    /// With introspection: [`ServiceMembers`].
+    pub data: *const c_void,
+    /// Finds the same type in another type support.
+    pub func: Option<ServiceFind>,
+    /// The request's type support.
+    pub request_typesupport: *const rosidl_message_type_support_t,
+    /// The response's type support.
+    pub response_typesupport: *const rosidl_message_type_support_t,
+    /// The event's type support.
+    pub event_typesupport: *const rosidl_message_type_support_t,
+    /// Makes an event message.
+    pub event_message_create_handle_function: Option<
+        unsafe extern "C" fn(
+            *const c_void,
+            *mut c_void,
+            *const c_void,
+            *const c_void,
+        ) -> *mut c_void,
+    >,
+    /// Ends an event message.
+    pub event_message_destroy_handle_function:
+        Option<unsafe extern "C" fn(*mut c_void, *mut c_void) -> bool>,
+    /// The type's hash.
+    pub get_type_hash_func: Option<
+        unsafe extern "C" fn(*const rosidl_service_type_support_t) -> *const rosidl_type_hash_t,
+    >,
+    /// The type's description.
+    pub get_type_description_func:
+        Option<unsafe extern "C" fn(*const rosidl_service_type_support_t) -> *const c_void>,
+    /// The sources of the description.
+    pub get_type_description_sources_func:
+        Option<unsafe extern "C" fn(*const rosidl_service_type_support_t) -> *const c_void>,
+}
+
+/// One field of a message, with its functions for arrays and sequences.
+#[repr(C)]
+#[derive(Debug)]
+pub struct MessageMember {
+    /// The field's name.
+    pub name_: *const c_char,
+    /// What it holds; see [`field_type`].
+    pub type_id_: u8,
+    /// The bound of a string; 0 for none.
+    pub string_upper_bound_: usize,
+    /// The type support of a nested message, one of the same introspection.
+    pub members_: *const rosidl_message_type_support_t,
+    /// Whether it is part of the key.
+    pub is_key_: bool,
+    /// Whether it is an array or a sequence.
+    pub is_array_: bool,
+    /// Elements of an array, bound of a sequence; 0 for a sequence without bound.
+    pub array_size_: usize,
+    /// Whether `array_size_` is a bound.
+    pub is_upper_bound_: bool,
+    /// Where it lies in the message.
+    pub offset_: u32,
+    /// Its default.
+    pub default_value_: *const c_void,
+    /// Elements that there are.
+    pub size_function: Option<unsafe extern "C" fn(*const c_void) -> usize>,
+    /// One element, to read.
+    pub get_const_function: Option<unsafe extern "C" fn(*const c_void, usize) -> *const c_void>,
+    /// One element, to write.
+    pub get_function: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
+    /// Copies one element out.
+    pub fetch_function: Option<unsafe extern "C" fn(*const c_void, usize, *mut c_void)>,
+    /// Copies one element in.
+    pub assign_function: Option<unsafe extern "C" fn(*mut c_void, usize, *const c_void)>,
+    /// Changes the number of elements; see [`Resize`].
+    pub resize_function: Option<Resize>,
+}
+
+/// `resize_function` of C++, which throws without memory. That of C returns whether it could, and
+/// is called as [`ResizeC`].
+pub type Resize = unsafe extern "C" fn(*mut c_void, usize);
+
+/// `resize_function` of C: false without memory.
+pub type ResizeC = unsafe extern "C" fn(*mut c_void, usize) -> bool;
+
+/// `init_function`: how much it initializes is [`MESSAGE_INIT_ALL`] or another number.
+pub type Init = unsafe extern "C" fn(*mut c_void, c_int);
+
+/// `fini_function`.
+pub type Fini = unsafe extern "C" fn(*mut c_void);
+
+/// Initializes all fields, with their defaults.
+pub const MESSAGE_INIT_ALL: c_int = 0;
+
+/// The description of a message.
+#[repr(C)]
+#[derive(Debug)]
+pub struct MessageMembers {
+    /// `std_msgs__msg` in C, `std_msgs::msg` in C++.
+    pub message_namespace_: *const c_char,
+    /// `String`.
+    pub message_name_: *const c_char,
+    /// How many fields there are.
+    pub member_count_: u32,
+    /// Bytes of the struct.
+    pub size_of_: usize,
+    /// Whether a field is part of a key.
+    pub has_any_key_member_: bool,
+    /// The fields.
+    pub members_: *const MessageMember,
+    /// Makes a message of memory.
+    pub init_function: Option<Init>,
+    /// Ends a message, but not its memory.
+    pub fini_function: Option<Fini>,
+}
+
+/// The description of a service.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ServiceMembers {
+    /// `std_srvs__srv` in C, `std_srvs::srv` in C++.
+    pub service_namespace_: *const c_char,
+    /// `SetBool`.
+    pub service_name_: *const c_char,
+    /// The request.
+    pub request_members_: *const MessageMembers,
+    /// The response.
+    pub response_members_: *const MessageMembers,
+    /// The event.
+    pub event_members_: *const MessageMembers,
+}
+
+/// A sequence of C, of whichever elements.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Sequence {
+    /// The elements; null if there are none.
+    pub data: *mut c_void,
+    /// How many there are.
+    pub size: usize,
+    /// How many there is memory for.
+    pub capacity: usize,
+}
+
+/// `rosidl_runtime_c__String`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct rosidl_runtime_c__String {
+    /// The characters and a NUL.
+    pub data: *mut c_char,
+    /// Characters without the NUL.
+    pub size: usize,
+    /// Bytes that there is memory for, never 0 where there is memory.
+    pub capacity: usize,
+}
+
+/// `rosidl_runtime_c__U16String`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct rosidl_runtime_c__U16String {
+    /// The code units and a NUL.
+    pub data: *mut u16,
+    /// Code units without the NUL.
+    pub size: usize,
+    /// Code units that there is memory for, never 0 where there is memory.
+    pub capacity: usize,
+}
+
+/// The values of [`MessageMember::type_id_`].
+#[allow(missing_docs)] // the names say it
+pub mod field_type {
+    pub const FLOAT: u8 = 1;
+    pub const DOUBLE: u8 = 2;
+    pub const LONG_DOUBLE: u8 = 3;
+    pub const CHAR: u8 = 4;
+    pub const WCHAR: u8 = 5;
+    pub const BOOLEAN: u8 = 6;
+    pub const OCTET: u8 = 7;
+    pub const UINT8: u8 = 8;
+    pub const INT8: u8 = 9;
+    pub const UINT16: u8 = 10;
+    pub const INT16: u8 = 11;
+    pub const UINT32: u8 = 12;
+    pub const INT32: u8 = 13;
+    pub const UINT64: u8 = 14;
+    pub const INT64: u8 = 15;
+    pub const STRING: u8 = 16;
+    pub const WSTRING: u8 = 17;
+    pub const MESSAGE: u8 = 18;
+}

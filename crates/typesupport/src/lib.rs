@@ -1,0 +1,42 @@
+//! Messages of stock C and C++ programs to and from CDR.
+//!
+//! A client library of ROS 2 passes a message as a pointer to its struct, and with it a type
+//! support that describes the struct: where each field lies, and by which functions its sequences
+//! are resized. A [`MessageProgram`] is compiled from that once per type. What lies alike in the
+//! struct and in the body of the serialized message moves as one block, so that most messages of a
+//! robot are a few copies.
+//!
+//! * [`MessageProgram::serialized_len`] says how many bytes a message takes, exactly, and
+//!   [`MessageProgram::encode`] writes them into memory of any transport.
+//! * [`MessageProgram::decode`] fills a message from bytes that may be anything.
+//! * [`MessageProgram::plain`] tells the types whose struct is their body.
+//! * [`ServiceProgram`] has the messages of a service.
+//!
+//! The types of [`ffi`] are those of the headers of ROS 2, which need not be installed to build.
+//!
+//! # Choices where ROS 2 leaves room
+//!
+//! * A `string` is bytes, UTF-8 or not. One with a NUL inside is read as it is, but not written:
+//!   peers would cut it there. A length of 0, without even the NUL, is read as the empty string.
+//! * A `wstring` keeps its UTF-16 code units, paired or not; a character above 0xffff is refused.
+//! * A `bool` other than 0 is read and written as 1.
+//! * A text or sequence of C without memory is empty where its size is 0, and refused else.
+//! * Padding is written as zero.
+
+mod compile;
+mod decode;
+mod encode;
+mod error;
+pub mod ffi;
+mod layout;
+mod memory;
+mod message;
+mod program;
+mod service;
+mod shim;
+mod type_support;
+
+pub use error::{CompileError, DecodeError, EncodeError, Field};
+pub use layout::PlainLayout;
+pub use message::MessageProgram;
+pub use service::ServiceProgram;

@@ -1,0 +1,227 @@
+//! How texts and sequences lie in messages of C and of C++.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use crate::program::{Accessors, Block};
+use crate::{ffi, shim};
+
+/// A language's texts and sequences. Encoding and decoding are compiled once for each.
+///
+/// # Safety of all functions
+/// The pointers are to initialized values of the kind that the function's name says; lengths were
+/// checked. A function that gives false or null leaves a value that can be finalized.
+pub(crate) trait Memory {
+    /// Whether a sequence of `bool`s is one of bits.
+    const BITS: bool;
+
+    /// Bytes of a `string`.
+    fn text_size() -> usize;
+    /// Bytes of a `wstring`.
+    fn wide_text_size() -> usize;
+    /// Characters without the NUL.
+    unsafe fn text(at: *const u8) -> (*const u8, usize);
+    unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool;
+    /// Code units without the NUL.
+    unsafe fn wide_text(at: *const u8) -> (*const u16, usize);
+    /// Memory for `len` code units, to be written by the caller.
+    unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16>;
+    /// The elements; where they lie is meaningless if there are none.
+    unsafe fn sequence(at: *const u8, accessors: &Accessors) -> (*const u8, usize);
+    /// As [`Memory::sequence`], with as many elements as told, each initialized.
+    unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8>;
+    /// Makes the sequence one of copies of `count` blocks, if that can be done at once; `None`
+    /// if not, else whether there was memory.
+    unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool>;
+}
+
+/// Messages of C.
+pub(crate) struct C;
+
+/// Gives a text of C room for `len` characters and the NUL, which is written.
+///
+/// # Safety
+/// As of [`Memory`]; `data`, `size` and `capacity` are of one text of units of type `T`.
+unsafe fn reserve<T>(
+    data: &mut *mut T,
+    size: &mut usize,
+    capacity: &mut usize,
+    len: usize,
+) -> bool {
+    if *capacity <= len || data.is_null() {
+        let Some(bytes) = len.checked_add(1).and_then(|units| units.checked_mul(size_of::<T>()))
+        else {
+            return false;
+        };
+        // SAFETY: the memory is null or of the C allocator, which rosidl_runtime_c uses.
+        let grown = unsafe { libc::realloc(data.cast(), bytes) };
+        if grown.is_null() {
+            return false;
+        }
+        *data = grown.cast();
+        *capacity = len + 1;
+    }
+    *size = len;
+    // SAFETY: the capacity is above `len`.
+    unsafe { data.add(len).write_bytes(0, 1) };
+    true
+}
+
+impl Memory for C {
+    const BITS: bool = false;
+
+    fn text_size() -> usize {
+        size_of::<ffi::rosidl_runtime_c__String>()
+    }
+
+    fn wide_text_size() -> usize {
+        size_of::<ffi::rosidl_runtime_c__U16String>()
+    }
+
+    #[inline]
+    unsafe fn text(at: *const u8) -> (*const u8, usize) {
+        // SAFETY: by this trait.
+        let text = unsafe { &*at.cast::<ffi::rosidl_runtime_c__String>() };
+        (text.data.cast(), text.size)
+    }
+
+    #[inline]
+    unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool {
+        // SAFETY: by this trait.
+        let value = unsafe { &mut *at.cast::<ffi::rosidl_runtime_c__String>() };
+        // SAFETY: the three are of one text.
+        if !unsafe { reserve(&mut value.data, &mut value.size, &mut value.capacity, text.len()) } {
+            return false;
+        }
+        // SAFETY: there is room for all of them, in memory of the message's own.
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr(), value.data.cast(), text.len()) };
+        true
+    }
+
+    #[inline]
+    unsafe fn wide_text(at: *const u8) -> (*const u16, usize) {
+        // SAFETY: by this trait.
+        let text = unsafe { &*at.cast::<ffi::rosidl_runtime_c__U16String>() };
+        (text.data, text.size)
+    }
+
+    #[inline]
+    unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16> {
+        // SAFETY: by this trait.
+        let value = unsafe { &mut *at.cast::<ffi::rosidl_runtime_c__U16String>() };
+        // SAFETY: the three are of one text.
+        unsafe { reserve(&mut value.data, &mut value.size, &mut value.capacity, len) }
+            .then_some(value.data)
+    }
+
+    #[inline]
+    unsafe fn sequence(at: *const u8, _: &Accessors) -> (*const u8, usize) {
+        // SAFETY: by this trait; all sequences of C are alike.
+        let sequence = unsafe { &*at.cast::<ffi::Sequence>() };
+        (sequence.data.cast(), sequence.size)
+    }
+
+    #[inline]
+    unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8> {
+        let sequence = at.cast::<ffi::Sequence>();
+        // SAFETY: by this trait.
+        if unsafe { (*sequence).size } != count {
+            // SAFETY: functions of C of this name return a bool; the accessors are of a C message.
+            let resize: ffi::ResizeC = unsafe { std::mem::transmute(accessors.resize) };
+            // SAFETY: by this trait.
+            if !unsafe { resize(at.cast(), count) } {
+                return None;
+            }
+        }
+        // SAFETY: by this trait.
+        let data = unsafe { (*sequence).data };
+        (count == 0 || !data.is_null()).then_some(data.cast())
+    }
+
+    unsafe fn replace(_: *mut u8, _: &Block, _: &[u8], _: usize) -> Option<bool> {
+        None
+    }
+}
+
+/// Messages of C++.
+pub(crate) struct Cpp;
+
+impl Memory for Cpp {
+    const BITS: bool = true;
+
+    fn text_size() -> usize {
+        // SAFETY: it asks for nothing.
+        unsafe { shim::feros_text_size() }
+    }
+
+    fn wide_text_size() -> usize {
+        // SAFETY: it asks for nothing.
+        unsafe { shim::feros_wide_text_size() }
+    }
+
+    #[inline]
+    unsafe fn text(at: *const u8) -> (*const u8, usize) {
+        let mut len = 0;
+        // SAFETY: by this trait.
+        (unsafe { shim::feros_text_read(at.cast(), &raw mut len) }, len)
+    }
+
+    #[inline]
+    unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool {
+        // SAFETY: by this trait.
+        unsafe { shim::feros_text_assign(at.cast(), text.as_ptr(), text.len()) }
+    }
+
+    #[inline]
+    unsafe fn wide_text(at: *const u8) -> (*const u16, usize) {
+        let mut len = 0;
+        // SAFETY: by this trait.
+        (unsafe { shim::feros_wide_text_read(at.cast(), &raw mut len) }, len)
+    }
+
+    #[inline]
+    unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16> {
+        // SAFETY: by this trait.
+        let units = unsafe { shim::feros_wide_text_resize(at.cast(), len) };
+        (!units.is_null()).then_some(units)
+    }
+
+    #[inline]
+    unsafe fn sequence(at: *const u8, accessors: &Accessors) -> (*const u8, usize) {
+        // SAFETY: by this trait.
+        let count = unsafe { (accessors.size)(at.cast()) };
+        if count == 0 {
+            return (ptr::null(), 0);
+        }
+        // SAFETY: there is a first element; vectors have theirs side by side.
+        (unsafe { (accessors.get_const)(at.cast(), 0) }.cast(), count)
+    }
+
+    #[inline]
+    unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8> {
+        // SAFETY: by this trait.
+        if unsafe { (accessors.size)(at.cast()) } != count
+            // SAFETY: as above.
+            && !unsafe { shim::feros_vector_resize(accessors.resize, at.cast(), count) }
+        {
+            return None;
+        }
+        if count == 0 {
+            return Some(ptr::null_mut());
+        }
+        // SAFETY: as above, and there is a first element.
+        Some(unsafe { (accessors.get)(at.cast::<c_void>(), 0) }.cast())
+    }
+
+    #[inline]
+    unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool> {
+        // Only of a vector of numbers is the element's type known, and only numbers at their
+        // alignment are numbers to C++.
+        let width = block.only_width().filter(|&width| width == block.len)?;
+        if !bytes.as_ptr().addr().is_multiple_of(width) {
+            return None;
+        }
+        // SAFETY: by this trait, and as above.
+        Some(unsafe { shim::feros_vector_assign(at.cast(), width, bytes.as_ptr(), count) })
+    }
+}

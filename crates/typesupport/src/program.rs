@@ -1,0 +1,167 @@
+//! What a type is compiled into: a short list of steps that encoding, decoding and sizing follow.
+//!
+//! A run of fields that lie alike in the struct and in the body is one [`Block`], across nested
+//! messages and arrays; a step that is no block says where its values lie and what they are.
+
+use std::ffi::c_void;
+
+use crate::error::Field;
+use crate::ffi;
+
+/// The steps of a message, in the order of the wire. Offsets count from the start of its struct.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) ops: Box<[Op]>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Op {
+    Block(Block),
+    Array(Array),
+    Sequence(Sequence),
+}
+
+/// Primitives without padding between them, in the struct and in the body.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) offset: usize,
+    /// Alignment of the first byte in the body.
+    pub(crate) align: usize,
+    pub(crate) len: usize,
+    pub(crate) parts: Vec<Part>,
+    /// Whether a part is of `bool`s, of which only 0 and 1 are allowed in memory.
+    pub(crate) bools: bool,
+    /// The first field, for errors.
+    pub(crate) field: Field,
+}
+
+/// Primitives of one width, side by side in a [`Block`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Offset in the block.
+    pub(crate) start: usize,
+    pub(crate) width: usize,
+    pub(crate) count: usize,
+    pub(crate) bools: bool,
+}
+
+/// As many elements as the type says, within the struct; also a single text.
+#[derive(Debug)]
+pub(crate) struct Array {
+    pub(crate) offset: usize,
+    pub(crate) count: usize,
+    pub(crate) element: Element,
+    pub(crate) field: Field,
+}
+
+/// As many elements as the message says, in memory of their own.
+#[derive(Debug)]
+pub(crate) struct Sequence {
+    pub(crate) offset: usize,
+    /// `usize::MAX` for none.
+    pub(crate) bound: usize,
+    pub(crate) element: Element,
+    /// The least number of bytes of an element in the body, never 0.
+    pub(crate) least: usize,
+    pub(crate) accessors: Accessors,
+    pub(crate) field: Field,
+}
+
+#[derive(Debug)]
+pub(crate) enum Element {
+    /// A number, or a struct that is one block and nothing else: elements are copied all at once.
+    Block(Block),
+    /// A `string`; its bound is `usize::MAX` for none.
+    Text { bound: usize },
+    /// A `wstring`, likewise.
+    WideText { bound: usize },
+    /// Another message.
+    Message {
+        /// Bytes from one element to the next.
+        stride: usize,
+        program: Program,
+    },
+    /// The bits of `std::vector<bool>`.
+    Bits,
+}
+
+/// The functions of a sequence. Messages of C++ are reached by all of them; those of C by
+/// `resize` alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accessors {
+    pub(crate) size: unsafe extern "C" fn(*const c_void) -> usize,
+    pub(crate) get_const: unsafe extern "C" fn(*const c_void, usize) -> *const c_void,
+    pub(crate) get: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    pub(crate) resize: ffi::Resize,
+}
+
+impl Block {
+    /// Adds primitives after the last ones.
+    pub(crate) fn push(&mut self, width: usize, count: usize, bools: bool) {
+        self.bools |= bools;
+        match self.parts.last_mut() {
+            Some(last) if last.width == width && last.bools == bools => last.count += count,
+            _ => self.parts.push(Part { start: self.len, width, count, bools }),
+        }
+        self.len += width * count;
+    }
+
+    /// The only width of the block's primitives, if there is only one and no `bool`.
+    pub(crate) fn only_width(&self) -> Option<usize> {
+        match self.parts[..] {
+            [Part { width, bools: false, .. }] => Some(width),
+            _ => None,
+        }
+    }
+}
+
+impl Program {
+    /// The least number of bytes that a message takes in the body, alignment not counted.
+    pub(crate) fn least(&self) -> usize {
+        self.ops
+            .iter()
+            .map(|op| match op {
+                Op::Block(block) => block.len,
+                Op::Array(array) => array.count * array.element.least(),
+                Op::Sequence(_) => COUNT,
+            })
+            .sum()
+    }
+}
+
+impl Program {
+    /// Whether every message has as many bytes as another one, wherever it begins.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.ops.iter().all(|op| match op {
+            Op::Block(_) => true,
+            Op::Array(Array { element, .. }) => match element {
+                Element::Block(_) => true,
+                Element::Message { program, .. } => program.is_fixed(),
+                Element::Text { .. } | Element::WideText { .. } | Element::Bits => false,
+            },
+            Op::Sequence(_) => false,
+        })
+    }
+}
+
+/// Bytes of the count of a string or sequence.
+pub(crate) const COUNT: usize = 4;
+
+impl Element {
+    /// The least number of bytes in the body, alignment not counted; never 0.
+    pub(crate) fn least(&self) -> usize {
+        match self {
+            Self::Block(block) => block.len,
+            Self::Text { .. } | Self::WideText { .. } => COUNT,
+            Self::Message { program, .. } => program.least().max(1),
+            Self::Bits => 1,
+        }
+    }
+}
+
+/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into
+/// slices, far from overflow.
+#[inline]
+pub(crate) const fn align_up(position: usize, align: usize) -> usize {
+    (position + (align - 1)) & !(align - 1)
+}

@@ -1,0 +1,77 @@
+//! [`ServiceProgram`]: the messages of a service.
+
+use crate::error::CompileError;
+use crate::ffi;
+use crate::message::MessageProgram;
+use crate::type_support::{find_service, hash_value, type_name};
+
+/// What a `rosidl_service_type_support_t` describes, compiled.
+#[derive(Debug)]
+pub struct ServiceProgram {
+    /// The request.
+    pub request: MessageProgram,
+    /// The response.
+    pub response: MessageProgram,
+    /// The event that service introspection publishes, if the package has one.
+    pub event: Option<MessageProgram>,
+    ros_type_name: String,
+    type_hash: Option<[u8; 32]>,
+}
+
+impl ServiceProgram {
+    /// Compiles the messages of a service.
+    ///
+    /// # Errors
+    /// As of [`MessageProgram::compile`].
+    ///
+    /// # Safety
+    /// As of [`MessageProgram::compile`].
+    pub unsafe fn compile(
+        type_support: *const ffi::rosidl_service_type_support_t,
+    ) -> Result<Self, CompileError> {
+        // SAFETY: by this function.
+        let (found, language) = unsafe { find_service(type_support) }?;
+        // SAFETY: by this function.
+        let members = unsafe { found.data.cast::<ffi::ServiceMembers>().as_ref() };
+        let Some(members) = members else {
+            let message = "a service".to_owned();
+            return Err(CompileError::Incomplete { message, what: "description" });
+        };
+        // SAFETY: by this function.
+        let ros_type_name = unsafe { type_name(members.service_namespace_, members.service_name_) };
+        // SAFETY: by this function; the type supports of a service's messages are of its kind.
+        let message = |type_support: *const ffi::rosidl_message_type_support_t, what| unsafe {
+            let message = ros_type_name.clone();
+            let found = type_support.as_ref().ok_or(CompileError::Incomplete { message, what })?;
+            MessageProgram::of_introspection(found, language)
+        };
+        let event = match found.event_typesupport.is_null() {
+            true => None,
+            false => Some(message(found.event_typesupport, "event")?),
+        };
+        // SAFETY: by this function.
+        let type_hash = unsafe {
+            let hash = found.get_type_hash_func.map(|function| function(found));
+            hash.and_then(|hash| hash_value(hash))
+        };
+        Ok(Self {
+            request: message(found.request_typesupport, "request")?,
+            response: message(found.response_typesupport, "response")?,
+            event,
+            type_hash,
+            ros_type_name,
+        })
+    }
+
+    /// The name of the type, as `std_srvs/srv/SetBool`.
+    #[must_use]
+    pub fn ros_type_name(&self) -> &str {
+        &self.ros_type_name
+    }
+
+    /// The hash of the type, RIHS01; `None` if its package has none.
+    #[must_use]
+    pub fn type_hash(&self) -> Option<[u8; 32]> {
+        self.type_hash
+    }
+}

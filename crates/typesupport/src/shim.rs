@@ -1,0 +1,37 @@
+//! The functions of `shim/messages.cpp`.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::ffi;
+
+unsafe extern "C" {
+    pub(crate) fn feros_text_size() -> usize;
+    pub(crate) fn feros_wide_text_size() -> usize;
+    pub(crate) fn feros_text_read(text: *const c_void, length: *mut usize) -> *const u8;
+    pub(crate) fn feros_text_assign(text: *mut c_void, data: *const u8, length: usize) -> bool;
+    pub(crate) fn feros_wide_text_read(text: *const c_void, length: *mut usize) -> *const u16;
+    pub(crate) fn feros_wide_text_resize(text: *mut c_void, length: usize) -> *mut u16;
+    pub(crate) fn feros_bits_read(bits: *const c_void, out: *mut u8, count: usize);
+    pub(crate) fn feros_bits_assign(bits: *mut c_void, data: *const u8, count: usize) -> bool;
+    pub(crate) fn feros_vector_assign(
+        vector: *mut c_void,
+        width: usize,
+        data: *const u8,
+        count: usize,
+    ) -> bool;
+    pub(crate) fn feros_vector_resize(
+        resize: ffi::Resize,
+        vector: *mut c_void,
+        count: usize,
+    ) -> bool;
+    pub(crate) fn feros_message_init(init: ffi::Init, message: *mut c_void, how: c_int) -> bool;
+    pub(crate) fn feros_message_fini(fini: ffi::Fini, message: *mut c_void);
+    /// `find` is a [`ffi::MessageFind`] or a [`ffi::ServiceFind`], which are alike to C.
+    pub(crate) fn feros_type_support_find(
+        find: unsafe extern "C" fn(*const c_void, *const c_char) -> *const c_void,
+        type_support: *const c_void,
+        identifier: *const c_char,
+        said: *mut c_char,
+        capacity: usize,
+    ) -> *const c_void;
+}

@@ -1,0 +1,161 @@
+//! Finds the introspection of a type behind whichever type support a program hands over, and the
+//! names and hashes that the type has on the wire.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use crate::compile::text;
+use crate::error::CompileError;
+use crate::{ffi, shim};
+
+/// A language that messages are generated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    C,
+    Cpp,
+}
+
+/// [`ffi::MessageFind`] and [`ffi::ServiceFind`], to C.
+type Find = unsafe extern "C" fn(*const c_void, *const c_char) -> *const c_void;
+
+/// A type support with what its identifier and its function are, for messages and services alike.
+struct Asked {
+    type_support: *const c_void,
+    identifier: *const c_char,
+    find: Option<Find>,
+}
+
+/// The introspection of a message.
+///
+/// # Safety
+/// `type_support` is null or valid.
+pub(crate) unsafe fn find_message(
+    type_support: *const ffi::rosidl_message_type_support_t,
+) -> Result<(&'static ffi::rosidl_message_type_support_t, Language), CompileError> {
+    // SAFETY: by this function.
+    let given = unsafe { type_support.as_ref() }.ok_or(CompileError::Null)?;
+    let asked = Asked {
+        type_support: type_support.cast(),
+        identifier: given.typesupport_identifier,
+        // SAFETY: the types of pointers make no difference to C.
+        find: unsafe { std::mem::transmute::<Option<ffi::MessageFind>, Option<Find>>(given.func) },
+    };
+    // SAFETY: by this function, it asks a valid type support.
+    let (found, language) = unsafe { asked.find() }?;
+    // SAFETY: what a message's type support finds is one of a message, in memory of its library.
+    Ok((unsafe { &*found.cast() }, language))
+}
+
+/// The introspection of a service.
+///
+/// # Safety
+/// `type_support` is null or valid.
+pub(crate) unsafe fn find_service(
+    type_support: *const ffi::rosidl_service_type_support_t,
+) -> Result<(&'static ffi::rosidl_service_type_support_t, Language), CompileError> {
+    // SAFETY: by this function.
+    let given = unsafe { type_support.as_ref() }.ok_or(CompileError::Null)?;
+    let asked = Asked {
+        type_support: type_support.cast(),
+        identifier: given.typesupport_identifier,
+        // SAFETY: the types of pointers make no difference to C.
+        find: unsafe { std::mem::transmute::<Option<ffi::ServiceFind>, Option<Find>>(given.func) },
+    };
+    // SAFETY: by this function, it asks a valid type support.
+    let (found, language) = unsafe { asked.find() }?;
+    // SAFETY: what a service's type support finds is one of a service, in memory of its library.
+    Ok((unsafe { &*found.cast() }, language))
+}
+
+impl Asked {
+    /// # Safety
+    /// The three are of one valid type support.
+    unsafe fn find(&self) -> Result<(*const c_void, Language), CompileError> {
+        // SAFETY: by this function.
+        let identifier = unsafe { text(self.identifier) };
+        let c = (ffi::INTROSPECTION_C, Language::C);
+        let cpp = (ffi::INTROSPECTION_CPP, Language::Cpp);
+        // The language of the type support is tried first: asking for the other one fails, and
+        // leaves an error behind in rcutils.
+        let order = if identifier.ends_with("_cpp") { [cpp, c] } else { [c, cpp] };
+        let mut said = Vec::new();
+        for (wanted, language) in order {
+            let Some(find) = self.find else {
+                return Err(CompileError::Incomplete {
+                    message: format!("type support `{identifier}`"),
+                    what: "function to find another one",
+                });
+            };
+            let mut words = [0; 256];
+            // SAFETY: by this function; `words` keeps a NUL at its end.
+            let found = unsafe {
+                let (words, len) = (words.as_mut_ptr(), words.len());
+                shim::feros_type_support_find(find, self.type_support, wanted.as_ptr(), words, len)
+            };
+            if !found.is_null() {
+                return Ok((found, language));
+            }
+            // SAFETY: as above.
+            let words = unsafe { CStr::from_ptr(words.as_ptr()) };
+            if !words.is_empty() {
+                said.push(words.to_string_lossy().into_owned());
+            }
+        }
+        if said.is_empty() {
+            said.push("it gave null".to_owned());
+        }
+        Err(CompileError::NoIntrospection { identifier, said: said.join("; ") })
+    }
+}
+
+/// The name of a type, as `std_msgs/msg/String`.
+///
+/// # Safety
+/// Both are null or end with NUL.
+pub(crate) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> String {
+    // SAFETY: by this function.
+    let (namespace, name) = unsafe { (text(namespace), text(name)) };
+    // C joins the parts by two underscores, of which a name has never two; C++ by colons.
+    let mut parts: Vec<&str> = match namespace.contains("::") {
+        true => namespace.split("::").collect(),
+        false => namespace.split("__").collect(),
+    };
+    parts.retain(|part| !part.is_empty());
+    parts.push(&name);
+    parts.join("/")
+}
+
+/// The name on the wire, as `std_msgs::msg::dds_::String_`.
+pub(crate) fn dds_type_name(ros_type_name: &str) -> String {
+    match ros_type_name.rsplit_once('/') {
+        Some((namespace, name)) => format!("{}::dds_::{name}_", namespace.replace('/', "::")),
+        None => format!("dds_::{ros_type_name}_"),
+    }
+}
+
+/// The value of a hash of RIHS01.
+///
+/// # Safety
+/// `hash` is null or valid.
+pub(crate) unsafe fn hash_value(hash: *const ffi::rosidl_type_hash_t) -> Option<[u8; 32]> {
+    const RIHS01: u8 = 1;
+    // SAFETY: by this function.
+    let hash = unsafe { hash.as_ref() }?;
+    (hash.version == RIHS01).then_some(hash.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_c_and_of_cpp_are_names_of_ros() {
+        // SAFETY: texts that end with NUL.
+        let name =
+            |namespace: &CStr, name: &CStr| unsafe { type_name(namespace.as_ptr(), name.as_ptr()) };
+        assert_eq!(name(c"std_msgs__msg", c"String"), "std_msgs/msg/String");
+        assert_eq!(name(c"std_msgs::msg", c"String"), "std_msgs/msg/String");
+        assert_eq!(name(c"", c"String"), "String");
+        assert_eq!(dds_type_name("a_b/action/C_Goal"), "a_b::action::dds_::C_Goal_");
+        assert_eq!(dds_type_name("String"), "dds_::String_");
+    }
+}

@@ -1,0 +1,136 @@
+//! Messages of hand-written introspection beside feros's own dynamic messages of the same types.
+
+use feros_interface::{Interface, InterfaceSet, TypeName, parse_message};
+use feros_message::cdr::ByteOrder;
+use feros_message::dynamic::DynamicType;
+use feros_typesupport::{MessageProgram, PlainLayout};
+use feros_typesupport_tables::{LANGUAGES, Language, TYPES, Type, type_support};
+
+use crate::owned::Owned;
+use crate::values::{self, Numbers};
+
+/// The messages of the tables, in the words of ROS 2.
+const DEFINITIONS: [(&str, &str); 5] = [
+    ("Point", "float64 x\nfloat64 y"),
+    ("Empty", ""),
+    ("Padded", "uint8 tag\nuint32 number\nbool flag\nfloat64 real\nuint16 end"),
+    ("Inner", "bool flag\nstring name\nfloat64 value\nint8[] bytes"),
+    (
+        "Sample",
+        "bool flag\nuint8 tag\nint16 small\nint32 number\nfloat64 real\nuint64 big\nstring text
+uint16 between\nstring<=8 bounded_text\nwstring wide_text\nfloat64[3] numbers\nbool[2] flags
+string[2] texts\nPadded[2] padded\nPoint[2] points\nInner[2] inners\nint32[] integers\nbool[] bits
+uint8[<=4] bounded_bytes\nstring[] text_sequence\nwstring[] wide_text_sequence\nPoint[] path
+Padded[] padded_sequence\nInner[] inner_sequence\nEmpty empty\nPoint point",
+    ),
+];
+
+pub(crate) fn compiled(language: Language, ty: Type) -> MessageProgram {
+    // SAFETY: a type support of the tables lives as long as the process.
+    unsafe { MessageProgram::compile(type_support(language, ty).cast()) }.unwrap()
+}
+
+pub(crate) fn dynamic(ty: Type) -> DynamicType {
+    let mut set = InterfaceSet::new();
+    for (name, text) in DEFINITIONS {
+        let message = parse_message("tables", name, text).unwrap();
+        set.insert(Interface::Message(message)).unwrap();
+    }
+    DynamicType::resolve(&set, &TypeName::message("tables", format!("{ty:?}"))).unwrap()
+}
+
+#[test]
+fn messages_are_the_bytes_of_dynamic_messages_both_ways() {
+    for language in LANGUAGES {
+        for ty in TYPES {
+            let (program, dynamic) = (compiled(language, ty), dynamic(ty));
+            // One message for all values: sequences grow and shrink.
+            let mut message = Owned::new(&program);
+            for seed in 0..200 {
+                let value = values::message(&dynamic, &mut Numbers::new(seed));
+                let bytes = value.to_cdr().unwrap();
+                message.decode(&bytes).unwrap();
+                assert_eq!(message.encode().unwrap(), bytes, "{language:?} {ty:?} {seed}");
+                let mut other = Owned::new(&program);
+                other.decode(&value.to_cdr_in(ByteOrder::Big).unwrap()).unwrap();
+                assert_eq!(other.encode().unwrap(), bytes, "{language:?} {ty:?} {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_are_read_wherever_they_lie_in_memory() {
+    let dynamic = dynamic(Type::Sample);
+    let bytes = values::message(&dynamic, &mut Numbers::new(3)).to_cdr().unwrap();
+    for language in LANGUAGES {
+        let program = compiled(language, Type::Sample);
+        for shift in 0..8 {
+            let mut memory = vec![0; shift];
+            memory.extend_from_slice(&bytes);
+            let mut message = Owned::new(&program);
+            message.decode(&memory[shift..]).unwrap();
+            assert_eq!(message.encode().unwrap(), bytes);
+        }
+    }
+}
+
+#[test]
+fn a_program_knows_the_names_the_hash_and_the_language_of_its_type() {
+    for language in LANGUAGES {
+        let program = compiled(language, Type::Sample);
+        assert_eq!(program.ros_type_name(), "tables/msg/Sample");
+        assert_eq!(program.dds_type_name(), "tables::msg::dds_::Sample_");
+        assert_eq!(program.type_hash().map(|hash| hash[..4].to_vec()), Some(vec![7, 8, 9, 0]));
+        assert_eq!(program.is_cpp(), language == Language::Cpp);
+    }
+}
+
+#[test]
+fn a_message_without_fields_is_one_byte() {
+    for language in LANGUAGES {
+        let program = compiled(language, Type::Empty);
+        assert_eq!(Owned::new(&program).encode().unwrap(), [0, 1, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn only_types_whose_struct_is_their_body_are_plain() {
+    for language in LANGUAGES {
+        let plain = |ty| compiled(language, ty).plain();
+        let point = PlainLayout { size: 16, align: 8, body_len: 16, has_bools: false };
+        assert_eq!(plain(Type::Point), Some(point));
+        // Padding at the end is the struct's alone.
+        let padded = PlainLayout { size: 32, align: 8, body_len: 26, has_bools: true };
+        assert_eq!(plain(Type::Padded), Some(padded));
+        let empty = PlainLayout { size: 1, align: 1, body_len: 1, has_bools: false };
+        assert_eq!(plain(Type::Empty), Some(empty));
+        assert_eq!(plain(Type::Sample), None);
+    }
+}
+
+#[test]
+fn the_struct_of_a_plain_type_is_its_body() {
+    for language in LANGUAGES {
+        for ty in TYPES {
+            let (program, dynamic) = (compiled(language, ty), dynamic(ty));
+            let Some(plain) = program.plain() else { continue };
+            let bytes = values::message(&dynamic, &mut Numbers::new(5)).to_cdr().unwrap();
+            assert_eq!(bytes.len(), 4 + plain.body_len);
+            // The body as a struct, in memory that is aligned for it.
+            let mut body = vec![0u128; plain.size.div_ceil(size_of::<u128>())];
+            // SAFETY: there are at least as many bytes, and nobody else's.
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    bytes[4..].as_ptr(),
+                    body.as_mut_ptr().cast(),
+                    plain.body_len,
+                );
+            }
+            let mut out = vec![0xff; bytes.len()];
+            // SAFETY: a plain body of one of our own messages is a message.
+            let written = unsafe { program.encode(body.as_ptr().cast(), &mut out) }.unwrap();
+            assert_eq!((written, out), (bytes.len(), bytes), "{language:?} {ty:?}");
+        }
+    }
+}

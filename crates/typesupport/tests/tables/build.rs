@@ -1,0 +1,15 @@
+//! Compiles the messages and their introspection.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=tables.cpp");
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .file("tables.cpp")
+        .warnings(true)
+        .extra_warnings(true)
+        // Templates of C++ messages are no standard-layout types; compilers know their offsets.
+        .flag("-Wno-invalid-offsetof")
+        .compile("feros_typesupport_tables");
+}
