@@ -1,0 +1,153 @@
+//! The thread that tells host programs of news, for those who never wait, as the events executors
+//! of rclcpp and rclpy. It begins with the first entity that somebody listens to, and ends with the
+//! context.
+
+use std::sync::{Arc, Weak};
+use std::thread;
+
+use feros_executor::{DoorbellMemory, GuardCondition, Ringer, WaitSet, Waitable};
+use feros_sync::Mutex;
+
+use crate::error::Failure;
+use crate::wait_set::WITHOUT_DOORBELL;
+
+/// An entity that somebody listens to.
+pub(crate) trait Told: Send + Sync {
+    /// Rung when there may be news.
+    fn ringer(&self) -> &Ringer;
+
+    /// Whether there is something that was not told.
+    fn has_news(&self) -> bool;
+
+    /// Tells it.
+    fn tell(&self);
+}
+
+/// An entity as the thread waits for it: for its news, not for what was told and not taken.
+struct News(Arc<dyn Told>);
+
+impl Waitable for News {
+    fn ringer(&self) -> &Ringer {
+        self.0.ringer()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.0.has_news()
+    }
+}
+
+/// The thread of a context, which may not have begun.
+pub(crate) struct CallbackThread {
+    /// Triggered when others are listened to, or nobody is any more.
+    changed: GuardCondition,
+    doorbell: fn() -> Option<Arc<dyn DoorbellMemory>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    told: Vec<Arc<dyn Told>>,
+    generation: u64,
+    has_begun: bool,
+}
+
+impl CallbackThread {
+    /// `doorbell` is asked once, when the thread begins, where other processes wake it.
+    pub(crate) fn new(doorbell: fn() -> Option<Arc<dyn DoorbellMemory>>) -> Arc<Self> {
+        let changed = GuardCondition::without_callback();
+        Arc::new(Self { changed, doorbell, state: Mutex::default() })
+    }
+
+    /// Tells of this entity's news from now on, and at once of what came before; or no more.
+    pub(crate) fn listen(
+        self: &Arc<Self>,
+        entity: Arc<dyn Told>,
+        is_wanted: bool,
+    ) -> Result<(), Failure> {
+        if !is_wanted {
+            self.remove(&entity);
+            return Ok(());
+        }
+        if entity.has_news() {
+            entity.tell();
+        }
+        self.add(entity)
+    }
+
+    fn add(self: &Arc<Self>, entity: Arc<dyn Told>) -> Result<(), Failure> {
+        let mut state = self.state.lock();
+        if !state.has_begun {
+            let (thread, changed) = (Arc::downgrade(self), self.changed.clone());
+            let doorbell = self.doorbell;
+            thread::Builder::new()
+                .name("feros-callbacks".into())
+                .spawn(move || run(&thread, &changed, doorbell()))
+                .map_err(|error| {
+                    Failure::error(format!(
+                        "there is no thread to call back from: {error}; raise `ulimit -u`"
+                    ))
+                })?;
+            state.has_begun = true;
+        }
+        if !state.told.iter().any(|known| Arc::ptr_eq(known, &entity)) {
+            state.told.push(entity);
+            state.generation += 1;
+        }
+        drop(state);
+        self.changed.trigger();
+        Ok(())
+    }
+
+    /// Tells of it no more.
+    pub(crate) fn remove(&self, entity: &Arc<dyn Told>) {
+        let mut state = self.state.lock();
+        let index = state.told.iter().position(|known| Arc::ptr_eq(known, entity));
+        let removed = index.map(|index| state.told.swap_remove(index));
+        state.generation += u64::from(removed.is_some());
+        drop(state);
+        if removed.is_some() {
+            self.changed.trigger();
+        }
+    }
+
+    /// Those to tell of, unless they are the ones of this generation.
+    fn told_since(&self, generation: u64) -> Option<(u64, Vec<Arc<dyn Told>>)> {
+        let state = self.state.lock();
+        (state.generation != generation).then(|| (state.generation, state.told.clone()))
+    }
+}
+
+impl Drop for CallbackThread {
+    fn drop(&mut self) {
+        self.changed.trigger(); // the thread finds that this is gone
+    }
+}
+
+fn run(
+    thread: &Weak<CallbackThread>,
+    changed: &GuardCondition,
+    doorbell: Option<Arc<dyn DoorbellMemory>>,
+) {
+    let mut wait_set = doorbell.map_or_else(WaitSet::new, WaitSet::with_doorbell);
+    let most = (!wait_set.has_doorbell()).then_some(WITHOUT_DOORBELL);
+    let (mut generation, mut told) = (0, Vec::new());
+    loop {
+        changed.take();
+        let Some(owner) = thread.upgrade() else { return };
+        if let Some((latest, entities)) = owner.told_since(generation) {
+            (generation, told) = (latest, entities);
+            wait_set.clear();
+            wait_set.add(Arc::new(changed.clone()));
+            for entity in &told {
+                wait_set.add(Arc::new(News(Arc::clone(entity))));
+            }
+        }
+        drop(owner);
+        for index in wait_set.wait(most) {
+            // The first is `changed`.
+            if let Some(entity) = index.checked_sub(1).and_then(|index| told.get(index)) {
+                entity.tell();
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Content filters, applied where messages are received: what a subscription does not want, it is
+//! neither woken nor waited for.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use feros_message::dynamic::{ContentFilter, DynamicType};
+use feros_sync::RwLock;
+
+use crate::allocation::Allocator;
+use crate::arguments::{Out, given};
+use crate::error::{Failure, guarded};
+use crate::ffi::description::TypeDescription;
+use crate::ffi::{
+    rcutils_allocator_t, rmw_ret_t, rmw_subscription_content_filter_options_t, rmw_subscription_t,
+    rosidl_message_type_support_t,
+};
+use crate::subscription;
+
+/// Which messages a subscription wants.
+pub(crate) struct Filter {
+    /// Of the subscription's messages; it lives as long as the subscription.
+    support: *const rosidl_message_type_support_t,
+    current: RwLock<Option<Arc<Current>>>,
+}
+
+// SAFETY: a type support is a static of its library, which nobody changes.
+unsafe impl Send for Filter {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Filter {}
+
+struct Current {
+    ty: DynamicType,
+    filter: ContentFilter,
+    expression: CString,
+    parameters: Vec<CString>,
+}
+
+/// A text of the options; `None` where there is none.
+///
+/// # Safety
+/// The pointer is null or points at a text, which lives as long as the options.
+unsafe fn read(text: *const std::ffi::c_char) -> Option<CString> {
+    // SAFETY: as the caller promises.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())
+}
+
+fn utf8(text: &CStr) -> Result<&str, Failure> {
+    text.to_str().map_err(|_| Failure::invalid("the content filter is not UTF-8"))
+}
+
+impl Filter {
+    /// No filter yet.
+    ///
+    /// # Safety
+    /// The type support lives as long as this.
+    pub(crate) unsafe fn new(support: *const rosidl_message_type_support_t) -> Self {
+        Self { support, current: RwLock::new(None) }
+    }
+
+    /// Whether there is a filter.
+    pub(crate) fn is_set(&self) -> bool {
+        self.current.read().is_some()
+    }
+
+    fn current(&self) -> Option<Arc<Current>> {
+        self.current.read().clone()
+    }
+
+    /// Whether a serialized message is wanted. One that cannot be read is: it is refused where it
+    /// is taken.
+    pub(crate) fn wants(&self, bytes: &[u8]) -> bool {
+        let Some(current) = self.current() else { return true };
+        current.ty.decode(bytes).map_or(true, |message| current.filter.matches(&message))
+    }
+
+    /// Replaces the filter; the empty expression ends it.
+    ///
+    /// # Safety
+    /// The options are initialized.
+    pub(crate) unsafe fn set(
+        &self,
+        options: &rmw_subscription_content_filter_options_t,
+    ) -> Result<(), Failure> {
+        // SAFETY: as the caller promises.
+        let expression = unsafe { read(options.filter_expression) };
+        let expression =
+            expression.ok_or_else(|| Failure::invalid("the content filter has no expression"))?;
+        let given = &options.expression_parameters;
+        let count = if given.data.is_null() { 0 } else { given.size };
+        // SAFETY: as the caller promises.
+        let parameters: Option<Vec<CString>> =
+            (0..count).map(|index| unsafe { read(*given.data.add(index)) }).collect();
+        let parameters = parameters
+            .ok_or_else(|| Failure::invalid("a parameter of the content filter is null"))?;
+        let replaced = if expression.is_empty() {
+            None
+        } else {
+            Some(Arc::new(self.compile(expression, parameters)?))
+        };
+        let former = std::mem::replace(&mut *self.current.write(), replaced);
+        drop(former); // after the lock
+        Ok(())
+    }
+
+    fn compile(&self, expression: CString, parameters: Vec<CString>) -> Result<Current, Failure> {
+        let ty = self.describe()?;
+        let texts: Vec<&str> =
+            parameters.iter().map(|text| utf8(text)).collect::<Result<_, _>>()?;
+        let filter = ContentFilter::parse(&ty, utf8(&expression)?, &texts);
+        let filter = filter.map_err(|error| Failure::invalid(error.to_string()))?;
+        Ok(Current { ty, filter, expression, parameters })
+    }
+
+    /// The type of the messages, by the description that its type support has.
+    fn describe(&self) -> Result<DynamicType, Failure> {
+        // SAFETY: the type support lives, as `new` was promised; its function gives a static.
+        let description = unsafe {
+            let find = (*self.support).get_type_description_func;
+            find.and_then(|find| find(self.support).cast::<TypeDescription>().as_ref())
+        };
+        let description = description.ok_or_else(|| {
+            Failure::unsupported("the type support has no description, which a filter needs")
+        })?;
+        // SAFETY: rosidl generates it.
+        let description = unsafe { description.read() };
+        DynamicType::from_description(&description).map_err(Failure::error)
+    }
+}
+
+/// Replaces the content filter of a subscription; the empty expression ends it.
+///
+/// # Safety
+/// Subscription and options are null or what their names say.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_set_content_filter(
+    subscription: *mut rmw_subscription_t,
+    options: *const rmw_subscription_content_filter_options_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let end = subscription::end(subscription)?;
+            end.filter.set(given(options, "options")?)?;
+            (&raw mut (*subscription).is_cft_enabled).write(end.filter.is_set());
+        }
+        Ok(())
+    })
+}
+
+/// The content filter of a subscription.
+///
+/// # Safety
+/// Each pointer is null or points at what its name says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_get_content_filter(
+    subscription: *const rmw_subscription_t,
+    allocator: *mut rcutils_allocator_t,
+    options: *mut rmw_subscription_content_filter_options_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, allocator, out) = unsafe {
+            let end = subscription::end(subscription)?;
+            (end, Allocator::at(allocator)?, Out::new(options, "options")?)
+        };
+        let current = end.filter.current();
+        let current = current
+            .ok_or_else(|| Failure::unsupported("the subscription has no content filter"))?;
+        let filter_expression = allocator.c_text(&current.expression)?;
+        let parameters: Vec<&str> =
+            current.parameters.iter().map(|text| utf8(text)).collect::<Result<_, _>>()?;
+        let expression_parameters = allocator.texts(parameters.into_iter()).inspect_err(|_| {
+            // SAFETY: it was just made.
+            unsafe { allocator.free(filter_expression) };
+        })?;
+        out.set(rmw_subscription_content_filter_options_t {
+            filter_expression,
+            expression_parameters,
+        });
+        Ok(())
+    })
+}

@@ -1,0 +1,140 @@
+//! What a context of rmw is made of: a session of the engine, the transports that its endpoints may
+//! take, and what wakes those who wait for the graph.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use feros_executor::{DoorbellMemory, GuardCondition, WaitSetPool};
+use feros_rmw::{Engine as _, GraphChangeGuard, Session, SessionOptions};
+use feros_rmw_cyclonedds::CycloneEngine;
+use feros_shm::{ProcessSegment, TransportSet};
+
+use crate::arguments::ours;
+use crate::callback_thread::CallbackThread;
+use crate::error::Failure;
+use crate::ffi::{rmw_context_t, rmw_guard_condition_t};
+use crate::guard_condition;
+
+/// A context; its nodes and endpoints share it, and it ends with the last of them.
+pub(crate) struct Context {
+    pub(crate) session: Arc<dyn Session>,
+    pub(crate) transports: TransportSet,
+    /// Triggered when nodes, endpoints or the availability of services may have changed.
+    pub(crate) graph_condition: GuardCondition,
+    /// As host programs hold it.
+    graph_condition_object: guard_condition::Object,
+    pub(crate) wait_sets: WaitSetPool,
+    pub(crate) callbacks: Arc<CallbackThread>,
+    is_shut_down: AtomicBool,
+    /// The process that made it: a child that was forked has none of the threads.
+    process: u32,
+    _graph_changes: GraphChangeGuard,
+}
+
+impl Context {
+    /// Opens a session.
+    pub(crate) fn open(options: &SessionOptions) -> Result<Arc<Self>, Failure> {
+        feros_trace::enable_from_environment().map_err(Failure::error)?;
+        let transports = TransportSet::from_env().map_err(|error| {
+            Failure::error(format!("{}: {error}", TransportSet::ENVIRONMENT_VARIABLE))
+        })?;
+        let session = CycloneEngine.open(options).map_err(Failure::error)?;
+        let graph_condition = GuardCondition::without_callback();
+        let changed = graph_condition.clone();
+        let graph_changes = session.on_graph_change(Arc::new(move || changed.trigger()));
+        Ok(Arc::new(Self {
+            session,
+            transports,
+            graph_condition_object: guard_condition::Object::new(graph_condition.clone()),
+            graph_condition,
+            wait_sets: WaitSetPool::with_doorbells(doorbell),
+            callbacks: CallbackThread::new(doorbell),
+            is_shut_down: AtomicBool::new(false),
+            process: std::process::id(),
+            _graph_changes: graph_changes,
+        }))
+    }
+
+    /// The context behind an object of rmw that was not shut down.
+    ///
+    /// # Safety
+    /// The pointer is null or points at a context.
+    pub(crate) unsafe fn of(context: *const rmw_context_t) -> Result<Arc<Self>, Failure> {
+        // SAFETY: as the caller promises.
+        let found = unsafe { Self::even_shut_down(context) }?;
+        if found.is_shut_down.load(Ordering::Acquire) {
+            return Err(Failure::invalid("the context was shut down"));
+        }
+        Ok(found)
+    }
+
+    /// The context behind an object of rmw.
+    ///
+    /// # Safety
+    /// As [`Context::of`].
+    pub(crate) unsafe fn even_shut_down(
+        context: *const rmw_context_t,
+    ) -> Result<Arc<Self>, Failure> {
+        // SAFETY: as the caller promises.
+        let raw = unsafe { ours(context) }?.impl_.cast::<Self>().cast_const();
+        if raw.is_null() {
+            return Err(Failure::invalid("the context was not initialized, or finalized already"));
+        }
+        // SAFETY: `impl_` of our contexts is what `into_raw` gave, until `rmw_context_fini` takes
+        // it away.
+        unsafe {
+            Arc::increment_strong_count(raw);
+            Ok(Arc::from_raw(raw))
+        }
+    }
+
+    /// What `rmw_context_t` holds.
+    pub(crate) fn into_raw(self: Arc<Self>) -> *mut c_void {
+        Arc::into_raw(self).cast_mut().cast()
+    }
+
+    /// Nodes cannot be made any more.
+    pub(crate) fn shut_down(&self) {
+        if !self.is_shut_down.swap(true, Ordering::AcqRel)
+            && let Err(error) = feros_trace::write()
+        {
+            tracing::error!("{error}");
+        }
+    }
+
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.is_shut_down.load(Ordering::Acquire)
+    }
+
+    /// As nodes give it to their host program.
+    pub(crate) fn graph_condition_object(&self) -> *const rmw_guard_condition_t {
+        self.graph_condition_object.raw()
+    }
+
+    /// Whether this process is a child that was forked: there nobody answers, and what is left of
+    /// the session must not be touched.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
+    /// Drops what belongs to the context, or leaves it alone in a child that was forked.
+    pub(crate) fn end<T>(&self, what: T) {
+        if self.is_forked() {
+            std::mem::forget(what);
+        }
+    }
+}
+
+/// Where other processes wake who waits. Without one the network transport is used, and
+/// `feros topic info -v` says why.
+fn doorbell() -> Option<Arc<dyn DoorbellMemory>> {
+    let doorbell = ProcessSegment::of_this_process().ok()?.doorbell();
+    match doorbell {
+        Ok(doorbell) => Some(Arc::new(doorbell)),
+        Err(error) => {
+            tracing::warn!(target: "feros::shm", "a wait set cannot be woken by other processes: {error}");
+            None
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Events of publishers and subscriptions, with their statuses: each kind of an endpoint is waited
+//! for, listened to and taken by itself.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use feros_executor::{Ringer, Waitable};
+use feros_rmw::Notify;
+use feros_sync::Mutex;
+use feros_transport::{Publisher, Subscription};
+
+use crate::arguments::{Out, given, ours};
+use crate::callback_thread::{CallbackThread, Told};
+use crate::error::{Failure, guarded};
+use crate::ffi::{
+    RMW_EVENT_INVALID, RMW_EVENT_PUBLICATION_MATCHED, rmw_event_callback_t, rmw_event_t,
+    rmw_publisher_t, rmw_ret_t, rmw_subscription_t,
+};
+use crate::identity::identifier;
+use crate::listener::Listener;
+use crate::status::{Status, SubscriptionEvents};
+use crate::subscription::SubscriptionEntity;
+use crate::{publisher, subscription};
+
+/// An endpoint that events are taken from.
+pub(crate) trait Eventful: Send + Sync {
+    /// The status of a kind of event before anything happened; `None` for a kind that the endpoint
+    /// does not have.
+    fn kind(&self, event_type: u32) -> Option<Status>;
+
+    /// How many events of this kind there were.
+    fn count(&self, event_type: u32) -> Result<u64, Failure>;
+
+    /// What changed since the last call.
+    fn take(&self, event_type: u32) -> Result<Option<Status>, Failure>;
+}
+
+/// What an endpoint tells of its events, from before it is there.
+struct News {
+    ringer: Ringer,
+    /// Counts what was told.
+    told: AtomicU64,
+}
+
+impl News {
+    fn new() -> (Arc<Self>, Notify) {
+        let news = Arc::new(Self { ringer: Ringer::new(), told: AtomicU64::new(0) });
+        let told = Arc::clone(&news);
+        (news, Arc::new(move || told.announce()))
+    }
+
+    fn announce(&self) {
+        self.told.fetch_add(1, Ordering::AcqRel);
+        self.ringer.ring();
+    }
+}
+
+/// The events of a publisher in the making.
+pub(crate) struct PublisherStatuses(Arc<News>);
+
+impl PublisherStatuses {
+    /// What the publisher is to notify.
+    pub(crate) fn new() -> (Self, Notify) {
+        let (news, notify) = News::new();
+        (Self(news), notify)
+    }
+
+    /// The events of this publisher.
+    pub(crate) fn of(self, publisher: &Arc<Publisher>, thread: &Arc<CallbackThread>) -> Events {
+        Events::new(self.0, Arc::clone(publisher) as Arc<dyn Eventful>, thread)
+    }
+}
+
+/// The events of a subscription in the making.
+pub(crate) struct SubscriptionStatuses(Arc<News>);
+
+impl SubscriptionStatuses {
+    /// What the subscription is to notify.
+    pub(crate) fn new() -> (Self, Notify) {
+        let (news, notify) = News::new();
+        (Self(news), notify)
+    }
+
+    /// The events of this subscription.
+    pub(crate) fn of(
+        self,
+        subscription: &Arc<Subscription>,
+        entity: &Arc<SubscriptionEntity>,
+        thread: &Arc<CallbackThread>,
+    ) -> Events {
+        let endpoint = SubscriptionEvents::new(subscription, entity);
+        Events::new(self.0, Arc::new(endpoint), thread)
+    }
+}
+
+/// The events of one endpoint, by kind, as far as somebody asked for them.
+pub(crate) struct Events {
+    news: Arc<News>,
+    endpoint: Arc<dyn Eventful>,
+    thread: Weak<CallbackThread>,
+    /// `data` of events of rmw points at them.
+    asked_for: Mutex<Vec<Arc<EventEnd>>>,
+}
+
+impl Events {
+    fn new(news: Arc<News>, endpoint: Arc<dyn Eventful>, thread: &Arc<CallbackThread>) -> Self {
+        Self { news, endpoint, thread: Arc::downgrade(thread), asked_for: Mutex::default() }
+    }
+
+    /// The end of one kind, which lives as long as the endpoint.
+    fn end(&self, event_type: u32) -> Result<*const EventEnd, Failure> {
+        let status = self.endpoint.kind(event_type).ok_or_else(|| {
+            Failure::unsupported(format!("the endpoint has no events of kind {event_type}"))
+        })?;
+        let mut asked_for = self.asked_for.lock();
+        let known = asked_for.iter().find(|end| end.entity.event_type == event_type);
+        if let Some(known) = known {
+            return Ok(Arc::as_ptr(known));
+        }
+        let entity = Arc::new(EventEntity {
+            event_type,
+            news: Arc::clone(&self.news),
+            endpoint: Arc::downgrade(&self.endpoint),
+            thread: Weak::clone(&self.thread),
+            state: Mutex::new(State { seen: 0, count: 0, taken: 0, told: 0, status }),
+            listener: Listener::default(),
+        });
+        let waitable: Arc<dyn Waitable> = entity.clone();
+        let end = Arc::new(EventEnd { entity, waitable });
+        let pointer = Arc::as_ptr(&end);
+        asked_for.push(end);
+        Ok(pointer)
+    }
+
+    /// Tells of them no more.
+    pub(crate) fn finish(&self) {
+        let asked_for: Vec<_> =
+            self.asked_for.lock().iter().map(|end| Arc::clone(&end.entity)).collect();
+        for entity in asked_for {
+            entity.listener.clear();
+            if let Some(thread) = entity.thread.upgrade() {
+                thread.remove(&(entity as Arc<dyn Told>));
+            }
+        }
+    }
+}
+
+/// What `data` of an event points at.
+pub(crate) struct EventEnd {
+    entity: Arc<EventEntity>,
+    pub(crate) waitable: Arc<dyn Waitable>,
+}
+
+/// One kind of event of one endpoint, which may have ended.
+struct EventEntity {
+    event_type: u32,
+    news: Arc<News>,
+    endpoint: Weak<dyn Eventful>,
+    thread: Weak<CallbackThread>,
+    state: Mutex<State>,
+    listener: Listener,
+}
+
+struct State {
+    /// What was told when the events were counted last.
+    seen: u64,
+    /// Events that there were then.
+    count: u64,
+    /// Of these, those of which the status was taken.
+    taken: u64,
+    /// Of these, those that the listener was told of.
+    told: u64,
+    /// As it was taken last.
+    status: Status,
+}
+
+impl EventEntity {
+    /// Counts the events anew if something was told; gives what `read` finds then.
+    fn look<T>(&self, read: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock();
+        let told = self.news.told.load(Ordering::Acquire);
+        if state.seen != told
+            && let Some(endpoint) = self.endpoint.upgrade()
+        {
+            match endpoint.count(self.event_type) {
+                Ok(count) => (state.seen, state.count) = (told, count),
+                Err(failure) => tracing::error!("{}", failure.text),
+            }
+        }
+        read(&mut state)
+    }
+
+    /// The status now, with what changed since the last call.
+    fn take(&self) -> Result<Status, Failure> {
+        let endpoint = self.endpoint.upgrade();
+        let endpoint = endpoint.ok_or_else(|| Failure::invalid("the endpoint has ended"))?;
+        self.look(|state| {
+            state.taken = state.count;
+            if let Some(news) = endpoint.take(self.event_type)? {
+                state.status = news;
+                return Ok(news);
+            }
+            Ok(state.status.without_changes())
+        })
+    }
+}
+
+impl Waitable for EventEntity {
+    fn ringer(&self) -> &Ringer {
+        &self.news.ringer
+    }
+
+    fn is_ready(&self) -> bool {
+        self.look(|state| state.count != state.taken)
+    }
+}
+
+impl Told for EventEntity {
+    fn ringer(&self) -> &Ringer {
+        &self.news.ringer
+    }
+
+    fn has_news(&self) -> bool {
+        self.listener.is_set() && self.look(|state| state.count != state.told)
+    }
+
+    fn tell(&self) {
+        self.listener.tell(|| {
+            self.look(|state| {
+                let news = state.count.saturating_sub(state.told);
+                state.told = state.count;
+                usize::try_from(news).unwrap_or(usize::MAX)
+            })
+        });
+    }
+}
+
+/// # Safety
+/// The event is null or one, which is zero or one that was finished.
+unsafe fn init(event: *mut rmw_event_t, events: &Events, event_type: u32) -> Result<(), Failure> {
+    // SAFETY: as the caller promises.
+    let before = unsafe { given(event, "rmw_event") }?;
+    if !before.implementation_identifier.is_null() {
+        return Err(Failure::invalid("the event was initialized already"));
+    }
+    let data = events.end(event_type)?.cast_mut().cast();
+    // SAFETY: the event was checked.
+    unsafe {
+        event.write(rmw_event_t { implementation_identifier: identifier(), data, event_type });
+    }
+    Ok(())
+}
+
+/// Begins to look at a kind of event of a publisher.
+///
+/// # Safety
+/// The event is null or one that is zero, the publisher null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publisher_event_init(
+    rmw_event: *mut rmw_event_t,
+    publisher: *const rmw_publisher_t,
+    event_type: u32,
+) -> rmw_ret_t {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { init(rmw_event, &publisher::end(publisher)?.events, event_type) })
+}
+
+/// Begins to look at a kind of event of a subscription.
+///
+/// # Safety
+/// The event is null or one that is zero, the subscription null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_event_init(
+    rmw_event: *mut rmw_event_t,
+    subscription: *const rmw_subscription_t,
+    event_type: u32,
+) -> rmw_ret_t {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { init(rmw_event, &subscription::end(subscription)?.events, event_type) })
+}
+
+/// Whether endpoints have events of this kind.
+#[unsafe(no_mangle)]
+extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
+    (RMW_EVENT_INVALID + 1..=RMW_EVENT_PUBLICATION_MATCHED).contains(&event_type)
+}
+
+/// # Safety
+/// The event is null or one whose endpoint lives.
+unsafe fn entity<'a>(event: *const rmw_event_t) -> Result<&'a Arc<EventEntity>, Failure> {
+    // SAFETY: as the caller promises.
+    let end = unsafe { given(ours(event)?.data.cast::<EventEnd>(), "event_handle") }?;
+    Ok(&end.entity)
+}
+
+/// The status of an event, with what changed since it was taken last.
+///
+/// # Safety
+/// The event is null or one whose endpoint lives; `event_info` null or a place for its status.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_take_event(
+    event_handle: *const rmw_event_t,
+    event_info: *mut c_void,
+    taken: *mut bool,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let entity = entity(event_handle)?;
+            given(event_info, "event_info")?;
+            let taken = Out::new(taken, "taken")?;
+            taken.set(false);
+            entity.take()?.write(event_info);
+            taken.set(true);
+        }
+        Ok(())
+    })
+}
+
+/// Has the host program told how many events of this kind there were, on a thread of this library,
+/// or no more.
+///
+/// # Safety
+/// The event is null or one whose endpoint lives. The callback may be called with the data on any
+/// thread until another is set.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_event_set_callback(
+    event: *mut rmw_event_t,
+    callback: rmw_event_callback_t,
+    user_data: *const c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let entity = unsafe { entity(event) }?;
+        let told: Arc<dyn Told> = entity.clone();
+        // SAFETY: as the caller promises.
+        unsafe { entity.listener.set(callback, user_data) };
+        let Some(thread) = entity.thread.upgrade() else { return Ok(()) };
+        thread.listen(told, callback.is_some())
+    })
+}

@@ -1,0 +1,116 @@
+//! Guard conditions: what a host program triggers to end a wait.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use feros_executor::{GuardCondition, Waitable};
+
+use crate::arguments::ours;
+use crate::context::Context;
+use crate::error::{Failure, guarded, guarded_pointer};
+use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
+use crate::identity::identifier;
+
+/// What `data` of a guard condition points at.
+pub(crate) struct GuardConditionEnd {
+    pub(crate) condition: GuardCondition,
+    pub(crate) waitable: Arc<dyn Waitable>,
+}
+
+/// A guard condition as host programs hold it.
+pub(crate) struct Object {
+    raw: Box<rmw_guard_condition_t>,
+    _end: Box<GuardConditionEnd>,
+}
+
+// SAFETY: what the pointers point at belongs to the object, which does not move it, and is `Sync`.
+unsafe impl Send for Object {}
+// SAFETY: as for `Send`; the object itself is never changed.
+unsafe impl Sync for Object {}
+
+impl Object {
+    pub(crate) fn new(condition: GuardCondition) -> Self {
+        let waitable: Arc<dyn Waitable> = Arc::new(condition.clone());
+        let end = Box::new(GuardConditionEnd { condition, waitable });
+        let raw = Box::new(rmw_guard_condition_t {
+            implementation_identifier: identifier(),
+            data: (&raw const *end).cast_mut().cast(),
+            context: ptr::null_mut(),
+        });
+        Self { raw, _end: end }
+    }
+
+    /// The object; it lives as long as this.
+    pub(crate) fn raw(&self) -> *const rmw_guard_condition_t {
+        &raw const *self.raw
+    }
+}
+
+/// The end that `data` of a guard condition points at.
+///
+/// # Safety
+/// The pointer is the `data` of a living guard condition of this implementation.
+pub(crate) unsafe fn end<'a>(data: *mut c_void) -> &'a GuardConditionEnd {
+    // SAFETY: as the caller promises.
+    unsafe { &*data.cast::<GuardConditionEnd>() }
+}
+
+/// Makes a guard condition.
+///
+/// # Safety
+/// The context is null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_create_guard_condition(
+    context: *mut rmw_context_t,
+) -> *mut rmw_guard_condition_t {
+    guarded_pointer(|| {
+        // SAFETY: as the caller promises. Who shuts a context down may still wait.
+        unsafe { Context::even_shut_down(context) }?;
+        let object = Object::new(GuardCondition::without_callback());
+        let Object { mut raw, _end: end } = object;
+        raw.context = context;
+        raw.data = Box::into_raw(end).cast();
+        Ok(Box::into_raw(raw))
+    })
+}
+
+/// Ends a guard condition.
+///
+/// # Safety
+/// The guard condition is null or one that [`rmw_create_guard_condition`] made, which nobody uses
+/// any more.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_destroy_guard_condition(
+    guard_condition: *mut rmw_guard_condition_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let data = ours(guard_condition)?.data.cast::<GuardConditionEnd>();
+            drop(Box::from_raw(guard_condition));
+            drop(Box::from_raw(data));
+        }
+        Ok(())
+    })
+}
+
+/// Ends the wait for a guard condition, or the next one.
+///
+/// # Safety
+/// The guard condition is null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_trigger_guard_condition(
+    guard_condition: *const rmw_guard_condition_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let data = unsafe { ours(guard_condition) }?.data;
+        if data.is_null() {
+            return Err(Failure::invalid("the guard condition was not initialized"));
+        }
+        // SAFETY: it is one of ours.
+        unsafe { end(data) }.condition.trigger();
+        Ok(())
+    })
+}

@@ -1,0 +1,221 @@
+//! What arrived for one entity: looked at by those who wait, counted for those who listen, taken by
+//! whoever takes.
+
+use std::collections::VecDeque;
+
+use feros_executor::Ringer;
+use feros_sync::Mutex;
+
+use crate::error::Failure;
+
+/// Where what arrives comes from.
+pub(crate) trait Source: Send {
+    /// A message, a request, a response.
+    type Item: Send;
+
+    /// The next one. Never blocks.
+    fn next(&mut self) -> Result<Option<Self::Item>, Failure>;
+}
+
+/// What arrived and was not taken. It is closed when its entity ends; who still waits for the
+/// entity then finds nothing.
+pub(crate) struct Inbox<S: Source> {
+    contents: Mutex<Option<Contents<S>>>,
+    /// Items that may be looked ahead at; with those that the source holds there are twice as many.
+    limit: usize,
+    /// Whether looking ahead ends at the limit, instead of pushing the oldest out.
+    is_lossless: bool,
+    /// Rung when looking ahead may go on.
+    ringer: Ringer,
+}
+
+struct Contents<S: Source> {
+    source: S,
+    /// Looked at and not taken.
+    seen: VecDeque<S::Item>,
+    /// The last so many of them were not counted.
+    uncounted: usize,
+    pushed_out: u64,
+}
+
+impl<S: Source> Inbox<S> {
+    /// With as many items as the history of the entity keeps.
+    pub(crate) fn new(source: S, limit: usize, is_lossless: bool, ringer: &Ringer) -> Self {
+        let contents = Contents { source, seen: VecDeque::new(), uncounted: 0, pushed_out: 0 };
+        let (contents, ringer) = (Mutex::new(Some(contents)), ringer.clone());
+        Self { contents, limit: limit.max(1), is_lossless, ringer }
+    }
+
+    /// Whether something can be taken.
+    pub(crate) fn has_item(&self) -> bool {
+        let mut contents = self.contents.lock();
+        let Some(contents) = &mut *contents else { return false };
+        if contents.seen.is_empty() {
+            contents.look();
+        }
+        !contents.seen.is_empty()
+    }
+
+    /// The oldest item.
+    pub(crate) fn take(&self) -> Result<Option<S::Item>, Failure> {
+        let mut guard = self.contents.lock();
+        let Some(contents) = &mut *guard else { return Ok(None) };
+        let Some(item) = contents.seen.pop_front() else { return contents.source.next() };
+        contents.uncounted = contents.uncounted.min(contents.seen.len());
+        let makes_room = self.is_lossless && contents.seen.len() + 1 >= self.limit;
+        drop(guard);
+        if makes_room {
+            self.ringer.ring();
+        }
+        Ok(Some(item))
+    }
+
+    /// Whether something arrived that was not counted. Looks at all that is there; calls
+    /// `on_pushed_out` when the oldest had to go.
+    pub(crate) fn has_news(&self, on_pushed_out: impl FnOnce()) -> bool {
+        let mut pushed_out = Vec::new();
+        let mut contents = self.contents.lock();
+        let found = contents.as_mut().is_some_and(|contents| {
+            pushed_out = contents.look_at_all(self.limit, self.is_lossless);
+            contents.uncounted > 0
+        });
+        drop(contents);
+        if !pushed_out.is_empty() {
+            on_pushed_out();
+        }
+        found
+    }
+
+    /// How many arrived since this was asked last.
+    pub(crate) fn count_news(&self) -> usize {
+        let mut contents = self.contents.lock();
+        contents.as_mut().map_or(0, |contents| std::mem::take(&mut contents.uncounted))
+    }
+
+    /// Items that were pushed out while they were looked ahead at.
+    pub(crate) fn pushed_out(&self) -> u64 {
+        self.contents.lock().as_ref().map_or(0, |contents| contents.pushed_out)
+    }
+
+    /// Lets go of everything.
+    pub(crate) fn close(&self) {
+        let closed = self.contents.lock().take();
+        drop(closed); // after the lock
+    }
+}
+
+impl<S: Source> Contents<S> {
+    /// Looks at one item more; says whether there was one.
+    fn look(&mut self) -> bool {
+        match self.source.next() {
+            Ok(Some(item)) => {
+                self.seen.push_back(item);
+                self.uncounted += 1;
+                true
+            }
+            Ok(None) => false,
+            Err(failure) => {
+                tracing::error!("{}", failure.text);
+                false
+            }
+        }
+    }
+
+    fn look_at_all(&mut self, limit: usize, is_lossless: bool) -> Vec<S::Item> {
+        let mut pushed_out = Vec::new();
+        // Publishers may be faster than this: what comes meanwhile is looked at next time.
+        for _ in 0..limit {
+            if is_lossless && self.seen.len() >= limit || !self.look() {
+                break;
+            }
+            if self.seen.len() > limit {
+                pushed_out.extend(self.seen.pop_front());
+                self.pushed_out += 1;
+            }
+        }
+        pushed_out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Gives what the test puts in.
+    #[derive(Clone, Default)]
+    struct Numbers(Arc<Mutex<VecDeque<u32>>>);
+
+    impl Source for Numbers {
+        type Item = u32;
+
+        fn next(&mut self) -> Result<Option<u32>, Failure> {
+            Ok(self.0.lock().pop_front())
+        }
+    }
+
+    fn inbox(limit: usize, is_lossless: bool) -> (Numbers, Inbox<Numbers>) {
+        let numbers = Numbers::default();
+        (numbers.clone(), Inbox::new(numbers, limit, is_lossless, &Ringer::new()))
+    }
+
+    #[test]
+    fn what_was_looked_at_is_taken_first() {
+        let (numbers, inbox) = inbox(10, false);
+        assert!(!inbox.has_item());
+        numbers.0.lock().extend([1, 2]);
+        assert!(inbox.has_item() && inbox.has_item());
+        assert_eq!(inbox.take(), Ok(Some(1)));
+        assert_eq!(inbox.take(), Ok(Some(2)));
+        assert_eq!(inbox.take(), Ok(None));
+    }
+
+    #[test]
+    fn arrivals_are_counted_once_taken_or_not() {
+        let (numbers, inbox) = inbox(10, false);
+        numbers.0.lock().extend([1, 2]);
+        assert!(inbox.has_news(|| {}));
+        assert_eq!(inbox.count_news(), 2);
+        assert!(!inbox.has_news(|| {}));
+        numbers.0.lock().push_back(3);
+        assert!(inbox.has_news(|| {}));
+        assert_eq!(inbox.count_news(), 1);
+        for expected in 1..=3 {
+            assert_eq!(inbox.take(), Ok(Some(expected)));
+        }
+        // What was taken before anybody counted is no news any more.
+        numbers.0.lock().push_back(4);
+        assert!(inbox.has_item());
+        assert_eq!(inbox.take(), Ok(Some(4)));
+        assert_eq!(inbox.count_news(), 0);
+    }
+
+    #[test]
+    fn the_history_keeps_its_depth() {
+        let (numbers, keeps_last) = inbox(2, false);
+        numbers.0.lock().extend([1, 2]);
+        assert!(keeps_last.has_news(|| {}));
+        numbers.0.lock().extend([3]);
+        assert!(keeps_last.has_news(|| {}));
+        assert_eq!(keeps_last.pushed_out(), 1);
+        assert_eq!(keeps_last.take(), Ok(Some(2)));
+        let (numbers, keeps_all) = inbox(2, true);
+        numbers.0.lock().extend([1, 2, 3]);
+        assert!(keeps_all.has_news(|| {}));
+        assert_eq!(keeps_all.count_news(), 2);
+        assert_eq!(keeps_all.pushed_out(), 0);
+        assert_eq!(keeps_all.take(), Ok(Some(1)));
+        assert!(keeps_all.has_news(|| {}), "there is room for the third");
+    }
+
+    #[test]
+    fn a_closed_inbox_has_nothing() {
+        let (numbers, inbox) = inbox(2, false);
+        numbers.0.lock().extend([1, 2]);
+        assert!(inbox.has_item());
+        inbox.close();
+        assert!(!inbox.has_item() && !inbox.has_news(|| {}));
+        assert_eq!(inbox.take(), Ok(None));
+        assert_eq!(Arc::strong_count(&numbers.0), 1, "the source is gone");
+    }
+}

@@ -1,0 +1,98 @@
+//! What is known of messages, requests and endpoints besides their content, in the form of rmw.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use feros_rmw::{Gid, MessageInfo};
+
+use crate::arguments::{Out, given, ours};
+use crate::client;
+use crate::error::guarded;
+use crate::ffi::{
+    SEQUENCE_NUMBER_UNSUPPORTED, rmw_client_t, rmw_gid_t, rmw_message_info_t, rmw_publisher_t,
+    rmw_ret_t,
+};
+use crate::identity::identifier;
+use crate::publisher;
+
+/// Nanoseconds since the epoch; 0 where nothing is known.
+pub(crate) fn nanos(time: Option<SystemTime>) -> i64 {
+    let since_epoch = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since_epoch.and_then(|duration| i64::try_from(duration.as_nanos()).ok()).unwrap_or(0)
+}
+
+/// A gid as host programs hold it.
+pub(crate) fn gid(gid: Gid) -> rmw_gid_t {
+    rmw_gid_t { implementation_identifier: identifier(), data: gid.0 }
+}
+
+impl From<MessageInfo> for rmw_message_info_t {
+    fn from(info: MessageInfo) -> Self {
+        Self {
+            source_timestamp: nanos(info.source_timestamp),
+            received_timestamp: nanos(info.received_timestamp),
+            publication_sequence_number: info
+                .publication_sequence_number
+                .unwrap_or(SEQUENCE_NUMBER_UNSUPPORTED),
+            reception_sequence_number: SEQUENCE_NUMBER_UNSUPPORTED,
+            publisher_gid: gid(info.publisher_gid),
+            // What rclcpp hands over itself never comes here.
+            from_intra_process: false,
+        }
+    }
+}
+
+/// The identity of a publisher.
+///
+/// # Safety
+/// The publisher is null or one, the gid null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_get_gid_for_publisher(
+    publisher: *const rmw_publisher_t,
+    gid_out: *mut rmw_gid_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, out) = unsafe { (publisher::end(publisher)?, Out::new(gid_out, "gid")?) };
+        out.set(gid(end.publisher.gid()));
+        Ok(())
+    })
+}
+
+/// The identity of a client.
+///
+/// # Safety
+/// The client is null or one, the gid null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_get_gid_for_client(
+    client: *const rmw_client_t,
+    gid_out: *mut rmw_gid_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, out) = unsafe { (client::end(client)?, Out::new(gid_out, "gid")?) };
+        out.set(gid(end.client.response_gid()));
+        Ok(())
+    })
+}
+
+/// Whether two identities are the same.
+///
+/// # Safety
+/// The gids are null or such, the result null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_compare_gids_equal(
+    gid1: *const rmw_gid_t,
+    gid2: *const rmw_gid_t,
+    result: *mut bool,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            given(gid1, "gid1")?;
+            given(gid2, "gid2")?;
+            let result = Out::new(result, "result")?;
+            result.set(ours(gid1)?.data == ours(gid2)?.data);
+        }
+        Ok(())
+    })
+}

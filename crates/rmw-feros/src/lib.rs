@@ -1,0 +1,60 @@
+//! `librmw_feros.so`: an implementation of the middleware interface of stock ROS 2 (rmw) on the
+//! transports of Feros. A program of rclcpp or rclpy uses it with `RMW_IMPLEMENTATION=rmw_feros`,
+//! and is a part of the same graph as Feros's own nodes and as stock nodes of other
+//! implementations.
+//!
+//! Each file has the functions of one header or object of rmw. An object that the host program
+//! holds points at an end of ours (`PublisherEnd`, `SubscriptionEnd` ...), which holds an untyped
+//! end of `feros-transport` and the program that encodes or decodes its messages
+//! (`feros-typesupport`).
+//!
+//! | files | hold |
+//! |---|---|
+//! | `ffi` | the structures of rmw and rcutils |
+//! | `error`, `host`, `arguments`, `allocation` | what every function needs: errors, checks, memory |
+//! | `init`, `context`, `node`, `distribution`, `log` | the beginning and the end |
+//! | `publisher`, `subscription`, `take`, `loan`, `content_filter`, `serialize`, `programs` | messages |
+//! | `client`, `service`, `unanswered` | calls |
+//! | `wait_set`, `guard_condition`, `inbox` | waiting |
+//! | `callback_thread`, `listener` | telling host programs that do not wait |
+//! | `events`, `status` | events of endpoints |
+//! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | questions and forms |
+//! | `features` | what there is not |
+//!
+//! `unsafe` is here what the boundary asks for: reading what pointers of the host program point at,
+//! as the documentation of rmw promises it. Nothing panics across the boundary (`error::guarded`).
+
+mod allocation;
+mod arguments;
+mod callback_thread;
+mod client;
+mod content_filter;
+mod context;
+mod distribution;
+mod endpoint_info;
+mod error;
+mod events;
+mod features;
+mod ffi;
+mod graph;
+mod guard_condition;
+mod host;
+mod identity;
+mod inbox;
+mod info;
+mod init;
+mod listener;
+mod loan;
+mod log;
+mod names;
+mod node;
+mod programs;
+mod publisher;
+mod qos;
+mod serialize;
+mod service;
+mod status;
+mod subscription;
+mod take;
+mod unanswered;
+mod wait_set;

@@ -1,0 +1,100 @@
+//! What Feros has to say in a process of stock ROS 2: on standard error.
+//!
+//! It is not given to the logging of rcutils: what an engine says comes with locks of the engine
+//! held, and rcutils would have it published on `/rosout`.
+
+use std::fmt;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use crate::error::{Failure, guarded};
+use crate::ffi::rmw_ret_t;
+use crate::identity::NAME;
+
+const DEBUG: i32 = 10;
+const INFO: i32 = 20;
+const WARN: i32 = 30;
+const ERROR: i32 = 40;
+const FATAL: i32 = 50;
+
+/// What is less severe is not said.
+static SEVERITY: AtomicI32 = AtomicI32::new(WARN);
+
+/// Has messages of Feros printed, from the first call on.
+pub(crate) fn begin() {
+    static BEGUN: Once = Once::new();
+    BEGUN.call_once(|| {
+        // A subscriber that is there already is another's choice.
+        let _ = tracing::subscriber::set_global_default(StandardError);
+    });
+}
+
+/// Prints messages.
+struct StandardError;
+
+fn severity(level: Level) -> i32 {
+    match level {
+        Level::ERROR => ERROR,
+        Level::WARN => WARN,
+        Level::INFO => INFO,
+        _ => DEBUG,
+    }
+}
+
+impl Subscriber for StandardError {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes() // the severity may be set anew
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && severity(*metadata.level()) >= SEVERITY.load(Ordering::Relaxed)
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        eprintln!("[{}] [{NAME}]: {}", event.metadata().level(), text.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The text of an event.
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
+        }
+    }
+}
+
+/// How severe messages of Feros have to be to be printed.
+#[unsafe(no_mangle)]
+extern "C" fn rmw_set_log_severity(severity: u32) -> rmw_ret_t {
+    guarded(|| {
+        let known = i32::try_from(severity).ok();
+        let known = known.filter(|known| matches!(*known, DEBUG | INFO | WARN | ERROR | FATAL));
+        let known = known.ok_or_else(|| {
+            Failure::invalid(format!("the severity {severity} is none of 10, 20, 30, 40 and 50"))
+        })?;
+        SEVERITY.store(known, Ordering::Relaxed);
+        Ok(())
+    })
+}

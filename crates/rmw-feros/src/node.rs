@@ -1,0 +1,124 @@
+//! Nodes.
+
+use std::ffi::{CString, c_char};
+use std::sync::{Arc, Weak};
+
+use feros_rmw::NodeId;
+use feros_sync::Mutex;
+
+use crate::arguments::{given, ours, text};
+use crate::context::Context;
+use crate::error::{Failure, guarded, guarded_pointer};
+use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_node_t, rmw_ret_t};
+use crate::identity::identifier;
+use crate::names;
+
+/// What a host program may forget, and its node then ends.
+pub(crate) trait EndsWithNode: Send + Sync {
+    /// Ends it, unless it has ended.
+    fn end(&self);
+}
+
+/// What `data` of a node points at.
+pub(crate) struct NodeEnd {
+    pub(crate) context: Arc<Context>,
+    pub(crate) id: NodeId,
+    name: CString,
+    namespace: CString,
+    /// The servers that it may have to end.
+    servers: Mutex<Vec<Weak<dyn EndsWithNode>>>,
+}
+
+impl NodeEnd {
+    /// Ends the server with the node, if the host program has not.
+    pub(crate) fn keep(&self, server: Weak<dyn EndsWithNode>) {
+        let mut servers = self.servers.lock();
+        servers.retain(|known| known.strong_count() > 0);
+        servers.push(server);
+    }
+
+    fn end_servers(&self) {
+        let servers = std::mem::take(&mut *self.servers.lock());
+        servers.iter().filter_map(Weak::upgrade).for_each(|server| server.end());
+    }
+}
+
+/// The end that `data` of a node points at.
+///
+/// # Safety
+/// The pointer is null or points at a living node.
+pub(crate) unsafe fn end<'a>(node: *const rmw_node_t) -> Result<&'a NodeEnd, Failure> {
+    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    unsafe { given(ours(node)?.data.cast::<NodeEnd>(), "node") }
+}
+
+/// Makes a node.
+///
+/// # Safety
+/// Each pointer is null or points at what its name says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_create_node(
+    context: *mut rmw_context_t,
+    name: *const c_char,
+    namespace: *const c_char,
+) -> *mut rmw_node_t {
+    guarded_pointer(|| {
+        // SAFETY: as the caller promises.
+        let (of, name, namespace) =
+            unsafe { (Context::of(context)?, text(name, "name")?, text(namespace, "namespace")?) };
+        let id = of.session.create_node(&names::node_name(namespace, name)?);
+        let end = Box::new(NodeEnd {
+            context: of,
+            id: id.map_err(Failure::error)?,
+            name: CString::new(name).map_err(Failure::error)?,
+            namespace: CString::new(namespace).map_err(Failure::error)?,
+            servers: Mutex::default(),
+        });
+        let (name, namespace_) = (end.name.as_ptr(), end.namespace.as_ptr());
+        Ok(Box::into_raw(Box::new(rmw_node_t {
+            implementation_identifier: identifier(),
+            data: Box::into_raw(end).cast(),
+            name,
+            namespace_,
+            context,
+        })))
+    })
+}
+
+/// Ends a node, whose endpoints have ended.
+///
+/// # Safety
+/// The node is null or one that [`rmw_create_node`] made, which nobody uses any more.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let end = unsafe {
+            end(node)?;
+            let data = (*node).data.cast::<NodeEnd>();
+            drop(Box::from_raw(node));
+            Box::from_raw(data)
+        };
+        end.end_servers();
+        let context = Arc::clone(&end.context);
+        if !context.is_forked() {
+            context.session.remove_node(end.id);
+        }
+        context.end(end);
+        Ok(())
+    })
+}
+
+/// What is triggered when the graph changes: one guard condition for all nodes of a context.
+///
+/// # Safety
+/// The node is null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_node_get_graph_guard_condition(
+    node: *const rmw_node_t,
+) -> *const rmw_guard_condition_t {
+    guarded_pointer(|| {
+        // SAFETY: as the caller promises.
+        Ok(unsafe { end(node) }?.context.graph_condition_object().cast_mut())
+    })
+}

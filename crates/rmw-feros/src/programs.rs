@@ -1,0 +1,91 @@
+//! The compiled type supports of the process: one program per type, whoever uses it.
+//!
+//! A host program passes the same few type supports again and again, with each call of
+//! `rmw_serialize` too. They lie in libraries that it may unload and load again, so a known address
+//! is believed only where what lies there is still the same.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use feros_sync::Mutex;
+use feros_typesupport::{MessageProgram, ServiceProgram};
+
+use crate::error::Failure;
+use crate::ffi::{rosidl_message_type_support_t, rosidl_service_type_support_t};
+
+/// More types than a process has; what exceeds them is compiled with each use.
+const MOST_KEPT: usize = 4096;
+
+/// What tells whether a type support is the one of before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Fingerprint {
+    identifier: usize,
+    data: usize,
+    function: usize,
+    hash: Option<[u8; 32]>,
+}
+
+impl Fingerprint {
+    /// # Safety
+    /// The type support is valid.
+    unsafe fn of(support: &rosidl_message_type_support_t) -> Self {
+        // SAFETY: the function is the type support's own; a hash is static in its library.
+        let hash = unsafe { support.get_type_hash_func.and_then(|find| find(support).as_ref()) };
+        Self {
+            identifier: support.typesupport_identifier.addr(),
+            data: support.data.addr(),
+            function: support.func.map_or(0, |function| function as usize),
+            hash: hash.map(|hash| hash.value),
+        }
+    }
+}
+
+type Known = HashMap<usize, (Fingerprint, Arc<MessageProgram>)>;
+
+fn known() -> &'static Mutex<Known> {
+    static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
+    KNOWN.get_or_init(Mutex::default)
+}
+
+/// The program of a message type.
+///
+/// # Safety
+/// The pointer is null or points at a type support whose library stays as long as what uses the
+/// program.
+pub(crate) unsafe fn of_message(
+    support: *const rosidl_message_type_support_t,
+) -> Result<Arc<MessageProgram>, Failure> {
+    // SAFETY: as the caller promises.
+    let fingerprint = unsafe { Fingerprint::of(crate::arguments::given(support, "type_support")?) };
+    let address = support.addr();
+    if let Some((of_before, program)) = known().lock().get(&address)
+        && *of_before == fingerprint
+    {
+        return Ok(Arc::clone(program));
+    }
+    // SAFETY: as the caller promises.
+    let program = Arc::new(unsafe { MessageProgram::compile(support) }.map_err(Failure::error)?);
+    let mut known = known().lock();
+    let former = if known.len() < MOST_KEPT || known.contains_key(&address) {
+        known.insert(address, (fingerprint, Arc::clone(&program)))
+    } else {
+        None
+    };
+    drop(known);
+    drop(former);
+    Ok(program)
+}
+
+/// The programs of a service type.
+///
+/// # Safety
+/// As [`of_message`].
+pub(crate) unsafe fn of_service(
+    support: *const rosidl_service_type_support_t,
+) -> Result<ServiceProgram, Failure> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        crate::arguments::given(support, "type_support")?;
+        ServiceProgram::compile(support).map_err(Failure::error)
+    }
+}

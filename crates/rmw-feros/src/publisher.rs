@@ -1,0 +1,320 @@
+//! Publishers: how they are made and end, how they publish, and what is known of them.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_rmw::{FillAborted, PublishMode, TypeHash, WaitForAckedError};
+use feros_sync::Mutex;
+use feros_trace::Outbound;
+use feros_transport::{
+    Delivery, IntraProcessRoute, Loan, Outgoing, Publisher, PublisherOptions, SharedMemoryOptions,
+};
+use feros_typesupport::{EncodeError, MessageProgram};
+
+use crate::arguments::{Out, given, ours, text};
+use crate::context::Context;
+use crate::error::{Failure, guarded, guarded_pointer};
+use crate::events::{Events, PublisherStatuses};
+use crate::ffi::{
+    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rmw_node_t, rmw_publisher_options_t,
+    rmw_publisher_t, rmw_qos_profile_t, rmw_ret_t, rmw_serialized_message_t, rmw_time_t,
+    rosidl_message_type_support_t,
+};
+use crate::identity::identifier;
+use crate::{loan, names, node, programs, qos};
+
+/// What `data` of a publisher points at.
+pub(crate) struct PublisherEnd {
+    pub(crate) context: Arc<Context>,
+    pub(crate) program: Arc<MessageProgram>,
+    pub(crate) publisher: Arc<Publisher>,
+    /// Messages that are lent, by their addresses.
+    pub(crate) loans: Mutex<HashMap<usize, Loan>>,
+    pub(crate) events: Events,
+    topic: CString,
+}
+
+/// A message of the host program on its way out. It is encoded once, into the memory that it is
+/// sent from; subscriptions of this process share its bytes.
+struct Message<'a> {
+    program: &'a MessageProgram,
+    message: *const c_void,
+    size_bytes: usize,
+    failure: Option<EncodeError>,
+}
+
+impl<'a> Message<'a> {
+    /// # Safety
+    /// `message` is an initialized message of the type, which nobody changes as long as this lives.
+    unsafe fn new(
+        program: &'a MessageProgram,
+        message: *const c_void,
+    ) -> Result<Self, EncodeError> {
+        // SAFETY: as the caller promises.
+        let size_bytes = unsafe { program.serialized_len(message) }?;
+        Ok(Self { program, message, size_bytes, failure: None })
+    }
+}
+
+impl Outgoing for Message<'_> {
+    fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
+        // SAFETY: as `new` was promised.
+        let encoded = unsafe { self.program.encode(self.message, memory) };
+        encoded.map(|_| ()).map_err(|error| {
+            self.failure = Some(error);
+            FillAborted
+        })
+    }
+
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        !routes.is_empty()
+    }
+
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
+        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
+    }
+}
+
+/// The end that `data` of a publisher points at.
+///
+/// # Safety
+/// The pointer is null or points at a living publisher.
+pub(crate) unsafe fn end<'a>(
+    publisher: *const rmw_publisher_t,
+) -> Result<&'a PublisherEnd, Failure> {
+    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    unsafe { given(ours(publisher)?.data.cast::<PublisherEnd>(), "publisher") }
+}
+
+/// Makes a publisher.
+///
+/// # Safety
+/// Each pointer is null or points at what its name says, through the call; the type support as long
+/// as the publisher.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_create_publisher(
+    node: *const rmw_node_t,
+    type_support: *const rosidl_message_type_support_t,
+    topic_name: *const c_char,
+    qos_profile: *const rmw_qos_profile_t,
+    publisher_options: *const rmw_publisher_options_t,
+) -> *mut rmw_publisher_t {
+    guarded_pointer(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let node = node::end(node)?;
+            let program = programs::of_message(type_support)?;
+            let topic = text(topic_name, "topic_name")?;
+            let qos = given(qos_profile, "qos_profile")?;
+            let options = given(publisher_options, "publisher_options")?;
+            create(node, program, topic, qos, options)
+        }
+    })
+}
+
+fn create(
+    node: &node::NodeEnd,
+    program: Arc<MessageProgram>,
+    topic: &str,
+    profile: &rmw_qos_profile_t,
+    options: &rmw_publisher_options_t,
+) -> Result<*mut rmw_publisher_t, Failure> {
+    let profile = qos::from_rmw(profile)?;
+    names::check_endpoint(topic, &profile)?;
+    if options.require_unique_network_flow_endpoints
+        == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
+    {
+        return Err(Failure::unsupported(
+            "rmw_feros has no network flow of its own per publisher, which is strictly required",
+        ));
+    }
+    let (statuses, on_event) = PublisherStatuses::new();
+    let publisher = Publisher::new(
+        &*node.context.session,
+        PublisherOptions {
+            node: node.id,
+            topic,
+            type_name: program.ros_type_name(),
+            type_hash: program.type_hash().map(TypeHash),
+            qos: profile,
+            mode: PublishMode::Synchronous,
+            transports: node.context.transports,
+            shared_memory: &SharedMemoryOptions::default(),
+            on_event,
+        },
+    )
+    .map_err(Failure::error)?;
+    let publisher = Arc::new(publisher);
+    let events = statuses.of(&publisher, &node.context.callbacks);
+    let can_loan_messages = loan::are_possible(&program);
+    let end = Box::new(PublisherEnd {
+        context: Arc::clone(&node.context),
+        program,
+        publisher,
+        loans: Mutex::default(),
+        events,
+        topic: CString::new(topic).map_err(Failure::error)?,
+    });
+    let topic_name = end.topic.as_ptr();
+    Ok(Box::into_raw(Box::new(rmw_publisher_t {
+        implementation_identifier: identifier(),
+        data: Box::into_raw(end).cast(),
+        topic_name,
+        options: *options,
+        can_loan_messages,
+    })))
+}
+
+/// Ends a publisher.
+///
+/// # Safety
+/// Node and publisher are null or what their names say; nobody publishes with it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_destroy_publisher(
+    node: *mut rmw_node_t,
+    publisher: *mut rmw_publisher_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            node::end(node)?;
+            end(publisher)?;
+            let data = (*publisher).data.cast::<PublisherEnd>();
+            drop(Box::from_raw(publisher));
+            let end = Box::from_raw(data);
+            let context = Arc::clone(&end.context);
+            if !context.is_forked() {
+                end.events.finish();
+            }
+            context.end(end);
+        }
+        Ok(())
+    })
+}
+
+/// Publishes a message.
+///
+/// # Safety
+/// Publisher and message are null or what their names say; the message is one of the publisher's
+/// type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publish(
+    publisher: *const rmw_publisher_t,
+    ros_message: *const c_void,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        let mut trace = Outbound::publish();
+        // SAFETY: as the caller promises.
+        let (end, mut message) = unsafe {
+            let end = end(publisher)?;
+            given(ros_message, "ros_message")?;
+            (end, Message::new(&end.program, ros_message).map_err(|error| end.refuse(&error))?)
+        };
+        end.publisher.publish(&mut message, &mut trace).map_err(|error| match message.failure {
+            Some(error) => end.refuse(&error),
+            None => Failure::error(error),
+        })
+    })
+}
+
+impl PublisherEnd {
+    fn refuse(&self, error: &EncodeError) -> Failure {
+        let topic = self.topic.to_string_lossy();
+        Failure::error(format!("nothing was published on {topic}: {error}"))
+    }
+}
+
+/// Publishes a message that is serialized already.
+///
+/// # Safety
+/// Publisher and message are null or what their names say.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publish_serialized_message(
+    publisher: *const rmw_publisher_t,
+    serialized_message: *const rmw_serialized_message_t,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        let mut trace = Outbound::publish();
+        // SAFETY: as the caller promises.
+        let (end, bytes) =
+            unsafe { (end(publisher)?, given(serialized_message, "serialized_message")?.bytes()) };
+        end.publisher.publish_bytes(bytes, &mut trace).map_err(Failure::error)
+    })
+}
+
+/// How many subscriptions match now.
+///
+/// # Safety
+/// The publisher is null or one, the count null or a place for a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
+    publisher: *const rmw_publisher_t,
+    subscription_count: *mut usize,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, count) =
+            unsafe { (end(publisher)?, Out::new(subscription_count, "subscription_count")?) };
+        count.set(end.publisher.matched_subscriptions());
+        Ok(())
+    })
+}
+
+/// The policies with which the publisher was made.
+///
+/// # Safety
+/// The publisher is null or one, the profile null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publisher_get_actual_qos(
+    publisher: *const rmw_publisher_t,
+    profile: *mut rmw_qos_profile_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, profile) = unsafe { (end(publisher)?, Out::new(profile, "qos")?) };
+        profile.set(qos::to_rmw(&end.publisher.qos()));
+        Ok(())
+    })
+}
+
+/// Shows that the publisher is alive.
+///
+/// # Safety
+/// The publisher is null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publisher_assert_liveliness(
+    publisher: *const rmw_publisher_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe { end(publisher) }?.publisher.assert_liveliness().map_err(Failure::error)
+    })
+}
+
+/// Waits until all reliable subscriptions have what was published.
+///
+/// # Safety
+/// The publisher is null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
+    publisher: *const rmw_publisher_t,
+    wait_timeout: rmw_time_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let end = unsafe { end(publisher) }?;
+        let timeout = wait_timeout.finite().unwrap_or(Duration::MAX);
+        end.publisher.wait_for_all_acked(timeout).map_err(|error| match error {
+            WaitForAckedError::Timeout { .. } => Failure::timeout(),
+            other => Failure::error(other),
+        })
+    })
+}

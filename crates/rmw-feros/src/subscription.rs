@@ -1,0 +1,319 @@
+//! Subscriptions: how they are made and end, and what is known of them. `take` has how messages are
+//! taken, `events` what happens to them.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+use feros_executor::{Ringer, Waitable};
+use feros_rmw::{FailureCounter, History, KEEP_ALL_LIMIT, Notify, Payload, Reliability, TypeHash};
+use feros_sync::Mutex;
+use feros_transport::{Received, Receiver, Subscription, SubscriptionOptions};
+use feros_typesupport::MessageProgram;
+
+use crate::arguments::{Out, given, ours, text};
+use crate::callback_thread::Told;
+use crate::content_filter::Filter;
+use crate::context::Context;
+use crate::error::{Failure, guarded, guarded_pointer};
+use crate::events::{Events, SubscriptionStatuses};
+use crate::ffi::{
+    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rmw_event_callback_t, rmw_node_t,
+    rmw_qos_profile_t, rmw_ret_t, rmw_subscription_options_t, rmw_subscription_t,
+    rosidl_message_type_support_t,
+};
+use crate::identity::identifier;
+use crate::inbox::{Inbox, Source};
+use crate::listener::Listener;
+use crate::loan::{self, LentMessage};
+use crate::{names, node, programs, qos};
+
+/// What `data` of a subscription points at.
+pub(crate) struct SubscriptionEnd {
+    pub(crate) context: Arc<Context>,
+    pub(crate) program: Arc<MessageProgram>,
+    pub(crate) entity: Arc<SubscriptionEntity>,
+    /// The entity, as wait sets have it.
+    pub(crate) waitable: Arc<dyn Waitable>,
+    pub(crate) subscription: Arc<Subscription>,
+    pub(crate) filter: Arc<Filter>,
+    /// Messages that are lent, by their addresses.
+    pub(crate) loans: Mutex<HashMap<usize, LentMessage>>,
+    /// Messages that were no messages of the type.
+    pub(crate) malformed: FailureCounter,
+    pub(crate) events: Events,
+    pub(crate) topic: CString,
+}
+
+/// What wait sets and the callback thread know of a subscription. It outlives the endpoint where
+/// somebody waits for it.
+pub(crate) struct SubscriptionEntity {
+    ringer: Ringer,
+    pub(crate) inbox: Inbox<Messages>,
+    listener: Listener,
+    /// Told of messages that were pushed out here.
+    on_loss: Notify,
+}
+
+impl Waitable for SubscriptionEntity {
+    fn ringer(&self) -> &Ringer {
+        &self.ringer
+    }
+
+    fn is_ready(&self) -> bool {
+        self.inbox.has_item()
+    }
+}
+
+impl Told for SubscriptionEntity {
+    fn ringer(&self) -> &Ringer {
+        &self.ringer
+    }
+
+    fn has_news(&self) -> bool {
+        self.listener.is_set() && self.inbox.has_news(|| (self.on_loss)())
+    }
+
+    fn tell(&self) {
+        self.listener.tell(|| self.inbox.count_news());
+    }
+}
+
+/// The messages of a subscription that its filter wants.
+pub(crate) struct Messages {
+    receiver: Receiver<Payload>,
+    filter: Arc<Filter>,
+}
+
+impl Source for Messages {
+    type Item = Received<Payload>;
+
+    fn next(&mut self) -> Result<Option<Received<Payload>>, Failure> {
+        loop {
+            let message = self.receiver.take().map_err(Failure::error)?;
+            if message.as_ref().is_none_or(|message| self.filter.wants(message.object())) {
+                return Ok(message);
+            }
+        }
+    }
+}
+
+/// The end that `data` of a subscription points at.
+///
+/// # Safety
+/// The pointer is null or points at a living subscription.
+pub(crate) unsafe fn end<'a>(
+    subscription: *const rmw_subscription_t,
+) -> Result<&'a SubscriptionEnd, Failure> {
+    // SAFETY: as the caller promises; `data` of ours is the end until it is destroyed.
+    unsafe { given(ours(subscription)?.data.cast::<SubscriptionEnd>(), "subscription") }
+}
+
+/// Makes a subscription.
+///
+/// # Safety
+/// Each pointer is null or points at what its name says, through the call; the type support as long
+/// as the subscription.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_create_subscription(
+    node: *const rmw_node_t,
+    type_support: *const rosidl_message_type_support_t,
+    topic_name: *const std::ffi::c_char,
+    qos_policies: *const rmw_qos_profile_t,
+    subscription_options: *const rmw_subscription_options_t,
+) -> *mut rmw_subscription_t {
+    guarded_pointer(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let node = node::end(node)?;
+            let program = programs::of_message(type_support)?;
+            let topic = text(topic_name, "topic_name")?;
+            let qos = given(qos_policies, "qos_policies")?;
+            let options = given(subscription_options, "subscription_options")?;
+            // SAFETY: the type support lives as long as the subscription, so as the filter.
+            let filter = Filter::new(type_support);
+            create(node, program, topic, qos, options, filter)
+        }
+    })
+}
+
+/// # Safety
+/// The content filter of the options is null or one.
+unsafe fn create(
+    node: &node::NodeEnd,
+    program: Arc<MessageProgram>,
+    topic: &str,
+    profile: &rmw_qos_profile_t,
+    options: &rmw_subscription_options_t,
+    filter: Filter,
+) -> Result<*mut rmw_subscription_t, Failure> {
+    let profile = qos::from_rmw(profile)?;
+    names::check_endpoint(topic, &profile)?;
+    if options.require_unique_network_flow_endpoints
+        == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED
+    {
+        return Err(Failure::unsupported(
+            "rmw_feros has no network flow of its own per subscription, which is strictly required",
+        ));
+    }
+    let filter = Arc::new(filter);
+    // SAFETY: as the caller promises.
+    if let Some(wanted) = unsafe { options.content_filter_options.as_ref() } {
+        // SAFETY: as the caller promises.
+        unsafe { filter.set(wanted) }?;
+    }
+    let ringer = Ringer::new();
+    let (statuses, on_event) = SubscriptionStatuses::new();
+    let on_loss = Arc::clone(&on_event);
+    let (subscription, receiver) = Subscription::new::<Payload>(
+        &*node.context.session,
+        SubscriptionOptions {
+            node: node.id,
+            topic,
+            type_name: program.ros_type_name(),
+            type_hash: program.type_hash().map(TypeHash),
+            qos: profile,
+            wish: (),
+            ignore_local_publications: options.ignore_local_publications,
+            transports: node.context.transports,
+            ringer: &ringer,
+            on_event,
+        },
+    )
+    .map_err(Failure::error)?;
+    let subscription = Arc::new(subscription);
+    let kept = subscription.qos();
+    let keeps_all = kept.history == History::KeepAll;
+    let limit = if keeps_all { KEEP_ALL_LIMIT } else { kept.depth };
+    let messages = Messages { receiver, filter: Arc::clone(&filter) };
+    let is_lossless = keeps_all && kept.reliability == Reliability::Reliable;
+    let inbox = Inbox::new(messages, limit, is_lossless, &ringer);
+    let entity =
+        Arc::new(SubscriptionEntity { ringer, inbox, listener: Listener::default(), on_loss });
+    let events = statuses.of(&subscription, &entity, &node.context.callbacks);
+    let is_cft_enabled = filter.is_set();
+    let can_loan_messages = loan::are_possible(&program);
+    let end = Box::new(SubscriptionEnd {
+        context: Arc::clone(&node.context),
+        program,
+        waitable: entity.clone(),
+        entity,
+        subscription,
+        filter,
+        loans: Mutex::default(),
+        malformed: FailureCounter::new(),
+        events,
+        topic: CString::new(topic).map_err(Failure::error)?,
+    });
+    let topic_name = end.topic.as_ptr();
+    Ok(Box::into_raw(Box::new(rmw_subscription_t {
+        implementation_identifier: identifier(),
+        data: Box::into_raw(end).cast(),
+        topic_name,
+        // The filter's options are the host program's, and may go.
+        options: rmw_subscription_options_t {
+            content_filter_options: std::ptr::null_mut(),
+            ..*options
+        },
+        can_loan_messages,
+        is_cft_enabled,
+    })))
+}
+
+/// Ends a subscription.
+///
+/// # Safety
+/// Node and subscription are null or what their names say; nobody takes from the subscription.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_destroy_subscription(
+    node: *mut rmw_node_t,
+    subscription: *mut rmw_subscription_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            node::end(node)?;
+            end(subscription)?;
+            let data = (*subscription).data.cast::<SubscriptionEnd>();
+            drop(Box::from_raw(subscription));
+            Box::from_raw(data).end();
+        }
+        Ok(())
+    })
+}
+
+impl SubscriptionEnd {
+    fn end(self: Box<Self>) {
+        let context = Arc::clone(&self.context);
+        if context.is_forked() {
+            return context.end(self);
+        }
+        self.entity.listener.clear();
+        context.callbacks.remove(&(self.entity.clone() as Arc<dyn Told>));
+        self.events.finish();
+        self.entity.inbox.close();
+    }
+
+    /// # Safety
+    /// As [`rmw_subscription_set_on_new_message_callback`].
+    unsafe fn set_listener(
+        &self,
+        callback: rmw_event_callback_t,
+        user_data: *const c_void,
+    ) -> Result<(), Failure> {
+        let told: Arc<dyn Told> = self.entity.clone();
+        // SAFETY: as the caller promises.
+        unsafe { self.entity.listener.set(callback, user_data) };
+        self.context.callbacks.listen(told, callback.is_some())
+    }
+}
+
+/// Has the host program told how many messages arrived, on a thread of this library, or no more.
+///
+/// # Safety
+/// The subscription is null or one. The callback may be called with the data on any thread until
+/// another is set.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
+    subscription: *mut rmw_subscription_t,
+    callback: rmw_event_callback_t,
+    user_data: *const c_void,
+) -> rmw_ret_t {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { end(subscription)?.set_listener(callback, user_data) })
+}
+
+/// How many publishers match now.
+///
+/// # Safety
+/// The subscription is null or one, the count null or a place for a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_count_matched_publishers(
+    subscription: *const rmw_subscription_t,
+    publisher_count: *mut usize,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, count) =
+            unsafe { (end(subscription)?, Out::new(publisher_count, "publisher_count")?) };
+        count.set(end.subscription.matched_publishers());
+        Ok(())
+    })
+}
+
+/// The policies with which the subscription was made.
+///
+/// # Safety
+/// The subscription is null or one, the profile null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_get_actual_qos(
+    subscription: *const rmw_subscription_t,
+    profile: *mut rmw_qos_profile_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, profile) = unsafe { (end(subscription)?, Out::new(profile, "qos")?) };
+        profile.set(qos::to_rmw(&end.subscription.qos()));
+        Ok(())
+    })
+}

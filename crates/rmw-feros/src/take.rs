@@ -1,0 +1,216 @@
+//! How messages are taken from a subscription: into a struct of the host program, or serialized.
+//!
+//! A message that cannot be decoded is counted, logged and passed over: it ends no host program.
+
+use std::ffi::c_void;
+
+use feros_rmw::Payload;
+use feros_transport::Received;
+
+use crate::arguments::{Out, given};
+use crate::error::{Failure, guarded};
+use crate::ffi::{
+    rmw_message_info_sequence_t, rmw_message_info_t, rmw_message_sequence_t, rmw_ret_t,
+    rmw_serialized_message_t, rmw_subscription_t,
+};
+use crate::subscription::{self, SubscriptionEnd};
+
+impl SubscriptionEnd {
+    /// The next message, decoded by `decode`, with what is known of it.
+    pub(crate) fn take_with<T>(
+        &self,
+        mut decode: impl FnMut(Received<Payload>) -> Result<T, Failure>,
+    ) -> Result<Option<(T, rmw_message_info_t)>, Failure> {
+        while let Some(message) = self.entity.inbox.take()? {
+            let (info, publisher, len) =
+                (message.info(), message.publisher(), message.size_bytes());
+            match decode(message) {
+                Ok(decoded) => return Ok(Some((decoded, info.into()))),
+                Err(failure) => {
+                    if let Some(count) = self.malformed.count() {
+                        tracing::error!(
+                            "{}: refused {count} so far: a sample of {len} bytes from {publisher} \
+                             is no {}: {}. Check that both sides were built from the same \
+                             definition",
+                            self.topic.to_string_lossy(),
+                            self.program.ros_type_name(),
+                            failure.text,
+                        );
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next message, into a struct.
+    ///
+    /// # Safety
+    /// The struct is an initialized message of the type.
+    unsafe fn take(&self, ros_message: *mut c_void) -> Result<Option<rmw_message_info_t>, Failure> {
+        let taken = self.take_with(|message| {
+            // SAFETY: as the caller promises.
+            let decoded = unsafe { self.program.decode(message.object(), ros_message) };
+            decoded.map_err(Failure::error)
+        })?;
+        Ok(taken.map(|(_, info)| info))
+    }
+}
+
+/// Takes the next message, if there is one.
+///
+/// # Safety
+/// Each pointer is null or points at what its name says; the message is one of the subscription's
+/// type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_take(
+    subscription: *const rmw_subscription_t,
+    ros_message: *mut c_void,
+    taken: *mut bool,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let end = subscription::end(subscription)?;
+            given(ros_message, "ros_message")?;
+            let taken = Out::new(taken, "taken")?;
+            taken.set(false);
+            taken.set(end.take(ros_message)?.is_some());
+        }
+        Ok(())
+    })
+}
+
+/// Takes the next message and what is known of it, if there is one.
+///
+/// # Safety
+/// As [`rmw_take`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_take_with_info(
+    subscription: *const rmw_subscription_t,
+    ros_message: *mut c_void,
+    taken: *mut bool,
+    message_info: *mut rmw_message_info_t,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let end = subscription::end(subscription)?;
+            given(ros_message, "ros_message")?;
+            let taken = Out::new(taken, "taken")?;
+            let message_info = Out::new(message_info, "message_info")?;
+            taken.set(false);
+            if let Some(info) = end.take(ros_message)? {
+                message_info.set(info);
+                taken.set(true);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Takes as many messages as there are, up to `count`.
+///
+/// # Safety
+/// As [`rmw_take`]; the sequences have as many places as they say, each message one of the type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_take_sequence(
+    subscription: *const rmw_subscription_t,
+    count: usize,
+    message_sequence: *mut rmw_message_sequence_t,
+    message_info_sequence: *mut rmw_message_info_sequence_t,
+    taken: *mut usize,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let end = subscription::end(subscription)?;
+            let messages = given(message_sequence, "message_sequence")?;
+            let infos = given(message_info_sequence, "message_info_sequence")?;
+            let taken = Out::new(taken, "taken")?;
+            let room = messages.capacity.min(infos.capacity);
+            if count == 0 || room < count || messages.data.is_null() || infos.data.is_null() {
+                return Err(Failure::invalid(format!(
+                    "{count} messages were asked for, and the sequences have room for {room}"
+                )));
+            }
+            taken.set(0);
+            let mut number = 0;
+            while number < count {
+                let place = *messages.data.add(number);
+                given(place, "message_sequence.data")?;
+                let Some(info) = end.take(place)? else { break };
+                infos.data.add(number).write(info);
+                number += 1;
+                taken.set(number);
+            }
+            (*message_sequence).size = number;
+            (*message_info_sequence).size = number;
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As [`rmw_take`].
+unsafe fn take_serialized(
+    subscription: *const rmw_subscription_t,
+    serialized_message: *mut rmw_serialized_message_t,
+    taken: *mut bool,
+) -> Result<Option<rmw_message_info_t>, Failure> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let end = subscription::end(subscription)?;
+        given(serialized_message, "serialized_message")?;
+        let taken = Out::new(taken, "taken")?;
+        taken.set(false);
+        let Some(message) = end.entity.inbox.take()? else { return Ok(None) };
+        let bytes: &[u8] = message.object();
+        (*serialized_message).resize(bytes.len())?.copy_from_slice(bytes);
+        taken.set(true);
+        Ok(Some(message.info().into()))
+    }
+}
+
+/// Takes the next message as bytes, if there is one.
+///
+/// # Safety
+/// As [`rmw_take`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_take_serialized_message(
+    subscription: *const rmw_subscription_t,
+    serialized_message: *mut rmw_serialized_message_t,
+    taken: *mut bool,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { take_serialized(subscription, serialized_message, taken) }.map(|_| ()))
+}
+
+/// Takes the next message as bytes and what is known of it, if there is one.
+///
+/// # Safety
+/// As [`rmw_take`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_take_serialized_message_with_info(
+    subscription: *const rmw_subscription_t,
+    serialized_message: *mut rmw_serialized_message_t,
+    taken: *mut bool,
+    message_info: *mut rmw_message_info_t,
+    _allocation: *mut c_void,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            subscription::end(subscription)?;
+            let message_info = Out::new(message_info, "message_info")?;
+            if let Some(info) = take_serialized(subscription, serialized_message, taken)? {
+                message_info.set(info);
+            }
+        }
+        Ok(())
+    })
+}

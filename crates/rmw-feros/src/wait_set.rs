@@ -1,0 +1,298 @@
+//! Waiting for entities: `rmw_wait` and the object it is called with.
+//!
+//! A wait set of rmw holds nothing but its context. With each wait it takes a wait set of the
+//! executor's from the context's pool: the one that already has the entities of this wait, if there
+//! is one, as of somebody who waits for the same again, be it with another object of rmw, as rclpy
+//! does; then the wait costs a look at each entity and one sleep. Addresses are compared; an entity
+//! that ended stays known, without its endpoint, as long as an idle wait set has it, so that no
+//! other one gets its address.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_executor::{PooledWaitSet, WaitSet, Waitable};
+
+use crate::arguments::{given, ours};
+use crate::client::ClientEnd;
+use crate::context::Context;
+use crate::error::{Failure, guarded, guarded_pointer};
+use crate::events::EventEnd;
+use crate::ffi::{
+    rmw_context_t, rmw_entities_t, rmw_event_t, rmw_ret_t, rmw_time_t, rmw_wait_set_t,
+};
+use crate::guard_condition;
+use crate::identity::identifier;
+use crate::service::ServiceEnd;
+use crate::subscription::SubscriptionEnd;
+
+/// A process has a bounded number of places at which others ring. A wait that got none of them
+/// looks for messages of other processes so often.
+pub(crate) const WITHOUT_DOORBELL: Duration = Duration::from_millis(10);
+
+/// What `data` of a wait set points at.
+struct WaitSetEnd {
+    context: Arc<Context>,
+}
+
+/// What the entries of an array point at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Subscription,
+    GuardCondition,
+    Service,
+    Client,
+    Event,
+}
+
+/// An entry of one of the arrays that a host program waits with.
+#[derive(Clone, Copy)]
+struct Entry {
+    kind: Kind,
+    /// Where the pointer lies, which becomes null unless the entity is ready.
+    place: *mut *mut c_void,
+}
+
+impl Entry {
+    /// What is waited for.
+    ///
+    /// # Safety
+    /// The entry is not null, and its entity lives through the wait.
+    unsafe fn waitable<'a>(self) -> &'a Arc<dyn Waitable> {
+        // SAFETY: as the caller promises; each kind of entry points at what is named here.
+        unsafe {
+            let data = *self.place;
+            match self.kind {
+                Kind::Subscription => &(*data.cast::<SubscriptionEnd>()).waitable,
+                Kind::GuardCondition => &guard_condition::end(data).waitable,
+                Kind::Service => &(*data.cast::<ServiceEnd>()).waitable,
+                Kind::Client => &(*data.cast::<ClientEnd>()).waitable,
+                Kind::Event => &(*(*data.cast::<rmw_event_t>()).data.cast::<EventEnd>()).waitable,
+            }
+        }
+    }
+
+    /// Whether the entity is ready, as its wait set found. Who finds a guard condition triggered
+    /// resets it; of several who wait for it one finds it so.
+    ///
+    /// # Safety
+    /// As [`Entry::waitable`].
+    unsafe fn confirm(self) -> bool {
+        match self.kind {
+            // SAFETY: as the caller promises.
+            Kind::GuardCondition => unsafe { guard_condition::end(*self.place) }.condition.take(),
+            _ => true,
+        }
+    }
+}
+
+/// Where the pointers of an array lie that are not null.
+///
+/// # Safety
+/// The array is null, or has as many entries as it says.
+unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c_void> {
+    // SAFETY: as the caller promises.
+    let (count, entries) = match unsafe { array.as_ref() } {
+        Some(array) if !array.entities.is_null() => (array.count, array.entities),
+        _ => (0, ptr::null_mut()),
+    };
+    (0..count).filter_map(move |index| {
+        // SAFETY: the array has so many entries.
+        let place = unsafe { entries.add(index) };
+        // SAFETY: the place is one of the array.
+        (!unsafe { *place }.is_null()).then_some(place)
+    })
+}
+
+/// The arrays of one wait; events come last.
+struct Arrays([(Kind, *mut rmw_entities_t); 5]);
+
+impl Arrays {
+    /// Their entries, without those that are null.
+    ///
+    /// # Safety
+    /// Each array is null, or has as many entries as it says.
+    unsafe fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.0.iter().flat_map(|&(kind, array)| {
+            // SAFETY: as the caller promises.
+            unsafe { places(array) }.map(move |place| Entry { kind, place })
+        })
+    }
+
+    /// Refuses events that were not initialized or are another implementation's.
+    ///
+    /// # Safety
+    /// As [`Arrays::entries`]; each event is one.
+    unsafe fn check_events(&self) -> Result<(), Failure> {
+        let [.., events] = self.0;
+        // SAFETY: as the caller promises.
+        for place in unsafe { places(events.1) } {
+            // SAFETY: as the caller promises.
+            let event = unsafe { ours((*place).cast::<rmw_event_t>()) }?;
+            if event.data.is_null() {
+                return Err(Failure::invalid("the event was not initialized"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a wait set has just these entities, in this order.
+    ///
+    /// # Safety
+    /// As [`Arrays::entries`], and the entities live.
+    unsafe fn are_those_of(&self, wait_set: &WaitSet) -> bool {
+        let mut known = wait_set.entities().iter();
+        for &(kind, array) in &self.0 {
+            // SAFETY: as the caller promises.
+            for place in unsafe { places(array) } {
+                // SAFETY: as the caller promises.
+                let wanted = unsafe { Entry { kind, place }.waitable() };
+                let wanted = Arc::as_ptr(wanted).cast::<()>();
+                let is_known = known
+                    .next()
+                    .is_some_and(|known| ptr::eq(Arc::as_ptr(known).cast::<()>(), wanted));
+                if !is_known {
+                    return false;
+                }
+            }
+        }
+        known.next().is_none()
+    }
+
+    /// Makes null what is not among `ready`, which has indices in rising order.
+    ///
+    /// # Safety
+    /// As [`Arrays::entries`].
+    unsafe fn report(&self, ready: &[usize]) {
+        let mut ready = ready.iter().copied();
+        let (mut next, mut index) = (ready.next(), 0);
+        for &(_, array) in &self.0 {
+            // SAFETY: as the caller promises. A place is not looked at again when it became null.
+            for place in unsafe { places(array) } {
+                if next == Some(index) {
+                    next = ready.next();
+                } else {
+                    // SAFETY: the place is one of the host program's array.
+                    unsafe { *place = ptr::null_mut() };
+                }
+                index += 1;
+            }
+        }
+    }
+}
+
+/// Makes a wait set.
+///
+/// # Safety
+/// The context is null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_create_wait_set(
+    context: *mut rmw_context_t,
+    _max_conditions: usize,
+) -> *mut rmw_wait_set_t {
+    guarded_pointer(|| {
+        // SAFETY: as the caller promises. One may wait while a context is shut down.
+        let context = unsafe { Context::even_shut_down(context) }?;
+        Ok(Box::into_raw(Box::new(rmw_wait_set_t {
+            implementation_identifier: identifier(),
+            guard_conditions: ptr::null_mut(),
+            data: Box::into_raw(Box::new(WaitSetEnd { context })).cast(),
+        })))
+    })
+}
+
+/// Ends a wait set.
+///
+/// # Safety
+/// The wait set is null or one that [`rmw_create_wait_set`] made, with which nobody waits.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let end = ours(wait_set)?.data.cast::<WaitSetEnd>();
+            drop(Box::from_raw(wait_set));
+            let WaitSetEnd { context } = *Box::from_raw(end);
+            context.clone().end(context);
+        }
+        Ok(())
+    })
+}
+
+/// Waits until an entity is ready, and makes null what is not. A timeout that is null has no end,
+/// one of zero only looks.
+///
+/// # Safety
+/// Each array is null or has as many entries as it says: the `data` of living entities, or living
+/// events. The wait set and the timeout are null or what their names say.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_wait(
+    subscriptions: *mut rmw_entities_t,
+    guard_conditions: *mut rmw_entities_t,
+    services: *mut rmw_entities_t,
+    clients: *mut rmw_entities_t,
+    events: *mut rmw_entities_t,
+    wait_set: *mut rmw_wait_set_t,
+    wait_timeout: *const rmw_time_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let end = unsafe { given(ours(wait_set)?.data.cast::<WaitSetEnd>(), "wait_set") }?;
+        let arrays = Arrays([
+            (Kind::Subscription, subscriptions),
+            (Kind::GuardCondition, guard_conditions),
+            (Kind::Service, services),
+            (Kind::Client, clients),
+            (Kind::Event, events),
+        ]);
+        // SAFETY: as the caller promises.
+        unsafe { arrays.check_events() }?;
+        // SAFETY: as the caller promises.
+        let timeout = unsafe { wait_timeout.as_ref() }.and_then(|timeout| timeout.finite());
+        // SAFETY: as the caller promises.
+        let count = unsafe { wait(&end.context, &arrays, timeout) };
+        if count == 0 { Err(Failure::timeout()) } else { Ok(()) }
+    })
+}
+
+/// Waits; says how many are ready.
+///
+/// # Safety
+/// As [`rmw_wait`].
+unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) -> usize {
+    let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    // SAFETY: as the caller promises.
+    let mut wait_set = context.wait_sets.take_where(|known| unsafe { arrays.are_those_of(known) });
+    if wait_set.is_empty() {
+        // SAFETY: as the caller promises.
+        for entry in unsafe { arrays.entries() } {
+            // SAFETY: as the caller promises.
+            wait_set.add(Arc::clone(unsafe { entry.waitable() }));
+        }
+    }
+    let most = (!wait_set.has_doorbell()).then_some(WITHOUT_DOORBELL);
+    let mut confirmed = Vec::new();
+    loop {
+        let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let ready = wait_set.wait(most.into_iter().chain(rest).min());
+        // SAFETY: as the caller promises.
+        let (mut entries, mut passed) = (unsafe { arrays.entries() }, 0);
+        for &index in ready {
+            let entry = entries.nth(index - passed);
+            passed = index + 1;
+            // SAFETY: as the caller promises.
+            if entry.is_some_and(|entry| unsafe { entry.confirm() }) {
+                confirmed.push(index);
+            }
+        }
+        let is_over = end.is_some_and(|end| Instant::now() >= end);
+        if is_over || !confirmed.is_empty() {
+            break;
+        }
+    }
+    PooledWaitSet::keep(wait_set);
+    // SAFETY: as the caller promises.
+    unsafe { arrays.report(&confirmed) };
+    confirmed.len()
+}

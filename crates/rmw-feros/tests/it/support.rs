@@ -1,0 +1,60 @@
+//! What the tests share: the library, and peers on it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use feros_interop::{Domain, Peer};
+
+/// The library, built once per run of the tests.
+pub(crate) fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--lib", "--package", env!("CARGO_PKG_NAME")]);
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        assert!(cargo.status().expect("cargo runs").success(), "the library does not build");
+        // The test is in target/PROFILE/deps; the library beside that folder.
+        let test = std::env::current_exe().expect("the test's own path");
+        let target = test.ancestors().nth(3).expect("a target folder");
+        let library = target.join("debug").join("librmw_feros.so");
+        assert!(library.is_file(), "{} is missing", library.display());
+        library
+    })
+}
+
+/// A node of rclpy on this library.
+pub(crate) fn on_feros(domain: &Domain, name: &str) -> Peer {
+    Peer::start_prepared(domain, "/", name, |command| {
+        command.env("LD_PRELOAD", library());
+    })
+}
+
+/// A node of rclpy as it is installed.
+pub(crate) fn stock(domain: &Domain, name: &str) -> Peer {
+    Peer::start_prepared(domain, "/", name, |command| {
+        command.env_remove("LD_PRELOAD");
+    })
+}
+
+/// Runs a script of Python that prints `ok` at its end, with the library or without; gives what it
+/// printed before.
+pub(crate) fn run_python(domain: &Domain, script: &str, preload: bool) -> String {
+    let mut command = Command::new(feros_interop::python_with_ros2());
+    command.args(["-c", script]);
+    domain.confine(&mut command);
+    command.env_remove("LD_PRELOAD");
+    if preload {
+        command.env("LD_PRELOAD", library());
+    }
+    let _watchdog = feros_test_support::Watchdog::start();
+    let output = command.output().expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.trim_end().ends_with("ok"),
+        "{:?}\n{said}\n{complained}",
+        output.status
+    );
+    said
+}
