@@ -1,0 +1,195 @@
+//! Programs that run, each on an rmw.
+
+use std::fmt;
+use std::io::{BufRead as _, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use feros_interop::{Domain, LONGEST_WAIT};
+
+use crate::Kit;
+
+/// What a program communicates by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rmw {
+    /// The default of ROS 2.
+    Stock,
+    /// Ours.
+    Feros {
+        /// The folder with the library.
+        folder: PathBuf,
+    },
+}
+
+impl Rmw {
+    /// The value of `RMW_IMPLEMENTATION`.
+    pub fn identifier(&self) -> &'static str {
+        match self {
+            Self::Stock => "rmw_fastrtps_cpp",
+            Self::Feros { .. } => "rmw_feros",
+        }
+    }
+
+    fn choose(&self, command: &mut Command) {
+        command.env("RMW_IMPLEMENTATION", self.identifier());
+        match self {
+            Self::Stock => command.env_remove("FEROS_RMW_DIR"),
+            Self::Feros { folder } => command.env("FEROS_RMW_DIR", folder),
+        };
+    }
+}
+
+impl fmt::Display for Rmw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.identifier())
+    }
+}
+
+/// A program that runs. It is ended with this value.
+#[derive(Debug)]
+pub struct Running {
+    what: String,
+    expected: String,
+    child: Child,
+    /// Its end has a serving program end.
+    input: Option<ChildStdin>,
+    /// The lines of its standard output; the program's own watchdog ends them at last.
+    said: Lines<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    /// Starts a role of a program in a domain.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start(
+        kit: &Kit,
+        domain: &Domain,
+        rmw: &Rmw,
+        program: &Path,
+        role: &str,
+        executor: &str,
+    ) -> Self {
+        Self::start_with(kit, domain, rmw, program, &[role, executor], None)
+    }
+
+    /// Starts a program with these arguments; `prefix` is one with an index of packages.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start_with(
+        kit: &Kit,
+        domain: &Domain,
+        rmw: &Rmw,
+        program: &Path,
+        arguments: &[&str],
+        prefix: Option<&Path>,
+    ) -> Self {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        let what = format!("{name} {} on {rmw}", arguments.join(" "));
+        let role = arguments.first().unwrap_or(&"");
+        let mut command = kit.command("run.sh");
+        command.arg(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        domain.confine(&mut command);
+        rmw.choose(&mut command);
+        if let Some(prefix) = prefix {
+            command.env("AMENT_PREFIX_PATH", prefix);
+        }
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{what}: {error}"));
+        let input = child.stdin.take();
+        let output = child.stdout.take().unwrap_or_else(|| panic!("{what} has no output"));
+        let said = BufReader::new(output).lines();
+        Self { what, expected: format!("ok {role} {rmw}"), child, input, said }
+    }
+
+    /// Waits for a line of the program.
+    ///
+    /// # Panics
+    /// When it says something else, or ends.
+    pub fn says(&mut self, expected: &str) {
+        match self.said.next() {
+            Some(Ok(line)) => assert_eq!(line, expected, "{}", self.what),
+            _ => {
+                let status = self.wait();
+                panic!("{} ended with {status}, and did not say {expected:?}", self.what);
+            }
+        }
+    }
+
+    /// Waits until the program has ended with success, and has said so.
+    ///
+    /// # Panics
+    /// When it fails, ends without a word, or hangs.
+    pub fn succeeds(mut self) {
+        drop(self.input.take());
+        let last = self.said.by_ref().map_while(Result::ok).last();
+        let status = self.wait();
+        assert!(status.success(), "{} ended with {status}", self.what);
+        assert_eq!(last.as_ref(), Some(&self.expected), "{} in the end", self.what);
+    }
+
+    /// Ends the program at once, as a crash would. What Fast DDS leaves behind then goes with the
+    /// value.
+    ///
+    /// # Panics
+    /// When it hangs.
+    pub fn kill(mut self) -> Leftovers {
+        let leftovers = Leftovers::of(self.child.id());
+        let _ = self.child.kill();
+        self.wait();
+        leftovers
+    }
+
+    /// Ends a program that does not end with its input, as a container.
+    pub fn interrupt(mut self) {
+        let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        self.wait();
+    }
+
+    fn wait(&mut self) -> std::process::ExitStatus {
+        let began = Instant::now();
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return status;
+            }
+            assert!(began.elapsed() < LONGEST_WAIT, "{} hangs", self.what);
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// The files of Fast DDS that only one process had; they are removed with this value. A killed
+/// process leaves them, and nothing else removes them all.
+#[derive(Debug)]
+pub struct Leftovers(Vec<PathBuf>);
+
+impl Leftovers {
+    fn of(process: u32) -> Self {
+        let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let mapped = maps.lines().filter_map(|line| line.split_whitespace().last());
+        // Those of ports are shared by who meets there, and their names say so.
+        let own = mapped.filter(|path| {
+            path.starts_with("/dev/shm/fastdds_") && !path.starts_with("/dev/shm/fastdds_port")
+        });
+        Self(own.flat_map(|path| [PathBuf::from(path), format!("{path}_el").into()]).collect())
+    }
+}
+
+impl Drop for Leftovers {
+    fn drop(&mut self) {
+        for file in &self.0 {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
