@@ -1,0 +1,5 @@
+"""Where the index is, and who says so."""
+
+RESOURCE_INDEX_SUBFOLDER = 'share/ament_index/resource_index'
+AMENT_PREFIX_PATH_ENV_VAR = 'AMENT_PREFIX_PATH'
+FEROS_PREFIX_PATH_ENV_VAR = 'FEROS_PREFIX_PATH'

@@ -1,0 +1,52 @@
+"""Packages, and where they are."""
+
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Dict
+
+from .resources import get_resources, has_resource
+from .search_paths import get_search_paths
+
+
+class PackageNotFoundError(KeyError):
+    """A package is under none of the prefixes."""
+
+
+def get_packages_with_prefixes() -> Dict[str, str]:
+    """The prefixes of all packages, by name."""
+    return get_resources('packages')
+
+
+def get_package_prefix(package_name: str) -> str:
+    """The prefix that a package is installed under.
+
+    Raises `PackageNotFoundError`, and `ValueError` for a name that no package can have.
+    """
+    if re.fullmatch('[a-zA-Z0-9][a-zA-Z0-9_-]+', package_name, re.ASCII) is None:
+        raise ValueError(f"'{package_name}' is not a valid package name")
+    prefix = has_resource('packages', package_name)
+    if not prefix:
+        raise PackageNotFoundError(
+            f"package '{package_name}' not found, searching: {get_search_paths()}")
+    return prefix
+
+
+def get_package_share_directory(package_name: str, print_warning: bool = True) -> str:
+    """The folder with the files of a package; warns where it is not there.
+
+    Raises as `get_package_prefix` does.
+    """
+    path = os.path.join(get_package_prefix(package_name), 'share', package_name)
+    if print_warning and not os.path.exists(path):
+        warnings.warn(f'Share directory for {package_name} ({path}) does not exist.', stacklevel=2)
+    return path
+
+
+def get_package_share_path(package_name: str, print_warning: bool = True) -> Path:
+    """As `get_package_share_directory`, as a `Path`."""
+    path = Path(get_package_share_directory(package_name, print_warning=False))
+    if print_warning and not path.exists():
+        warnings.warn(f'Share path for {package_name} ({path}) does not exist.', stacklevel=2)
+    return path

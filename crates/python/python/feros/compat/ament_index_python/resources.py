@@ -1,0 +1,95 @@
+"""Resources: a folder per type, a file per name."""
+
+import os
+from typing import Dict, Literal, Set, Tuple, Union
+
+from .constants import RESOURCE_INDEX_SUBFOLDER
+from .search_paths import get_search_paths
+
+
+class InvalidResourceTypeNameError(ValueError):
+    """A name that no type can have: it has a separator of paths."""
+
+
+class InvalidResourceNameError(ValueError):
+    """A name that no resource can have: it has a separator of paths."""
+
+
+def _check_type(resource_type: str) -> None:
+    assert resource_type, 'The resource type must not be empty'
+    if '/' in resource_type or '\\' in resource_type:
+        raise InvalidResourceTypeNameError(f"Resource type '{resource_type}' is invalid")
+
+
+def _check_name(resource_name: str) -> None:
+    assert resource_name, 'The resource name must not be empty'
+    if '/' in resource_name or '\\' in resource_name:
+        raise InvalidResourceNameError(f"Resource name '{resource_name}' is invalid")
+
+
+def _listed(folder: str, *, folders: bool) -> Set[str]:
+    """What is in a folder, hidden ones aside; nothing where it is not there."""
+    try:
+        with os.scandir(folder) as entries:
+            return {
+                entry.name for entry in entries
+                if entry.is_dir() == folders and not entry.name.startswith('.')
+            }
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
+
+
+def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
+    """The content of a resource, and its prefix.
+
+    Raises `LookupError` where there is none, `OSError` where it cannot be read, and `ValueError`
+    for names that none can have.
+    """
+    prefix = has_resource(resource_type, resource_name)
+    if not prefix:
+        raise LookupError(
+            f"Could not find the resource '{resource_name}' of type '{resource_type}'")
+    path = os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER, resource_type, resource_name)
+    try:
+        with open(path, encoding='utf-8') as file:
+            return file.read(), prefix
+    except OSError as error:
+        raise OSError(
+            f"Could not open the resource '{resource_name}' of type '{resource_type}':\n{error}"
+        ) from error
+
+
+def get_resources(resource_type: str) -> Dict[str, str]:
+    """The prefixes of all resources of a type, by name.
+
+    Raises `ValueError` for a name that no type can have.
+    """
+    _check_type(resource_type)
+    found: Dict[str, str] = {}
+    for prefix in get_search_paths():
+        folder = os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER, resource_type)
+        for name in _listed(folder, folders=False):
+            found.setdefault(name, prefix)
+    return found
+
+
+def get_resource_types() -> Set[str]:
+    """All types that something has."""
+    found: Set[str] = set()
+    for prefix in get_search_paths():
+        found |= _listed(os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER), folders=True)
+    return found
+
+
+def has_resource(resource_type: str, resource_name: str) -> Union[str, Literal[False]]:
+    """The prefix of a resource; `False` where there is none.
+
+    Raises `ValueError` for names that none can have.
+    """
+    _check_type(resource_type)
+    _check_name(resource_name)
+    for prefix in get_search_paths():
+        path = os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER, resource_type, resource_name)
+        if os.path.isfile(path):
+            return prefix
+    return False

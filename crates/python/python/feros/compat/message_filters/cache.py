@@ -1,0 +1,77 @@
+"""The newest messages, by their times."""
+
+from typing import Any, List, Optional
+
+from rclpy.time import Time
+
+from .message_traits import TimeGetter, get_time_from_message_header, time_or_arrival
+from .simple_filter import SimpleFilter
+
+
+class Cache(SimpleFilter):
+    """Keeps the last `cache_size` messages that came, and tells them on."""
+
+    def __init__(
+        self,
+        f: Optional[SimpleFilter] = None,
+        cache_size: int = 1,
+        allow_headerless: bool = False,
+        time_getter: TimeGetter = get_time_from_message_header,
+    ) -> None:
+        super().__init__()
+        self.cache_size = cache_size
+        self.allow_headerless = allow_headerless
+        self.time_getter = time_getter
+        self.cache_msgs: List[Any] = []
+        self.cache_times: List[Time] = []
+        if f is not None:
+            self.connectInput(f)
+
+    def connectInput(self, f: SimpleFilter) -> None:
+        """Takes the messages of a filter."""
+        self.incoming_connection = f.registerCallback(self.add)
+
+    def add(self, msg: Any) -> None:
+        """Takes a message."""
+        time = time_or_arrival(
+            msg, self.time_getter, self.allow_headerless, 'message_filters_cache')
+        if time is None:
+            return
+        self.cache_msgs.append(msg)
+        self.cache_times.append(time)
+        if len(self.cache_msgs) > self.cache_size:
+            del self.cache_msgs[0], self.cache_times[0]
+        self.signalMessage(msg)
+
+    def getInterval(self, from_stamp: Time, to_stamp: Time) -> List[Any]:
+        """The messages between two times, these included, in the order in which they came."""
+        assert from_stamp <= to_stamp
+        return [
+            msg for msg, time in zip(self.cache_msgs, self.cache_times)
+            if from_stamp <= time <= to_stamp
+        ]
+
+    def getElemAfterTime(self, stamp: Time) -> Any:
+        """The first that came of this time or later; `None` where there is none."""
+        pairs = zip(self.cache_msgs, self.cache_times)
+        return next((msg for msg, time in pairs if time >= stamp), None)
+
+    def getElemBeforeTime(self, stamp: Time) -> Any:
+        """The last that came of this time or earlier; `None` where there is none."""
+        pairs = zip(reversed(self.cache_msgs), reversed(self.cache_times))
+        return next((msg for msg, time in pairs if time <= stamp), None)
+
+    def getLastestTime(self) -> Optional[Time]:
+        """The time of the message that came last."""
+        return self.cache_times[-1] if self.cache_times else None
+
+    getLatestTime = getLastestTime
+
+    def getOldestTime(self) -> Optional[Time]:
+        """The time of the message that came first of those that are kept."""
+        return self.cache_times[0] if self.cache_times else None
+
+    def getLast(self) -> Any:
+        """The first message of the time of the one that came last; `None` where none came."""
+        latest = self.getLastestTime()
+        return None if latest is None else self.getElemAfterTime(latest)

@@ -1,0 +1,33 @@
+"""When messages are of."""
+
+from typing import Any, Callable, Optional
+
+from rclpy.clock import ROSClock
+from rclpy.logging import get_logger
+from rclpy.time import Time
+
+TimeGetter = Callable[[Any], Optional[Time]]
+
+
+def get_time_from_message_header(message: Any) -> Optional[Time]:
+    """The stamp of the header; `None` for a message that has none."""
+    stamp = getattr(getattr(message, 'header', None), 'stamp', None)
+    if stamp is None or hasattr(stamp, 'nanoseconds'):
+        return stamp
+    return Time.from_msg(stamp)
+
+
+def time_or_arrival(
+    message: Any, time_getter: TimeGetter, allow_headerless: bool, logger_name: str
+) -> Optional[Time]:
+    """When a message is of. One that does not say is of now where that is allowed; else it is
+    dropped with a warning, and there is no time."""
+    time = time_getter(message)
+    if time is not None:
+        return time
+    if allow_headerless:
+        return ROSClock().now()
+    get_logger(logger_name).warning(
+        f'A {type(message).__name__} without a stamp is dropped: allow_headerless=True takes such'
+        ' messages as of the time when they came.', throttle_duration_sec=10.0)
+    return None

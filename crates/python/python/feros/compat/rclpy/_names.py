@@ -1,0 +1,90 @@
+"""The rules of names, in the words of rmw: one table for topics, services, nodes, namespaces."""
+
+import re
+from typing import Optional, Tuple
+
+_MOST_CHARACTERS = 255 - 8  # of a topic: the wire has a limit, and puts a prefix before it
+
+Wrong = Optional[Tuple[str, int]]
+
+
+def _first_digit(name: str) -> Optional[int]:
+    found = re.search(r'(?:^|/|\{)[0-9]', name)
+    return None if found is None else found.end() - 1
+
+
+def full_name(name: str, what: str) -> Wrong:
+    """What is wrong with an absolute name, and where."""
+    if not name:
+        return f'{what} must not be empty', 0
+    if not name.startswith('/'):
+        return f'{what} must be absolute, it must lead with a forward slash', 0
+    if len(name) > 1 and name.endswith('/'):
+        return f'{what} must not end with a forward slash', len(name) - 1
+    wrong = re.search(r'[^a-zA-Z0-9_/]', name)
+    if wrong is not None:
+        allowed = "alphanumerics, '_', or '/'"
+        return f'{what} must not contain characters other than {allowed}', wrong.start()
+    repeated = name.find('//')
+    if repeated >= 0:
+        return f'{what} must not contain repeated forward slash', repeated + 1
+    digit = _first_digit(name)
+    if digit is not None:
+        return f'{what} must not have a token that starts with a number', digit
+    return None
+
+
+def node_name(name: str) -> Wrong:
+    """What is wrong with the name of a node, and where."""
+    if not name:
+        return 'node name must not be empty', 0
+    wrong = re.search(r'[^a-zA-Z0-9_]', name)
+    if wrong is not None:
+        return "node name must not contain characters other than alphanumerics or '_'", (
+            wrong.start())
+    if name[0].isdigit():
+        return 'node name must not start with a number', 0
+    if len(name) > 255:
+        return 'node name length should not exceed \'255\'', 254
+    return None
+
+
+def topic_name(name: str) -> Wrong:
+    """What is wrong with a name that may be relative and have substitutions, and where."""
+    if not name:
+        return 'topic name must not be empty string', 0
+    if name.endswith('/'):
+        return 'topic name must not end with a forward slash', len(name) - 1
+    if name[0].isdigit():
+        return 'topic name token must not start with a number', 0
+    depth = 0
+    for index, letter in enumerate(name):
+        if letter == '{':
+            if depth:
+                return 'substitution name must not contain characters other than' \
+                    " alphanumerics or '_'", index
+            depth, opened = 1, index
+        elif letter == '}':
+            if not depth:
+                return 'topic name has unbalanced curly braces \'{}\'', index
+            depth = 0
+        elif letter == '~':
+            if index:
+                return "tilde (~) must be the first character in the topic name", index
+        elif not re.match('[a-zA-Z0-9_/]', letter):
+            return "topic name must not contain characters other than alphanumerics, '_', '~'," \
+                " '{', or '}'", index
+        elif depth and letter == '/':
+            return "substitution name must not contain characters other than alphanumerics" \
+                " or '_'", index
+    if depth:
+        return "topic name has unbalanced curly braces '{}'", opened
+    if name.startswith('~') and len(name) > 1 and name[1] != '/':
+        return 'tilde (~) must be followed by a forward slash', 1
+    repeated = name.find('//')
+    if repeated >= 0:
+        return 'topic name must not contain repeated forward slashes', repeated + 1
+    digit = _first_digit(name)
+    if digit is not None:
+        return 'topic name token must not start with a number', digit
+    return None

@@ -1,0 +1,18 @@
+"""The only place of this package that touches the extension of Feros."""
+
+import builtin_interfaces.msg
+
+from feros import _feros
+from feros._messages import deserialize, interfaces, message_type, serialize
+
+__all__ = ['extension', 'deserialize', 'interfaces', 'message_type', 'serialize']
+
+extension = _feros
+"""The extension module: contexts, nodes, endpoints, executors."""
+
+if not hasattr(builtin_interfaces.msg.Time, '_feros_name'):
+    raise ImportError(
+        'rclpy of Feros was imported, but the message packages are those of a ROS installation'
+        f' ({builtin_interfaces.__file__}). Messages of both cannot be mixed: leave the'
+        ' installation off PYTHONPATH, or let its own rclpy come first.'
+    )

@@ -1,0 +1,29 @@
+"""The exceptions that stock's binding raises, by its names."""
+
+
+class InvalidHandle(RuntimeError):
+    """Something was used after its destruction."""
+
+
+class RCLError(RuntimeError):
+    """Anything that the library refuses and that has no class of its own."""
+
+
+class RCLInvalidROSArgsError(RCLError):
+    """Arguments after `--ros-args` cannot be used."""
+
+
+class UnknownROSArgsError(RuntimeError):
+    """Arguments after `--ros-args` are unknown."""
+
+
+class NodeNameNonExistentError(RCLError):
+    """No node has this name."""
+
+
+class UnsupportedEventTypeError(RCLError):
+    """The middleware does not report such events."""
+
+
+class TimerCancelledError(RCLError):
+    """The timer was canceled, so it has no next call."""

@@ -1,0 +1,155 @@
+"""What a node knows of the graph."""
+
+from typing import Any, Dict, List, Tuple
+
+from ._native import extension
+from ._native.errors import NodeNameNonExistentError
+from ._native.qos import from_tuple
+from .expand_topic_name import expand_topic_name
+from .topic_endpoint_info import TopicEndpointInfo, TopicEndpointTypeEnum
+from .type_hash import TypeHash
+from .validate_full_topic_name import validate_full_topic_name
+
+NamesAndTypes = List[Tuple[str, List[str]]]
+
+
+def _listed(names: Dict[str, List[str]]) -> NamesAndTypes:
+    return list(names.items())
+
+
+class NodeGraph:
+    """Questions about the graph."""
+
+    def _rclpy_of_node(self, name: str, namespace: str, kind: str) -> NamesAndTypes:
+        if (name, namespace) not in self._rclpy_native.node_names():
+            known = f'{namespace.rstrip("/")}/{name}'
+            raise NodeNameNonExistentError(f'cannot get names and types: no node {known}')
+        try:
+            return _listed(self._rclpy_native.names_and_types_by_node(name, namespace, kind))
+        except extension.FerosError as error:
+            raise NodeNameNonExistentError(str(error)) from None
+
+    def get_publisher_names_and_types_by_node(
+        self, node_name: str, node_namespace: str, no_demangle: bool = False
+    ) -> NamesAndTypes:
+        """Topics that a node publishes, with their types."""
+        return self._rclpy_of_node(node_name, node_namespace, 'publisher')
+
+    def get_subscriber_names_and_types_by_node(
+        self, node_name: str, node_namespace: str, no_demangle: bool = False
+    ) -> NamesAndTypes:
+        """Topics that a node subscribes to, with their types."""
+        return self._rclpy_of_node(node_name, node_namespace, 'subscription')
+
+    def get_service_names_and_types_by_node(
+        self, node_name: str, node_namespace: str
+    ) -> NamesAndTypes:
+        """Services that a node answers, with their types."""
+        return self._rclpy_of_node(node_name, node_namespace, 'service')
+
+    def get_client_names_and_types_by_node(
+        self, node_name: str, node_namespace: str
+    ) -> NamesAndTypes:
+        """Services that a node calls, with their types."""
+        return self._rclpy_of_node(node_name, node_namespace, 'client')
+
+    def get_topic_names_and_types(self, no_demangle: bool = False) -> NamesAndTypes:
+        """All topics with their types."""
+        return _listed(self._rclpy_native.topic_names_and_types())
+
+    def get_service_names_and_types(self) -> NamesAndTypes:
+        """All services with their types."""
+        return _listed(self._rclpy_native.service_names_and_types())
+
+    def get_node_names(self) -> List[str]:
+        """The names of all nodes."""
+        return [name for name, _ in self._rclpy_native.node_names()]
+
+    def get_fully_qualified_node_names(self) -> List[str]:
+        """Namespaces and names of all nodes."""
+        return [
+            f'{namespace.rstrip("/")}/{name}' for name, namespace in self._rclpy_native.node_names()
+        ]
+
+    def get_node_names_and_namespaces(self) -> List[Tuple[str, str]]:
+        """Names and namespaces of all nodes."""
+        return list(self._rclpy_native.node_names())
+
+    def get_node_names_and_namespaces_with_enclaves(self) -> List[Tuple[str, str, str]]:
+        """Names, namespaces and enclaves of all nodes; all enclaves are `/`."""
+        return [(name, namespace, '/') for name, namespace in self._rclpy_native.node_names()]
+
+    def _rclpy_expanded(self, name: str, *, is_service: bool = False) -> str:
+        full = expand_topic_name(name, self.get_name(), self.get_namespace())
+        validate_full_topic_name(full, is_service=is_service)
+        return full
+
+    def count_publishers(self, topic_name: str) -> int:
+        """How many publish a topic."""
+        return len(self._rclpy_native.publishers_info(self._rclpy_expanded(topic_name)))
+
+    def count_subscribers(self, topic_name: str) -> int:
+        """How many subscribe to a topic."""
+        return len(self._rclpy_native.subscriptions_info(self._rclpy_expanded(topic_name)))
+
+    def _rclpy_count_by_node(self, name: str, kind: str) -> int:
+        full = self._rclpy_expanded(name, is_service=True)
+        nodes = self._rclpy_native.node_names()
+        return sum(
+            full in self._rclpy_native.names_and_types_by_node(node, namespace, kind)
+            for node, namespace in nodes
+        )
+
+    def count_clients(self, service_name: str) -> int:
+        """How many nodes call a service."""
+        return self._rclpy_count_by_node(service_name, 'client')
+
+    def count_services(self, service_name: str) -> int:
+        """How many nodes answer a service."""
+        return self._rclpy_count_by_node(service_name, 'service')
+
+    def _rclpy_infos(self, found: List[Dict[str, Any]]) -> List[TopicEndpointInfo]:
+        infos = []
+        for info in found:
+            text = info['topic_type_hash']
+            value = bytes.fromhex(text.split('_', 1)[1]) if text else bytes(32)
+            publishes = info['is_publisher']
+            infos.append(TopicEndpointInfo(
+                node_name=info['node_name'], node_namespace=info['node_namespace'],
+                topic_type=info['topic_type'],
+                topic_type_hash=TypeHash(1 if text else -1, value),
+                endpoint_type=TopicEndpointTypeEnum(1 if publishes else 2),
+                endpoint_gid=list(info['endpoint_gid']), qos_profile=from_tuple(info['qos']),
+            ))
+        return infos
+
+    def get_publishers_info_by_topic(
+        self, topic_name: str, no_mangle: bool = False
+    ) -> List[TopicEndpointInfo]:
+        """What is known of each publisher of a topic."""
+        topic = self._rclpy_resolved(topic_name, no_mangle)
+        return self._rclpy_infos(self._rclpy_native.publishers_info(topic))
+
+    def get_subscriptions_info_by_topic(
+        self, topic_name: str, no_mangle: bool = False
+    ) -> List[TopicEndpointInfo]:
+        """What is known of each subscription of a topic."""
+        topic = self._rclpy_resolved(topic_name, no_mangle)
+        return self._rclpy_infos(self._rclpy_native.subscriptions_info(topic))
+
+    def _rclpy_resolved(self, topic_name: str, no_mangle: bool) -> str:
+        if no_mangle:
+            return topic_name
+        self._rclpy_expanded(topic_name)  # raises for what is no name
+        return self.resolve_topic_name(topic_name)
+
+    def wait_for_node(self, fully_qualified_node_name: str, timeout: float) -> bool:
+        """Waits until a node is there; says whether it is within so many seconds."""
+        wanted = f'/{fully_qualified_node_name.lstrip("/")}'
+        try:
+            self._rclpy_native.wait_for_graph(
+                lambda: wanted in self.get_fully_qualified_node_names(), timeout, 'a node'
+            )
+        except (TimeoutError, extension.ShutdownError):
+            return False
+        return True

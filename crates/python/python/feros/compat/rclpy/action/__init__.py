@@ -1,0 +1,15 @@
+"""Actions: goals that take time, tell how far they are, and can be canceled."""
+
+from .client import ActionClient
+from .graph import (
+    get_action_client_names_and_types_by_node,
+    get_action_names_and_types,
+    get_action_server_names_and_types_by_node,
+)
+from .server import ActionServer, CancelResponse, GoalResponse
+
+__all__ = [
+    'ActionClient', 'ActionServer', 'CancelResponse', 'GoalResponse',
+    'get_action_client_names_and_types_by_node', 'get_action_names_and_types',
+    'get_action_server_names_and_types_by_node',
+]

@@ -1,0 +1,218 @@
+"""Clients of actions, on services and topics of their node."""
+
+import threading
+import uuid
+from typing import Any, Callable, Dict, Optional
+
+from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
+from action_msgs.srv import CancelGoal
+from unique_identifier_msgs.msg import UUID
+
+from .._reexports import reexports
+from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
+from ..task import Future
+from ..waitable import NumberOfEntities
+
+
+class ClientGoalHandle:
+    """One goal at its client."""
+
+    def __init__(self, action_client: 'ActionClient', goal_id: UUID, goal_response: Any) -> None:
+        self._client = action_client
+        self._goal_id = goal_id
+        self._response = goal_response
+        self._status = GoalStatus.STATUS_UNKNOWN
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClientGoalHandle) and self._goal_id == other._goal_id
+
+    def __hash__(self) -> int:
+        return hash(bytes(self._goal_id.uuid))
+
+    def __repr__(self) -> str:
+        return (
+            f'ClientGoalHandle <id={list(self._goal_id.uuid)}, accepted={self.accepted},'
+            f' status={self._status}>')
+
+    goal_id = property(lambda self: self._goal_id, doc='Its id.')
+    stamp = property(lambda self: self._response.stamp, doc='When it was taken.')
+    accepted = property(lambda self: self._response.accepted, doc='Whether it was taken.')
+    status = property(lambda self: self._status, doc='A number of `GoalStatus`.')
+
+    def cancel_goal(self) -> CancelGoal.Response:
+        """Asks to cancel it, and waits, while another thread spins."""
+        return _waited(self.cancel_goal_async())
+
+    def cancel_goal_async(self) -> Future:
+        """Asks to cancel it; the result is the answer."""
+        request = CancelGoal.Request(goal_info=GoalInfo(goal_id=self._goal_id))
+        return self._client._cancel.call_async(request)
+
+    def get_result(self) -> Any:
+        """Waits for its result, while another thread spins."""
+        return _waited(self.get_result_async())
+
+    def get_result_async(self) -> Future:
+        """Its result, with a status."""
+        request = self._client._action_type.Impl.GetResultService.Request(goal_id=self._goal_id)
+        future = self._client._result.call_async(request)
+        future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, future: Future) -> None:
+        if future.done() and future.exception() is None:
+            self._status = future.result().status
+        self._client._forget(self._goal_id)
+
+
+def _waited(future: Future) -> Any:
+    event = threading.Event()
+    future.add_done_callback(lambda _: event.set())
+    event.wait()
+    return future.result()
+
+
+class ActionClient:
+    """Sends goals of an action."""
+
+    def __init__(
+        self,
+        node: Any,
+        action_type: Any,
+        action_name: str,
+        *,
+        callback_group: Any = None,
+        goal_service_qos_profile: QoSProfile = qos_profile_services_default,
+        result_service_qos_profile: QoSProfile = qos_profile_services_default,
+        cancel_service_qos_profile: QoSProfile = qos_profile_services_default,
+        feedback_sub_qos_profile: QoSProfile = QoSProfile(depth=10),
+        status_sub_qos_profile: QoSProfile = qos_profile_action_status_default,
+        enable_feedback_msg_optimization: bool = False,
+    ) -> None:
+        self._node = node
+        self._action_type = action_type
+        self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
+        self._handles: Dict[bytes, ClientGoalHandle] = {}
+        impl, hidden = action_type.Impl, f'{action_name}/_action'
+
+        def client(kind: Any, name: str, qos: QoSProfile) -> Any:
+            return node.create_client(
+                kind, f'{hidden}/{name}', qos_profile=qos, callback_group=callback_group)
+
+        self._send = client(impl.SendGoalService, 'send_goal', goal_service_qos_profile)
+        self._cancel = client(CancelGoal, 'cancel_goal', cancel_service_qos_profile)
+        self._result = client(impl.GetResultService, 'get_result', result_service_qos_profile)
+        self._subscriptions = [
+            node.create_subscription(
+                impl.FeedbackMessage, f'{hidden}/feedback', self._on_feedback,
+                feedback_sub_qos_profile, callback_group=callback_group),
+            node.create_subscription(
+                GoalStatusArray, f'{hidden}/status', self._on_status, status_sub_qos_profile,
+                callback_group=callback_group),
+        ]
+
+    def _on_feedback(self, message: Any) -> Any:
+        callback = self._feedback_callbacks.get(bytes(message.goal_id.uuid))
+        return None if callback is None else callback(message)
+
+    def _on_status(self, message: GoalStatusArray) -> None:
+        for status in message.status_list:
+            handle = self._handles.get(bytes(status.goal_info.goal_id.uuid))
+            if handle is not None:
+                handle._status = status.status
+
+    def _forget(self, goal_id: UUID) -> None:
+        key = bytes(goal_id.uuid)
+        self._feedback_callbacks.pop(key, None)
+        self._handles.pop(key, None)
+
+    def send_goal(self, goal: Any, **kwargs: Any) -> Any:
+        """Sends a goal and waits for its result, while another thread spins; `None` if rejected."""
+        handle = _waited(self.send_goal_async(goal, **kwargs))
+        return handle.get_result() if handle.accepted else None
+
+    def send_goal_async(
+        self,
+        goal: Any,
+        feedback_callback: Optional[Callable[[Any], None]] = None,
+        goal_uuid: Optional[UUID] = None,
+    ) -> Future:
+        """Sends a goal; the result is its `ClientGoalHandle`.
+
+        Raises `TypeError` for a goal of another class.
+        """
+        if not isinstance(goal, self._action_type.Goal):
+            raise TypeError(f'Expected {self._action_type.Goal}, got {type(goal)}')
+        goal_id = UUID(uuid=list(uuid.uuid4().bytes)) if goal_uuid is None else goal_uuid
+        request = self._action_type.Impl.SendGoalService.Request(goal_id=goal_id, goal=goal)
+        if feedback_callback is not None:
+            self._feedback_callbacks[bytes(goal_id.uuid)] = feedback_callback
+        future: Future = Future(executor=self._node.executor)
+
+        def answered(response: Future) -> None:
+            if response.exception() is not None:
+                self._forget(goal_id)
+                future.set_exception(response.exception())
+                return
+            handle = ClientGoalHandle(self, goal_id, response.result())
+            if handle.accepted:
+                self._handles[bytes(goal_id.uuid)] = handle
+            else:
+                self._forget(goal_id)
+            future._set_executor(self._node.executor)
+            future.set_result(handle)
+
+        self._send.call_async(request).add_done_callback(answered)
+        return future
+
+    def _all_ready(self) -> bool:
+        return (
+            all(one.service_is_ready() for one in (self._send, self._cancel, self._result))
+            and all(one.get_publisher_count() for one in self._subscriptions))
+
+    def server_is_ready(self) -> bool:
+        """Whether a server is there."""
+        return self._all_ready()
+
+    def wait_for_server(self, timeout_sec: Optional[float] = None) -> bool:
+        """Waits until a server is there; says whether it is.
+
+        Raises `RCLError` where the context is shut down.
+        """
+        from .._native import extension
+
+        limit = None if timeout_sec is None or timeout_sec < 0 else float(timeout_sec)
+        try:
+            self._node._rclpy_native.wait_for_graph(self._all_ready, limit, 'an action server')
+        except TimeoutError:
+            return False
+        except extension.ShutdownError:
+            pass
+        return self._all_ready()
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """How many entities of its node it is made of."""
+        return NumberOfEntities(len(self._subscriptions), num_clients=3)
+
+    def configure_introspection(
+        self, clock: Any, service_event_qos_profile: QoSProfile, introspection_state: Any
+    ) -> None:
+        """As `Client.configure_introspection`, for its three clients."""
+        for client in (self._send, self._cancel, self._result):
+            client.configure_introspection(clock, service_event_qos_profile, introspection_state)
+
+    def destroy(self) -> None:
+        """Ends it."""
+        for client in (self._send, self._cancel, self._result):
+            self._node.destroy_client(client)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+    def __enter__(self) -> 'ActionClient':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.destroy()
+
+
+__getattr__ = reexports(__name__)

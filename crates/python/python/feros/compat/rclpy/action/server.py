@@ -1,0 +1,325 @@
+"""Servers of actions, on services and topics of their node."""
+
+import inspect
+import threading
+from enum import Enum
+from typing import Any, Callable, Dict, Optional
+
+from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
+from action_msgs.srv import CancelGoal
+
+from .._reexports import reexports
+from .._native.errors import RCLError
+from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
+from ..task import Future
+from ..waitable import NumberOfEntities
+
+
+class GoalResponse(Enum):
+    """Whether a goal is taken."""
+
+    REJECT = 1
+    ACCEPT = 2
+
+
+class CancelResponse(Enum):
+    """Whether a goal is to be canceled."""
+
+    REJECT = 1
+    ACCEPT = 2
+
+
+_EXECUTING, _CANCELING = GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING
+_ACCEPTED = GoalStatus.STATUS_ACCEPTED
+_NEXT = {  # the states of a goal, and what may follow
+    _ACCEPTED: (_EXECUTING, _CANCELING),
+    _EXECUTING: (_CANCELING, GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED),
+    _CANCELING: (
+        GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED),
+}
+
+
+class ServerGoalHandle:
+    """One goal at its server."""
+
+    def __init__(
+        self, action_server: 'ActionServer', goal_info: GoalInfo, goal_request: Any
+    ) -> None:
+        self._server = action_server
+        self._info = goal_info
+        self._goal = goal_request
+        self._status = _ACCEPTED
+        self._lock = threading.RLock()
+        self._result: Future = Future()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ServerGoalHandle) and self.goal_id == other.goal_id
+
+    def __hash__(self) -> int:
+        return hash(bytes(self.goal_id.uuid))
+
+    request = property(lambda self: self._goal, doc='What is wanted.')
+    goal_id = property(lambda self: self._info.goal_id, doc='Its id.')
+    status = property(lambda self: self._status, doc='A number of `GoalStatus`.')
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has not ended."""
+        return self._status in _NEXT
+
+    @property
+    def is_cancel_requested(self) -> bool:
+        """Whether it is to be canceled."""
+        return self._status == _CANCELING
+
+    def _become(self, status: int) -> None:
+        with self._lock:
+            if status not in _NEXT.get(self._status, ()):
+                raise RCLError(f'goal cannot go from state {self._status} to {status}')
+            self._status = status
+        self._server._publish_status()
+
+    def execute(self, execute_callback: Optional[Callable[..., Any]] = None) -> None:
+        """Begins it, unless it is to be canceled already."""
+        if not self.is_cancel_requested:
+            self._become(_EXECUTING)
+        self._server._execute(self, execute_callback)
+
+    def publish_feedback(self, feedback: Any) -> None:
+        """Tells the client how far it is; raises `TypeError` for another class."""
+        if not isinstance(feedback, self._server.action_type.Feedback):
+            raise TypeError(f'Expected {self._server.action_type.Feedback}')
+        message = self._server.action_type.Impl.FeedbackMessage(
+            goal_id=self.goal_id, feedback=feedback)
+        self._server._feedback.publish(message)
+
+    def succeed(self) -> None:
+        """It ended well."""
+        self._become(GoalStatus.STATUS_SUCCEEDED)
+
+    def abort(self) -> None:
+        """It ended ill."""
+        self._become(GoalStatus.STATUS_ABORTED)
+
+    def canceled(self) -> None:
+        """It ended as its client wanted."""
+        self._become(GoalStatus.STATUS_CANCELED)
+
+    def destroy(self) -> None:
+        """Nothing is left to do."""
+
+
+def default_handle_accepted_callback(goal_handle: ServerGoalHandle) -> None:
+    """Begins the goal."""
+    goal_handle.execute()
+
+
+def default_goal_callback(goal_request: Any) -> GoalResponse:
+    """Takes the goal."""
+    return GoalResponse.ACCEPT
+
+
+def default_cancel_callback(cancel_request: Any) -> CancelResponse:
+    """Does not cancel."""
+    return CancelResponse.REJECT
+
+
+class ActionServer:
+    """Takes goals of an action and has a callback work for each."""
+
+    def __init__(
+        self,
+        node: Any,
+        action_type: Any,
+        action_name: str,
+        execute_callback: Callable[[ServerGoalHandle], Any],
+        *,
+        callback_group: Any = None,
+        goal_callback: Callable[[Any], GoalResponse] = default_goal_callback,
+        handle_accepted_callback: Callable[..., None] = default_handle_accepted_callback,
+        cancel_callback: Callable[[Any], CancelResponse] = default_cancel_callback,
+        goal_service_qos_profile: QoSProfile = qos_profile_services_default,
+        result_service_qos_profile: QoSProfile = qos_profile_services_default,
+        cancel_service_qos_profile: QoSProfile = qos_profile_services_default,
+        feedback_pub_qos_profile: QoSProfile = QoSProfile(depth=10),
+        status_pub_qos_profile: QoSProfile = qos_profile_action_status_default,
+        result_timeout: int = 10,
+    ) -> None:
+        if not callable(execute_callback):
+            raise TypeError('execute_callback is not callable')
+        self._node = node
+        self.action_type = action_type
+        self._result_timeout = result_timeout
+        self._goals: Dict[bytes, ServerGoalHandle] = {}
+        self._ended: Dict[bytes, float] = {}
+        self._lock = threading.RLock()
+        self.register_execute_callback(execute_callback)
+        self.register_goal_callback(goal_callback)
+        self.register_handle_accepted_callback(handle_accepted_callback)
+        self.register_cancel_callback(cancel_callback)
+        impl, hidden = action_type.Impl, f'{action_name}/_action'
+        self._feedback = node.create_publisher(
+            impl.FeedbackMessage, f'{hidden}/feedback', feedback_pub_qos_profile)
+        self._status = node.create_publisher(
+            GoalStatusArray, f'{hidden}/status', status_pub_qos_profile)
+        self._services = [
+            node.create_service(
+                kind, f'{hidden}/{name}', answer, qos_profile=qos, callback_group=callback_group)
+            for kind, name, answer, qos in (
+                (impl.SendGoalService, 'send_goal', self._on_goal, goal_service_qos_profile),
+                (CancelGoal, 'cancel_goal', self._on_cancel, cancel_service_qos_profile),
+                (impl.GetResultService, 'get_result', self._on_result,
+                 result_service_qos_profile),
+            )
+        ]
+
+    def register_execute_callback(self, execute_callback: Callable[..., Any]) -> None:
+        """What works for a goal."""
+        if not callable(execute_callback):
+            raise TypeError('Failed to register goal execution callback: not callable')
+        self._execute_callback = execute_callback
+
+    def register_goal_callback(self, goal_callback: Optional[Callable[..., Any]]) -> None:
+        """What takes or rejects goals."""
+        self._goal_callback = goal_callback or default_goal_callback
+
+    def register_handle_accepted_callback(
+        self, handle_accepted_callback: Optional[Callable[..., None]]
+    ) -> None:
+        """What is done with a goal that was taken."""
+        self._accepted_callback = handle_accepted_callback or default_handle_accepted_callback
+
+    def register_cancel_callback(self, cancel_callback: Optional[Callable[..., Any]]) -> None:
+        """What says whether a goal is canceled."""
+        self._cancel_callback = cancel_callback or default_cancel_callback
+
+    async def _called(self, callback: Callable[..., Any], argument: Any) -> Any:
+        result = callback(argument)
+        return await result if inspect.isawaitable(result) else result
+
+    async def _on_goal(self, request: Any, response: Any) -> Any:
+        key = bytes(request.goal_id.uuid)
+        self._forget_old()
+        if key in self._goals:
+            response.accepted = False
+            return response
+        answer = await self._called(self._goal_callback, request.goal)
+        response.accepted = answer == GoalResponse.ACCEPT
+        if response.accepted:
+            stamp = self._node.get_clock().now().to_msg()
+            response.stamp = stamp
+            info = GoalInfo(goal_id=request.goal_id, stamp=stamp)
+            handle = ServerGoalHandle(self, info, request.goal)
+            with self._lock:
+                self._goals[key] = handle
+            self._publish_status()
+            # After the response, so that the client knows the goal before its first feedback.
+            self._node.executor.create_task(self._called, self._accepted_callback, handle)
+        return response
+
+    def _execute(self, handle: ServerGoalHandle, callback: Optional[Callable[..., Any]]) -> None:
+        work = callback or self._execute_callback
+        self._node.executor.create_task(self._work, work, handle)
+
+    async def _work(self, callback: Callable[..., Any], handle: ServerGoalHandle) -> None:
+        result = None
+        try:
+            result = await self._called(callback, handle)
+        except Exception as error:  # the client is owed an end
+            self._node.get_logger().error(f'Error raised in execute callback: {error!r}')
+        if handle.is_active:
+            self._node.get_logger().warning(
+                f'Goal state not set, assuming aborted. Goal ID: {handle.goal_id.uuid}')
+            handle._status = GoalStatus.STATUS_ABORTED
+            self._publish_status()
+        if not isinstance(result, self.action_type.Result):
+            result = self.action_type.Result()
+        self._ended[bytes(handle.goal_id.uuid)] = self._now()
+        handle._result.set_result(result)
+
+    def _now(self) -> float:
+        import time
+
+        return time.monotonic()
+
+    def _forget_old(self) -> None:
+        """Results are kept for `result_timeout` seconds."""
+        with self._lock:
+            for key, ended in list(self._ended.items()):
+                if self._now() - ended > self._result_timeout:
+                    del self._ended[key]
+                    self._goals.pop(key, None)
+
+    async def _on_result(self, request: Any, response: Any) -> Any:
+        handle = self._goals.get(bytes(request.goal_id.uuid))
+        if handle is None:
+            response.status = GoalStatus.STATUS_UNKNOWN
+            return response
+        response.result = await handle._result
+        response.status = handle.status
+        return response
+
+    def _candidates(self, info: GoalInfo) -> list:
+        def nanoseconds(stamp: Any) -> int:
+            return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+        key, limit = bytes(info.goal_id.uuid), nanoseconds(info.stamp)
+        with self._lock:
+            goals = list(self._goals.items())
+        nobody = not any(key)
+        return [
+            handle for known, handle in goals
+            if known == key or (nobody and not limit)
+            or (limit and nanoseconds(handle._info.stamp) <= limit)
+        ]
+
+    async def _on_cancel(self, request: Any, response: Any) -> Any:
+        found = self._candidates(request.goal_info)
+        canceling = []
+        for handle in found:
+            if handle.status not in (_ACCEPTED, _EXECUTING):
+                continue
+            answer = await self._called(self._cancel_callback, handle)
+            if answer == CancelResponse.ACCEPT and handle.is_active:
+                handle._become(_CANCELING)
+                canceling.append(handle._info)
+        response.goals_canceling = canceling
+        if any(request.goal_info.goal_id.uuid) and not canceling:
+            response.return_code = (
+                CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID if not found
+                else CancelGoal.Response.ERROR_REJECTED if found[0].is_active
+                else CancelGoal.Response.ERROR_GOAL_TERMINATED)
+        return response
+
+    def _publish_status(self) -> None:
+        with self._lock:
+            goals = list(self._goals.values())
+        statuses = [GoalStatus(goal_info=one._info, status=one.status) for one in goals]
+        self._status.publish(GoalStatusArray(status_list=statuses))
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """How many entities stock would make it of: services, and a timer for old results."""
+        return NumberOfEntities(num_timers=1, num_services=len(self._services))
+
+    def configure_introspection(
+        self, clock: Any, service_event_qos_profile: QoSProfile, introspection_state: Any
+    ) -> None:
+        """As `Service.configure_introspection`, for its three services."""
+        for service in self._services:
+            service.configure_introspection(clock, service_event_qos_profile, introspection_state)
+
+    def destroy(self) -> None:
+        """Ends it."""
+        for service in self._services:
+            self._node.destroy_service(service)
+        self._node.destroy_publisher(self._feedback)
+        self._node.destroy_publisher(self._status)
+
+    def __enter__(self) -> 'ActionServer':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.destroy()
+
+
+__getattr__ = reexports(__name__)

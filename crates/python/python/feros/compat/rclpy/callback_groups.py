@@ -1,0 +1,77 @@
+"""Which callbacks may run at the same time."""
+
+import weakref
+from threading import Lock
+from typing import Any, Optional
+
+
+class CallbackGroup:
+    """Entities whose callbacks one rule governs; it knows them without keeping them alive."""
+
+    def __init__(self) -> None:
+        self.entities: set = set()
+
+    def add_entity(self, entity: Any) -> None:
+        """Makes `entity` a member."""
+        self.entities.add(weakref.ref(entity))
+
+    def has_entity(self, entity: Any) -> bool:
+        """Whether `entity` is a member."""
+        return weakref.ref(entity) in self.entities
+
+    def can_execute(self, entity: Any) -> bool:
+        """Whether a callback of `entity` could begin now."""
+        raise NotImplementedError()
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Claims the right to run; `False` when another member has it."""
+        raise NotImplementedError()
+
+    def ending_execution(self, entity: Any) -> None:
+        """Gives the right back."""
+        raise NotImplementedError()
+
+
+class ReentrantCallbackGroup(CallbackGroup):
+    """Callbacks run whenever a thread is free, one entity's own among them."""
+
+    def can_execute(self, entity: Any) -> bool:
+        """Always."""
+        return True
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Always."""
+        return True
+
+    def ending_execution(self, entity: Any) -> None:
+        """Nothing was claimed."""
+
+
+class MutuallyExclusiveCallbackGroup(CallbackGroup):
+    """One callback at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._active_entity: Optional[Any] = None
+        self._lock = Lock()
+
+    def can_execute(self, entity: Any) -> bool:
+        """Whether no member runs."""
+        with self._lock:
+            assert weakref.ref(entity) in self.entities
+            return self._active_entity is None
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Claims the right to run; `False` when another member has it."""
+        with self._lock:
+            assert weakref.ref(entity) in self.entities
+            if self._active_entity is not None:
+                return False
+            self._active_entity = entity
+            return True
+
+    def ending_execution(self, entity: Any) -> None:
+        """Lets the next one run."""
+        with self._lock:
+            assert self._active_entity is entity
+            self._active_entity = None

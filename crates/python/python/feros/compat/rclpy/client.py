@@ -1,0 +1,150 @@
+"""Clients of services."""
+
+import threading
+from typing import Any, Callable, Dict, Generic, Optional, Tuple, Type, TypeVar
+
+from ._reexports import reexports
+from ._entity import Entity
+from ._native.errors import RCLError
+from .qos import QoSProfile
+from .service_introspection import ServiceIntrospectionState
+from .task import Future
+
+SrvRequestT = TypeVar('SrvRequestT')
+SrvResponseT = TypeVar('SrvResponseT')
+
+
+class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
+    """Calls a service; made by `Node.create_client`."""
+
+    def __init__(
+        self,
+        context: Any,
+        client_impl: Any,
+        srv_type: Type[Any],
+        srv_name: str,
+        qos_profile: QoSProfile,
+        callback_group: Any,
+        logger_name: str = '',
+    ) -> None:
+        super().__init__(callback_group)
+        self.context = context
+        self._native = client_impl
+        self.srv_type = srv_type
+        self.srv_name = srv_name
+        self.qos_profile = qos_profile
+        self._pending: Dict[int, Future] = {}
+        self._pending_lock = threading.Lock()
+        self._sent = 0
+        self._logger_name = logger_name
+
+    def call(self, request: SrvRequestT, timeout_sec: Optional[float] = None) -> Any:
+        """Sends a request and waits in place, while another thread spins the node.
+
+        Raises `TypeError` for a request of another type, `TimeoutError` after `timeout_sec`.
+        """
+        self._check(request)
+        event = threading.Event()
+        future = self.call_async(request)
+        future.add_done_callback(lambda _: event.set())
+        if not event.wait(None if timeout_sec is None or timeout_sec < 0 else timeout_sec):
+            self.remove_pending_request(future)
+            raise TimeoutError()
+        return future.result()
+
+    def _check(self, request: Any) -> None:
+        if not isinstance(request, self.srv_type.Request):
+            raise TypeError(f'Expected {self.srv_type.Request}, got {type(request)}')
+
+    def call_async(self, request: SrvRequestT) -> Future:
+        """Sends a request; the executor of the node sets the result of the future.
+
+        Raises `TypeError` for a request of another type.
+        """
+        self._check(request)
+        native = self.handle._native
+        node = self._find_node()
+        future: Future = Future(executor=None if node is None else node.executor)
+        with self._pending_lock:
+            self._sent += 1
+            number = self._sent
+            self._pending[number] = future
+        future.add_done_callback(self.remove_pending_request)
+        native.call_with_callback(
+            request, lambda response, error: self._arrived((number, response, error))
+        )
+        return future
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        return self._complete, data
+
+    def _complete(self, number: int, response: Any, error: Optional[BaseException]) -> None:
+        with self._pending_lock:
+            future = self._pending.get(number)
+        if future is None or future.cancelled():
+            return
+        node = self._find_node()
+        if node is not None:
+            future._set_executor(node.executor)
+        if error is None:
+            future.set_result(response)
+        else:
+            future.set_exception(error)
+
+    def get_pending_request(self, sequence_number: int) -> Future:
+        """The future of a call by its number; raises `KeyError` where there is none."""
+        with self._pending_lock:
+            return self._pending[sequence_number]
+
+    def remove_pending_request(self, future: Future) -> None:
+        """Forgets a call: what comes for it is dropped."""
+        with self._pending_lock:
+            for number, pending in self._pending.items():
+                if pending is future:
+                    del self._pending[number]
+                    return
+
+    def service_is_ready(self) -> bool:
+        """Whether a server is there; raises `RCLError` where the context is shut down."""
+        native = self.handle._native
+        if not self.context.ok():
+            raise RCLError(f'no server of {self.srv_name} can be found: the context is shut down')
+        return native.service_is_ready()
+
+    def wait_for_service(self, timeout_sec: Optional[float] = None) -> bool:
+        """Waits until a server is there; says whether it is.
+
+        Raises `RCLError` where the context is shut down.
+        """
+        from ._native import extension
+
+        forever = timeout_sec is None or timeout_sec < 0
+        if self.service_is_ready():
+            return True
+        try:
+            return self.handle._native.wait_for_service(None if forever else float(timeout_sec))
+        except extension.ShutdownError:
+            return self.service_is_ready()
+
+    def configure_introspection(
+        self,
+        clock: Any,
+        service_event_qos_profile: QoSProfile,
+        introspection_state: ServiceIntrospectionState,
+    ) -> None:
+        """Publishing events of calls is not offered but as OFF; raises `RCLError`."""
+        if introspection_state != ServiceIntrospectionState.OFF:
+            raise RCLError('service introspection is not supported')
+
+    @property
+    def service_name(self) -> str:
+        """The whole name of the service."""
+        return self.handle._native.service_name
+
+    @property
+    def logger_name(self) -> str:
+        """The name of the node's logger."""
+        return self._logger_name
+
+
+__getattr__ = reexports(__name__)

@@ -1,0 +1,268 @@
+"""Clocks, and who is told when they jump."""
+
+from enum import IntEnum
+from types import TracebackType
+from typing import Any, Callable, List, Optional, Type
+
+from ._native import extension
+from .clock_type import ClockType
+from .context import Context
+from .duration import Duration
+from .exceptions import NotInitializedException
+from .time import Time
+from .utilities import get_default_context
+
+
+class ClockChange(IntEnum):
+    """What changed with a jump; the numbers are those of `rcl_clock_change_t`."""
+
+    ROS_TIME_NO_CHANGE = 1
+    ROS_TIME_ACTIVATED = 2
+    ROS_TIME_DEACTIVATED = 3
+    SYSTEM_TIME_NO_CHANGE = 4
+
+
+class JumpThreshold:
+    """Which jumps are told."""
+
+    def __init__(
+        self,
+        *,
+        min_forward: Optional[Duration],
+        min_backward: Optional[Duration],
+        on_clock_change: bool = True,
+    ) -> None:
+        if not (min_forward or min_backward or on_clock_change):
+            raise ValueError('At least one jump threshold must be enabled')
+        if min_forward is not None and min_forward.nanoseconds <= 0:
+            raise ValueError('min_forward must be a positive non-zero duration')
+        if min_backward is not None and min_backward.nanoseconds >= 0:
+            raise ValueError('min_backward must be a negative non-zero duration')
+        self.min_forward = min_forward
+        self.min_backward = min_backward
+        self.on_clock_change = on_clock_change
+
+    def _is_exceeded(self, change: int, delta: int) -> bool:
+        if change in (ClockChange.ROS_TIME_ACTIVATED, ClockChange.ROS_TIME_DEACTIVATED):
+            return self.on_clock_change
+        forward, backward = self.min_forward, self.min_backward
+        return bool(
+            (forward is not None and delta >= forward.nanoseconds)
+            or (backward is not None and delta <= backward.nanoseconds)
+        )
+
+
+class TimeJump:
+    """A jump: the change of the clock, and by how much time leapt."""
+
+    def __init__(self, clock_change: ClockChange, delta: Duration) -> None:
+        if not isinstance(clock_change, ClockChange):
+            raise TypeError('clock_change must be an instance of rclpy.clock.ClockChange')
+        self._clock_change = clock_change
+        self._delta = delta
+
+    @property
+    def clock_change(self) -> ClockChange:
+        """Whether simulated time was turned on or off."""
+        return self._clock_change
+
+    @property
+    def delta(self) -> Duration:
+        """By how much time leapt."""
+        return self._delta
+
+
+class JumpHandle:
+    """Keeps the callbacks of a clock's jumps; a context manager that ends them."""
+
+    def __init__(
+        self,
+        *,
+        clock: 'Clock',
+        threshold: JumpThreshold,
+        pre_callback: Optional[Callable[[], None]],
+        post_callback: Optional[Callable[[Any], None]],
+    ) -> None:
+        if pre_callback is None and post_callback is None:
+            raise ValueError('One of pre_callback or post_callback must be callable')
+        if pre_callback is not None and not callable(pre_callback):
+            raise ValueError('pre_callback must be callable if given')
+        if post_callback is not None and not callable(post_callback):
+            raise ValueError('post_callback must be callable if given')
+        self.threshold = threshold
+        self.pre_callback = pre_callback
+        self.post_callback = post_callback
+        self._clock: Optional[Clock] = clock
+        backward = threshold.min_backward
+        self._native = clock.native.create_jump_callback(
+            lambda *_: self._before(), lambda old, new, change: self._after(change, new - old),
+            threshold.on_clock_change,
+            threshold.min_forward.nanoseconds if threshold.min_forward else None,
+            -backward.nanoseconds if backward else None,
+        )
+        clock._jump_handles.append(self)
+
+    def _before(self) -> None:
+        if self.pre_callback is not None:
+            self.pre_callback()
+
+    def _after(self, change: int, delta: int) -> None:
+        if self.post_callback is not None:
+            self.post_callback(TimeJump(ClockChange(change), Duration(nanoseconds=delta)))
+
+    def unregister(self) -> None:
+        """Ends the callbacks."""
+        clock, self._clock = self._clock, None
+        if clock is not None:
+            clock._jump_handles.remove(self)
+            self._native.remove()
+
+    def __enter__(self) -> 'JumpHandle':
+        return self
+
+    def __exit__(
+        self,
+        t: Optional[Type[BaseException]],
+        v: Optional[BaseException],
+        tb: Optional[TracebackType],
+    ) -> None:
+        self.unregister()
+
+
+class Clock:
+    """Tells the time of the system, of a steady clock, or of ROS."""
+
+    def __new__(cls, *, clock_type: ClockType = ClockType.SYSTEM_TIME) -> 'Clock':
+        if not isinstance(clock_type, ClockType):
+            raise TypeError('Clock type must be a ClockType enum')
+        of_ros = clock_type is ClockType.ROS_TIME
+        made = super().__new__(ROSClock if of_ros else cls)
+        made._start(extension.Clock(int(clock_type)), clock_type)
+        return made
+
+    @classmethod
+    def _of_node(cls, native: Any) -> 'ROSClock':
+        made = object.__new__(ROSClock)
+        made._start(native, ClockType.ROS_TIME)
+        return made
+
+    def _start(self, native: Any, clock_type: ClockType) -> None:
+        self.native = native
+        self._clock_type = clock_type
+        self._override: Optional[int] = None
+        self._override_active = False
+        self._jump_handles: List[JumpHandle] = []
+
+    @property
+    def clock_type(self) -> ClockType:
+        """Which time it tells."""
+        return self._clock_type
+
+    @property
+    def handle(self) -> 'Clock':
+        """The clock itself: there is no C structure behind it."""
+        return self
+
+    def __enter__(self) -> 'Clock':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return f'Clock(clock_type={self.clock_type.name})'
+
+    def _nanoseconds(self) -> int:
+        if self._override_active:
+            return self._override or 0
+        return self.native.now()
+
+    def now(self) -> Time:
+        """The time now."""
+        return Time(nanoseconds=self._nanoseconds(), clock_type=self._clock_type)
+
+    def create_jump_callback(
+        self,
+        threshold: JumpThreshold,
+        *,
+        pre_callback: Optional[Callable[[], None]] = None,
+        post_callback: Optional[Callable[[TimeJump], None]] = None,
+    ) -> JumpHandle:
+        """Calls `pre_callback()` before and `post_callback(jump)` after jumps."""
+        return JumpHandle(
+            clock=self, threshold=threshold, pre_callback=pre_callback, post_callback=post_callback
+        )
+
+    def sleep_until(self, until: Time, context: Optional[Context] = None) -> bool:
+        """Blocks until a time; says whether it is reached: not where the context ended before.
+
+        Raises `NotInitializedException` without a context, `ValueError` for another clock's time.
+        """
+        context = get_default_context() if context is None else context
+        if not context.ok():
+            raise NotInitializedException()
+        if until.clock_type != self._clock_type:
+            raise ValueError("until's clock type does not match this clock's type")
+        if not self._override_active:
+            return self._sleep_natively(until, context)
+        slept = [False]
+        with self.create_jump_callback(
+            JumpThreshold(min_forward=Duration(nanoseconds=1), min_backward=None),
+            post_callback=lambda jump: slept.__setitem__(0, slept[0] or jump.clock_change != 1),
+        ):
+            steady = extension.Clock(int(ClockType.STEADY_TIME))
+            while context.ok() and not slept[0] and self._nanoseconds() < until.nanoseconds:
+                context.native.sleep_until(steady, steady.now() + 5_000_000)
+        return context.ok() and not slept[0]
+
+    def _sleep_natively(self, until: Time, context: Context) -> bool:
+        return context.native.sleep_until(self.native, until.nanoseconds)
+
+    def sleep_for(self, rel_time: Duration, context: Optional[Context] = None) -> bool:
+        """Blocks for a time, as `sleep_until` does."""
+        return self.sleep_until(self.now() + rel_time, context)
+
+
+class ROSClock(Clock):
+    """The time of ROS: the system's, or what `/clock` or an override says."""
+
+    def __new__(cls) -> 'ROSClock':
+        return super().__new__(Clock, clock_type=ClockType.ROS_TIME)  # type: ignore[return-value]
+
+    @property
+    def ros_time_is_active(self) -> bool:
+        """Whether it does not tell the system's time."""
+        return self._override_active or self.native.is_simulated
+
+    def _tell(self, change: ClockChange, delta: int, set_clock: Callable[[], None]) -> None:
+        """Handles hear of a leap by `delta` before and after it; `set_clock` makes it."""
+        told = [h for h in list(self._jump_handles) if h.threshold._is_exceeded(change, delta)]
+        for handle in told:
+            handle._before()
+        set_clock()
+        for handle in told:
+            handle._after(change, delta)
+
+    def _set_ros_time_is_active(self, enabled: bool) -> None:
+        if enabled == self._override_active:
+            return
+
+        def switch() -> None:
+            self._override_active = enabled
+
+        change = ClockChange.ROS_TIME_ACTIVATED if enabled else ClockChange.ROS_TIME_DEACTIVATED
+        self._tell(change, 0, switch)
+
+    def set_ros_time_override(self, time: Time) -> None:
+        """What it tells while overriding is active."""
+        if not isinstance(time, Time):
+            raise TypeError('Time must be specified as rclpy.time.Time')
+        leap = time.nanoseconds - (self._override or 0)
+
+        def leap_to() -> None:
+            self._override = time.nanoseconds
+
+        if self._override_active:
+            self._tell(ClockChange.ROS_TIME_NO_CHANGE, leap, leap_to)
+        else:
+            leap_to()

@@ -1,0 +1,12 @@
+"""The kinds of clocks."""
+
+from enum import IntEnum
+
+
+class ClockType(IntEnum):
+    """Which time a clock tells; the numbers are those of `rcl_clock_type_t`."""
+
+    UNINITIALIZED = 0
+    ROS_TIME = 1
+    SYSTEM_TIME = 2
+    STEADY_TIME = 3

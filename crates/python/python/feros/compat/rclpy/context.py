@@ -1,0 +1,148 @@
+"""Contexts: what `rclpy.init` makes, one participant in the graph."""
+
+import re
+import sys
+import threading
+import weakref
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Type
+
+from ._native import extension
+from ._native.errors import RCLInvalidROSArgsError, UnknownROSArgsError
+from .exceptions import NotInitializedException
+
+if TYPE_CHECKING:
+    from .node import Node
+
+_initialized: 'weakref.WeakSet[Context]' = weakref.WeakSet()
+_HIGHEST_DOMAIN_ID = 232
+
+
+class Context:
+    """One participant, from its `init` to its `shutdown`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._native: Any = None
+        self._callbacks: List[Any] = []
+        self._nodes: 'weakref.WeakSet[Node]' = weakref.WeakSet()
+
+    @property
+    def handle(self) -> Optional['Context']:
+        """The context itself while it is initialized: there is no C structure behind it."""
+        return None if self._native is None else self
+
+    def init(
+        self,
+        args: Optional[List[str]] = None,
+        *,
+        initialize_logging: bool = True,
+        domain_id: Optional[int] = None,
+    ) -> None:
+        """Joins the graph, as arguments (`sys.argv` if `None`) and environment say.
+
+        Raises `RuntimeError` where it was initialized already, or the domain cannot be.
+        """
+        if domain_id is not None and not 0 <= domain_id <= _HIGHEST_DOMAIN_ID:
+            raise RuntimeError(
+                f'Domain id ({domain_id}) should not be lower than zero,'
+                f' nor higher than {_HIGHEST_DOMAIN_ID}.'
+            )
+        arguments = list(sys.argv[1:] if args is None else args)
+        with self._lock:
+            if self._native is not None:
+                raise RuntimeError('Context.init() must only be called once')
+            try:
+                self._native = extension.Context(arguments, domain_id)
+            except extension.FerosError as error:
+                unknown = re.match('unknown ROS argument "(.*?)"', str(error))
+                if unknown is not None:
+                    raise UnknownROSArgsError(f'[{unknown[1]!r}]: {error}') from None
+                raise RCLInvalidROSArgsError(f'Failed to parse ROS arguments: {error}') from None
+        _initialized.add(self)
+
+    @property
+    def native(self) -> Any:
+        """The extension's context; raises `NotInitializedException` where there is none."""
+        if self._native is None:
+            raise NotInitializedException()
+        return self._native
+
+    def track_node(self, node: 'Node') -> None:
+        """Has the node destroyed when the context is left."""
+        self._nodes.add(node)
+
+    def untrack_node(self, node: 'Node') -> None:
+        """Forgets a node."""
+        self._nodes.discard(node)
+
+    def ok(self) -> bool:
+        """Whether it is initialized and was not shut down."""
+        native = self._native
+        return native is not None and native.ok()
+
+    def _call_on_shutdown_callbacks(self) -> None:
+        with self._lock:
+            callbacks, self._callbacks = self._callbacks, []
+        for reference in callbacks:
+            callback = reference()
+            if callback is not None:
+                callback()
+
+    def shutdown(self) -> None:
+        """Ends all waiting; raises `RuntimeError` where there is nothing to end."""
+        with self._lock:
+            if self._native is None:
+                raise RuntimeError('Context must be initialized before it can be shutdown')
+            if not self._native.ok():
+                raise RuntimeError('Context already shutdown.')
+            self._native.shutdown()
+        self._call_on_shutdown_callbacks()
+
+    def try_shutdown(self) -> None:
+        """Shuts down where it is not already."""
+        with self._lock:
+            if self.ok():
+                self._native.shutdown()
+        self._call_on_shutdown_callbacks()
+
+    def destroy(self) -> None:
+        """Shuts down."""
+        self.try_shutdown()
+
+    def on_shutdown(self, callback: Callable[[], None]) -> None:
+        """Calls a function, or a method of an object that still lives, at the shutdown."""
+        if not callable(callback):
+            raise TypeError('callback should be a callable')
+        bound = hasattr(callback, '__self__')
+        reference = weakref.WeakMethod(callback) if bound else (lambda: callback)
+        with self._lock:
+            if not self.ok():
+                callback()
+            else:
+                self._callbacks.append(reference)
+
+    def get_domain_id(self) -> int:
+        """The domain."""
+        return self.native.domain_id
+
+    def __enter__(self) -> 'Context':
+        if not self.ok():
+            self.init()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: Optional[Type[BaseException]],
+        exc_val: Optional[BaseException],
+        exc_tb: Optional[TracebackType],
+    ) -> None:
+        for node in list(self._nodes):
+            node.destroy_node()
+        self.try_shutdown()
+
+
+def shutdown_all() -> None:
+    """Shuts every context of the process down, as a signal does."""
+    for context in list(_initialized):
+        context.try_shutdown()

@@ -1,0 +1,240 @@
+"""Events of publishers and subscriptions: matches, deadlines, liveliness, what does not fit."""
+
+from enum import IntEnum
+from types import SimpleNamespace
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from ._reexports import reexports
+from ._native.errors import UnsupportedEventTypeError
+from .waitable import Waitable
+
+__all__ = [
+    'EventHandler', 'PublisherEventCallbacks', 'QoSPublisherEventType',
+    'QoSSubscriptionEventType', 'SubscriptionEventCallbacks', 'UnsupportedEventTypeError',
+]
+
+
+class QoSPublisherEventType(IntEnum):
+    """The events of publishers; the numbers are those of `rcl_publisher_event_type_t`."""
+
+    RCL_PUBLISHER_OFFERED_DEADLINE_MISSED = 0
+    RCL_PUBLISHER_LIVELINESS_LOST = 1
+    RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS = 2
+    RCL_PUBLISHER_INCOMPATIBLE_TYPE = 3
+    RCL_PUBLISHER_MATCHED = 4
+
+
+class QoSSubscriptionEventType(IntEnum):
+    """The events of subscriptions; the numbers are those of `rcl_subscription_event_type_t`."""
+
+    RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED = 0
+    RCL_SUBSCRIPTION_LIVELINESS_CHANGED = 1
+    RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS = 2
+    RCL_SUBSCRIPTION_MESSAGE_LOST = 3
+    RCL_SUBSCRIPTION_INCOMPATIBLE_TYPE = 4
+    RCL_SUBSCRIPTION_MATCHED = 5
+
+
+class _Status(SimpleNamespace):
+    """What an event tells: counts, by the names of rmw."""
+
+
+class QoSRequestedDeadlineMissedInfo(_Status):
+    """Deadlines that publishers missed."""
+
+
+class QoSLivelinessChangedInfo(_Status):
+    """Publishers that live, and that do not."""
+
+
+class QoSMessageLostInfo(_Status):
+    """Messages that were lost."""
+
+
+class QoSRequestedIncompatibleQoSInfo(_Status):
+    """Endpoints that do not match by a policy, `last_policy_kind`."""
+
+
+class QoSSubscriptionMatchedInfo(_Status):
+    """Endpoints that match."""
+
+
+class QoSOfferedDeadlineMissedInfo(_Status):
+    """Deadlines that the publisher missed."""
+
+
+class QoSLivelinessLostInfo(_Status):
+    """How often the publisher did not show that it lives."""
+
+
+class IncompatibleTypeInfo(_Status):
+    """Endpoints that do not match by their type."""
+
+
+QoSPublisherMatchedInfo = QoSSubscriptionMatchedInfo
+QoSOfferedIncompatibleQoSInfo = QoSRequestedIncompatibleQoSInfo
+
+_OF_SUBSCRIPTIONS: Dict[str, Tuple[Any, type]] = {
+    'deadline': (QoSSubscriptionEventType(0), QoSRequestedDeadlineMissedInfo),
+    'liveliness': (QoSSubscriptionEventType(1), QoSLivelinessChangedInfo),
+    'incompatible_qos': (QoSSubscriptionEventType(2), QoSRequestedIncompatibleQoSInfo),
+    'message_lost': (QoSSubscriptionEventType(3), QoSMessageLostInfo),
+    'incompatible_type': (QoSSubscriptionEventType(4), IncompatibleTypeInfo),
+    'matched': (QoSSubscriptionEventType(5), QoSSubscriptionMatchedInfo),
+}
+_OF_PUBLISHERS: Dict[str, Tuple[Any, type]] = {
+    'deadline': (QoSPublisherEventType(0), QoSOfferedDeadlineMissedInfo),
+    'liveliness': (QoSPublisherEventType(1), QoSLivelinessLostInfo),
+    'incompatible_qos': (QoSPublisherEventType(2), QoSOfferedIncompatibleQoSInfo),
+    'incompatible_type': (QoSPublisherEventType(3), IncompatibleTypeInfo),
+    'matched': (QoSPublisherEventType(4), QoSPublisherMatchedInfo),
+}
+# Names of policies as the extension tells them.
+_POLICIES = {
+    'Durability': 2, 'Deadline': 4, 'Liveliness': 8, 'Reliability': 16, 'History': 32,
+    'Lifespan': 64, 'Depth': 128, 'LivelinessLeaseDuration': 256,
+}
+
+
+def _merged(before: Dict[str, Any], status: Dict[str, Any]) -> Dict[str, Any]:
+    """Both in one: changes are added, all else is as it was told last."""
+    return {
+        name: value + before[name] if name.endswith('_change') else value
+        for name, value in status.items()
+    }
+
+
+class EventHandler(Waitable):
+    """Calls a callback with each event of one kind of one endpoint."""
+
+    def __init__(
+        self,
+        *,
+        callback_group: Any,
+        callback: Callable[..., None],
+        event_type: Any,
+        parent_impl: Any,
+        info_type: type = _Status,
+    ) -> None:
+        super().__init__(callback_group, 1)
+        self.callback = callback
+        self.event_type = event_type
+        self._parent = parent_impl
+        self._info_type = info_type
+
+    def _came(self, status: Dict[str, Any]) -> None:
+        if 'last_policy_kind' in status:
+            from .qos import QoSPolicyKind
+
+            kind = _POLICIES.get(status['last_policy_kind'], 1)
+            status = {**status, 'last_policy_kind': QoSPolicyKind(kind)}
+        with self._waiting_lock:
+            if self._destroyed:
+                return
+            if self._waiting:  # one status tells all that was not told yet
+                status = _merged(vars(self._waiting.pop()), status)
+            self._waiting.append(self._info_type(**status))
+        self._announce()
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        return self.callback, (data,)
+
+
+class QoSEventHandler(EventHandler):
+    """The old name of `EventHandler`."""
+
+
+class _EventCallbacks:
+    _known: Dict[str, Tuple[Any, type]] = {}
+    _mismatch = ''
+    use_default_callbacks: bool
+
+    def _by_name(self, logger_name: str, topic_name: str) -> Dict[str, Callable[..., None]]:
+        """What is called at each event: what was given, and the defaults."""
+        from . import logging
+
+        given = {name: getattr(self, name, None) for name in self._known}
+
+        def say_policy(status: Any) -> None:
+            from .qos import qos_policy_name_from_kind
+
+            policy = qos_policy_name_from_kind(status.last_policy_kind)
+            logging.get_logger(logger_name).warn(
+                self._mismatch.format(topic=topic_name, policy=policy))
+
+        def say_type(status: Any) -> None:
+            logging.get_logger(logger_name).warn(
+                f"Incompatible type on topic '{topic_name}', no messages will be sent to it.")
+
+        if self.use_default_callbacks:
+            given['incompatible_qos'] = given['incompatible_qos'] or say_policy
+            given['incompatible_type'] = given['incompatible_type'] or say_type
+        return {name: callback for name, callback in given.items() if callback is not None}
+
+    def _handlers(
+        self, callback_group: Any, logger_name: str, topic_name: str
+    ) -> Dict[str, EventHandler]:
+        return {
+            name: EventHandler(
+                callback_group=callback_group, callback=callback, event_type=self._known[name][0],
+                parent_impl=None, info_type=self._known[name][1],
+            )
+            for name, callback in self._by_name(logger_name, topic_name).items()
+        }
+
+
+class SubscriptionEventCallbacks(_EventCallbacks):
+    """What is called at events of a subscription. Mismatches are logged by default."""
+
+    _known = _OF_SUBSCRIPTIONS
+    _mismatch = (
+        "New publisher discovered on topic '{topic}', offering incompatible QoS. No messages will"
+        ' be received from it. Last incompatible policy: {policy}')
+
+    def __init__(
+        self,
+        *,
+        deadline: Optional[Callable[[Any], None]] = None,
+        incompatible_qos: Optional[Callable[[Any], None]] = None,
+        liveliness: Optional[Callable[[Any], None]] = None,
+        message_lost: Optional[Callable[[Any], None]] = None,
+        incompatible_type: Optional[Callable[[Any], None]] = None,
+        matched: Optional[Callable[[Any], None]] = None,
+        use_default_callbacks: bool = True,
+    ) -> None:
+        self.deadline = deadline
+        self.incompatible_qos = incompatible_qos
+        self.liveliness = liveliness
+        self.message_lost = message_lost
+        self.incompatible_type = incompatible_type
+        self.matched = matched
+        self.use_default_callbacks = use_default_callbacks
+
+
+class PublisherEventCallbacks(_EventCallbacks):
+    """What is called at events of a publisher. Mismatches are logged by default."""
+
+    _known = _OF_PUBLISHERS
+    _mismatch = (
+        "New subscription discovered on topic '{topic}', requesting incompatible QoS. No messages"
+        ' will be sent to it. Last incompatible policy: {policy}')
+
+    def __init__(
+        self,
+        *,
+        deadline: Optional[Callable[[Any], None]] = None,
+        liveliness: Optional[Callable[[Any], None]] = None,
+        incompatible_qos: Optional[Callable[[Any], None]] = None,
+        incompatible_type: Optional[Callable[[Any], None]] = None,
+        matched: Optional[Callable[[Any], None]] = None,
+        use_default_callbacks: bool = True,
+    ) -> None:
+        self.deadline = deadline
+        self.liveliness = liveliness
+        self.incompatible_qos = incompatible_qos
+        self.incompatible_type = incompatible_type
+        self.matched = matched
+        self.use_default_callbacks = use_default_callbacks
+
+
+__getattr__ = reexports(__name__)

@@ -1,0 +1,421 @@
+"""Executors: they wait without the lock of the interpreter, and run one callback after another.
+
+What is ready comes into a queue by itself, so that idle entities cost nothing.
+"""
+
+import inspect
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Type, Union
+
+from ._reexports import reexports
+from ._entity import Entity
+from ._native import extension
+from .context import Context
+from .task import Future, Task
+from .utilities import get_default_context
+
+Ready = Tuple[Task, Optional[Entity], Any]
+
+
+class TimeoutException(Exception):
+    """Nothing was ready in time."""
+
+
+class ShutdownException(Exception):
+    """The executor was shut down."""
+
+
+class ExternalShutdownException(Exception):
+    """The context was shut down by somebody else, such as a signal."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+
+
+class ConditionReachedException(Exception):
+    """What was waited for holds."""
+
+
+class TimeoutObject:
+    """A time limit that several waits share."""
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+
+    @property
+    def timeout(self) -> float:
+        """What is left, in seconds."""
+        return self._timeout
+
+    @timeout.setter
+    def timeout(self, timeout: float) -> None:
+        self._timeout = timeout
+
+
+async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
+    """The result of a function or coroutine function."""
+    if inspect.iscoroutinefunction(callback):
+        return await callback(*args)
+    return callback(*args)
+
+
+class Executor:
+    """Runs the callbacks of its nodes; `SingleThreadedExecutor` and `MultiThreadedExecutor` do."""
+
+    def __init__(self, *, context: Optional[Context] = None) -> None:
+        self._context = get_default_context() if context is None else context
+        self._native = extension.Executor(1, 'ros')
+        self._nodes: Set[Any] = set()
+        self._nodes_lock = threading.RLock()
+        self._ready: Deque[Entity] = deque()
+        self._tasks: Deque[Task] = deque()
+        self._sources: 'weakref.WeakKeyDictionary[Task, Tuple[Entity, Any]]' = (
+            weakref.WeakKeyDictionary()
+        )
+        self._sleeping: Set[Task] = set()
+        self._queue_lock = threading.Lock()
+        self._changed = False
+        self._is_shutdown = False
+        self._running = 0
+        self._idle = threading.Condition()
+        self._own = threading.local()
+        self._context.on_shutdown(self.wake)
+
+    @property
+    def context(self) -> Context:
+        """The context whose end is the end of spinning."""
+        return self._context
+
+    # What is ready.
+
+    def _is_ready(self, entity: Entity) -> None:
+        """Something of an entity waits; from any thread."""
+        with self._queue_lock:
+            self._ready.append(entity)
+        self.wake()
+
+    def _resume(self, task: Task) -> None:
+        with self._queue_lock:
+            self._sleeping.discard(task)
+            self._tasks.append(task)
+        self.wake()
+
+    def create_task(self, callback: Any, *args: Any, **kwargs: Any) -> Task:
+        """Has a function, a coroutine function or a coroutine run while the executor spins."""
+        task: Task = Task(callback, args, kwargs, executor=self)
+        self._resume(task)
+        return task
+
+    def create_future(self) -> Future:
+        """A future whose callbacks this executor runs."""
+        return Future(executor=self)
+
+    def wake(self) -> None:
+        """Has who waits look again; from any thread."""
+        self._changed = True
+        native = self._native
+        if native is not None:
+            native.wake()
+
+    # Nodes.
+
+    def add_node(self, node: Any) -> bool:
+        """Runs the callbacks of a node from now on; `False` where it does already."""
+        with self._nodes_lock:
+            if self._is_shutdown:
+                raise ShutdownException()
+            if node in self._nodes:
+                return False
+            self._nodes.add(node)
+        node.executor = self
+        self.wake()
+        return True
+
+    def remove_node(self, node: Any) -> None:
+        """Runs the callbacks of a node no more."""
+        with self._nodes_lock:
+            if node not in self._nodes:
+                return
+            self._nodes.discard(node)
+        node._rclpy_leave(self)
+        self.wake()
+
+    def get_nodes(self) -> List[Any]:
+        """The nodes."""
+        with self._nodes_lock:
+            return list(self._nodes)
+
+    def shutdown(self, timeout_sec: Optional[float] = None) -> bool:
+        """Ends spinning; says whether callbacks that ran ended within `timeout_sec`."""
+        self._is_shutdown = True
+        self.wake()
+        limit = None if timeout_sec is None or timeout_sec < 0 else timeout_sec
+        own = getattr(self._own, 'depth', 0)  # a callback that ends its executor is one of them
+        with self._idle:
+            if not self._idle.wait_for(lambda: self._running <= own, limit):
+                return False
+        for node in self.get_nodes():
+            self.remove_node(node)
+        return True
+
+    # Spinning.
+
+    def spin(self) -> None:
+        """Runs callbacks until the executor or its context is shut down."""
+        while self._context.ok() and not self._is_shutdown:
+            self.spin_once()
+
+    def spin_until_future_complete(
+        self, future: Future, timeout_sec: Optional[float] = None
+    ) -> None:
+        """Runs callbacks until a future is done or canceled, or the time is over."""
+        future.add_done_callback(lambda _: self.wake())
+        end = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
+        while self._context.ok() and future._pending() and not self._is_shutdown:
+            left = None if end is None else max(end - time.monotonic(), 0.0)
+            self._spin_once_until_future_complete(future, left)
+            if end is not None and time.monotonic() >= end:
+                return
+
+    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
+        """Runs one callback; waits for it for `timeout_sec`, without end where that is `None`."""
+        raise NotImplementedError()
+
+    def spin_once_until_future_complete(
+        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
+    ) -> None:
+        """Runs one callback, or none where the future is done before one is ready."""
+        future.add_done_callback(lambda _: self.wake())
+        self._spin_once_until_future_complete(future, timeout_sec)
+
+    def _spin_once_until_future_complete(
+        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
+    ) -> None:
+        raise NotImplementedError()
+
+    # Choosing.
+
+    def can_execute(self, entity: Entity) -> bool:
+        """Whether the group of an entity lets it run now."""
+        group = entity.callback_group
+        return group is None or group.can_execute(entity)
+
+    def _next(self, nodes: Optional[List[Any]]) -> Optional[Ready]:
+        """The next that can run, claimed in its group; `None` where nothing can."""
+        with self._queue_lock:
+            if self._tasks:
+                task = self._tasks.popleft()
+                entity, node = self._sources.get(task, (None, None))
+                return task, entity, node
+            candidates = len(self._ready)
+        for _ in range(candidates):
+            with self._queue_lock:
+                if not self._ready:
+                    return None
+                entity = self._ready.popleft()
+            node = entity._find_node()
+            if node is None or entity._destroyed or node.executor is not self:
+                entity._withdraw()
+                continue
+            elsewhere = nodes is not None and node not in nodes
+            group = entity.callback_group
+            if elsewhere or (group is not None and not group.beginning_execution(entity)):
+                with self._queue_lock:
+                    self._ready.append(entity)  # another time
+                continue
+            taken = entity._take()
+            entity._withdraw()
+            if taken is None:
+                if group is not None:
+                    group.ending_execution(entity)
+                continue
+            entity._announce()  # there may be more
+            return self._make_handler(entity, node, taken[0]), entity, node
+        return None
+
+    def _make_handler(self, entity: Entity, node: Any, data: Any) -> Task:
+        callback, arguments = entity._call_of(data)
+
+        async def handler() -> None:
+            try:
+                result = callback(*arguments)
+                if inspect.iscoroutine(result):
+                    result = await result
+                entity._finish(data, result)
+            finally:
+                if entity.callback_group is not None:
+                    entity.callback_group.ending_execution(entity)
+                if self._ready:
+                    self.wake()  # one of the same group may be next
+
+        task: Task = Task(handler, executor=self)
+        self._sources[task] = (entity, node)
+        return task
+
+    def wait_for_ready_callbacks(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]] = None,
+        nodes: Optional[List[Any]] = None,
+        condition: Callable[[], bool] = lambda: False,
+    ) -> Ready:
+        """What is to be run next, with its entity and node.
+
+        Raises `TimeoutException`, `ShutdownException`, `ExternalShutdownException`, or
+        `ConditionReachedException` where `condition()` is true.
+        """
+        if isinstance(timeout_sec, TimeoutObject):
+            timeout_sec = timeout_sec.timeout
+        forever = timeout_sec is None or timeout_sec < 0
+        end = 0.0 if forever else time.monotonic() + timeout_sec
+        looked = False
+        while True:
+            self._changed = False
+            if self._is_shutdown:
+                raise ShutdownException()
+            if not self._context.ok():
+                raise ExternalShutdownException()
+            if condition():
+                raise ConditionReachedException()
+            found = self._next(nodes)
+            if found is not None:
+                return found
+            left = None if forever else end - time.monotonic()
+            if left is not None and left <= 0:
+                if looked:
+                    raise TimeoutException()
+                looked = True
+                self._native.spin_some()
+                continue
+            self._native.spin_until(lambda: self._changed or not self._context.ok(), left)
+
+    def _wait_for_ready_callbacks(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]] = None,
+        nodes: Optional[List[Any]] = None,
+        condition: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Ready]:
+        """What is to be run, one after another, as `wait_for_ready_callbacks` finds it."""
+        while True:
+            yield self.wait_for_ready_callbacks(timeout_sec, nodes, condition)
+
+    def _run(self, task: Task) -> None:
+        """Runs a task up to where it waits; raises what it ended with."""
+        with self._idle:
+            self._running += 1
+        self._own.depth = getattr(self._own, 'depth', 0) + 1
+        try:
+            task()
+        finally:
+            self._own.depth -= 1
+            with self._idle:
+                self._running -= 1
+                self._idle.notify_all()
+        if task._pending():
+            with self._queue_lock:
+                self._sleeping.add(task)
+            waits_for = task._waits_for
+            if waits_for is None:
+                self._resume(task)
+            else:
+                waits_for._resume_when_done(lambda: self._resume(task))
+            return
+        if task.exception() is not None:
+            raise task.exception()
+
+    def __enter__(self) -> 'Executor':
+        return self
+
+    def __exit__(
+        self,
+        exc_type: Optional[Type[BaseException]],
+        exc_val: Optional[BaseException],
+        exc_tb: Optional[TracebackType],
+    ) -> None:
+        self.shutdown()
+
+
+class SingleThreadedExecutor(Executor):
+    """Runs callbacks on the thread that spins."""
+
+    def _spin_once_impl(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]] = None,
+        wait_condition: Callable[[], bool] = lambda: False,
+    ) -> None:
+        try:
+            task, _, _ = self.wait_for_ready_callbacks(timeout_sec, None, wait_condition)
+        except (ShutdownException, TimeoutException, ConditionReachedException):
+            return
+        self._run(task)
+
+    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
+        """Runs one callback."""
+        self._spin_once_impl(timeout_sec)
+
+    def _spin_once_until_future_complete(
+        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
+    ) -> None:
+        self._spin_once_impl(timeout_sec, lambda: not future._pending())
+
+
+class MultiThreadedExecutor(Executor):
+    """Runs callbacks on threads of its own, while the thread that spins waits."""
+
+    def __init__(
+        self, num_threads: Optional[int] = None, *, context: Optional[Context] = None
+    ) -> None:
+        super().__init__(context=context)
+        if num_threads is None:
+            num_threads = max(len(os.sched_getaffinity(0)), 2)
+        self._threads = ThreadPoolExecutor(num_threads, thread_name_prefix='rclpy')
+        self._failed: Deque[BaseException] = deque()
+
+    def _work(self, task: Task) -> None:
+        try:
+            self._run(task)
+        except BaseException as error:  # for who spins
+            self._failed.append(error)
+            self.wake()
+
+    def _spin_once_impl(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]] = None,
+        wait_condition: Callable[[], bool] = lambda: False,
+    ) -> None:
+        def is_over() -> bool:
+            return bool(self._failed) or wait_condition()
+
+        try:
+            task, _, _ = self.wait_for_ready_callbacks(timeout_sec, None, is_over)
+            self._threads.submit(self._work, task)
+        except (ShutdownException, TimeoutException, ConditionReachedException):
+            pass
+        if self._failed:
+            raise self._failed.popleft()
+
+    def spin_once(self, timeout_sec: Optional[float] = None) -> None:
+        """Hands one callback to a thread."""
+        self._spin_once_impl(timeout_sec)
+
+    def _spin_once_until_future_complete(
+        self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
+    ) -> None:
+        self._spin_once_impl(timeout_sec, lambda: not future._pending())
+
+    def shutdown(
+        self, timeout_sec: Optional[float] = None, *, wait_for_threads: bool = True
+    ) -> bool:
+        """Ends spinning and, with `wait_for_threads`, waits for the threads."""
+        done = super().shutdown(timeout_sec)
+        inside = getattr(self._own, 'depth', 0)  # a thread cannot wait for itself
+        self._threads.shutdown(wait=wait_for_threads and done and not inside)
+        return done
+
+
+__getattr__ = reexports(__name__)

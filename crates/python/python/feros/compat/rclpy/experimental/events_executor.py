@@ -1,0 +1,13 @@
+"""The executor of events. All executors of this package wait for events: it is the same one."""
+
+from typing import Optional
+
+from ..context import Context
+from ..executors import SingleThreadedExecutor
+
+
+class EventsExecutor(SingleThreadedExecutor):
+    """Runs callbacks on the thread that spins, as they become ready."""
+
+    def __init__(self, *, context: Optional[Context] = None) -> None:
+        super().__init__(context=context)

@@ -1,0 +1,41 @@
+"""Guard conditions: callbacks that any thread can ask for."""
+
+from typing import Any, Callable, Optional, Tuple
+
+from ._reexports import reexports
+from ._entity import Entity
+from .context import Context
+
+
+class GuardCondition(Entity):
+    """Has an executor run a callback after each trigger."""
+
+    def __init__(
+        self,
+        callback: Optional[Callable[[], None]],
+        callback_group: Any,
+        context: Optional[Context] = None,
+    ) -> None:
+        from .utilities import get_default_context
+
+        super().__init__(callback_group, depth=1)
+        self._context = get_default_context() if context is None else context
+        if not self._context.ok():
+            from ._native.errors import InvalidHandle
+            from .exceptions import NotInitializedException
+
+            if self._context.handle is None:
+                raise NotInitializedException()
+            raise InvalidHandle('context is shut down')
+        self.callback = callback
+
+    def trigger(self) -> None:
+        """From any thread; triggers that come before the callback ran count as one."""
+        self.handle  # noqa: B018: raises when destroyed
+        self._arrived(None)
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        return self.callback or (lambda: None), ()
+
+
+__getattr__ = reexports(__name__)

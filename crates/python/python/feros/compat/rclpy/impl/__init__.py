@@ -1,0 +1,1 @@
+"""What scripts reach into though it is not public."""

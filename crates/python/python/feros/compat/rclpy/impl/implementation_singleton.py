@@ -1,0 +1,23 @@
+"""The names of stock's binding that scripts and tests touch."""
+
+from types import SimpleNamespace
+
+from .._native import errors
+from ..clock import ClockChange
+from ..clock_type import ClockType
+from ..qos import QoSCompatibility
+from ..signals import SignalHandlerOptions
+from .logging_severity import LoggingSeverity
+
+__all__ = ['rclpy_implementation']
+
+
+def _names() -> dict:
+    names = {name: getattr(errors, name) for name in dir(errors) if name[:1].isupper()}
+    return names
+
+
+rclpy_implementation = SimpleNamespace(
+    ClockChange=ClockChange, ClockType=ClockType, QoSCompatibility=QoSCompatibility,
+    SignalHandlerOptions=SignalHandlerOptions, LoggingSeverity=LoggingSeverity, **_names(),
+)

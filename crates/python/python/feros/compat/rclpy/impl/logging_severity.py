@@ -1,0 +1,14 @@
+"""How severe a log message is."""
+
+from enum import IntEnum
+
+
+class LoggingSeverity(IntEnum):
+    """The numbers are those of rcutils."""
+
+    UNSET = 0
+    DEBUG = 10
+    INFO = 20
+    WARN = 30
+    ERROR = 40
+    FATAL = 50

@@ -1,0 +1,15 @@
+"""Managed nodes: nodes that others configure, activate, deactivate and clean up."""
+
+from .managed_entity import ManagedEntity, SimpleManagedEntity, TransitionCallbackReturn
+from .node import LifecycleNode, LifecycleNodeMixin, LifecycleState
+from .publisher import LifecyclePublisher
+
+Node = LifecycleNode
+NodeMixin = LifecycleNodeMixin
+State = LifecycleState
+Publisher = LifecyclePublisher
+
+__all__ = [
+    'LifecycleNode', 'LifecycleNodeMixin', 'LifecyclePublisher', 'LifecycleState', 'ManagedEntity',
+    'Node', 'NodeMixin', 'Publisher', 'SimpleManagedEntity', 'State', 'TransitionCallbackReturn',
+]

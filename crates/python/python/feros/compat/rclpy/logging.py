@@ -1,0 +1,71 @@
+"""Loggers that belong to no node, and levels."""
+
+import os
+from pathlib import Path
+from typing import Union
+
+from ._native import extension
+from .impl.logging_severity import LoggingSeverity
+from .impl.rcutils_logger import RcutilsLogger
+
+__all__ = [
+    'LoggingSeverity', 'RcutilsLogger', 'clear_config', 'get_logger', 'get_logger_effective_level',
+    'get_logger_level', 'get_logging_directory', 'get_logging_severity_from_string', 'initialize',
+    'set_logger_level', 'shutdown',
+]
+
+_root_logger = RcutilsLogger()
+
+
+def get_logger(name: str) -> RcutilsLogger:
+    """The logger of a name; raises `ValueError` for an empty one."""
+    if not name:
+        raise ValueError('Logger name must not be empty.')
+    return _root_logger.get_child(name)
+
+
+def initialize() -> None:
+    """Logging works."""
+    extension.start_logging()
+
+
+def shutdown() -> None:
+    """Nothing: logging ends with the process."""
+
+
+def clear_config() -> None:
+    """Nothing: levels stay as they were set."""
+
+
+def set_logger_level(
+    name: str, level: Union[int, LoggingSeverity], detailed_error: bool = False
+) -> None:
+    """The least severe that a logger shows."""
+    extension.set_log_level(name or None, int(LoggingSeverity(level)) or None)
+
+
+def get_logger_effective_level(name: str) -> LoggingSeverity:
+    """The least severe that a logger shows."""
+    return LoggingSeverity(extension.log_level(name))
+
+
+def get_logger_level(name: str) -> LoggingSeverity:
+    """As `get_logger_effective_level`."""
+    return get_logger_effective_level(name)
+
+
+def get_logging_severity_from_string(log_severity: str) -> LoggingSeverity:
+    """The severity of a name in any case; raises `RuntimeError` for what is none."""
+    try:
+        return LoggingSeverity[log_severity.upper()]
+    except KeyError:
+        raise RuntimeError(f'severity string {log_severity} is none') from None
+
+
+def get_logging_directory() -> Path:
+    """Where stock keeps files of logs."""
+    folder = os.environ.get('ROS_LOG_DIR')
+    if folder:
+        return Path(folder)
+    home = os.environ.get('ROS_HOME')
+    return (Path(home) if home else Path.home() / '.ros') / 'log'

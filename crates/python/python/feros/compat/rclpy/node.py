@@ -1,0 +1,504 @@
+"""Nodes."""
+
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Iterator, List, Optional, Type, Union
+
+from rcl_interfaces.msg import ParameterEvent
+
+from ._reexports import reexports
+from ._entity import Entity
+from ._native import extension, message_type
+from ._native.errors import InvalidHandle, NodeNameNonExistentError, RCLError
+from ._native.qos import to_tuple
+from ._node_graph import NodeGraph
+from ._node_names import NodeNames
+from ._node_parameters import NodeParameters
+from .callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
+from .client import Client
+from .clock import Clock
+from .constants import S_TO_NS
+from .context import Context
+from .event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from .exceptions import NotInitializedException
+from .guard_condition import GuardCondition
+from .impl.rcutils_logger import RcutilsLogger
+from .parameter import Parameter
+from .publisher import Publisher
+from .qos import (
+    QoSProfile,
+    qos_profile_parameter_events,
+    qos_profile_rosout_default,
+    qos_profile_services_default,
+)
+from .qos_overriding_options import QoSOverridingOptions, declare_qos_parameters
+from .service import Service
+from .subscription import Subscription
+from .timer import Rate, Timer
+from .type_support import check_is_valid_msg_type, check_is_valid_srv_type
+from .utilities import get_default_context
+from .validate_namespace import validate_namespace
+from .validate_node_name import validate_node_name
+from .waitable import Waitable, refuse_own
+
+__all__ = ['HIDDEN_NODE_PREFIX', 'Node', 'NodeNameNonExistentError']
+
+HIDDEN_NODE_PREFIX = '_'
+
+
+class Node(NodeParameters, NodeNames, NodeGraph):
+    """A name in the graph, under which endpoints, timers and parameters come together.
+
+    Scripts derive classes of it: what stock's has not begins with `_rclpy_`, so that they may call
+    their own things as they like.
+    """
+
+    def __init__(
+        self,
+        node_name: str,
+        *,
+        context: Optional[Context] = None,
+        cli_args: Optional[List[str]] = None,
+        namespace: Optional[str] = None,
+        use_global_arguments: bool = True,
+        enable_rosout: bool = True,
+        rosout_qos_profile: Union[QoSProfile, int] = qos_profile_rosout_default,
+        start_parameter_services: bool = True,
+        parameter_overrides: Optional[List[Parameter]] = None,
+        allow_undeclared_parameters: bool = False,
+        automatically_declare_parameters_from_overrides: bool = False,
+        enable_logger_service: bool = False,
+    ) -> None:
+        self._context = get_default_context() if context is None else context
+        if not self._context.ok():
+            raise NotInitializedException('cannot create node')
+        self._rclpy_entities: dict = {kind: [] for kind in _KINDS}
+        self._rclpy_executor: Callable[[], Any] = lambda: None
+        self._parameter_event_publisher: Any = None
+        self._default_callback_group = MutuallyExclusiveCallbackGroup()
+        namespace = namespace or ''
+        given = {one.name: one for one in parameter_overrides or []}
+        self._rclpy_native = self._rclpy_make(
+            node_name, namespace, cli_args, enable_rosout=enable_rosout,
+            use_global_arguments=use_global_arguments, enable_logger_service=enable_logger_service,
+            parameter_overrides={
+                name: list(one.value) if isinstance(one.value, tuple) else one.value
+                for name, one in given.items()
+            },
+        )
+        self._rclpy_name = self._rclpy_native.name
+        self._rclpy_namespace = self._rclpy_native.namespace
+        self._logger = RcutilsLogger(self._rclpy_native.logger_name)
+        self._clock = Clock._of_node(self._rclpy_native.clock)
+        overrides = {
+            name: Parameter(name, value=value)
+            for name, value in self._rclpy_native.parameters.overrides().items()
+        }
+        self._rclpy_start_parameters({**overrides, **given}, allow_undeclared_parameters)
+        self._parameter_event_publisher = self.create_publisher(
+            ParameterEvent, '/parameter_events', qos_profile_parameter_events
+        )
+        self.declare_parameter('use_sim_time', False)
+        self.declare_parameter('start_type_description_service', True)
+        if automatically_declare_parameters_from_overrides:
+            self.declare_parameters('', [
+                (name, one.value) for name, one in self._parameter_overrides.items()
+                if name not in self._parameters
+            ], ignore_override=True)
+        if start_parameter_services:
+            from .parameter_service import ParameterService
+
+            self._parameter_service = ParameterService(self)
+        self._context.track_node(self)
+
+    def _rclpy_make(
+        self, name: str, namespace: str, arguments: Optional[List[str]], **options: Any
+    ) -> Any:
+        if arguments is not None:
+            options['arguments'] = list(arguments)
+        if namespace:
+            options['namespace'] = namespace
+        try:
+            return self._rclpy_create_native(name, start_parameter_services=False, **options)
+        except extension.FerosError as error:
+            validate_node_name(name)
+            if namespace:
+                absolute = namespace if namespace.startswith('/') else f'/{namespace}'
+                validate_namespace(absolute)
+            raise RCLError(f'error creating node: {error}') from None
+
+    def _rclpy_create_native(self, name: str, **options: Any) -> Any:
+        return self._context.native.create_node(name, **options)
+
+    def _rclpy_create_helper(self, purpose: str) -> 'Node':
+        """A node beside this one that somebody else may spin."""
+        return Node(
+            f'_{self._rclpy_name}_{purpose}_{id(object())}', context=self._context,
+            enable_rosout=False, use_global_arguments=False, start_parameter_services=False,
+        )
+
+    # What belongs to it.
+
+    publishers = property(
+        lambda self: iter(self._rclpy_entities['publisher']), doc='Its publishers.')
+    subscriptions = property(
+        lambda self: iter(self._rclpy_entities['subscription']), doc='Its subscriptions.')
+    clients = property(lambda self: iter(self._rclpy_entities['client']), doc='Its clients.')
+    services = property(lambda self: iter(self._rclpy_entities['service']), doc='Its services.')
+    timers = property(lambda self: iter(self._rclpy_entities['timer']), doc='Its timers.')
+    guards = property(lambda self: iter(self._rclpy_entities['guard']), doc='Its guard conditions.')
+
+    @property
+    def waitables(self) -> Iterator[Any]:
+        """Its waitables, handlers of events among them."""
+        return iter(self._rclpy_entities['waitable'])
+
+    def _rclpy_keep(self, kind: str, entity: Entity) -> Any:
+        entity._attach(self)
+        self._rclpy_entities[kind].append(entity)
+        return entity
+
+    def _rclpy_end(self, kind: str, entity: Any) -> bool:
+        if entity not in self._rclpy_entities[kind]:
+            return False
+        self._rclpy_entities[kind].remove(entity)
+        for handler in getattr(entity, 'event_handlers', ()):
+            if handler in self._rclpy_entities['waitable']:
+                self._rclpy_entities['waitable'].remove(handler)
+        entity.destroy()
+        return True
+
+    # Executors.
+
+    @property
+    def executor(self) -> Any:
+        """The executor that spins it, if any does."""
+        return self._rclpy_executor()
+
+    @executor.setter
+    def executor(self, new_executor: Any) -> None:
+        current = self.executor
+        if current is new_executor:
+            return
+        if current is not None:
+            current.remove_node(self)
+        if new_executor is None:
+            self._rclpy_executor = lambda: None
+            return
+        new_executor._native.add_node(self._rclpy_native)
+        self._rclpy_executor = weakref.ref(new_executor)
+        if self not in new_executor._nodes:
+            new_executor.add_node(self)
+        for entities in self._rclpy_entities.values():
+            for entity in entities:
+                entity._withdraw()
+                entity._announce()  # what came while nobody spun the node
+
+    def _rclpy_leave(self, executor: Any) -> None:
+        if self.executor is executor:
+            if self._rclpy_native is not None:
+                executor._native.remove_node(self._rclpy_native)
+            self._rclpy_executor = lambda: None
+
+    def _wake_executor(self) -> None:
+        executor = self.executor
+        if executor is not None:
+            executor.wake()
+
+    # What it is.
+
+    @property
+    def context(self) -> Context:
+        """Its context."""
+        return self._context
+
+    @property
+    def default_callback_group(self) -> CallbackGroup:
+        """The group of what is made without one."""
+        return self._default_callback_group
+
+    @property
+    def handle(self) -> 'Node':
+        """The node itself; raises `InvalidHandle` after its destruction."""
+        if self._rclpy_native is None:
+            raise InvalidHandle('cannot use Node after its destruction')
+        return self
+
+    @handle.setter
+    def handle(self, value: Any) -> None:
+        raise AttributeError('handle cannot be modified after node creation')
+
+    def get_name(self) -> str:
+        """Its name."""
+        self.handle  # noqa: B018: raises when destroyed
+        return self._rclpy_name
+
+    def get_namespace(self) -> str:
+        """Its namespace."""
+        self.handle  # noqa: B018: raises when destroyed
+        return self._rclpy_namespace
+
+    def get_fully_qualified_name(self) -> str:
+        """Namespace and name."""
+        return f'{self.get_namespace().rstrip("/")}/{self._rclpy_name}'
+
+    def get_clock(self) -> Clock:
+        """ROS time."""
+        return self._clock
+
+    def get_logger(self) -> RcutilsLogger:
+        """Its logger."""
+        return self._logger
+
+    # Making.
+
+    def _rclpy_made(self, make: Callable[[], Any], what: str) -> Any:
+        try:
+            return make()
+        except extension.FerosError as error:
+            raise RCLError(f'Failed to create {what}: {error}') from None
+
+    def _rclpy_handlers(self, callbacks: Any, group: Any, topic: str) -> tuple:
+        """The handlers of an endpoint's events by their names, and what hands them events."""
+        table = callbacks._handlers(group, self._logger.name, topic)
+        for handler in table.values():
+            self._rclpy_keep('waitable', handler)
+
+        def came(name: str, status: Any) -> None:
+            if name in table:
+                table[name]._came(status)
+
+        return table, came
+
+    def create_publisher(
+        self,
+        msg_type: Any,
+        topic: str,
+        qos_profile: Union[QoSProfile, int],
+        *,
+        callback_group: Optional[CallbackGroup] = None,
+        event_callbacks: Optional[PublisherEventCallbacks] = None,
+        qos_overriding_options: Optional[QoSOverridingOptions] = None,
+        publisher_class: Type[Publisher] = Publisher,
+    ) -> Publisher:
+        """Publishes messages of a class on a topic, with a profile or a depth."""
+        native = self.handle._rclpy_native
+        qos = self._validate_qos_or_depth_parameter(qos_profile)
+        group = callback_group or self._default_callback_group
+        check_is_valid_msg_type(msg_type)
+        self._rclpy_validate(topic)
+        if qos_overriding_options is not None:
+            declare_qos_parameters(
+                'publisher', self, self.resolve_topic_name(topic), qos, qos_overriding_options)
+        callbacks = event_callbacks or PublisherEventCallbacks()
+        handlers, came = self._rclpy_handlers(callbacks, group, topic)
+        on_event = came if handlers else None
+        made = self._rclpy_made(lambda: native.create_publisher(
+            message_type(msg_type), topic, to_tuple(qos), None, on_event), 'publisher')
+        publisher = publisher_class(
+            made, msg_type, topic, qos, event_callbacks=callbacks, callback_group=group)
+        publisher._logger_name = self._logger.name
+        publisher.event_handlers = list(handlers.values())
+        return self._rclpy_keep('publisher', publisher)
+
+    def create_subscription(
+        self,
+        msg_type: Any,
+        topic: str,
+        callback: Callable[..., Any],
+        qos_profile: Union[QoSProfile, int],
+        *,
+        callback_group: Optional[CallbackGroup] = None,
+        event_callbacks: Optional[SubscriptionEventCallbacks] = None,
+        qos_overriding_options: Optional[QoSOverridingOptions] = None,
+        raw: bool = False,
+        content_filter_options: Any = None,
+    ) -> Subscription:
+        """Has `callback(message)`, or `callback(message, info)`, called with each message."""
+        native = self.handle._rclpy_native
+        qos = self._validate_qos_or_depth_parameter(qos_profile)
+        group = callback_group or self._default_callback_group
+        check_is_valid_msg_type(msg_type)
+        self._rclpy_validate(topic)
+        if qos_overriding_options is not None:
+            declare_qos_parameters(
+                'subscription', self, self.resolve_topic_name(topic), qos, qos_overriding_options)
+        callbacks = event_callbacks or SubscriptionEventCallbacks()
+        handlers, came = self._rclpy_handlers(callbacks, group, topic)
+        subscription: Any = Subscription(
+            None, msg_type, topic, callback, group, qos, raw, callbacks, self._logger.name)
+        subscription.event_handlers = list(handlers.values())
+        subscription._lost_handler = handlers.get('message_lost')
+        lost = weakref.WeakMethod(subscription._lost_in_transport)
+
+        def tell(name: str, status: Any) -> None:
+            method = lost() if name == 'message_lost' else None
+            if method is None:
+                came(name, status)
+            else:
+                method(status)
+
+        arrived = weakref.WeakMethod(subscription._came)
+
+        def deliver(message: Any, info: Any) -> None:
+            method = arrived()
+            if method is not None:
+                method(message, info)
+
+        subscription._native = self._rclpy_made(lambda: native.create_subscription(
+            message_type(msg_type), topic, to_tuple(qos), deliver, with_info=True, raw=raw,
+            views=False, on_event=tell if handlers else None), 'subscription')
+        return self._rclpy_keep('subscription', subscription)
+
+    def create_client(
+        self,
+        srv_type: Any,
+        srv_name: str,
+        *,
+        qos_profile: QoSProfile = qos_profile_services_default,
+        callback_group: Optional[CallbackGroup] = None,
+    ) -> Client:
+        """Calls a service."""
+        native = self.handle._rclpy_native
+        check_is_valid_srv_type(srv_type)
+        self._rclpy_validate(srv_name, is_service=True)
+        made = self._rclpy_made(lambda: native.create_client(
+            srv_name, srv_type._feros_name, message_type(srv_type.Request),
+            message_type(srv_type.Response), to_tuple(qos_profile)), 'client')
+        group = callback_group or self._default_callback_group
+        client: Any = Client(
+            self._context, made, srv_type, srv_name, qos_profile, group, self._logger.name)
+        return self._rclpy_keep('client', client)
+
+    def create_service(
+        self,
+        srv_type: Any,
+        srv_name: str,
+        callback: Callable[[Any, Any], Any],
+        *,
+        qos_profile: QoSProfile = qos_profile_services_default,
+        callback_group: Optional[CallbackGroup] = None,
+    ) -> Service:
+        """Answers a service: `callback(request, response)` returns the response."""
+        native = self.handle._rclpy_native
+        check_is_valid_srv_type(srv_type)
+        self._rclpy_validate(srv_name, is_service=True)
+        group = callback_group or self._default_callback_group
+        service: Any = Service(
+            None, srv_type, srv_name, callback, group, qos_profile, self._logger.name)
+        arrived = weakref.WeakMethod(service._came)
+
+        def answer(request: Any, responder: Any) -> None:
+            method = arrived()
+            if method is not None:
+                method(request, responder)
+
+        service._native = self._rclpy_made(lambda: native.create_service(
+            srv_name, srv_type._feros_name, message_type(srv_type.Request),
+            message_type(srv_type.Response), to_tuple(qos_profile), answer), 'service')
+        return self._rclpy_keep('service', service)
+
+    def create_timer(
+        self,
+        timer_period_sec: float,
+        callback: Optional[Callable[..., Any]],
+        callback_group: Optional[CallbackGroup] = None,
+        clock: Optional[Clock] = None,
+        autostart: bool = True,
+    ) -> Timer:
+        """Calls a callback every so many seconds of a clock, ROS time if not given."""
+        native = self.handle._rclpy_native
+        timer = Timer(
+            callback, callback_group or self._default_callback_group,
+            int(float(timer_period_sec) * S_TO_NS), clock or self._clock, context=self._context,
+            autostart=autostart, node=native)
+        return self._rclpy_keep('timer', timer)
+
+    def create_guard_condition(
+        self, callback: Callable[[], None], callback_group: Optional[CallbackGroup] = None
+    ) -> GuardCondition:
+        """Calls a callback after each trigger."""
+        self.handle  # noqa: B018: raises when destroyed
+        group = callback_group or self._default_callback_group
+        return self._rclpy_keep('guard', GuardCondition(callback, group, context=self._context))
+
+    def create_rate(self, frequency: float, clock: Optional[Clock] = None) -> Rate:
+        """Sleeps of a loop that runs so many times a second; raises `ValueError` if not."""
+        if frequency <= 0:
+            raise ValueError('frequency must be > 0')
+        from .callback_groups import ReentrantCallbackGroup
+
+        self._rate_group = getattr(self, '_rate_group', None) or ReentrantCallbackGroup()
+        timer = self.create_timer(1.0 / frequency, None, self._rate_group, clock)
+        return Rate(timer, context=self._context)
+
+    def add_waitable(self, waitable: Waitable) -> None:
+        """Has the executor run a waitable of rclpy's; those of a script's own are refused."""
+        refuse_own(waitable)
+        self._rclpy_keep('waitable', waitable)
+
+    def remove_waitable(self, waitable: Waitable) -> None:
+        """Has the executor run a waitable no more."""
+        self._rclpy_entities['waitable'].remove(waitable)
+
+    # Ending.
+
+    def destroy_publisher(self, publisher: Publisher) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        return self._rclpy_end('publisher', publisher)
+
+    def destroy_subscription(self, subscription: Subscription) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        return self._rclpy_end('subscription', subscription)
+
+    def destroy_client(self, client: Client) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        return self._rclpy_end('client', client)
+
+    def destroy_service(self, service: Service) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        return self._rclpy_end('service', service)
+
+    def destroy_timer(self, timer: Timer) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        return self._rclpy_end('timer', timer)
+
+    def destroy_guard_condition(self, guard: GuardCondition) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        return self._rclpy_end('guard', guard)
+
+    def destroy_rate(self, rate: Rate) -> bool:
+        """Ends it; `False` where it is not of this node."""
+        if rate._timer not in self._rclpy_entities['timer']:
+            return False
+        rate.destroy()
+        return self.destroy_timer(rate._timer)
+
+    def destroy_node(self) -> None:
+        """Ends the node and all that it made."""
+        self._context.untrack_node(self)
+        executor = self.executor
+        if executor is not None:
+            executor.remove_node(self)
+        self._parameter_event_publisher = None
+        for kind in _KINDS:
+            while self._rclpy_entities[kind]:
+                self._rclpy_end(kind, self._rclpy_entities[kind][0])
+        self._rclpy_native = None
+
+    def __enter__(self) -> 'Node':
+        return self
+
+    def __exit__(
+        self,
+        exc_type: Optional[Type[BaseException]],
+        exc_val: Optional[BaseException],
+        exc_tb: Optional[TracebackType],
+    ) -> None:
+        self.destroy_node()
+
+
+_KINDS = ('publisher', 'subscription', 'client', 'service', 'timer', 'guard', 'waitable')
+
+
+__getattr__ = reexports(__name__)

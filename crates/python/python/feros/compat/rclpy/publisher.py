@@ -1,0 +1,82 @@
+"""Publishers."""
+
+from typing import Any, Generic, Type, TypeVar, Union
+
+from ._reexports import reexports
+from ._entity import Entity
+from .duration import Duration
+from .event_handler import PublisherEventCallbacks
+from .qos import QoSProfile
+
+MsgT = TypeVar('MsgT')
+
+
+class Publisher(Entity, Generic[MsgT]):
+    """Sends messages of one type to one topic; made by `Node.create_publisher`."""
+
+    def __init__(
+        self,
+        publisher_impl: Any,
+        msg_type: Type[MsgT],
+        topic: str,
+        qos_profile: QoSProfile,
+        event_callbacks: PublisherEventCallbacks,
+        callback_group: Any,
+        logger_name: str = '',
+    ) -> None:
+        super().__init__(None)
+        self._native = publisher_impl
+        self.msg_type = msg_type
+        self.topic = topic
+        self.qos_profile = qos_profile
+        self.event_handlers: list = []
+        self._logger_name = logger_name
+
+    def publish(self, msg: Union[MsgT, bytes]) -> None:
+        """Sends a message, or bytes that are a serialized one.
+
+        Raises `TypeError` for a message of another type.
+        """
+        native = self.handle._native
+        if isinstance(msg, self.msg_type):
+            native.publish(msg)
+        elif isinstance(msg, bytes):
+            native.publish_serialized(msg)
+        else:
+            raise TypeError(f'Expected {self.msg_type}, got {type(msg)}')
+
+    def get_subscription_count(self) -> int:
+        """How many subscriptions match."""
+        return self.handle._native.subscription_count
+
+    @property
+    def topic_name(self) -> str:
+        """The whole name of the topic."""
+        return self.handle._native.topic_name
+
+    @property
+    def logger_name(self) -> str:
+        """The name of the node's logger."""
+        return self._logger_name
+
+    def get_logger_name(self) -> str:
+        """The name of the node's logger."""
+        return self._logger_name
+
+    def assert_liveliness(self) -> None:
+        """Shows that the publisher lives."""
+        self.handle._native.assert_liveliness()
+
+    def wait_for_all_acked(self, timeout: Duration = Duration(seconds=-1)) -> bool:
+        """Waits until matched reliable subscriptions have all; says whether they do."""
+        seconds = timeout.nanoseconds / 1e9
+        return self.handle._native.wait_for_all_acked(None if seconds < 0 else seconds)
+
+    def destroy(self) -> None:
+        """Ends the publisher."""
+        for handler in self.event_handlers:
+            handler.destroy()
+        super().destroy()
+
+
+__getattr__ = reexports(__name__)

@@ -1,0 +1,378 @@
+"""Quality of service: policies, profiles and whether two of them match."""
+
+import warnings
+from enum import Enum, IntEnum
+from typing import Any, List, Optional, Tuple, Union
+
+from ._native import qos as _native
+from .duration import Duration
+
+_UNSPECIFIED = Duration()
+_BEST_AVAILABLE_NANOSECONDS = 9223372036854775806
+
+
+class QoSPolicyKind(IntEnum):
+    """The policies; the numbers are those of `rmw_qos_policy_kind_t`."""
+
+    INVALID = 1 << 0
+    DURABILITY = 1 << 1
+    DEADLINE = 1 << 2
+    LIVELINESS = 1 << 3
+    RELIABILITY = 1 << 4
+    HISTORY = 1 << 5
+    LIFESPAN = 1 << 6
+    DEPTH = 1 << 7
+    LIVELINESS_LEASE_DURATION = 1 << 8
+    AVOID_ROS_NAMESPACE_CONVENTIONS = 1 << 9
+
+
+def qos_policy_name_from_kind(policy_kind: Union[QoSPolicyKind, int]) -> str:
+    """The name of a policy, as messages print it."""
+    return QoSPolicyKind(policy_kind).name
+
+
+class InvalidQoSProfileException(Exception):
+    """A profile that contradicts itself."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f'Invalid QoSProfile: {message}')
+
+
+class QoSPolicyEnum(IntEnum):
+    """What the policies with named values have in common."""
+
+    @classmethod
+    def short_keys(cls) -> List[str]:
+        """The names of the values in lower case, as a command line takes them."""
+        return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
+
+    @classmethod
+    def get_from_short_key(cls, name: str) -> int:
+        """The value of a name in any case."""
+        return cls[name.upper()].value
+
+    @property
+    def short_key(self) -> str:
+        """The name of this value in lower case."""
+        for name, value in type(self).__members__.items():
+            if not name.startswith('RMW') and value == self.value:
+                return name.lower()
+        raise AttributeError(f'failed to find value {self.value} in {type(self).__name__}')
+
+
+class HistoryPolicy(QoSPolicyEnum):
+    """How many messages are kept."""
+
+    SYSTEM_DEFAULT = 0
+    KEEP_LAST = 1
+    KEEP_ALL = 2
+    UNKNOWN = 3
+
+
+class ReliabilityPolicy(QoSPolicyEnum):
+    """Whether lost messages are repeated."""
+
+    SYSTEM_DEFAULT = 0
+    RELIABLE = 1
+    BEST_EFFORT = 2
+    UNKNOWN = 3
+    BEST_AVAILABLE = 4
+
+
+class DurabilityPolicy(QoSPolicyEnum):
+    """Whether subscriptions that come late receive what was published before."""
+
+    SYSTEM_DEFAULT = 0
+    TRANSIENT_LOCAL = 1
+    VOLATILE = 2
+    UNKNOWN = 3
+    BEST_AVAILABLE = 4
+
+
+class LivelinessPolicy(QoSPolicyEnum):
+    """How a publisher shows that it is alive."""
+
+    SYSTEM_DEFAULT = 0
+    AUTOMATIC = 1
+    MANUAL_BY_TOPIC = 3
+    UNKNOWN = 4
+    BEST_AVAILABLE = 5
+
+
+class _OldName:
+    """The name that a value of a policy had before: it warns, and is the value."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._old_name = name
+
+    def __get__(self, instance: Any, policy: Any) -> Any:
+        warnings.warn(
+            f'{policy.__name__}.{self._old_name} is deprecated: use'
+            f' {policy.__name__}.{self._name}', stacklevel=2)
+        return policy[self._name]
+
+
+def _keep_old_names(policy: Any, kind: str) -> None:
+    for value in policy:
+        if value.name != 'BEST_AVAILABLE':
+            old = _OldName(value.name)
+            old.__set_name__(policy, f'RMW_QOS_POLICY_{kind}_{value.name}')
+            type.__setattr__(policy, old._old_name, old)
+
+
+_keep_old_names(HistoryPolicy, 'HISTORY')
+_keep_old_names(ReliabilityPolicy, 'RELIABILITY')
+_keep_old_names(DurabilityPolicy, 'DURABILITY')
+_keep_old_names(LivelinessPolicy, 'LIVELINESS')
+
+QoSHistoryPolicy = HistoryPolicy
+QoSReliabilityPolicy = ReliabilityPolicy
+QoSDurabilityPolicy = DurabilityPolicy
+QoSLivelinessPolicy = LivelinessPolicy
+
+_DEPTH_ZERO = (
+    "A zero depth with KEEP_LAST doesn't make sense; no data could be stored. "
+    'This will be interpreted as SYSTEM_DEFAULT'
+)
+
+
+class QoSProfile:
+    """All policies of an endpoint; what is not given has the default of rmw."""
+
+    __slots__ = [
+        '_history',
+        '_depth',
+        '_reliability',
+        '_durability',
+        '_lifespan',
+        '_deadline',
+        '_liveliness',
+        '_liveliness_lease_duration',
+        '_avoid_ros_namespace_conventions',
+    ]
+
+    def __init__(
+        self,
+        history: Union[HistoryPolicy, int, None] = None,
+        depth: Optional[int] = None,
+        reliability: Union[ReliabilityPolicy, int, None] = None,
+        durability: Union[DurabilityPolicy, int, None] = None,
+        lifespan: Optional[Duration] = None,
+        deadline: Optional[Duration] = None,
+        liveliness: Union[LivelinessPolicy, int, None] = None,
+        liveliness_lease_duration: Optional[Duration] = None,
+        avoid_ros_namespace_conventions: Optional[bool] = None,
+    ) -> None:
+        if history is None and depth is None:
+            raise InvalidQoSProfileException('History and/or depth settings are required.')
+        self.history = HistoryPolicy.KEEP_LAST if history is None else history
+        if self.history == HistoryPolicy.KEEP_LAST and depth is None:
+            raise InvalidQoSProfileException('History set to KEEP_LAST without a depth setting.')
+        self.depth = 10 if depth is None else depth
+        self.reliability = ReliabilityPolicy.RELIABLE if reliability is None else reliability
+        self.durability = DurabilityPolicy.VOLATILE if durability is None else durability
+        self.lifespan = _UNSPECIFIED if lifespan is None else lifespan
+        self.deadline = _UNSPECIFIED if deadline is None else deadline
+        self.liveliness = LivelinessPolicy.SYSTEM_DEFAULT if liveliness is None else liveliness
+        self.liveliness_lease_duration = (
+            _UNSPECIFIED if liveliness_lease_duration is None else liveliness_lease_duration
+        )
+        self.avoid_ros_namespace_conventions = (
+            False if avoid_ros_namespace_conventions is None else avoid_ros_namespace_conventions
+        )
+
+    @property
+    def history(self) -> Any:
+        """How many messages are kept, a `HistoryPolicy`."""
+        return self._history
+
+    @history.setter
+    def history(self, value: Union[HistoryPolicy, int]) -> None:
+        assert isinstance(value, int)
+        self._history = HistoryPolicy(value)
+
+    @property
+    def reliability(self) -> Any:
+        """Whether lost messages are repeated, a `ReliabilityPolicy`."""
+        return self._reliability
+
+    @reliability.setter
+    def reliability(self, value: Union[ReliabilityPolicy, int]) -> None:
+        assert isinstance(value, int)
+        self._reliability = ReliabilityPolicy(value)
+
+    @property
+    def durability(self) -> Any:
+        """What late subscriptions receive, a `DurabilityPolicy`."""
+        return self._durability
+
+    @durability.setter
+    def durability(self, value: Union[DurabilityPolicy, int]) -> None:
+        assert isinstance(value, int)
+        self._durability = DurabilityPolicy(value)
+
+    @property
+    def depth(self) -> int:
+        """How many messages KEEP_LAST keeps."""
+        return self._depth
+
+    @depth.setter
+    def depth(self, value: int) -> None:
+        assert isinstance(value, int)
+        if self.history == HistoryPolicy.KEEP_LAST and value == 0:
+            warnings.warn(_DEPTH_ZERO)
+        self._depth = value
+
+    @property
+    def lifespan(self) -> Duration:
+        """After which time a message is no longer delivered."""
+        return self._lifespan
+
+    @lifespan.setter
+    def lifespan(self, value: Duration) -> None:
+        assert isinstance(value, Duration)
+        self._lifespan = value
+
+    @property
+    def deadline(self) -> Duration:
+        """The longest pause between two messages that is no event."""
+        return self._deadline
+
+    @deadline.setter
+    def deadline(self, value: Duration) -> None:
+        assert isinstance(value, Duration)
+        self._deadline = value
+
+    @property
+    def liveliness(self) -> Any:
+        """How the publisher shows that it is alive, a `LivelinessPolicy`."""
+        return self._liveliness
+
+    @liveliness.setter
+    def liveliness(self, value: Union[LivelinessPolicy, int]) -> None:
+        assert isinstance(value, int)
+        self._liveliness = LivelinessPolicy(value)
+
+    @property
+    def liveliness_lease_duration(self) -> Duration:
+        """After which silence a publisher counts as dead."""
+        return self._liveliness_lease_duration
+
+    @liveliness_lease_duration.setter
+    def liveliness_lease_duration(self, value: Duration) -> None:
+        assert isinstance(value, Duration)
+        self._liveliness_lease_duration = value
+
+    @property
+    def avoid_ros_namespace_conventions(self) -> bool:
+        """Whether the name goes to the wire without the prefix of ROS."""
+        return self._avoid_ros_namespace_conventions
+
+    @avoid_ros_namespace_conventions.setter
+    def avoid_ros_namespace_conventions(self, value: bool) -> None:
+        assert isinstance(value, bool)
+        self._avoid_ros_namespace_conventions = value
+
+    def to_dict(self) -> dict:
+        """The policies by name, as the constructor takes them."""
+        return {slot[1:]: getattr(self, slot) for slot in QoSProfile.__slots__}
+
+    def get_c_qos_profile(self) -> 'QoSProfile':
+        """The profile itself: there is no C structure behind it."""
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, QoSProfile):
+            return False
+        return all(getattr(self, slot) == getattr(other, slot) for slot in QoSProfile.__slots__)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, slot) for slot in QoSProfile.__slots__))
+
+    def __str__(self) -> str:
+        policies = ', '.join(f'{slot[1:]}={getattr(self, slot)}' for slot in QoSProfile.__slots__)
+        return f'{type(self).__name__}({policies})'
+
+
+DeadlineBestAvailable = Duration(nanoseconds=_BEST_AVAILABLE_NANOSECONDS)
+LivelinessLeaseDurationeBestAvailable = Duration(nanoseconds=_BEST_AVAILABLE_NANOSECONDS)
+
+# The profiles of rmw/qos_profiles.h and rcl_action/default_qos.h.
+qos_profile_unknown = QoSProfile(
+    history=HistoryPolicy.UNKNOWN,
+    depth=0,
+    reliability=ReliabilityPolicy.UNKNOWN,
+    durability=DurabilityPolicy.UNKNOWN,
+    liveliness=LivelinessPolicy.UNKNOWN,
+)
+qos_profile_default = QoSProfile(depth=10)
+qos_profile_system_default = QoSProfile(
+    history=HistoryPolicy.SYSTEM_DEFAULT,
+    depth=0,
+    reliability=ReliabilityPolicy.SYSTEM_DEFAULT,
+    durability=DurabilityPolicy.SYSTEM_DEFAULT,
+)
+qos_profile_sensor_data = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+qos_profile_services_default = QoSProfile(depth=10)
+qos_profile_parameters = QoSProfile(depth=1000)
+qos_profile_parameter_events = QoSProfile(depth=1000)
+qos_profile_best_available = QoSProfile(
+    depth=10,
+    reliability=ReliabilityPolicy.BEST_AVAILABLE,
+    durability=DurabilityPolicy.BEST_AVAILABLE,
+    deadline=DeadlineBestAvailable,
+    liveliness=LivelinessPolicy.BEST_AVAILABLE,
+    liveliness_lease_duration=LivelinessLeaseDurationeBestAvailable,
+)
+qos_profile_action_status_default = QoSProfile(
+    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+qos_profile_rosout_default = QoSProfile(
+    depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL, lifespan=Duration(seconds=10)
+)
+
+
+class QoSPresetProfiles(Enum):
+    """The profiles by the names that people say."""
+
+    UNKNOWN = qos_profile_unknown
+    DEFAULT = qos_profile_default
+    SYSTEM_DEFAULT = qos_profile_system_default
+    SENSOR_DATA = qos_profile_sensor_data
+    SERVICES_DEFAULT = qos_profile_services_default
+    PARAMETERS = qos_profile_parameters
+    PARAMETER_EVENTS = qos_profile_parameter_events
+    ACTION_STATUS_DEFAULT = qos_profile_action_status_default
+    BEST_AVAILABLE = qos_profile_best_available
+    ROSOUT_DEFAULT = qos_profile_rosout_default
+
+    @classmethod
+    def short_keys(cls) -> List[str]:
+        """The names in lower case, as a command line takes them."""
+        return [name.lower() for name in cls.__members__ if not name.startswith('RMW')]
+
+    @classmethod
+    def get_from_short_key(cls, name: str) -> QoSProfile:
+        """The profile of a name in any case."""
+        return cls[name.upper()].value
+
+
+class QoSCompatibility(IntEnum):
+    """The answer of `qos_check_compatible`."""
+
+    OK = 0
+    WARNING = 1
+    ERROR = 2
+
+
+def qos_check_compatible(
+    publisher_qos: QoSProfile, subscription_qos: QoSProfile
+) -> Tuple[QoSCompatibility, str]:
+    """Whether a publisher and a subscription match, and the reasons if they do not or may not."""
+    answer, reason = _native.check_compatible(publisher_qos, subscription_qos)
+    return QoSCompatibility(answer), reason
+
+

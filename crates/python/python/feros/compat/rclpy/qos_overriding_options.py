@@ -1,0 +1,116 @@
+"""Policies that parameters override, as far as an endpoint allows."""
+
+from typing import Any, Callable, Iterable, List, Optional
+
+from rcl_interfaces.msg import ParameterDescriptor
+
+from ._reexports import reexports
+from .duration import Duration
+from .exceptions import ParameterAlreadyDeclaredException
+from .qos import (
+    DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSPolicyKind, QoSProfile,
+    ReliabilityPolicy,
+)
+
+
+class InvalidQosOverridesError(Exception):
+    """The callback refuses the policies."""
+
+
+QosCallbackType = Callable[[QoSProfile], Any]
+
+_NAMED = {
+    QoSPolicyKind.DURABILITY: DurabilityPolicy, QoSPolicyKind.HISTORY: HistoryPolicy,
+    QoSPolicyKind.LIVELINESS: LivelinessPolicy, QoSPolicyKind.RELIABILITY: ReliabilityPolicy,
+}
+
+
+class QoSOverridingOptions:
+    """Which policies may be overridden, and who checks the outcome."""
+
+    def __init__(
+        self,
+        policy_kinds: Iterable[QoSPolicyKind],
+        *,
+        callback: Optional[QosCallbackType] = None,
+        entity_id: Optional[str] = None,
+    ) -> None:
+        self._policy_kinds = policy_kinds
+        self._callback = callback
+        self._entity_id = entity_id
+
+    @property
+    def policy_kinds(self) -> Iterable[QoSPolicyKind]:
+        """Which policies."""
+        return self._policy_kinds
+
+    @property
+    def callback(self) -> Optional[QosCallbackType]:
+        """Checks the outcome."""
+        return self._callback
+
+    @property
+    def entity_id(self) -> Optional[str]:
+        """Tells endpoints of one topic of a node apart."""
+        return self._entity_id
+
+    @classmethod
+    def with_default_policies(
+        cls, *, callback: Optional[QosCallbackType] = None, entity_id: Optional[str] = None
+    ) -> 'QoSOverridingOptions':
+        """History, depth and reliability."""
+        kinds = [QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY]
+        return cls(kinds, callback=callback, entity_id=entity_id)
+
+
+def declare_qos_parameters(
+    kind: str, node: Any, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
+) -> None:
+    """Declares a parameter for each policy, and puts what is set into `qos`.
+
+    `kind` is `publisher` or `subscription`. Raises `InvalidQosOverridesError`.
+    """
+    suffix = f'_{options.entity_id}' if options.entity_id else ''
+    prefix = f'qos_overrides.{topic_name}.{kind}{suffix}'
+    for policy in _allowed(kind):
+        if policy not in options.policy_kinds:
+            continue
+        name = f'{prefix}.{policy.name.lower()}'
+        descriptor = ParameterDescriptor(
+            description=f'{policy.name.lower()} of the {kind} of {topic_name}', read_only=True)
+        try:
+            parameter = node.declare_parameter(name, _value(qos, policy), descriptor)
+        except ParameterAlreadyDeclaredException:
+            parameter = node.get_parameter(name)
+        _override(qos, policy, parameter.value)
+    if options.callback is not None:
+        result = options.callback(qos)
+        if not result.successful:
+            raise InvalidQosOverridesError(
+                f"{result.reason}: qos profile {qos} was refused by the callback")
+
+
+def _allowed(kind: str) -> List[QoSPolicyKind]:
+    kinds = [k for k in QoSPolicyKind if k is not QoSPolicyKind.INVALID]
+    if kind == 'subscription':
+        kinds.remove(QoSPolicyKind.LIFESPAN)
+    return kinds
+
+
+def _value(qos: QoSProfile, policy: QoSPolicyKind) -> Any:
+    value = getattr(qos, policy.name.lower())
+    if policy in _NAMED:
+        return _NAMED[policy](value).short_key
+    return value.nanoseconds if isinstance(value, Duration) else value
+
+
+def _override(qos: QoSProfile, policy: QoSPolicyKind, value: Any) -> None:
+    name = policy.name.lower()
+    if policy in _NAMED:
+        value = _NAMED[policy].get_from_short_key(value)
+    elif isinstance(getattr(qos, name), Duration):
+        value = Duration(nanoseconds=value)
+    setattr(qos, name, value)
+
+
+__getattr__ = reexports(__name__)

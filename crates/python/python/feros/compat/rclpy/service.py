@@ -1,0 +1,76 @@
+"""Servers of services."""
+
+from typing import Any, Callable, Generic, Tuple, Type, TypeVar
+
+from ._reexports import reexports
+from ._entity import Entity
+from ._native.errors import RCLError
+from .qos import QoSProfile
+from .service_introspection import ServiceIntrospectionState
+
+SrvRequestT = TypeVar('SrvRequestT')
+SrvResponseT = TypeVar('SrvResponseT')
+
+
+class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
+    """Answers the requests of a service; made by `Node.create_service`."""
+
+    def __init__(
+        self,
+        service_impl: Any,
+        srv_type: Type[Any],
+        srv_name: str,
+        callback: Callable[[Any, Any], Any],
+        callback_group: Any,
+        qos_profile: QoSProfile,
+        logger_name: str = '',
+    ) -> None:
+        super().__init__(callback_group, qos_profile.depth or 10)
+        self._native = service_impl
+        self.srv_type = srv_type
+        self.srv_name = srv_name
+        self.callback = callback
+        self.qos_profile = qos_profile
+        self._logger_name = logger_name
+
+    def _came(self, request: Any, responder: Any) -> None:
+        self._arrived((request, responder))
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        return self.callback, (data[0], self.srv_type.Response())
+
+    def _finish(self, data: Any, result: Any) -> None:
+        if not self._destroyed:
+            self.send_response(result, data[1])
+
+    def send_response(self, response: SrvResponseT, header: Any) -> None:
+        """Answers the request of `header`, which came with it.
+
+        Raises `TypeError` for a response of another type.
+        """
+        if not isinstance(response, self.srv_type.Response):
+            raise TypeError(f'Expected {self.srv_type.Response}, got {type(response)}')
+        header.send(response)
+
+    def configure_introspection(
+        self,
+        clock: Any,
+        service_event_qos_profile: QoSProfile,
+        introspection_state: ServiceIntrospectionState,
+    ) -> None:
+        """Publishing events of calls is not offered but as OFF; raises `RCLError`."""
+        if introspection_state != ServiceIntrospectionState.OFF:
+            raise RCLError('service introspection is not supported')
+
+    @property
+    def service_name(self) -> str:
+        """The whole name of the service."""
+        return self.handle._native.service_name
+
+    @property
+    def logger_name(self) -> str:
+        """The name of the node's logger."""
+        return self._logger_name
+
+
+__getattr__ = reexports(__name__)

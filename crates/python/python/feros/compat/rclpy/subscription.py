@@ -1,0 +1,166 @@
+"""Subscriptions."""
+
+import inspect
+from enum import Enum
+from typing import Any, Callable, Generic, Optional, Tuple, Type, TypedDict, TypeVar
+
+from ._reexports import reexports
+from ._entity import Entity
+from ._native.errors import RCLError
+from .event_handler import SubscriptionEventCallbacks
+from .qos import HistoryPolicy, QoSProfile
+from .subscription_content_filter_options import ContentFilterOptions
+
+MsgT = TypeVar('MsgT')
+
+
+class MessageInfo(TypedDict):
+    """What is known of a message besides its content; times are in nanoseconds."""
+
+    source_timestamp: int
+    received_timestamp: int
+    publication_sequence_number: Optional[int]
+    reception_sequence_number: Optional[int]
+    publisher_gid: Optional[dict]
+
+
+def _described(info: Any) -> MessageInfo:
+    return MessageInfo(
+        source_timestamp=info.source_timestamp or 0,
+        received_timestamp=info.received_timestamp or 0,
+        publication_sequence_number=info.publication_sequence_number,
+        reception_sequence_number=None,
+        publisher_gid={'implementation_identifier': 'feros', 'data': info.publisher_gid},
+    )
+
+
+class Subscription(Entity, Generic[MsgT]):
+    """Receives messages of one type from one topic; made by `Node.create_subscription`."""
+
+    class CallbackType(Enum):
+        """What the callback takes."""
+
+        MessageOnly = 0
+        WithMessageInfo = 1
+
+    def __init__(
+        self,
+        subscription_impl: Any,
+        msg_type: Type[MsgT],
+        topic: str,
+        callback: Callable[..., Any],
+        callback_group: Any,
+        qos_profile: QoSProfile,
+        raw: bool,
+        event_callbacks: SubscriptionEventCallbacks,
+        logger_name: str = '',
+    ) -> None:
+        keeps_last = qos_profile.history == HistoryPolicy.KEEP_LAST and qos_profile.depth
+        super().__init__(callback_group, *((qos_profile.depth,) if keeps_last else ()))
+        self._native = subscription_impl
+        self.msg_type = msg_type
+        self.topic = topic
+        self.callback = callback
+        self.qos_profile = qos_profile
+        self.raw = raw
+        self.event_handlers: list = []
+        self._lost_before = 0  # by transports
+        self._lost_handler: Any = None
+        self._logger_name = logger_name
+
+    def _came(self, message: Any, info: Any) -> None:
+        self._arrived((message, info))
+
+    @property
+    def dropped_messages(self) -> int:
+        """Messages that went because their callback did not come to run in time."""
+        return self._pushed_out
+
+    def _on_pushed_out(self) -> None:
+        self._tell_lost(1)
+
+    def _lost_in_transport(self, status: Any) -> None:
+        self._lost_before = status['total_count']
+        self._tell_lost(status['total_count_change'])
+
+    def _tell_lost(self, change: int) -> None:
+        if self._lost_handler is not None:
+            total = self._lost_before + self._pushed_out
+            self._lost_handler._came({'total_count': total, 'total_count_change': change})
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        message, info = data
+        if self._callback_type is Subscription.CallbackType.MessageOnly:
+            return self._callback, (message,)
+        return self._callback, (message, _described(info))
+
+    def take_message(self, msg_type: Any = None, raw: bool = False) -> Any:
+        """The oldest message that waits and what is known of it; `None` where there is none."""
+        taken = self._take()
+        if taken is None:
+            return None
+        message, info = taken[0]
+        return message, _described(info)
+
+    def get_publisher_count(self) -> int:
+        """How many publishers match."""
+        return self.handle._native.publisher_count
+
+    @property
+    def topic_name(self) -> str:
+        """The whole name of the topic."""
+        return self.handle._native.topic_name
+
+    def get_topic_name(self) -> str:
+        """The whole name of the topic."""
+        return self.topic_name
+
+    @property
+    def callback(self) -> Callable[..., Any]:
+        """What is called with each message."""
+        return self._callback
+
+    @callback.setter
+    def callback(self, value: Callable[..., Any]) -> None:
+        try:
+            inspect.signature(value).bind(object())
+            self._callback_type = Subscription.CallbackType.MessageOnly
+        except TypeError:
+            try:
+                inspect.signature(value).bind(object(), object())
+            except TypeError:
+                raise RuntimeError(
+                    'Subscription.__init__(): callback should be either be callable with one'
+                    ' argument (to get only the message) or two (to get message and message info)'
+                ) from None
+            self._callback_type = Subscription.CallbackType.WithMessageInfo
+        except ValueError:  # a builtin without a signature
+            self._callback_type = Subscription.CallbackType.MessageOnly
+        self._callback = value
+
+    @property
+    def logger_name(self) -> str:
+        """The name of the node's logger."""
+        return self._logger_name
+
+    @property
+    def is_cft_enabled(self) -> bool:
+        """Whether a content filter works: the extension has none."""
+        return False
+
+    def set_content_filter(self, filter_expression: str, expression_parameters: list) -> None:
+        """Content filters are not offered: raises `RCLError`."""
+        raise RCLError('Failed to set content filter: content filters are not supported')
+
+    def get_content_filter(self) -> ContentFilterOptions:
+        """Content filters are not offered: raises `RCLError`."""
+        raise RCLError('Failed to get content filter: content filters are not supported')
+
+    def destroy(self) -> None:
+        """Ends the subscription."""
+        for handler in self.event_handlers:
+            handler.destroy()
+        super().destroy()
+
+
+__getattr__ = reexports(__name__)

@@ -1,0 +1,193 @@
+"""Timers, and rates that are made of them."""
+
+import inspect
+import threading
+from typing import Any, Callable, Optional, Tuple
+
+from ._reexports import reexports
+from ._entity import Entity
+from ._native.errors import RCLError
+from .clock import Clock
+from .clock_type import ClockType
+from .context import Context
+from .exceptions import InvalidHandle, ROSInterruptException
+from .time import Time
+
+
+class TimerInfo:
+    """When a call of a timer was expected, and when it came."""
+
+    def __init__(
+        self,
+        *,
+        expected_call_time: int = 0,
+        actual_call_time: int = 0,
+        clock_type: ClockType = ClockType.SYSTEM_TIME,
+    ) -> None:
+        self._expected = Time(nanoseconds=expected_call_time, clock_type=clock_type)
+        self._actual = Time(nanoseconds=actual_call_time, clock_type=clock_type)
+
+    @property
+    def expected_call_time(self) -> Time:
+        """When the call was due."""
+        return self._expected
+
+    @property
+    def actual_call_time(self) -> Time:
+        """When the call was made."""
+        return self._actual
+
+
+def _takes_info(callback: Optional[Callable[..., Any]]) -> bool:
+    if callback is None:
+        return False
+    try:
+        signature = inspect.signature(callback)
+    except (TypeError, ValueError):
+        return False
+    try:
+        signature.bind()
+        return 'info' in signature.parameters
+    except TypeError:
+        return True
+
+
+class Timer(Entity):
+    """Calls a callback again and again; made by `Node.create_timer`."""
+
+    def __init__(
+        self,
+        callback: Optional[Callable[..., Any]],
+        callback_group: Any,
+        timer_period_ns: int,
+        clock: Clock,
+        *,
+        context: Optional[Context] = None,
+        autostart: bool = True,
+        node: Any = None,
+    ) -> None:
+        super().__init__(callback_group, depth=1)
+        if timer_period_ns < 0:
+            raise RCLError('failed to create timer: timer period must be non-negative')
+        self._clock = clock
+        self.callback = callback
+        self._last = clock.now().nanoseconds
+        self._native = node.create_timer(int(timer_period_ns), self._expired, clock.native)
+        if not autostart:
+            self._native.cancel()
+
+    def _expired(self) -> None:
+        now = self._clock.now().nanoseconds
+        expected, self._last = self._last + self._native.period, now
+        self._arrived((expected, now))
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        callback = self.callback
+        if callback is None or self._destroyed or self._native.is_canceled():
+            return (lambda: None), ()
+        if not _takes_info(callback):
+            return callback, ()
+        expected, actual = data
+        return callback, (TimerInfo(
+            expected_call_time=expected, actual_call_time=actual,
+            clock_type=self._clock.clock_type,
+        ),)
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that it goes by."""
+        return self._clock
+
+    @property
+    def timer_period_ns(self) -> int:
+        """The period in nanoseconds."""
+        return self.handle._native.period
+
+    @timer_period_ns.setter
+    def timer_period_ns(self, value: int) -> None:
+        self.handle._native.change_period(int(value))
+
+    def is_ready(self) -> bool:
+        """Whether it is due."""
+        return bool(self._waiting) or self.handle._native.is_ready()
+
+    def is_canceled(self) -> bool:
+        """Whether it was canceled."""
+        return self.handle._native.is_canceled()
+
+    def cancel(self) -> None:
+        """Stops it, until it is reset."""
+        self.handle._native.cancel()
+        with self._waiting_lock:
+            self._waiting.clear()
+
+    def reset(self) -> None:
+        """Begins its period anew."""
+        self.handle._native.reset()
+        self._last = self._clock.now().nanoseconds
+
+    def time_since_last_call(self) -> int:
+        """Nanoseconds since its last call, or since it was made."""
+        self.handle  # noqa: B018: raises when destroyed
+        return self._clock.now().nanoseconds - self._last
+
+    def time_until_next_call(self) -> Optional[int]:
+        """Nanoseconds until it is due; `None` where it was canceled."""
+        return self.handle._native.time_until_next_call()
+
+
+class Rate:
+    """Sleeps so that a loop has a frequency; made by `Node.create_rate`."""
+
+    def __init__(self, timer: Timer, *, context: Context) -> None:
+        self._clock = timer.clock
+        self._timer = timer
+        self._timer.callback = self._wake
+        self._condition = threading.Condition()
+        self._ticks = 0
+        self._sleepers = 0
+        self._is_shutdown = False
+        self._is_destroyed = False
+        context.on_shutdown(self._on_shutdown)
+
+    def _wake(self) -> None:
+        with self._condition:
+            self._ticks += 1
+            self._condition.notify_all()
+
+    def _on_shutdown(self) -> None:
+        self._is_shutdown = True
+        self.destroy()
+
+    def destroy(self) -> None:
+        """Ends it: who sleeps is woken by an exception."""
+        with self._condition:
+            self._is_destroyed = True
+            self._condition.notify_all()
+
+    def sleep(self) -> None:
+        """Sleeps until the timer is due, while another thread spins the node.
+
+        Raises `ROSInterruptException` at a shutdown, `InvalidHandle` where it is destroyed.
+        """
+        with self._condition:
+            self._check()
+            if self._timer._destroyed:
+                raise InvalidHandle('Rate cannot sleep because it has been destroyed')
+            before = self._ticks
+            self._sleepers += 1
+            try:
+                while self._ticks == before:
+                    self._condition.wait()
+                    self._check()
+            finally:
+                self._sleepers -= 1
+
+    def _check(self) -> None:
+        if self._is_shutdown:
+            raise ROSInterruptException()
+        if self._is_destroyed:
+            raise InvalidHandle('Rate cannot sleep because it has been destroyed')
+
+
+__getattr__ = reexports(__name__)

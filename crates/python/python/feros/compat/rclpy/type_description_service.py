@@ -1,0 +1,19 @@
+"""The service `~/get_type_description`. The extension serves it for each node whose parameter says
+so; this module has the names that stock's has."""
+
+import weakref
+from typing import Any
+
+START_TYPE_DESCRIPTION_SERVICE_PARAM = 'start_type_description_service'
+
+
+class TypeDescriptionService:
+    """Tells whether a node describes the types of its endpoints."""
+
+    def __init__(self, node: Any) -> None:
+        self._node = weakref.ref(node)
+        self.service_name = f'{node.get_name()}/get_type_description'
+        self.enabled = bool(node.get_parameter(START_TYPE_DESCRIPTION_SERVICE_PARAM).value)
+
+    def destroy(self) -> None:
+        """Nothing: the service ends with its node."""

@@ -1,0 +1,46 @@
+"""The hash of a type's description."""
+
+_SIZE = 32
+
+
+class TypeHash:
+    """Version and value, as graph queries tell them; printed as `RIHS01_...`."""
+
+    __slots__ = ['_version', '_value']
+
+    def __init__(self, version: int = -1, value: bytes = bytes(_SIZE)) -> None:
+        self.version = version
+        self.value = value
+
+    @property
+    def version(self) -> int:
+        """The version of the way in which the hash is made; -1 where there is no hash."""
+        return self._version
+
+    @version.setter
+    def version(self, value: int) -> None:
+        assert isinstance(value, int)
+        self._version = value
+
+    @property
+    def value(self) -> bytes:
+        """The 32 bytes of the hash."""
+        return self._value
+
+    @value.setter
+    def value(self, value: bytes) -> None:
+        assert isinstance(value, bytes)
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TypeHash):
+            return False
+        return (self._version, self._value) == (other._version, other._value)
+
+    def __hash__(self) -> int:
+        return hash((self._version, self._value))
+
+    def __str__(self) -> str:
+        if self._version <= 0 or len(self._value) != _SIZE:
+            return 'INVALID'
+        return f'RIHS{self._version:02}_{self._value.hex()}'

@@ -1,0 +1,38 @@
+"""Which classes are messages, services and actions."""
+
+from typing import Any, TypeVar
+
+from .exceptions import NoTypeSupportImportedException
+
+Msg = Srv = Action = Any
+MsgT = TypeVar('MsgT')
+SrvRequestT = TypeVar('SrvRequestT')
+SrvResponseT = TypeVar('SrvResponseT')
+SrvT = TypeVar('SrvT')
+
+
+def check_for_type_support(msg_or_srv_type: type) -> None:
+    """Raises `AttributeError` or `NoTypeSupportImportedException` for any other class."""
+    if getattr(msg_or_srv_type, '_feros_name', None) is not None:
+        return
+    if hasattr(msg_or_srv_type, '_TYPE_SUPPORT'):
+        raise NoTypeSupportImportedException()
+    raise AttributeError(
+        f"type object '{getattr(msg_or_srv_type, '__name__', msg_or_srv_type)}' has no attribute"
+        " '_TYPE_SUPPORT' This might be a ROS 1 message type but it should be a ROS 2 message"
+        ' type. Make sure to source your ROS 2 workspace after your ROS 1 workspace.'
+    )
+
+
+def check_is_valid_msg_type(msg_type: type) -> None:
+    """Raises `RuntimeError` for what is no message."""
+    check_for_type_support(msg_type)
+    if not hasattr(msg_type, '_feros_type'):
+        raise RuntimeError('The message type provided is not valid (it may be a service or action)')
+
+
+def check_is_valid_srv_type(srv_type: type) -> None:
+    """Raises `RuntimeError` for what is no service."""
+    check_for_type_support(srv_type)
+    if not (hasattr(srv_type, 'Request') and hasattr(srv_type, 'Response')):
+        raise RuntimeError('The service type provided is not valid (it may be a message)')

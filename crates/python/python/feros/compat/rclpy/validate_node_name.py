@@ -1,0 +1,12 @@
+"""The rules of names of nodes."""
+
+from ._names import node_name as _wrong_with
+from .exceptions import InvalidNodeNameException
+
+
+def validate_node_name(node_name: str) -> bool:
+    """True; raises `InvalidNodeNameException`."""
+    wrong = _wrong_with(node_name)
+    if wrong is not None:
+        raise InvalidNodeNameException(node_name, *wrong)
+    return True

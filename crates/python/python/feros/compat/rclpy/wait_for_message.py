@@ -1,0 +1,42 @@
+"""One message, without a subscription of one's own."""
+
+from typing import Any, Tuple, Union
+
+from ._reexports import reexports
+from .qos import QoSProfile
+
+
+def wait_for_message(
+    msg_type: Any,
+    node: Any,
+    topic: str,
+    *,
+    qos_profile: Union[QoSProfile, int] = 1,
+    time_to_wait: Union[int, float] = -1,
+) -> Tuple[bool, Any]:
+    """`(True, message)` of the next one, `(False, None)` after so many seconds or at a shutdown."""
+    from .executors import ExternalShutdownException, SingleThreadedExecutor
+    from .task import Future
+
+    future: Future = Future()
+
+    def came(message: Any) -> None:
+        if future._pending():
+            future.set_result(message)
+
+    # A node of its own: the given one may be spun by somebody.
+    helper = node._rclpy_create_helper('wait_for_message')
+    executor = SingleThreadedExecutor(context=node.context)
+    try:
+        helper.create_subscription(msg_type, node.resolve_topic_name(topic), came, qos_profile)
+        executor.add_node(helper)
+        executor.spin_until_future_complete(future, None if time_to_wait < 0 else time_to_wait)
+    except ExternalShutdownException:
+        pass
+    finally:
+        executor.shutdown()
+        helper.destroy_node()
+    return (True, future.result()) if future.done() else (False, None)
+
+
+__getattr__ = reexports(__name__)

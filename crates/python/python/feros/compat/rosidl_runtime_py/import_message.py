@@ -1,0 +1,14 @@
+"""The class of an interface that is known by name when the program runs."""
+
+from importlib import import_module
+from typing import Any
+
+from rosidl_parser.definition import NamespacedType
+
+
+def import_message_from_namespaced_type(message_type: NamespacedType) -> Any:
+    """The class.
+
+    Raises `ModuleNotFoundError` for an unknown package, `AttributeError` for an unknown name in it.
+    """
+    return getattr(import_module('.'.join(message_type.namespaces)), message_type.name)

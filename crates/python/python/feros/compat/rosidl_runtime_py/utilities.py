@@ -1,0 +1,82 @@
+"""Classes of messages, services and actions by names such as `std_msgs/msg/String`."""
+
+from typing import Any, Optional
+
+from rosidl_parser.definition import NamespacedType
+
+from .import_message import import_message_from_namespaced_type
+
+
+def get_interface(identifier: str) -> Any:
+    """The class of an interface, by its full name."""
+    return import_message_from_namespaced_type(get_namespaced_type(identifier))
+
+
+def get_message(identifier: str) -> Any:
+    """The class of a message; `msg` may be left out of its name. `ValueError` for what is none."""
+    interface = import_message_from_namespaced_type(get_message_namespaced_type(identifier))
+    if not is_message(interface):
+        raise ValueError(f"Expected the full name of a message, got '{identifier}'")
+    return interface
+
+
+def get_service(identifier: str) -> Any:
+    """The class of a service; `srv` may be left out of its name. `ValueError` for what is none."""
+    interface = import_message_from_namespaced_type(get_service_namespaced_type(identifier))
+    if not is_service(interface):
+        raise ValueError(f"Expected the full name of a service, got '{identifier}'")
+    return interface
+
+
+def get_action(identifier: str) -> Any:
+    """The class of an action; `action` may be left out of its name. `ValueError` for what is
+    none."""
+    interface = import_message_from_namespaced_type(get_action_namespaced_type(identifier))
+    if not is_action(interface):
+        raise ValueError(f"Expected the full name of an action, got '{identifier}'")
+    return interface
+
+
+def _namespaced(identifier: str, default: Optional[str] = None) -> NamespacedType:
+    *namespaces, name = identifier.split('/')
+    if not namespaces:
+        # An empty namespace would fail where the module is imported, with other words.
+        raise ValueError(f"Expected the full name of an interface, got '{identifier}'")
+    if len(namespaces) == 1 and default is not None:
+        namespaces.append(default)
+    return NamespacedType(namespaces, name)
+
+
+def get_namespaced_type(identifier: str) -> NamespacedType:
+    """The description of a type that has this full name."""
+    return _namespaced(identifier)
+
+
+def get_message_namespaced_type(identifier: str) -> NamespacedType:
+    """The description of a message; `msg` may be left out of its name."""
+    return _namespaced(identifier, 'msg')
+
+
+def get_service_namespaced_type(identifier: str) -> NamespacedType:
+    """The description of a service; `srv` may be left out of its name."""
+    return _namespaced(identifier, 'srv')
+
+
+def get_action_namespaced_type(identifier: str) -> NamespacedType:
+    """The description of an action; `action` may be left out of its name."""
+    return _namespaced(identifier, 'action')
+
+
+def is_message(interface: Any) -> bool:
+    """Whether it is the class of a message."""
+    return hasattr(interface, 'SLOT_TYPES')
+
+
+def is_service(interface: Any) -> bool:
+    """Whether it is the class of a service."""
+    return hasattr(interface, 'Request') and hasattr(interface, 'Response')
+
+
+def is_action(interface: Any) -> bool:
+    """Whether it is the class of an action."""
+    return all(hasattr(interface, part) for part in ('Goal', 'Result', 'Feedback'))

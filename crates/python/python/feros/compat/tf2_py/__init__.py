@@ -1,0 +1,20 @@
+"""The store of transforms by the names of stock's `tf2_py`, on the one of Feros."""
+
+from feros._companions import refuse_beside_foreign
+
+refuse_beside_foreign(__name__)
+
+from ._buffer_core import (  # noqa: E402
+    BufferCore,
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TimeoutException,
+    TransformException,
+)
+
+__all__ = [
+    'BufferCore', 'ConnectivityException', 'ExtrapolationException', 'InvalidArgumentException',
+    'LookupException', 'TimeoutException', 'TransformException',
+]

@@ -1,0 +1,64 @@
+"""Actions of the package rclpy, with its own sides and with stock's."""
+
+import rclpy
+from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
+from action_msgs.msg import GoalStatus
+from test_msgs.action import Fibonacci
+
+
+def _result(node, client, goal, feedback=None):
+    sent = client.send_goal_async(goal, feedback_callback=feedback)
+    rclpy.spin_until_future_complete(node, sent, timeout_sec=60)
+    result = sent.result().get_result_async()
+    rclpy.spin_until_future_complete(node, result, timeout_sec=60)
+    return result.result()
+
+
+def test_a_goal_succeeds(node, spin_until):
+    def execute(goal):
+        goal.publish_feedback(Fibonacci.Feedback(sequence=[0, 1]))
+        goal.succeed()
+        return Fibonacci.Result(sequence=[goal.request.order])
+
+    ActionServer(node, Fibonacci, "count", execute)
+    client, told = ActionClient(node, Fibonacci, "count"), []
+    assert client.wait_for_server(60.0)
+    result = _result(node, client, Fibonacci.Goal(order=3), told.append)
+    assert (result.status, list(result.result.sequence)) == (GoalStatus.STATUS_SUCCEEDED, [3])
+    assert [list(one.feedback.sequence) for one in told] == [[0, 1]]
+
+
+def test_a_goal_is_canceled(node, spin_until):
+    group, proceed = ReentrantCallbackGroup(), Future()
+
+    async def execute(goal):
+        await proceed
+        assert goal.is_cancel_requested
+        goal.canceled()
+        return Fibonacci.Result()
+
+    ActionServer(
+        node, Fibonacci, "count", execute, callback_group=group,
+        cancel_callback=lambda _: CancelResponse.ACCEPT)
+    client = ActionClient(node, Fibonacci, "count", callback_group=group)
+    assert client.wait_for_server(60.0)
+    sent = client.send_goal_async(Fibonacci.Goal(order=3))
+    rclpy.spin_until_future_complete(node, sent, timeout_sec=60)
+    canceled = sent.result().cancel_goal_async()
+    rclpy.spin_until_future_complete(node, canceled, timeout_sec=60)
+    assert len(canceled.result().goals_canceling) == 1
+    proceed.set_result(None)
+    result = sent.result().get_result_async()
+    rclpy.spin_until_future_complete(node, result, timeout_sec=60)
+    assert result.result().status == GoalStatus.STATUS_CANCELED
+
+
+def test_a_goal_for_stock(node, start, stock):
+    start("stock_node.py", python=stock)
+    client = ActionClient(node, Fibonacci, "stock_action")
+    assert client.wait_for_server(60.0)
+    result = _result(node, client, Fibonacci.Goal(order=7))
+    assert (result.status, list(result.result.sequence)) == (
+        GoalStatus.STATUS_SUCCEEDED, [0, 1, 7])

@@ -1,0 +1,140 @@
+"""Nodes of the package rclpy: names, what scripts do with them, what the node refuses."""
+
+import warnings
+
+import pytest
+import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.executors import MultiThreadedExecutor, ShutdownException, SingleThreadedExecutor
+from rclpy.expand_topic_name import expand_topic_name
+from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.subscription import RCLError
+from rclpy.task import Future
+from std_msgs.msg import String
+
+# What scripts call their own attributes and methods; stock's Node has none of them.
+OF_SCRIPTS = (
+    "_native", "_executor", "_entities", "_name", "_namespace", "_make", "_keep", "_end", "_leave",
+    "_validate", "_resolve", "_made", "_handlers", "_check", "_store", "_tell", "_declared", "_infos",
+    "_pre_set", "_on_set", "_post_set", "_state", "_returned", "_loop", "_tasks", "_lifecycle",
+)
+
+
+@pytest.mark.parametrize("kind", [Node, LifecycleNode])
+def test_scripts_may_use_names_of_their_own(node, kind, spin_until, eventually):
+    namespace = {name: lambda self, *_: "a script's" for name in OF_SCRIPTS}
+    mine = type("Mine", (kind,), namespace)("mine", parameter_overrides=[])
+    for name in OF_SCRIPTS:
+        setattr(mine, name, "a script's")
+    heard = []
+    mine.create_subscription(String, "chatter", lambda m: heard.append(m.data), 10)
+    mine.declare_parameter("speed", 1.0)
+    assert mine.get_name() == "mine"
+    mine.create_publisher(String, "chatter", 10).publish(String(data="one"))
+    eventually(lambda: heard, lambda: rclpy.spin_once(mine, timeout_sec=0.1))
+    assert mine.count_publishers("chatter") == 1
+    mine.destroy_node()
+
+
+def test_names_that_cannot_be(node):
+    with pytest.raises(ValueError, match="unknown substitution"):
+        node.create_publisher(String, "chatter/{bad}", 1)
+    with pytest.raises(ValueError, match="unknown substitution"):
+        node.create_client(GetParameters, "chatter/{bad}")
+    with pytest.raises(ValueError, match="is invalid"):
+        node.get_publishers_info_by_topic("13")
+    with pytest.raises(TypeError):
+        node.count_publishers(1)
+    with pytest.raises(ValueError, match="node name"):
+        expand_topic_name("topic", "no?de", "/")
+    with pytest.raises(ValueError, match="namespace"):
+        expand_topic_name("topic", "node", "/name space")
+    assert expand_topic_name("~/{node}", "node", "/ns") == "/ns/node/node"
+    with pytest.raises(RCLError, match="non-negative"):
+        node.create_timer(-1.0, lambda: None)
+
+
+def test_old_names_of_policies_warn():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        old = QoSReliabilityPolicy.RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT
+        QoSDurabilityPolicy.RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL
+    assert old is QoSReliabilityPolicy.BEST_EFFORT
+    assert len(told) == 2 and "deprecated" in str(told[0].message)
+
+
+def test_policies_that_do_not_fit_are_said_by_default(node, spin_until, monkeypatch):
+    said = []
+
+    class Logger:
+        def get_child(self, name):
+            return self
+
+        def warn(self, text):
+            said.append(text)
+
+    monkeypatch.setattr(rclpy.logging, "_root_logger", Logger())
+    volatile = QoSProfile(depth=10, durability=QoSDurabilityPolicy.VOLATILE)
+    late = QoSProfile(depth=10, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = node.create_publisher(String, "chatter", volatile)
+    subscription = node.create_subscription(String, "chatter", lambda _: None, late)
+    assert len(publisher.event_handlers) == len(subscription.event_handlers) == 2
+    spin_until(lambda: len(said) == 2)
+    end = "Last incompatible policy: DURABILITY"
+    assert sorted(said) == [
+        "New publisher discovered on topic 'chatter', offering incompatible QoS. No messages will be"
+        f" received from it. {end}",
+        "New subscription discovered on topic 'chatter', requesting incompatible QoS. No messages will"
+        f" be sent to it. {end}"]
+    silent = PublisherEventCallbacks(use_default_callbacks=False)
+    assert not node.create_publisher(String, "a", 1, event_callbacks=silent).event_handlers
+    given = SubscriptionEventCallbacks(matched=print)
+    subscription = node.create_subscription(String, "a", print, 1, event_callbacks=given)
+    assert len(subscription.event_handlers) == 3
+
+
+@pytest.mark.parametrize("kind", [SingleThreadedExecutor, MultiThreadedExecutor])
+def test_a_callback_may_shut_its_executor_down(node, kind):
+    executor, ended = kind(), Future()
+    executor.add_node(node)
+
+    def end():
+        executor.shutdown()
+        ended.set_result(None)
+
+    node.create_guard_condition(end).trigger()
+    executor.spin()
+    while not ended.done():  # by a thread of the executor
+        pass
+    with pytest.raises(ShutdownException):
+        executor.wait_for_ready_callbacks()
+    with pytest.raises(ShutdownException):
+        next(executor._wait_for_ready_callbacks())
+    with pytest.raises(ShutdownException):
+        executor.add_node(node)
+
+
+def test_arguments_that_are_unknown():
+    from rclpy.impl.implementation_singleton import rclpy_implementation
+
+    with pytest.raises(rclpy_implementation.UnknownROSArgsError, match="bogus"):
+        rclpy.init(args=["--ros-args", "--bogus"], context=rclpy.context.Context())
+    with pytest.raises(rclpy_implementation.RCLError, match="remap|:="):
+        rclpy.init(args=["--ros-args", "-r", "bad"], context=rclpy.context.Context())
+
+
+def test_a_waitable_of_ones_own_is_refused(node):
+    from rclpy.waitable import Waitable
+
+    class Own(Waitable):
+        def add_to_wait_set(self, wait_set):
+            pass
+
+    with pytest.raises(NotImplementedError, match="Own waits by a wait set"):
+        node.add_waitable(Own(node.default_callback_group))
+    waitable = Waitable(node.default_callback_group)
+    node.add_waitable(waitable)
+    assert waitable in node.waitables

@@ -1,0 +1,58 @@
+"""Time of simulation in the package rclpy."""
+
+import pytest
+import rclpy
+from rclpy.clock import Clock, ClockChange, JumpThreshold, ROSClock
+from rclpy.clock_type import ClockType
+from rclpy.parameter import Parameter
+from rclpy.time import Time
+from rclpy.time_source import CLOCK_TOPIC, TimeSource
+from rosgraph_msgs.msg import Clock as ClockMessage
+
+
+def simulate(node, value):
+    assert node.set_parameters([Parameter("use_sim_time", value=value)])[0].successful
+
+
+def test_attached_clocks_tell_what_the_topic_says(node, spin_until):
+    source, clock = TimeSource(node=node), ROSClock()
+    source.attach_clock(clock)
+    with pytest.raises(ValueError):
+        source.attach_clock(Clock(clock_type=ClockType.STEADY_TIME))
+    assert not clock.ros_time_is_active
+    jumps = []
+    handle = clock.create_jump_callback(
+        JumpThreshold(min_forward=None, min_backward=None), post_callback=jumps.append)
+    simulate(node, True)
+    assert source.ros_time_is_active and clock.ros_time_is_active
+    assert clock.now() == Time(seconds=0, clock_type=ClockType.ROS_TIME)
+    publisher = node.create_publisher(ClockMessage, CLOCK_TOPIC, 1)
+    message = ClockMessage()
+    message.clock.sec = 5
+
+    def told():
+        publisher.publish(message)
+        return clock.now().nanoseconds == 5_000_000_000
+
+    spin_until(told)
+    spin_until(lambda: node.get_clock().now().nanoseconds == 5_000_000_000)
+    late = ROSClock()
+    source.attach_clock(late)
+    assert late.now() == clock.now()
+    simulate(node, False)
+    assert not clock.ros_time_is_active
+    assert [jump.clock_change for jump in jumps] == [
+        ClockChange.ROS_TIME_ACTIVATED, ClockChange.ROS_TIME_DEACTIVATED]
+    handle.unregister()
+
+
+def test_it_follows_another_node(node):
+    source = TimeSource(node=node)
+    source.detach_node()
+    simulate(node, True)
+    assert not source.ros_time_is_active
+    other = rclpy.create_node("other", parameter_overrides=[Parameter("use_sim_time", value=True)])
+    source.attach_node(other)
+    assert source.ros_time_is_active
+    with pytest.raises(TypeError):
+        source.attach_node("node")
