@@ -1,0 +1,116 @@
+"""Waiting in asyncio: each event loop watches one descriptor, which the Rust side makes readable
+without the lock of the interpreter."""
+
+import asyncio
+import weakref
+
+from feros import _feros
+
+_loops = weakref.WeakKeyDictionary()
+
+
+class LoopWakeups:
+    """What one event loop waits for."""
+
+    def __init__(self, loop):
+        self.wakeups = _feros.Wakeups()
+        self._waiting = {}
+        self._next = 0
+        loop.add_reader(self.wakeups.fileno(), self._wake)
+
+    def new_token(self):
+        """A number under which somebody is woken."""
+        self._next += 1
+        return self._next
+
+    def _wake(self):
+        for token in self.wakeups.take():
+            waiting = self._waiting.pop(token, None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(None)
+
+    async def wait(self, token):
+        """Waits until the Rust side wakes this number."""
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[token] = waiting
+        try:
+            await waiting
+        finally:
+            self._waiting.pop(token, None)
+
+
+def wakeups_of_loop():
+    """Those of the running loop."""
+    loop = asyncio.get_running_loop()
+    found = _loops.get(loop)
+    if found is None:
+        found = _loops[loop] = LoopWakeups(loop)
+    return found
+
+
+async def response(call):
+    """The response of a call."""
+    wakeups = wakeups_of_loop()
+    token = wakeups.new_token()
+    try:
+        while True:
+            # The waiter is there before the look: what comes during the look wakes it.
+            found = call.poll(wakeups.wakeups, token)
+            if found is not None:
+                return found
+            await wakeups.wait(token)
+    except asyncio.CancelledError:
+        call.cancel()
+        raise
+
+
+class Stream:
+    """Messages of a subscription, one after the other: `async for message in stream`."""
+
+    def __init__(self, inbox, context, with_info):
+        self._inbox = inbox
+        self._context = context
+        self._with_info = with_info
+        self._token = None
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        wakeups = wakeups_of_loop()
+        if self._token is None:
+            self._token = wakeups.new_token()
+        while True:
+            if self._inbox is None:
+                raise StopAsyncIteration
+            found = self._inbox.take(wakeups.wakeups, self._token)
+            if found is not None:
+                return found if self._with_info else found[0]
+            if not self._context.ok():
+                raise StopAsyncIteration
+            await wakeups.wait(self._token)
+
+    async def next(self):
+        """The next message.
+
+        Raises `ShutdownError` where the context was shut down, or the stream closed.
+        """
+        try:
+            return await self.__anext__()
+        except StopAsyncIteration:
+            raise _feros.ShutdownError("the stream has ended: no message will come") from None
+
+    @property
+    def dropped_messages(self):
+        """Messages that were dropped because nobody took them in time."""
+        return 0 if self._inbox is None else self._inbox.dropped_messages
+
+    def close(self):
+        """Ends the subscription."""
+        self._inbox = None
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        self.close()

@@ -1,0 +1,352 @@
+"""Classes of messages, services and actions, made at first use from their definitions."""
+
+import os
+import sys
+import threading
+
+from feros import _definition as definition
+from feros._feros import Interfaces
+
+_CHECKS = os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1"
+_known = {}  # full name: class
+_lock = threading.RLock()
+_interfaces = None
+
+
+def interfaces():
+    """The definitions: what is shipped, AMENT_PREFIX_PATH, and the folders of FEROS_INTERFACES."""
+    global _interfaces
+    if _interfaces is None:
+        with _lock:
+            if _interfaces is None:
+                folders = os.environ.get("FEROS_INTERFACES", "").split(os.pathsep)
+                prefixes = os.environ.get("AMENT_PREFIX_PATH") or None
+                _interfaces = Interfaces(prefixes, [folder for folder in folders if folder])
+    return _interfaces
+
+
+class MessageMeta(type):
+    """The class of message classes: constants cannot be assigned to."""
+
+    def __setattr__(cls, name, value):
+        if name in cls.__dict__.get("_feros_constants", ()):
+            raise AttributeError(f"{name} is a constant of {cls.__name__}")
+        super().__setattr__(name, value)
+
+
+class Message(metaclass=MessageMeta):
+    """What all message classes have in common."""
+
+    __slots__ = ()
+    _fields_and_field_types = {}
+    SLOT_TYPES = ()
+
+    def __init__(self, **kwargs):
+        checks = kwargs.get("check_fields", _CHECKS)
+        if checks:
+            wrong = sorted(
+                key for key in kwargs
+                if f"_{key}" not in self.__slots__ and key != "check_fields"
+            )
+            assert not wrong, f"Invalid arguments passed to constructor: {', '.join(wrong)}"
+        self._feros_type.initialize(self, kwargs or None, bool(checks))
+
+    def __repr__(self):
+        parts = type(self).__module__.split(".")[:-1] + [type(self).__name__]
+        if parts[0] == "feros":
+            parts = parts[2:]
+        fields = []
+        for name, slot_type in zip(self._fields_and_field_types, self.SLOT_TYPES):
+            value = getattr(self, name)
+            if _is_number_sequence(slot_type):
+                text = repr(value.tolist() if hasattr(value, "tolist") else list(value))
+            else:
+                text = repr(value)
+            fields.append(f"{name}={text}")
+        return f"{'.'.join(parts)}({', '.join(fields)})"
+
+    def __eq__(self, other):
+        if not isinstance(other, type(self)):
+            return False
+        return all(
+            _are_equal(getattr(self, name), getattr(other, name))
+            for name in self._fields_and_field_types
+        )
+
+    __hash__ = None
+
+    def __copy__(self):
+        new = type(self).__new__(type(self))
+        for slot in self.__slots__:
+            setattr(new, slot, getattr(self, slot))
+        return new
+
+    def __deepcopy__(self, memo):
+        import copy
+
+        new = type(self).__new__(type(self))
+        memo[id(self)] = new
+        for slot in self.__slots__:
+            setattr(new, slot, copy.deepcopy(getattr(self, slot), memo))
+        return new
+
+    def __reduce__(self):
+        return _restore, (self._feros_name, self._feros_type.encode(self))
+
+    @classmethod
+    def get_fields_and_field_types(cls):
+        """The types of the fields, as IDL names them, by name."""
+        return dict(cls._fields_and_field_types)
+
+
+def _restore(name, data):
+    return message_class(name)._feros_type.decode(data)
+
+
+def _are_equal(one, other):
+    if hasattr(one, "dtype") or hasattr(other, "dtype"):
+        return len(one) == len(other) and all(a == b for a, b in zip(_plain(one), _plain(other)))
+    return one == other
+
+
+def _plain(values):
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def _is_number_sequence(slot_type):
+    return (
+        isinstance(slot_type, definition.AbstractSequence)
+        and isinstance(slot_type.value_type, definition.BasicType)
+        and slot_type.value_type.typename not in ("boolean", "octet")
+    )
+
+
+def _slot_type(field):
+    base, bound = field["base"], field["bound"]
+    if base == "message":
+        package, namespace, name = field["nested"].split("/")
+        element, text = definition.NamespacedType([package, namespace], name), f"{package}/{name}"
+    elif base == "string":
+        element = definition.BoundedString(bound) if bound else definition.UnboundedString()
+        text = f"string<{bound}>" if bound else "string"
+    elif base == "wstring":
+        element = definition.BoundedWString(bound) if bound else definition.UnboundedWString()
+        text = f"wstring<{bound}>" if bound else "wstring"
+    else:
+        element, text = definition.BasicType(base), base
+    size = field["size"]
+    if field["shape"] == "array":
+        return definition.Array(element, size), f"{text}[{size}]"
+    if field["shape"] == "sequence" and size is not None:
+        return definition.BoundedSequence(element, size), f"sequence<{text}, {size}>"
+    if field["shape"] == "sequence":
+        return definition.UnboundedSequence(element), f"sequence<{text}>"
+    return element, text
+
+
+def private_module(name):
+    """The name of the private module that stock ROS 2 has for a definition: `LoadMap` is in
+    `_load_map`."""
+    parts = [name[:1]]
+    for index, letter in enumerate(name[1:], 1):
+        before, after = name[index - 1], name[index + 1:index + 2]
+        begins_word = before.islower() or before.isdigit() or after.islower()
+        parts.append(f"_{letter}" if letter.isupper() and begins_word else letter)
+    return f"_{''.join(parts).lower()}"
+
+
+def _module_of(package, namespace, name):
+    # Names of definitions have no underscore; those of parts begin with the definition's.
+    return f"{package}.{namespace}.{private_module(name.split('_')[0])}"
+
+
+def message_class(name):
+    """The class of a message type, by a full name such as `std_msgs/msg/String`."""
+    known = _known.get(name)
+    if known is not None:
+        return known
+    with _lock:
+        return _known.get(name) or _make(name)
+
+
+def _make(name):
+    described = interfaces().definition(name)
+    name = described["name"]
+    if name in _known:
+        return _known[name]
+    package, namespace, short = name.split("/")
+    slot_types, field_types, nested, slots = [], {}, {}, []
+    constants = dict(described["constants"])
+    for field in described["fields"]:
+        slot_type, text = _slot_type(field)
+        slot_types.append(slot_type)
+        field_types[field["name"]] = text
+        slots.append(f"_{field['name']}")
+        if field["nested"]:
+            nested[field["nested"]] = message_class(field["nested"])._feros_type
+        if field["default"] is not None:
+            constants[f"{field['name'].upper()}__DEFAULT"] = field["default"]
+    message_type = interfaces().message_type(name)
+    made = MessageMeta(short, (Message,), {
+        "__slots__": [*slots, "_check_fields"],
+        "__module__": _module_of(package, namespace, short),
+        "__doc__": f"Message class '{short}'.",
+        "_fields_and_field_types": field_types,
+        "SLOT_TYPES": tuple(slot_types),
+        "_feros_type": message_type,
+        "_feros_name": name,
+        "_feros_constants": frozenset(constants),
+        **constants,
+    })
+    message_type.bind(made, nested)
+    _known[name] = made
+    return made
+
+
+class InterfaceMeta(type):
+    """The class of service and action classes."""
+
+
+def _refuse(kind):
+    def __init__(self):
+        raise NotImplementedError(f"{kind} classes can not be instantiated")
+
+    return __init__
+
+
+def service_class(name):
+    """The class of a service type, by a full name such as `std_srvs/srv/SetBool`."""
+    name = interfaces().find(name) if name not in _known else name
+    with _lock:
+        if name in _known:
+            return _known[name]
+        package, namespace, short = name.split("/")
+        made = InterfaceMeta(short, (), {
+            "__module__": _module_of(package, namespace, short),
+            "__doc__": f"Service class '{short}'.",
+            "__init__": _refuse("Service"),
+            "Request": message_class(f"{name}_Request"),
+            "Response": message_class(f"{name}_Response"),
+            "Event": message_class(f"{name}_Event"),
+            "_feros_name": name,
+        })
+        _known[name] = made
+        return made
+
+
+def action_class(name):
+    """The class of an action type, by a full name such as `example_interfaces/action/Fibonacci`."""
+    name = interfaces().find(name) if name not in _known else name
+    with _lock:
+        if name in _known:
+            return _known[name]
+        package, namespace, short = name.split("/")
+        impl = type("Impl", (), {
+            "SendGoalService": service_class(f"{name}_SendGoal"),
+            "GetResultService": service_class(f"{name}_GetResult"),
+            "FeedbackMessage": message_class(f"{name}_FeedbackMessage"),
+            "CancelGoalService": service_class("action_msgs/srv/CancelGoal"),
+            "GoalStatusMessage": message_class("action_msgs/msg/GoalStatusArray"),
+        })
+        made = InterfaceMeta(short, (), {
+            "__module__": _module_of(package, namespace, short),
+            "__doc__": f"Action class '{short}'.",
+            "__init__": _refuse("Action"),
+            "Goal": message_class(f"{name}_Goal"),
+            "Result": message_class(f"{name}_Result"),
+            "Feedback": message_class(f"{name}_Feedback"),
+            "Impl": impl,
+            "_feros_name": name,
+        })
+        _known[name] = made
+        return made
+
+
+def interface_class(name):
+    """The class of a message, service or action, by its full name or `package/Name`."""
+    if name in _known:
+        return _known[name]
+    name = interfaces().find(name)
+    kind = interfaces().kind(name)
+    if kind == "action":
+        return action_class(name)
+    if kind == "srv":
+        return service_class(name)
+    return message_class(name)
+
+
+def message_type(cls):
+    """What encodes and decodes messages of a class.
+
+    Raises `TypeError` for what is no class of messages.
+    """
+    try:
+        return cls._feros_type
+    except AttributeError:
+        raise TypeError(
+            f"{cls!r} is no message class of feros: import it from feros.msgs, such as"
+            " feros.msgs.std_msgs.msg.String"
+        ) from None
+
+
+def namespace_module(module_name, package, namespace):
+    """`__getattr__`, `__dir__` and `__all__` of the module of a namespace of a package, such as
+    `std_msgs.msg`: classes are made when they are asked for."""
+    names = interfaces().names(package, namespace)
+    parts = []
+    for name in names:
+        parts.append(name)
+        if namespace == "srv":
+            parts += [f"{name}_{part}" for part in ("Request", "Response", "Event")]
+        elif namespace == "action":
+            parts += [f"{name}_{part}" for part in ("Goal", "Result", "Feedback")]
+            parts += [f"{name}_FeedbackMessage", f"{name}_SendGoal", f"{name}_GetResult"]
+            for service in ("SendGoal", "GetResult"):
+                parts += [f"{name}_{service}_{p}" for p in ("Request", "Response", "Event")]
+    by_module = {private_module(name): name for name in names}
+    known = frozenset(parts)
+
+    def __getattr__(name):
+        if name in known:
+            made = interface_class(f"{package}/{namespace}/{name}")
+        elif name in by_module:
+            made = _private(f"{module_name}.{name}", package, namespace, by_module[name], parts)
+        else:
+            raise AttributeError(_unknown(module_name, name, names))
+        setattr(sys.modules[module_name], name, made)
+        return made
+
+    return __getattr__, lambda: sorted(known), list(names)
+
+
+def _unknown(module_name, name, names):
+    import difflib
+
+    near = difflib.get_close_matches(name, names, 3)
+    hint = f": did you mean {', '.join(near)}?" if near else ""
+    return f"module {module_name!r} has no type {name!r}{hint}"
+
+
+def _private(module_name, package, namespace, definition_name, parts):
+    """The module that stock ROS 2 has for one definition, such as `nav2_msgs.srv._load_map`."""
+    import types
+
+    module = types.ModuleType(module_name)
+    for part in parts:
+        if part == definition_name or part.startswith(f"{definition_name}_"):
+            setattr(module, part, interface_class(f"{package}/{namespace}/{part}"))
+    sys.modules[module_name] = module
+    return module
+
+
+def serialize(message):
+    """The serialized message: CDR, with its 4-byte header."""
+    return message_type(type(message)).encode(message)
+
+
+def deserialize(data, cls):
+    """A message of a class, of serialized bytes.
+
+    Raises `DecodeError` where the bytes are no such message.
+    """
+    return message_type(cls).decode(data)

@@ -1,0 +1,434 @@
+"""Actions: goals that take their time, with feedback on the way, a result at the end, and a way to
+cancel."""
+
+import inspect
+import threading
+import time
+import uuid
+import weakref
+from enum import IntEnum
+
+from feros import _feros
+from feros._messages import message_class, service_class
+from feros.qos import QoSProfile
+
+CANCEL_ALL = bytes(16)
+
+
+class GoalStatus(IntEnum):
+    """The state of a goal."""
+
+    UNKNOWN = 0
+    ACCEPTED = 1
+    EXECUTING = 2
+    CANCELING = 3
+    SUCCEEDED = 4
+    CANCELED = 5
+    ABORTED = 6
+
+    @property
+    def is_terminal(self):
+        """Whether the goal has ended."""
+        return self >= GoalStatus.SUCCEEDED
+
+
+# What may follow what, as `rcl_action` has it.
+_FOLLOWS = {
+    GoalStatus.EXECUTING: (GoalStatus.ACCEPTED,),
+    GoalStatus.CANCELING: (GoalStatus.ACCEPTED, GoalStatus.EXECUTING),
+    GoalStatus.SUCCEEDED: (GoalStatus.EXECUTING, GoalStatus.CANCELING),
+    GoalStatus.ABORTED: (GoalStatus.EXECUTING, GoalStatus.CANCELING),
+    GoalStatus.CANCELED: (GoalStatus.CANCELING,),
+}
+
+
+class GoalRejected(_feros.FerosError):
+    """The server does not want a goal."""
+
+
+class GoalError(_feros.FerosError):
+    """What was done with a goal is not possible in its state."""
+
+
+class ServerGoal:
+    """A goal that a server has accepted."""
+
+    def __init__(self, server, goal_id, request, stamp):
+        self._server = server
+        self._lock = threading.Lock()
+        self._status = GoalStatus.ACCEPTED
+        self._waiting = []
+        self._result = None
+        self._ended_at = None
+        self.goal_id = goal_id
+        self.request = request
+        self.stamp = stamp
+
+    @property
+    def status(self):
+        """Its state."""
+        return self._status
+
+    @property
+    def is_cancel_requested(self):
+        """Whether somebody wants it canceled."""
+        return self._status == GoalStatus.CANCELING
+
+    def publish_feedback(self, feedback):
+        """Tells clients how it goes. After the end of the goal nobody listens any more."""
+        self._server._publish_feedback(self.goal_id, feedback)
+
+    def succeed(self, result=None):
+        """Ends it with success."""
+        self._end(GoalStatus.SUCCEEDED, result)
+
+    def abort(self, result=None):
+        """Ends it without success."""
+        self._end(GoalStatus.ABORTED, result)
+
+    def canceled(self, result=None):
+        """Ends it as canceled, after somebody wanted that."""
+        self._end(GoalStatus.CANCELED, result)
+
+    def _change(self, status):
+        with self._lock:
+            if self._status not in _FOLLOWS[status]:
+                return False
+            self._status = status
+            return True
+
+    def _end(self, status, result):
+        if result is None:
+            result = self._server._cls.Result()
+        if not self._change(status):
+            raise GoalError(
+                f"goal {self.goal_id.hex()} of {self._server.action_name} cannot become"
+                f" {status.name}: it is {self._status.name}"
+            )
+        with self._lock:
+            self._result = result
+            self._ended_at = time.monotonic()
+            waiting, self._waiting = self._waiting, []
+        self._server._ended(self)
+        for responder in waiting:
+            self._server._send_result(responder, status, result)
+
+
+class ActionServer:
+    """Answers goals of an action.
+
+    `execute(goal)` gets each accepted `ServerGoal` on a thread of its own, and returns the result;
+    it may be `async`. What it raises aborts the goal, and is printed. If it returns while somebody
+    wants the goal canceled and `goal.canceled()` was not called, the goal has succeeded.
+
+    `on_goal(request)` says whether a goal is accepted, `on_cancel(goal)` whether it may be canceled;
+    both are, if not said. At most `max_goals` execute at a time: others are rejected. Results are
+    kept for `result_timeout` seconds for clients that ask late.
+    """
+
+    def __init__(
+        self, node, cls, name, execute, *, on_goal=None, on_cancel=None, max_goals=64,
+        result_timeout=10.0, callback_group=None,
+    ):
+        self._node, self._cls, self._execute = node, cls, execute
+        self._on_goal, self._on_cancel = on_goal, on_cancel
+        self._max_goals, self._result_timeout = max_goals, result_timeout
+        self._goals = {}
+        self._lock = threading.Lock()
+        self.action_name = node.resolve_topic_name(name)
+        base = f"{self.action_name}/_action"
+        impl = cls.Impl
+        self._status = node.create_publisher(
+            impl.GoalStatusMessage, f"{base}/status", QoSProfile.latched()
+        )
+        self._feedback = node.create_publisher(impl.FeedbackMessage, f"{base}/feedback")
+        self._expiry = node.create_wall_timer(1.0, self._expire)
+        self._expiry.cancel()
+        self._entities = [
+            self._status,
+            self._feedback,
+            self._expiry,
+            self._serve(impl.SendGoalService, f"{base}/send_goal", self._accept, callback_group),
+            self._serve(
+                impl.CancelGoalService, f"{base}/cancel_goal", self._cancel, callback_group
+            ),
+            self._serve(impl.GetResultService, f"{base}/get_result", self._result, callback_group),
+        ]
+
+    def _serve(self, cls, name, answer, group):
+        return self._node.create_service(cls, name, answer, callback_group=group)
+
+    def _accept(self, request, responder):
+        response = self._cls.Impl.SendGoalService.Response()
+        response.stamp = self._node.clock.now_message()
+        goal_id = bytes(request.goal_id.uuid)
+        with self._lock:
+            executing = sum(not goal.status.is_terminal for goal in self._goals.values())
+            is_free = goal_id not in self._goals and executing < self._max_goals
+        if is_free and (self._on_goal is None or self._on_goal(request.goal)):
+            goal = ServerGoal(self, goal_id, request.goal, response.stamp)
+            with self._lock:
+                self._goals[goal_id] = goal
+            response.accepted = True
+            responder.send(response)
+            goal._change(GoalStatus.EXECUTING)
+            self._publish_status()
+            threading.Thread(
+                target=self._run, args=(goal,), name=f"feros-goal-{goal_id.hex()[:6]}", daemon=True
+            ).start()
+        else:
+            responder.send(response)
+
+    def _run(self, goal):
+        try:
+            result = self._execute(goal)
+            if inspect.isawaitable(result):
+                import asyncio
+
+                async def awaited():
+                    return await result
+
+                result = asyncio.run(awaited())
+            if not goal.status.is_terminal:
+                goal.succeed(result)
+        except BaseException as error:  # the thread ends here, and the goal must not hang
+            if not goal.status.is_terminal:
+                goal.abort()
+            if self._node._context.ok():
+                import traceback
+
+                traceback.print_exception(error)
+
+    def _cancel(self, request):
+        response = self._cls.Impl.CancelGoalService.Response()
+        wanted = bytes(request.goal_info.goal_id.uuid)
+        stamp = request.goal_info.stamp
+        before = stamp.sec * 1_000_000_000 + stamp.nanosec
+        with self._lock:
+            goals = list(self._goals.values())
+        if wanted != CANCEL_ALL and before == 0:
+            goals = [goal for goal in goals if goal.goal_id == wanted]
+            if not goals:
+                response.return_code = response.ERROR_UNKNOWN_GOAL_ID
+                return response
+            if goals[0].status.is_terminal:
+                response.return_code = response.ERROR_GOAL_TERMINATED
+                return response
+        elif before:
+            goals = [
+                goal for goal in goals
+                if goal.goal_id == wanted
+                or goal.stamp.sec * 1_000_000_000 + goal.stamp.nanosec <= before
+            ]
+        for goal in goals:
+            if goal.status.is_terminal or (self._on_cancel and not self._on_cancel(goal)):
+                continue
+            if goal.is_cancel_requested or goal._change(GoalStatus.CANCELING):
+                response.goals_canceling.append(self._info(goal))
+        if not response.goals_canceling:
+            response.return_code = response.ERROR_REJECTED
+        self._publish_status()
+        return response
+
+    def _result(self, request, responder):
+        with self._lock:
+            goal = self._goals.get(bytes(request.goal_id.uuid))
+        if goal is None:
+            self._send_result(responder, GoalStatus.UNKNOWN, self._cls.Result())
+            return
+        with goal._lock:
+            if goal._ended_at is None:
+                goal._waiting.append(responder)
+                return
+        self._send_result(responder, goal.status, goal._result)
+
+    def _send_result(self, responder, status, result):
+        response = self._cls.Impl.GetResultService.Response()
+        response.status = int(status)
+        response.result = result
+        responder.send(response)
+
+    def _publish_feedback(self, goal_id, feedback):
+        message = self._cls.Impl.FeedbackMessage()
+        message.goal_id.uuid = list(goal_id)
+        message.feedback = feedback
+        self._feedback.publish(message)
+
+    def _info(self, goal):
+        info = message_class("action_msgs/msg/GoalInfo")()
+        info.goal_id.uuid = list(goal.goal_id)
+        info.stamp = goal.stamp
+        return info
+
+    def _publish_status(self):
+        message = self._cls.Impl.GoalStatusMessage()
+        with self._lock:
+            goals = list(self._goals.values())
+        for goal in goals:
+            status = message_class("action_msgs/msg/GoalStatus")()
+            status.goal_info = self._info(goal)
+            status.status = int(goal.status)
+            message.status_list.append(status)
+        self._status.publish(message)
+
+    def _ended(self, goal):
+        self._publish_status()
+        if self._expiry.is_canceled():
+            self._expiry.reset()
+
+    def _expire(self):
+        oldest = time.monotonic() - self._result_timeout
+        with self._lock:
+            self._goals = {
+                goal_id: goal for goal_id, goal in self._goals.items()
+                if goal._ended_at is None or goal._ended_at > oldest
+            }
+            is_idle = not any(goal._ended_at is not None for goal in self._goals.values())
+        if is_idle:
+            self._expiry.cancel()
+
+    def destroy(self):
+        """Ends it. Goals that have not ended are aborted, and their clients hear that."""
+        with self._lock:
+            goals = list(self._goals.values())
+        for goal in goals:
+            if not goal.status.is_terminal:
+                goal._change(GoalStatus.EXECUTING)
+                goal.abort()
+        for entity in self._entities:
+            entity.destroy()
+
+
+class Pending:
+    """What comes of a goal: await it in asyncio, or `wait` for it in place."""
+
+    __slots__ = ("_call", "_finish")
+
+    def __init__(self, call, finish):
+        self._call, self._finish = call, finish
+
+    def wait(self, timeout=None):
+        """What came; raises `TimeoutError` after so many seconds, and may be waited for again."""
+        return self._finish(self._call.wait(timeout))
+
+    def __await__(self):
+        response = yield from self._call.__await__()
+        return self._finish(response)
+
+
+class ClientGoal:
+    """A goal that a server has accepted."""
+
+    def __init__(self, client, goal_id, stamp, on_feedback):
+        self._client = client
+        self._on_feedback = on_feedback
+        self.goal_id = goal_id
+        self.accepted_at = stamp
+        self.status = GoalStatus.ACCEPTED
+
+    def result(self):
+        """Its status and result at the end, as `(GoalStatus, message)`: to be awaited or waited
+        for."""
+        request = self._client._cls.Impl.GetResultService.Request()
+        request.goal_id.uuid = list(self.goal_id)
+
+        def finish(response):
+            self.status = GoalStatus(response.status)
+            return self.status, response.result
+
+        return Pending(self._client._get_result.call(request), finish)
+
+    def cancel(self):
+        """Asks for the end of it; says, when awaited or waited for, whether the server will cancel
+        it."""
+        request = service_class("action_msgs/srv/CancelGoal").Request()
+        request.goal_info.goal_id.uuid = list(self.goal_id)
+
+        def finish(response):
+            canceling = [bytes(info.goal_id.uuid) for info in response.goals_canceling]
+            return self.goal_id in canceling
+
+        return Pending(self._client._cancel.call(request), finish)
+
+
+class ActionClient:
+    """Sends goals of an action. Answers and results need no executor; feedback comes by the one that
+    spins the node."""
+
+    def __init__(self, node, cls, name):
+        self._node, self._cls = node, cls
+        # As long as somebody has the goal: its feedback may come behind its result.
+        self._goals = weakref.WeakValueDictionary()
+        self._lock = threading.Lock()
+        self.action_name = node.resolve_topic_name(name)
+        base = f"{self.action_name}/_action"
+        impl = cls.Impl
+        self._send_goal = node.create_client(impl.SendGoalService, f"{base}/send_goal")
+        self._cancel = node.create_client(impl.CancelGoalService, f"{base}/cancel_goal")
+        self._get_result = node.create_client(impl.GetResultService, f"{base}/get_result")
+        self._feedback = node.create_subscription(
+            impl.FeedbackMessage, f"{base}/feedback", self._deliver
+        )
+        self._statuses = node.create_subscription(
+            impl.GoalStatusMessage, f"{base}/status", self._note, QoSProfile.latched()
+        )
+
+    def server_is_ready(self):
+        """Whether a server is there with all that an action has."""
+        clients = (self._send_goal, self._cancel, self._get_result)
+        return (
+            all(client.service_is_ready() for client in clients)
+            and self._feedback.publisher_count > 0
+            and self._statuses.publisher_count > 0
+        )
+
+    def wait_for_server(self, timeout=None):
+        """Waits until a server is there; says whether it is after so many seconds."""
+        try:
+            what = f"a server of the action {self.action_name}"
+            self._node.wait_for_graph(self.server_is_ready, timeout, what)
+        except TimeoutError:
+            return False
+        return True
+
+    def send_goal(self, goal, on_feedback=None):
+        """Sends a goal; awaited or waited for it is a `ClientGoal`. `on_feedback(message)` is called
+        for each feedback.
+
+        Raises `GoalRejected`, when awaited or waited for, where the server does not want it.
+        """
+        goal_id = uuid.uuid4().bytes
+        request = self._cls.Impl.SendGoalService.Request()
+        request.goal_id.uuid = list(goal_id)
+        request.goal = goal
+        handle = ClientGoal(self, goal_id, None, on_feedback)
+        with self._lock:
+            self._goals[goal_id] = handle  # before it is sent: feedback may come before the answer
+
+        def finish(response):
+            if not response.accepted:
+                raise GoalRejected(f"the server of {self.action_name} rejected the goal")
+            handle.accepted_at = response.stamp
+            return handle
+
+        return Pending(self._send_goal.call(request), finish)
+
+    def _deliver(self, message):
+        with self._lock:
+            goal = self._goals.get(bytes(message.goal_id.uuid))
+        if goal is not None and goal._on_feedback is not None:
+            goal._on_feedback(message.feedback)
+
+    def _note(self, message):
+        for status in message.status_list:
+            with self._lock:
+                goal = self._goals.get(bytes(status.goal_info.goal_id.uuid))
+            if goal is not None:
+                goal.status = GoalStatus(status.status)
+
+    def destroy(self):
+        """Ends it. Its goals go on."""
+        for entity in (
+            self._send_goal, self._cancel, self._get_result, self._feedback, self._statuses
+        ):
+            entity.destroy()

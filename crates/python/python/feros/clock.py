@@ -1,0 +1,105 @@
+"""Clocks. Times are whole nanoseconds."""
+
+from enum import IntEnum
+
+from feros import _feros
+
+
+class ClockType(IntEnum):
+    """Which time a clock shows."""
+
+    ROS = 1
+    SYSTEM = 2
+    STEADY = 3
+
+
+class ClockChange(IntEnum):
+    """Whether a jump is a change of the clock's source."""
+
+    NONE = 1
+    SIMULATED_TIME_ON = 2
+    SIMULATED_TIME_OFF = 3
+
+
+class TimeJump:
+    """A jump of a clock: the times before and after in nanoseconds, and the change of its source."""
+
+    __slots__ = ("before", "after", "change")
+
+    def __init__(self, before, after, change):
+        self.before, self.after, self.change = before, after, ClockChange(change)
+
+    @property
+    def delta(self):
+        """By how many nanoseconds the time leapt; zero where the source changed."""
+        return self.after - self.before if self.change == ClockChange.NONE else 0
+
+    def __repr__(self):
+        return f"TimeJump(before={self.before}, after={self.after}, change={self.change.name})"
+
+
+class Clock:
+    """A clock: steady, the system's, or ROS time, which may be simulated."""
+
+    __slots__ = ("_clock",)
+
+    def __init__(self, clock_type=ClockType.SYSTEM):
+        self._clock = _feros.Clock(int(clock_type))
+
+    @classmethod
+    def _of(cls, clock):
+        made = cls.__new__(cls)
+        made._clock = clock
+        return made
+
+    def now(self):
+        """The time now, in nanoseconds."""
+        return self._clock.now()
+
+    def now_message(self):
+        """The time now, as a `builtin_interfaces/Time`."""
+        from feros._messages import message_class
+
+        sec, nanosec = divmod(self._clock.now(), 1_000_000_000)
+        return message_class("builtin_interfaces/msg/Time")(sec=sec, nanosec=nanosec)
+
+    @property
+    def clock_type(self):
+        """Which time it shows."""
+        return ClockType(self._clock.clock_type)
+
+    @property
+    def is_simulated(self):
+        """Whether it shows simulated time."""
+        return self._clock.is_simulated
+
+    def sleep_until(self, until, context):
+        """Blocks until the clock shows a time in nanoseconds; says whether it does, which it does
+        not where the context was shut down before."""
+        return context._context.sleep_until(self._clock, until)
+
+    def sleep_for(self, seconds, context):
+        """Blocks for a time of this clock, as `sleep_until`."""
+        return self.sleep_until(self.now() + round(seconds * 1_000_000_000), context)
+
+    def on_jump(
+        self, callback, *, before=None, on_change=True, min_forward=None, min_backward=1e-9
+    ):
+        """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` ahead of it, on the thread
+        that sets the clock. Jumps are changes of the clock's source, with `on_change`, and leaps by
+        at least so many seconds; `None` is for leaps that are no jumps. Only ROS time jumps.
+
+        Returns a handle with `remove`; the callbacks end with it, too, so keep it.
+        """
+        def nanos(seconds, what):
+            if seconds is not None and seconds <= 0:
+                raise ValueError(f"{what} is the size of a leap: it cannot be {seconds} s")
+            return None if seconds is None else max(1, round(seconds * 1_000_000_000))
+
+        def told(callback):
+            return None if callback is None else lambda *jump: callback(TimeJump(*jump))
+
+        return self._clock.create_jump_callback(
+            told(before), told(callback), on_change, nanos(min_forward, "min_forward"),
+            nanos(min_backward, "min_backward"),
+        )

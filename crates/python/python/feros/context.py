@@ -1,0 +1,128 @@
+"""The context: one participant in the ROS graph, its nodes, and the wish of the process to end."""
+
+import atexit
+import os
+import sys
+import weakref
+
+from feros import _feros
+from feros._gone import Gone
+
+_open = weakref.WeakSet()
+_was_made = False  # here, or in the process that this one was forked from
+_is_forked = False
+
+
+def _shutdown_all():
+    """Ends threads that call Python before the interpreter does."""
+    for context in list(_open):
+        context.shutdown()
+
+
+def _forget_all():
+    """A child of the process has none of the threads that a context and its engine need."""
+    global _is_forked
+    _is_forked = _was_made
+    for context in list(_open):
+        context._end(_FORKED)
+    _open.clear()
+
+
+_FORKED = (
+    "this process was forked from one that had a context already, whose threads are not here: start"
+    " a new process, such as by the method `spawn` of multiprocessing, or fork before"
+)
+
+
+atexit.register(_shutdown_all)
+os.register_at_fork(after_in_child=_forget_all)
+
+
+class Context:
+    """One participant. Use it as a context manager, with `with` or `async with`: it is shut down at
+    the end.
+
+    `args` are the arguments of the command line without the program's name, `sys.argv[1:]` if not
+    given; those after `--ros-args` are used, and `remaining_arguments` has the others. `domain_id`
+    is that of ROS_DOMAIN_ID if not given.
+
+    Raises `FerosError` where arguments or environment cannot be used.
+    """
+
+    def __init__(self, args=None, *, domain_id=None):
+        global _was_made
+        if _is_forked:
+            raise _feros.FerosError(_FORKED)
+        args = sys.argv[1:] if args is None else list(args)
+        _was_made = True
+        self._context = _feros.Context(args, domain_id)
+        self._nodes = weakref.WeakSet()
+        self._background = None
+        _open.add(self)
+
+    @property
+    def remaining_arguments(self):
+        """Arguments that are not of ROS."""
+        return self._context.remaining_arguments
+
+    @property
+    def domain_id(self):
+        """The domain."""
+        return self._context.domain_id
+
+    def ok(self):
+        """Whether it was not shut down yet."""
+        return self._context.ok()
+
+    def shutdown(self):
+        """Ends all spinning and waiting. Calling it again does nothing."""
+        self._context.shutdown()
+        background, self._background = self._background, None
+        if background is not None:
+            background.join()
+
+    def on_shutdown(self, callback):
+        """Calls `callback()` when the context is shut down, on the thread that does it."""
+        self._context.on_shutdown(callback)
+
+    def create_node(self, name, **options):
+        """Makes a node; see `Node` for the options."""
+        from feros.node import Node
+
+        return Node(name, context=self, **options)
+
+    def create_lifecycle_node(self, name, **options):
+        """Makes a managed node; `LifecycleNode` is for those with callbacks."""
+        from feros.lifecycle import LifecycleNode
+
+        return LifecycleNode(name, context=self, **options)
+
+    def spin_in_background(self, node):
+        """Has the callbacks of a node run on a thread of the context's own, if no executor spins it
+        yet. What is awaited in asyncio needs it, and calls it."""
+        if node._executor is not None:
+            return
+        if self._background is None:
+            self._background = _feros.Executor()
+        self._background.add_node(node._node)
+        node._executor = self._background
+        self._background.start()
+
+    def _end(self, why):
+        for node in list(self._nodes):
+            node._end(why)
+        self._context, self._background = Gone(why), None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for node in list(self._nodes):
+            node.destroy()
+        self.shutdown()
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        self.__exit__()

@@ -1,0 +1,330 @@
+"""What nodes make: publishers, subscriptions, services, clients, timers; and their parameters."""
+
+from feros._gone import Gone
+from feros.qos import QoSProfile
+
+
+class Endpoint:
+    """What belongs to a node, and ends when it is destroyed."""
+
+    def __init__(self, node, inner):
+        self._node = node
+        self._inner = inner
+        node._entities.append(self)
+
+    def destroy(self):
+        """Ends it. Using it afterwards is an error."""
+        if self in self._node._entities:
+            self._node._entities.remove(self)
+        self._end(f"the {type(self).__name__} was destroyed")
+
+    def _end(self, why):
+        self._inner = Gone(why)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        return self is other
+
+
+class Publisher(Endpoint):
+    """Publishes messages of one type on one topic."""
+
+    def __init__(self, node, inner, cls):
+        super().__init__(node, inner)
+        self.message_class = cls
+        self.publish = inner.publish
+
+    def publish(self, message):
+        """Publishes a message.
+
+        Raises `TypeError`, `ValueError` or `OverflowError` where a field does not hold what it
+        should, and `FerosError` where it cannot be sent.
+        """
+        self._inner.publish(message)
+
+    def publish_serialized(self, data):
+        """Publishes a message that is serialized already, with its 4-byte header."""
+        self._inner.publish_serialized(data)
+
+    def loan(self, shape=None):
+        """Lends memory for a message of this shape, to be filled and published: where a subscription
+        of another process of this host reads it, it is written there.
+
+        A shape is a dict with the number of elements of each sequence of numbers, the values of
+        texts and lists, and dicts for messages; other fields may have values as well.
+
+            loan = publisher.loan({"data": 640 * 480 * 3, "encoding": "rgb8"})
+            loan.height, loan.width = 480, 640
+            loan.data[:] = 128
+            loan.publish()
+        """
+        from feros.loan import Loan
+
+        return Loan(*self._inner.loan(shape))
+
+    @property
+    def copied_loans(self):
+        """Loans whose messages were copied, because their arrays were still held."""
+        return self._inner.copied_loans
+
+    @property
+    def topic_name(self):
+        """The fully qualified topic."""
+        return self._inner.topic_name
+
+    @property
+    def qos(self):
+        """Its policies, as they came out."""
+        return QoSProfile._of(self._inner.qos)
+
+    @property
+    def gid(self):
+        """Its identity."""
+        return self._inner.gid
+
+    @property
+    def subscription_count(self):
+        """Subscriptions that match now."""
+        return self._inner.subscription_count
+
+    def wait_for_subscriptions(self, count=1, timeout=None):
+        """Waits until so many subscriptions match; raises `TimeoutError` after so many seconds."""
+        self._inner.wait_for_subscriptions(count, timeout)
+
+    def wait_for_all_acked(self, timeout=None):
+        """Waits until reliable subscriptions have what was published; says whether they do."""
+        return self._inner.wait_for_all_acked(timeout)
+
+    def assert_liveliness(self):
+        """Shows that it is alive, where liveliness is manual."""
+        self._inner.assert_liveliness()
+
+    def transports(self):
+        """The transport of each match, and why it is not a shorter one."""
+        return self._inner.transports()
+
+    def counts(self):
+        """Deliveries by transport: within the process, by shared memory, by network."""
+        return self._inner.counts()
+
+    def _end(self, why):
+        super()._end(why)
+        vars(self).pop("publish", None)
+
+
+class Subscription(Endpoint):
+    """Receives messages of one type from one topic."""
+
+    @property
+    def topic_name(self):
+        """The fully qualified topic."""
+        return self._inner.topic_name
+
+    @property
+    def qos(self):
+        """Its policies, as they came out."""
+        return QoSProfile._of(self._inner.qos)
+
+    @property
+    def publisher_count(self):
+        """Publishers that match now."""
+        return self._inner.publisher_count
+
+    def wait_for_publishers(self, count=1, timeout=None):
+        """Waits until so many publishers match; raises `TimeoutError` after so many seconds."""
+        self._inner.wait_for_publishers(count, timeout)
+
+    @property
+    def refused_messages(self):
+        """Messages that were none of the type."""
+        return self._inner.refused_messages
+
+    @property
+    def pinned_messages(self):
+        """Messages that arrays keep in the memory that they came in."""
+        return self._inner.pinned_messages
+
+    @property
+    def copied_messages(self):
+        """Messages that were copied, because too many were kept."""
+        return self._inner.copied_messages
+
+    def counts(self):
+        """Messages by transport: within the process, by shared memory, by network."""
+        return self._inner.counts()
+
+
+class Service(Endpoint):
+    """Answers the requests of a service."""
+
+    @property
+    def service_name(self):
+        """The fully qualified name."""
+        return self._inner.service_name
+
+
+class Call:
+    """A call of a service: await it in asyncio, or `wait` for it in place. Neither needs an
+    executor."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call):
+        self._call = call
+
+    def wait(self, timeout=None):
+        """The response.
+
+        Raises `TimeoutError` after so many seconds, after which it may be waited for again, and
+        `CallFailed` where there will be none.
+        """
+        return self._call.wait(timeout)
+
+    def cancel(self):
+        """Forgets the call."""
+        self._call.cancel()
+
+    def __await__(self):
+        from feros import _aio
+
+        return _aio.response(self._call).__await__()
+
+
+class Client(Endpoint):
+    """Calls a service."""
+
+    def call(self, request):
+        """Sends a request; returns a `Call` to be awaited or waited for."""
+        return Call(self._inner.call(request))
+
+    def call_async(self, request):
+        """Sends a request; returns a `Future` that the executor of the node ends."""
+        from feros.future import Future
+
+        future = Future()
+
+        def end(response, error):
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(response)
+
+        self._inner.call_with_callback(request, end)
+        return future
+
+    @property
+    def service_name(self):
+        """The fully qualified name."""
+        return self._inner.service_name
+
+    def service_is_ready(self):
+        """Whether a server is there."""
+        return self._inner.service_is_ready()
+
+    def wait_for_service(self, timeout=None):
+        """Waits until a server is there; says whether it is after so many seconds."""
+        return self._inner.wait_for_service(timeout)
+
+
+class Timer(Endpoint):
+    """Calls a callback again and again."""
+
+    def cancel(self):
+        """Ends calling it, until `reset`."""
+        self._inner.cancel()
+
+    def reset(self):
+        """Begins a new period."""
+        self._inner.reset()
+
+    def is_canceled(self):
+        """Whether it was canceled."""
+        return self._inner.is_canceled()
+
+    @property
+    def period(self):
+        """In seconds."""
+        return self._inner.period / 1_000_000_000
+
+    @property
+    def time_until_next_call(self):
+        """In seconds; `None` where it was canceled."""
+        nanos = self._inner.time_until_next_call()
+        return None if nanos is None else nanos / 1_000_000_000
+
+
+class GuardCondition(Endpoint):
+    """Has the executor call a callback after each trigger."""
+
+    def trigger(self):
+        """From any thread."""
+        self._inner.trigger()
+
+
+class Parameters:
+    """The parameters of a node, by name: values are bool, int, float, str, bytes and lists of
+    these."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def declare(self, name, default, **how):
+        """Declares a parameter that starts with `default`, unless command line or files say
+        otherwise; returns its value. `how` has `description`, `additional_constraints`,
+        `read_only`, `dynamic_typing`, `ignore_override`, and `floating_point_range` or
+        `integer_range` as (from, to, step).
+
+        Raises `ParameterError` where it is declared already, or its first value is not allowed.
+        """
+        return self._inner.declare(name, default, **how)
+
+    def undeclare(self, name):
+        """Forgets a parameter."""
+        self._inner.undeclare(name)
+
+    def __contains__(self, name):
+        return self._inner.has(name)
+
+    def __getitem__(self, name):
+        return self._inner.get(name)
+
+    def __setitem__(self, name, value):
+        self._inner.set({name: value})
+
+    def get(self, name, default=None):
+        """The value, or `default` where there is no such parameter."""
+        return self._inner.get(name) if self._inner.has(name) else default
+
+    def set(self, **values):
+        """Sets all of these or, where one is refused, none."""
+        self._inner.set(values)
+
+    def update(self, values):
+        """As `set`, with a dict."""
+        self._inner.set(dict(values))
+
+    def by_prefix(self, prefix):
+        """All below a prefix, by the rest of their names."""
+        return self._inner.by_prefix(prefix)
+
+    def names(self):
+        """All names."""
+        return self._inner.list()[0]
+
+    def describe(self, *names):
+        """What parameters are, as dicts."""
+        return self._inner.describe(list(names))
+
+    def on_set(self, callback):
+        """Asks `callback(values)` before parameters are set; a text that it returns is the reason
+        why they are not. Returns a handle with `remove`."""
+        return self._inner.on_set(lambda values: callback(_by_name(values)))
+
+    def after_set(self, callback):
+        """Calls `callback(values)` after parameters were set. Returns a handle with `remove`."""
+        return self._inner.after_set(lambda values: callback(_by_name(values)))
+
+
+def _by_name(values):
+    return {name: value for name, value, _ in values}

@@ -1,0 +1,103 @@
+"""Executors run the callbacks of nodes.
+
+Waiting and choosing is done without the lock of the interpreter; each callback takes it for itself.
+An exception of a callback ends the spinning, and is raised there.
+"""
+
+from feros import _feros
+
+
+class Executor:
+    """Runs the callbacks of its nodes on `threads` threads (0: one for each processor), in the order
+    of a policy: `fair`, `ros`, `priority` or `deadline`."""
+
+    def __init__(self, *, threads=1, policy="fair"):
+        self._executor = _feros.Executor(threads, policy)
+        self._nodes = []
+
+    def add_node(self, node):
+        """Runs the callbacks of a node from now on.
+
+        Raises `FerosError` where another executor does.
+        """
+        self._executor.add_node(node._node)
+        node._executor = self._executor
+        self._nodes.append(node)
+
+    def remove_node(self, node):
+        """Runs the callbacks of a node no more."""
+        self._executor.remove_node(node._node)
+        node._executor = None
+        self._nodes = [known for known in self._nodes if known is not node]
+
+    @property
+    def nodes(self):
+        """Its nodes."""
+        return list(self._nodes)
+
+    def spin(self):
+        """Runs callbacks until `stop` is called or a context is shut down."""
+        self._executor.spin()
+
+    def spin_once(self, timeout=None):
+        """Runs one callback, and says whether it did; waits for it for `timeout` seconds, without
+        one for ever."""
+        return self._executor.spin_once(timeout)
+
+    def spin_some(self, max_duration=None):
+        """Runs what is ready now, without waiting; says how many callbacks ran."""
+        return self._executor.spin_some(max_duration)
+
+    def spin_until(self, is_done, timeout=None):
+        """Runs callbacks until `is_done()` is true; says whether it is."""
+        return self._executor.spin_until(is_done, timeout)
+
+    def spin_until_complete(self, future, timeout=None):
+        """Runs callbacks until a future is done; returns its result.
+
+        Raises `TimeoutError` where it is not done in time, and what the future ended with.
+        """
+        future.add_done_callback(lambda _: self._executor.wake())
+        if not self._executor.spin_until(future.done, timeout):
+            raise TimeoutError("the future was not done in time, or the context was shut down")
+        return future.result()
+
+    def stop(self):
+        """Ends spinning, from any thread."""
+        self._executor.stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        for node in self._nodes:
+            self._executor.remove_node(node._node)
+            node._executor = None
+        self._nodes.clear()
+
+
+def _with_executor(node, run):
+    if node._executor is not None:
+        raise _feros.FerosError(f"node {node.fully_qualified_name} is spun by an executor already")
+    executor = Executor()
+    executor.add_node(node)
+    try:
+        return run(executor)
+    finally:
+        executor.remove_node(node)
+
+
+def spin(node):
+    """Runs the callbacks of a node on this thread until its context is shut down."""
+    _with_executor(node, lambda executor: executor.spin())
+
+
+def spin_once(node, timeout=None):
+    """Runs one callback of a node; says whether it did. An `Executor` is cheaper in a loop."""
+    return _with_executor(node, lambda executor: executor.spin_once(timeout))
+
+
+def spin_until_complete(node, future, timeout=None):
+    """Runs callbacks of a node until a future is done; returns its result."""
+    return _with_executor(node, lambda executor: executor.spin_until_complete(future, timeout))

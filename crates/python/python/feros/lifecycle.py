@@ -1,0 +1,268 @@
+"""Managed nodes: nodes that others start, stop and clean up step by step, as with stock ROS 2.
+
+    class Driver(feros.lifecycle.LifecycleNode):
+        def on_configure(self, previous):
+            self.scan = self.create_lifecycle_publisher(LaserScan, "scan")
+
+    with feros.Context() as context:
+        feros.spin(Driver("driver", context=context))  # feros lifecycle set /driver configure
+"""
+
+import weakref
+from enum import IntEnum
+
+from feros._feros import ChangeStateError
+from feros._gone import Gone
+from feros._messages import service_class
+from feros.action import Pending
+from feros.endpoints import Publisher
+from feros.node import Node
+
+__all__ = [
+    "CallbackReturn", "ChangeStateError", "LifecycleClient", "LifecycleNode", "LifecyclePublisher",
+    "State", "Transition",
+]
+
+
+class State(IntEnum):
+    """The state of a managed node."""
+
+    UNKNOWN = 0
+    UNCONFIGURED = 1
+    INACTIVE = 2
+    ACTIVE = 3
+    FINALIZED = 4
+    CONFIGURING = 10
+    CLEANINGUP = 11
+    SHUTTINGDOWN = 12
+    ACTIVATING = 13
+    DEACTIVATING = 14
+    ERRORPROCESSING = 15
+
+    @property
+    def label(self):
+        """As stock ROS 2 writes it."""
+        return self.name.lower()
+
+
+class CallbackReturn(IntEnum):
+    """How the callback of a transition ended."""
+
+    SUCCESS = 97
+    FAILURE = 98
+    ERROR = 99
+
+
+class Transition(tuple):
+    """A transition between two states: `(id, label, start, goal)`."""
+
+    __slots__ = ()
+
+    def __new__(cls, id, label, start, goal):
+        return super().__new__(cls, (id, label, State(start), State(goal)))
+
+    id = property(lambda self: self[0], doc="Its number.")
+    label = property(lambda self: self[1], doc="What it is called.")
+    start = property(lambda self: self[2], doc="The state that it begins in.")
+    goal = property(lambda self: self[3], doc="The state that it leads to.")
+
+    def __repr__(self):
+        return f"<{self.label} [{self.id}]: {self.start.label} -> {self.goal.label}>"
+
+
+class LifecyclePublisher(Publisher):
+    """Publishes while its node is active. Messages at other times are dropped, which is counted, and
+    warned of once until the node was active again."""
+
+    def __init__(self, node, inner, cls):
+        super().__init__(node, inner, cls)
+        self._send = self.publish
+        self.publish = self._publish
+        self.dropped_while_inactive = 0
+        self._has_warned = False
+
+    def _admits(self):
+        if self._node._lifecycle.is_activated:
+            self._has_warned = False
+            return True
+        self.dropped_while_inactive += 1
+        if not self._has_warned:
+            self._has_warned = True
+            self._node.logger.warning(
+                f"Trying to publish message on the topic '{self.topic_name}', but the publisher is"
+                " not activated: it is dropped, as all until the node is active"
+            )
+        return False
+
+    def _publish(self, message):
+        if self._admits():
+            self._send(message)
+
+    def publish_serialized(self, data):
+        """As `Publisher.publish_serialized`, while the node is active."""
+        if self._admits():
+            super().publish_serialized(data)
+
+    @property
+    def is_activated(self):
+        """Whether it sends."""
+        return self._node._lifecycle.is_activated
+
+    def _end(self, why):
+        super()._end(why)
+        vars(self).pop("_send", None)
+
+
+class LifecycleNode(Node):
+    """A managed node: a `Node` with a life cycle.
+
+    Override `on_configure`, `on_cleanup`, `on_activate`, `on_deactivate`, `on_shutdown` and
+    `on_error`: each gets the state that the node was in, and returns a `CallbackReturn`, or nothing
+    for success. What one raises is printed, and ends the transition with an error. They run on the
+    thread that asks for the transition, or where the executor runs the services by which others do;
+    `enable_communication_interface=False` leaves those out.
+    """
+
+    def __init__(self, name, *, context, **options):
+        super().__init__(name, context=context, **options)
+
+    def _make(self, context, name, options):
+        itself = weakref.ref(self)
+
+        def run(callback, previous):
+            node = itself()
+            if node is None:
+                return CallbackReturn.SUCCESS
+            returned = getattr(node, callback)(State(previous))
+            return int(CallbackReturn.SUCCESS if returned is None else returned)
+
+        self._lifecycle = context.create_lifecycle_node(name, run, **options)
+        return self._lifecycle.node()
+
+    def on_configure(self, previous):
+        """Gets ready what the node works with."""
+
+    def on_cleanup(self, previous):
+        """Gives that away again."""
+
+    def on_activate(self, previous):
+        """Begins to work."""
+
+    def on_deactivate(self, previous):
+        """Ends working."""
+
+    def on_shutdown(self, previous):
+        """Ends for good."""
+
+    def on_error(self, previous):
+        """After a callback had an error: with success the node is unconfigured, else finalized."""
+        return CallbackReturn.FAILURE
+
+    @property
+    def state(self):
+        """The state in which it is."""
+        return State(self._lifecycle.state)
+
+    def available_transitions(self):
+        """The transitions that begin in the state in which it is."""
+        return [Transition(*each) for each in self._lifecycle.transitions()]
+
+    def create_lifecycle_publisher(self, cls, topic, qos=10, **options):
+        """As `create_publisher`, for messages that are sent only while the node is active."""
+        return self._publisher(LifecyclePublisher, cls, topic, qos, **options)
+
+    def trigger_transition(self, transition):
+        """Runs a transition, by its number, its label or as it is; returns the state that it led to.
+
+        Raises `ChangeStateError` where there is no such transition now, or its callback had no
+        success.
+        """
+        wanted = transition.id if isinstance(transition, Transition) else transition
+        return State(self._lifecycle.trigger_transition(wanted))
+
+    def configure(self):
+        """Runs the transition `configure`, as `trigger_transition`."""
+        return self.trigger_transition("configure")
+
+    def cleanup(self):
+        """Runs the transition `cleanup`, as `trigger_transition`."""
+        return self.trigger_transition("cleanup")
+
+    def activate(self):
+        """Runs the transition `activate`, as `trigger_transition`."""
+        return self.trigger_transition("activate")
+
+    def deactivate(self):
+        """Runs the transition `deactivate`, as `trigger_transition`."""
+        return self.trigger_transition("deactivate")
+
+    def shutdown(self):
+        """Runs the transition `shutdown`, as `trigger_transition`."""
+        return self.trigger_transition("shutdown")
+
+    def destroy(self):
+        """Ends the node and all that it made. No callback of the life cycle is called for that."""
+        super().destroy()
+        self._lifecycle = Gone("the LifecycleNode was destroyed")
+
+    def _end(self, why):
+        super()._end(why)
+        self._lifecycle = Gone(why)
+
+
+class LifecycleClient:
+    """Manages a node of another program, or of this one. Answers are awaited or waited for."""
+
+    def __init__(self, node, name):
+        self._change_state = node.create_client(
+            service_class("lifecycle_msgs/srv/ChangeState"), f"{name}/change_state"
+        )
+        self._get_state = node.create_client(
+            service_class("lifecycle_msgs/srv/GetState"), f"{name}/get_state"
+        )
+        self._transitions = node.create_client(
+            service_class("lifecycle_msgs/srv/GetAvailableTransitions"),
+            f"{name}/get_available_transitions",
+        )
+
+    def wait_for_node(self, timeout=None):
+        """Waits until the node is there; says whether it is after so many seconds."""
+        return (
+            self._change_state.wait_for_service(timeout)
+            and self._get_state.wait_for_service(timeout)
+        )
+
+    def state(self):
+        """The `State` in which the node is."""
+        request = service_class("lifecycle_msgs/srv/GetState").Request()
+        return Pending(
+            self._get_state.call(request), lambda response: State(response.current_state.id)
+        )
+
+    def available_transitions(self):
+        """The transitions that begin in that state."""
+        request = service_class("lifecycle_msgs/srv/GetAvailableTransitions").Request()
+
+        def finish(response):
+            return [
+                Transition(t.transition.id, t.transition.label, t.start_state.id, t.goal_state.id)
+                for t in response.available_transitions
+            ]
+
+        return Pending(self._transitions.call(request), finish)
+
+    def change_state(self, transition):
+        """Asks for a transition, by its number, its label or as it is; says whether it was run with
+        success."""
+        request = service_class("lifecycle_msgs/srv/ChangeState").Request()
+        wanted = transition.id if isinstance(transition, Transition) else transition
+        if isinstance(wanted, str):
+            request.transition.label = wanted
+        else:
+            request.transition.id = wanted
+        return Pending(self._change_state.call(request), lambda response: response.success)
+
+    def destroy(self):
+        """Ends it."""
+        for client in (self._change_state, self._get_state, self._transitions):
+            client.destroy()

@@ -1,0 +1,127 @@
+"""Messages that are built in the memory that others read."""
+
+import struct
+import weakref
+
+from feros._feros import LoanError
+
+
+class Fields:
+    """The fields of a message in a loan. Numbers are read and set as attributes; arrays of numbers
+    are writable views of numpy, or memoryviews where numpy is not installed."""
+
+    __slots__ = ("_loan", "_places")
+
+    def __init__(self, loan, places):
+        object.__setattr__(self, "_loan", loan)
+        object.__setattr__(self, "_places", places)
+
+    def _owner(self):
+        return self._loan
+
+    def __getattr__(self, name):
+        place = self._place(name)
+        if isinstance(place, dict):
+            return Fields(self._owner(), place)
+        what, code, dtype, at, count = place
+        if what == "array":
+            return self._owner()._view(code, dtype, at, count)
+        with memoryview(self._owner()._memory) as memory:
+            (value,) = struct.unpack_from(f"={code}", memory, at)
+        return bool(value) if what == "bool" else value
+
+    def __setattr__(self, name, value):
+        place = self._place(name)
+        if isinstance(place, dict):
+            raise AttributeError(f"{name} is a message: set its fields")
+        what, code, dtype, at, count = place
+        if what == "array":
+            self._owner()._view(code, dtype, at, count)[:] = value
+            return
+        try:
+            with memoryview(self._owner()._memory) as memory:
+                struct.pack_into(f"={code}", memory, at, value)
+        except struct.error as error:
+            raise TypeError(f"{name}: {value!r} does not fit {dtype}: {error}") from None
+
+    def _place(self, name):
+        self._owner()._check()
+        try:
+            place = self._places[name]
+        except KeyError:
+            raise AttributeError(f"the message has no field {name!r}") from None
+        if place is None:
+            raise AttributeError(
+                f"{name} is given with the shape of a loan: its size cannot be changed in place"
+            )
+        return place
+
+    def __dir__(self):
+        return list(self._places)
+
+
+class Loan(Fields):
+    """A message that is being built in memory that is lent for it: if somebody on this host reads it
+    by shared memory, where it is read.
+
+    Fill its fields, and `publish`. Then its arrays can be written to no more, and whatever is done
+    with the loan raises `LoanError`. In a `with` statement it is published at the end, unless the
+    block raises.
+    """
+
+    __slots__ = ("_memory", "_views", "_is_published", "__weakref__")
+
+    def __init__(self, memory, places):
+        super().__init__(None, places)
+        object.__setattr__(self, "_memory", memory)
+        object.__setattr__(self, "_views", {})
+        object.__setattr__(self, "_is_published", False)
+
+    def _owner(self):
+        return self
+
+    def _check(self):
+        if self._is_published:
+            raise LoanError(
+                "the loan was published, so that its memory belongs to those who read the message:"
+                " ask the publisher for another one"
+            )
+
+    def _view(self, code, dtype, at, count):
+        try:
+            import numpy
+        except ImportError:
+            size = count * struct.calcsize(f"={code}")
+            return memoryview(self._memory)[at:at + size].cast(code)
+        known = self._views.get(at)
+        view = known() if known is not None else None
+        if view is None:
+            if count == 0:
+                return numpy.empty(0, dtype)
+            view = numpy.frombuffer(self._memory, dtype, count, at)
+            self._views[at] = weakref.ref(view)
+        return view
+
+    @property
+    def is_shared(self):
+        """Whether its memory is shared memory, which other processes of this host read in place."""
+        return self._memory.is_shared
+
+    def publish(self):
+        """Publishes the message. Says whether the memory itself was handed over: where arrays of the
+        loan are still held, the message is copied, since nobody may write to it any more."""
+        self._check()
+        object.__setattr__(self, "_is_published", True)
+        for known in self._views.values():
+            view = known()
+            if view is not None:
+                view.flags.writeable = False
+        self._views.clear()
+        return self._memory.publish()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None and not self._is_published:
+            self.publish()

@@ -1,0 +1,63 @@
+"""Loggers of nodes: at the terminal in the form of stock ROS 2, and on `/rosout`."""
+
+from enum import IntEnum
+
+from feros import _feros
+
+
+class Level(IntEnum):
+    """How severe a message is."""
+
+    DEBUG = 10
+    INFO = 20
+    WARN = 30
+    ERROR = 40
+    FATAL = 50
+
+
+class Logger:
+    """A logger, by its name. Texts are taken as they are, or formatted with `%` as by the module
+    `logging`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def log(self, level, text, *args):
+        """Says something, if its level is shown."""
+        if level >= _feros.log_level(self.name):
+            _feros.log(self.name, int(level), str(text) % args if args else str(text))
+
+    def debug(self, text, *args):
+        """What helps to find a fault."""
+        self.log(Level.DEBUG, text, *args)
+
+    def info(self, text, *args):
+        """What is good to know."""
+        self.log(Level.INFO, text, *args)
+
+    def warning(self, text, *args):
+        """What may become a fault."""
+        self.log(Level.WARN, text, *args)
+
+    def error(self, text, *args):
+        """A fault."""
+        self.log(Level.ERROR, text, *args)
+
+    def fatal(self, text, *args):
+        """A fault that ends something."""
+        self.log(Level.FATAL, text, *args)
+
+    def child(self, name):
+        """A logger below this one."""
+        return Logger(f"{self.name}.{name}")
+
+    def set_level(self, level):
+        """Sets the least severe level that is shown, of this logger and those below."""
+        _feros.set_log_level(self.name, int(level))
+
+    @property
+    def level(self):
+        """The least severe level that is shown."""
+        return Level(_feros.log_level(self.name))

@@ -1,0 +1,57 @@
+"""Messages, services and actions by package: `from feros.msgs.std_msgs.msg import String`.
+
+All packages that Feros ships are here, those under AMENT_PREFIX_PATH, those of the folders of
+FEROS_INTERFACES, and those that were added with `feros.interfaces.add_folder`. Classes are made when
+they are asked for.
+"""
+
+import importlib.machinery
+import sys
+
+from feros import _messages
+
+_NAMESPACES = ("msg", "srv", "action")
+
+
+class _Finder:
+    """Finds `feros.msgs.<package>` and what is in it; nothing else of the program's imports."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        parts = fullname.split(".")
+        if parts[:2] != ["feros", "msgs"] or not 3 <= len(parts) <= 5:
+            return None
+        package = parts[2]
+        if package not in _messages.interfaces().packages():
+            return None
+        if len(parts) > 3 and parts[3] not in _NAMESPACES:
+            return None
+        if len(parts) == 5 and not self._is_private(package, parts[3], parts[4]):
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=len(parts) < 5)
+
+    @staticmethod
+    def _is_private(package, namespace, module):
+        names = _messages.interfaces().names(package, namespace)
+        return any(_messages.private_module(name) == module for name in names)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        parts = module.__name__.split(".")
+        if len(parts) == 4:
+            module.__getattr__, module.__dir__, module.__all__ = _messages.namespace_module(
+                module.__name__, parts[2], parts[3]
+            )
+        elif len(parts) == 5:
+            made = getattr(sys.modules[".".join(parts[:4])], parts[4])
+            module.__dict__.update(
+                (name, value) for name, value in vars(made).items() if not name.startswith("__")
+            )
+
+
+sys.meta_path.append(_Finder())
+
+
+def __dir__():
+    return _messages.interfaces().packages()

@@ -1,0 +1,265 @@
+"""Nodes: a name under which publishers, subscriptions, services, clients, timers and actions come
+together."""
+
+from feros._gone import Gone
+from feros._messages import message_type
+from feros.clock import Clock, ClockType
+from feros.endpoints import (
+    Client,
+    GuardCondition,
+    Parameters,
+    Publisher,
+    Service,
+    Subscription,
+    Timer,
+)
+from feros.qos import as_tuple
+
+
+def _nanos(seconds, what):
+    nanos = round(seconds * 1_000_000_000)
+    if nanos < 0:
+        raise ValueError(f"{what} cannot be negative, and is {seconds} s")
+    return nanos
+
+
+def _schedule(group, priority, deadline):
+    if group is None and not priority and deadline is None:
+        return None
+    return group, priority, None if deadline is None else _nanos(deadline, "a deadline")
+
+
+def _takes_two(callback):
+    """Whether a callback takes information about the message as well."""
+    import inspect  # takes longer to load than all of this package
+
+    try:
+        parameters = inspect.signature(callback).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = [
+        p for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    return len(positional) >= 2
+
+
+class Node:
+    """A node of the ROS graph.
+
+    `namespace`, `arguments` (of this node alone), `parameter_overrides`, `enable_rosout`,
+    `use_global_arguments`, `use_sim_time`, `allow_undeclared_parameters`,
+    `automatically_declare_parameters_from_overrides`, `start_parameter_services` and
+    `enable_logger_service` are as with stock ROS 2. What it makes lives until it is destroyed, or
+    the node is.
+
+    Raises `FerosError` where the name is not allowed.
+    """
+
+    def __init__(self, name, *, context, **options):
+        self._node = self._make(context._context, name, options)
+        self._context = context
+        self._executor = None
+        self._entities = []
+        context._nodes.add(self)
+
+    def _make(self, context, name, options):
+        return context.create_node(name, **options)
+
+    context = property(lambda self: self._context, doc="The context that it belongs to.")
+    name = property(lambda self: self._node.name, doc="Its name.")
+    namespace = property(lambda self: self._node.namespace, doc="Its namespace.")
+    fully_qualified_name = property(
+        lambda self: self._node.fully_qualified_name, doc="Namespace and name."
+    )
+    clock = property(lambda self: Clock._of(self._node.clock), doc="ROS time.")
+    parameters = property(lambda self: Parameters(self._node.parameters), doc="Its parameters.")
+
+    @property
+    def logger(self):
+        """Its logger."""
+        from feros.logging import Logger
+
+        return Logger(self._node.logger_name)
+
+    def now(self):
+        """The time now, in nanoseconds of ROS time."""
+        return self._node.clock.now()
+
+    def header(self, frame_id=""):
+        """A `std_msgs/Header` of now in a frame."""
+        from feros._messages import message_class
+
+        header = message_class("std_msgs/msg/Header")
+        return header(stamp=self.clock.now_message(), frame_id=frame_id)
+
+    def create_publisher(self, cls, topic, qos=10, *, queue_depth=None, on_event=None):
+        """Publishes messages of a class on a topic. With `queue_depth`, a thread of its own sends
+        from a queue. `on_event(name, status)` is called for each of its events."""
+        return self._publisher(Publisher, cls, topic, qos, queue_depth, on_event)
+
+    def _publisher(self, made, cls, topic, qos, queue_depth=None, on_event=None):
+        inner = self._node.create_publisher(
+            message_type(cls), topic, as_tuple(qos), queue_depth, on_event
+        )
+        return made(self, inner, cls)
+
+    def create_subscription(
+        self, cls, topic, callback, qos=10, *, raw=False, views=True, max_pinned=8,
+        callback_group=None, priority=0, deadline=None, on_event=None,
+        ignore_local_publications=False,
+    ):
+        """Calls `callback(message)`, or `callback(message, info)`, for each message of a topic.
+
+        Sequences of numbers are read-only arrays of numpy that lie where the message was received;
+        they keep it there for as long as they live. Of at most `max_pinned` messages at a time:
+        those beyond are copied, which is counted. With `views=False` they are `array.array`s of
+        your own. With `raw=True` the callback gets serialized bytes. `priority` and `deadline` (in
+        seconds) are for executors that go by them.
+        """
+        inner = self._node.create_subscription(
+            message_type(cls), topic, as_tuple(qos), callback, with_info=_takes_two(callback),
+            raw=raw, views=views, max_pinned=max_pinned,
+            schedule=_schedule(callback_group, priority, deadline), on_event=on_event,
+            ignore_local=ignore_local_publications,
+        )
+        return Subscription(self, inner)
+
+    def subscribe(
+        self, cls, topic, qos=10, *, depth=None, raw=False, views=True, max_pinned=8,
+        with_info=False,
+    ):
+        """Messages of a topic for asyncio: `async for message in node.subscribe(...)`. Of messages
+        that nobody takes in time, the last `depth` are kept (as many as the policies say); the
+        others are counted."""
+        from feros._aio import Stream
+
+        policies = as_tuple(qos)
+        inner = self._node.create_inbox(
+            message_type(cls), topic, policies, depth=depth or policies[1] or 1000, raw=raw,
+            views=views, max_pinned=max_pinned,
+        )
+        self._context.spin_in_background(self)
+        return Stream(inner, self._context, with_info)
+
+    def create_service(
+        self, cls, name, callback, qos=10, *, callback_group=None, priority=0, deadline=None
+    ):
+        """Answers requests: `callback(request)` returns the response. With two parameters it gets a
+        responder as well, whose `send(response)` answers now or later."""
+        if _takes_two(callback):
+            answer = callback
+        else:
+            def answer(request, responder):
+                responder.send(callback(request))
+
+        inner = self._node.create_service(
+            name, cls._feros_name, message_type(cls.Request), message_type(cls.Response),
+            as_tuple(qos), answer, _schedule(callback_group, priority, deadline),
+        )
+        return Service(self, inner)
+
+    def create_client(self, cls, name, qos=10):
+        """Calls a service."""
+        inner = self._node.create_client(
+            name, cls._feros_name, message_type(cls.Request), message_type(cls.Response),
+            as_tuple(qos),
+        )
+        return Client(self, inner)
+
+    def create_timer(
+        self, period, callback, *, clock=None, callback_group=None, priority=0, deadline=None
+    ):
+        """Calls `callback()` every `period` seconds of a clock: of ROS time, if not said."""
+        inner = self._node.create_timer(
+            _nanos(period, "a period"), callback, None if clock is None else clock._clock,
+            _schedule(callback_group, priority, deadline),
+        )
+        return Timer(self, inner)
+
+    def create_wall_timer(self, period, callback, **options):
+        """Calls `callback()` every `period` seconds of a clock that is never set."""
+        return self.create_timer(period, callback, clock=Clock(ClockType.STEADY), **options)
+
+    def create_guard_condition(self, callback):
+        """Calls `callback()` on the executor after each trigger."""
+        return GuardCondition(self, self._node.create_guard_condition(callback))
+
+    def create_callback_group(self, *, reentrant=False):
+        """A group for callbacks: one at a time, or with `reentrant` those of different entities
+        beside each other."""
+        return self._node.create_callback_group(reentrant)
+
+    def create_action_server(self, cls, name, execute, **options):
+        """Answers goals of an action; see `feros.action.ActionServer`."""
+        from feros.action import ActionServer
+
+        return ActionServer(self, cls, name, execute, **options)
+
+    def create_action_client(self, cls, name, **options):
+        """Sends goals of an action; see `feros.action.ActionClient`."""
+        from feros.action import ActionClient
+
+        return ActionClient(self, cls, name, **options)
+
+    def resolve_topic_name(self, name):
+        """The fully qualified name, after remapping."""
+        return self._node.resolve_topic_name(name)
+
+    def resolve_service_name(self, name):
+        """The fully qualified name, after remapping."""
+        return self._node.resolve_service_name(name)
+
+    def node_names(self):
+        """Name and namespace of each node."""
+        return self._node.node_names()
+
+    def topic_names_and_types(self):
+        """Types by topic."""
+        return self._node.topic_names_and_types()
+
+    def service_names_and_types(self):
+        """Types by service."""
+        return self._node.service_names_and_types()
+
+    def action_names_and_types(self):
+        """Types by action."""
+        return self._node.action_names_and_types()
+
+    def publishers_info(self, topic):
+        """What is known of each publisher of a topic, as dicts."""
+        return self._node.publishers_info(topic)
+
+    def subscriptions_info(self, topic):
+        """What is known of each subscription of a topic, as dicts."""
+        return self._node.subscriptions_info(topic)
+
+    def wait_for_graph(self, condition, timeout=None, what="a change of the graph"):
+        """Waits until `condition()` is true, looking again after each change of the graph; raises
+        `TimeoutError` after so many seconds."""
+        self._node.wait_for_graph(condition, timeout, what)
+
+    def destroy(self):
+        """Ends the node and all that it made."""
+        for entity in list(self._entities):
+            entity.destroy()
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.remove_node(self._node)
+        self._context._nodes.discard(self)
+        self._node = Gone("the Node was destroyed")
+
+    def _end(self, why):
+        for entity in self._entities:
+            entity._end(why)
+        self._entities.clear()
+        self._executor, self._node = None, Gone(why)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.destroy()
+
+    def __repr__(self):
+        return f"<feros.Node {self.fully_qualified_name}>"

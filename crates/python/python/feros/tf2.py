@@ -1,0 +1,215 @@
+"""tf2: where frames are in other frames, at which time.
+
+    buffer = feros.tf2.Buffer()
+    listener = feros.tf2.TransformListener(buffer, node)
+    transform = buffer.wait_for_transform("map", "base_link").wait(1.0)
+
+Names and order are those of tf2: `lookup_transform(target, source, time)` brings what is said in
+`source` into `target`. Times are nanoseconds or `builtin_interfaces/Time` messages; none, and zero,
+is the newest that is known.
+"""
+
+from feros import _feros
+from feros._feros import (
+    ConnectivityException,
+    ExtrapolationException,
+    InvalidArgumentException,
+    LookupException,
+    TransformException,
+)
+from feros._messages import message_class, message_type
+from feros.endpoints import Endpoint
+
+__all__ = [
+    "Buffer", "ConnectivityException", "ExtrapolationException", "FrameInfo",
+    "InvalidArgumentException", "LookupException", "StaticTransformBroadcaster",
+    "TransformBroadcaster", "TransformException", "TransformListener", "do_transform",
+]
+
+
+def _transform_type():
+    return message_type(message_class("geometry_msgs/msg/TransformStamped"))
+
+
+def _nanos(time):
+    if time is None:
+        return 0
+    if isinstance(time, int):
+        return time
+    try:
+        return time.sec * 1_000_000_000 + time.nanosec
+    except AttributeError:
+        raise TypeError(
+            f"a time is nanoseconds or a builtin_interfaces/Time message, not {time!r}"
+        ) from None
+
+
+def do_transform(message, transform):
+    """A message, brought by a `TransformStamped` into the frame of its header."""
+    return _feros.do_transform(
+        message_type(type(message)), message, message_type(type(transform)), transform
+    )
+
+
+class FrameInfo:
+    """What is known of a frame. Times are in nanoseconds, `rate` is in transforms per second."""
+
+    __slots__ = ("parent", "is_static", "authority", "oldest", "latest", "samples", "rate")
+
+    def __init__(self, parent, is_static, authority, oldest, latest, samples, rate):
+        self.parent, self.is_static, self.authority = parent, is_static, authority
+        self.oldest, self.latest, self.samples, self.rate = oldest, latest, samples, rate
+
+    def __repr__(self):
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"FrameInfo({fields})"
+
+
+class Wait:
+    """A transform that may not be known yet: await it in asyncio, or `wait` for it in place. Neither
+    needs an executor, where a listener with a thread of its own fills the buffer."""
+
+    __slots__ = ("_wait",)
+
+    def __init__(self, inner):
+        self._wait = inner
+
+    def wait(self, timeout=None):
+        """The transform.
+
+        Raises `TimeoutError` after so many seconds, `ShutdownError` where the listener's context
+        was shut down, and `TransformException` where nothing that may still come can help.
+        """
+        return self._wait.wait(timeout)
+
+    def __await__(self):
+        from feros import _aio
+
+        return _aio.response(self._wait).__await__()
+
+
+class Buffer:
+    """Where frames were in each other during the last `cache_time` seconds. May be used from any
+    thread."""
+
+    def __init__(self, cache_time=10.0):
+        nanos = round(cache_time * 1_000_000_000)
+        if nanos <= 0:
+            raise ValueError(f"a buffer cannot keep {cache_time} s")
+        self._buffer = _feros.TransformBuffer(_transform_type(), nanos)
+
+    def set_transform(self, transform, authority="", *, static=False):
+        """Takes in a `TransformStamped`; a static one holds at any time. `authority` is who says so.
+
+        Raises `InvalidArgumentException` for what is no transform, or too old.
+        """
+        self._buffer.set_transform(transform, authority, static)
+
+    def lookup_transform(self, target, source, time=None):
+        """What brings `source` into `target` at a time.
+
+        Raises a `TransformException`.
+        """
+        return self._buffer.lookup_transform(target, source, _nanos(time))
+
+    def lookup_transform_full(self, target, target_time, source, source_time, fixed):
+        """What brings `source` at one time into `target` at another, both seen from a frame that
+        stands still between the times.
+
+        Raises a `TransformException`.
+        """
+        target, source = (target, _nanos(target_time)), (source, _nanos(source_time))
+        return self._buffer.lookup_transform_full(target, source, fixed)
+
+    def can_transform(self, target, source, time=None):
+        """Whether `lookup_transform` would succeed now."""
+        return self._buffer.can_transform(target, source, _nanos(time))
+
+    def wait_for_transform(self, target, source, time=None):
+        """What `lookup_transform` finds, as soon as it does: to be awaited or waited for."""
+        return Wait(self._buffer.wait_for_transform(target, source, _nanos(time)))
+
+    def latest_common_time(self, target, source):
+        """The newest time that the whole chain between two frames is known at, in nanoseconds; zero
+        where all of it is static.
+
+        Raises a `TransformException`.
+        """
+        return self._buffer.latest_common_time(target, source)
+
+    def chain(self, target, source, time=None):
+        """The frames from `source` to `target`, both included.
+
+        Raises a `TransformException`.
+        """
+        return self._buffer.chain(target, source, _nanos(time))
+
+    def transform(self, message, target):
+        """A message with a header, said in another frame, at the time of its stamp: stamped points,
+        vectors, quaternions, poses, wrenches, polygons and transforms, `PoseArray` and
+        `PointCloud2`.
+
+        Raises a `TransformException`, and `TypeError` for other messages.
+        """
+        return self._buffer.transform(message_type(type(message)), message, target)
+
+    def frames(self):
+        """What is known of each frame, by name."""
+        return {name: FrameInfo(*info) for name, info in self._buffer.frames().items()}
+
+    def all_frames_as_string(self):
+        """The frames as tf2 says them, a line each."""
+        return self._buffer.all_frames_as_string()
+
+    def all_frames_as_yaml(self, now=None):
+        """The frames in YAML, as tf2; `now` is what delays are counted to."""
+        return self._buffer.all_frames_as_yaml(_nanos(now))
+
+    def clear(self):
+        """Forgets all that is not static."""
+        self._buffer.clear()
+
+    @property
+    def set_transforms(self):
+        """Transforms that were taken in."""
+        return self._buffer.counts()[0]
+
+    @property
+    def refused_transforms(self):
+        """Transforms that were refused."""
+        return self._buffer.counts()[1]
+
+
+class TransformListener(Endpoint):
+    """Fills a buffer with what is said on `/tf` and `/tf_static`, on a thread of its own that takes no
+    lock of the interpreter, or with `dedicated_thread=False` by the executor of the node. Without
+    `dynamic` it listens to `/tf_static` alone. When simulated time jumps back, the buffer is
+    cleared; when the context is shut down, all waiting ends."""
+
+    def __init__(self, buffer, node, *, dedicated_thread=True, dynamic=True):
+        inner = _feros.TransformListener(node._node, buffer._buffer, dedicated_thread, dynamic)
+        super().__init__(node, inner)
+        self.buffer = buffer
+
+
+class TransformBroadcaster(Endpoint):
+    """Says on `/tf` where frames are at which time."""
+
+    _is_static = False
+
+    def __init__(self, node):
+        super().__init__(
+            node, _feros.TransformBroadcaster(node._node, _transform_type(), self._is_static)
+        )
+
+    def send_transform(self, transforms):
+        """Says where a frame is, or where several are in one message: a `TransformStamped`, or a
+        list of them."""
+        several = isinstance(transforms, (list, tuple))
+        self._inner.send_transforms(list(transforms) if several else [transforms])
+
+
+class StaticTransformBroadcaster(TransformBroadcaster):
+    """Says on `/tf_static` where frames are at any time, besides those that it said before."""
+
+    _is_static = True

@@ -1,0 +1,248 @@
+//! Clients of services. A call is waited for in place, awaited in an event loop, or ended by a
+//! callback on the executor.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context as Task, Poll, Wake, Waker};
+use std::time::Instant;
+
+use feros::{CallError, GenericClient, QosProfile, SerializedMessage, SerializedResponseFuture};
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+
+use crate::callback::{Failures, Owner};
+use crate::detached::Detached;
+use crate::error::{FerosError, call_error, error, publish_error, wait_error};
+use crate::message::{MessageType, decode};
+use crate::qos::{self, QosTuple};
+use crate::service::{ServiceTypes, identity};
+use crate::waiting::{SLICE, duration, wait_in_slices};
+use crate::wakeups::Wakeups;
+
+/// Calls a service.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Client {
+    client: Detached<GenericClient>,
+    types: (Py<MessageType>, Py<MessageType>),
+    node: Detached<feros::Node>,
+    completions: Arc<Completions>,
+}
+
+/// Calls that end by a callback on the executor of the client's node.
+struct Completions {
+    calls: Mutex<Vec<(SerializedResponseFuture, Py<PyAny>)>>,
+    response_type: Py<MessageType>,
+    failures: Arc<Failures>,
+    /// Made with the first such call: most clients need none.
+    condition: OnceLock<Detached<feros::NodeGuardCondition>>,
+    trigger: OnceLock<feros::GuardCondition>,
+}
+
+/// Has an executor look at the calls of a client.
+struct Trigger(feros::GuardCondition);
+
+impl Wake for Trigger {
+    fn wake(self: Arc<Self>) {
+        self.0.trigger();
+    }
+}
+
+fn response<'py>(
+    py: Python<'py>,
+    response_type: &Py<MessageType>,
+    result: Result<SerializedMessage, CallError>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = result.map_err(call_error)?;
+    decode(py, response_type.get().plan()?, &bytes, None, false)
+}
+
+impl Completions {
+    /// Ends the calls whose responses came.
+    fn look(&self) {
+        let Some(trigger) = self.trigger.get() else { return };
+        let waker = Waker::from(Arc::new(Trigger(trigger.clone())));
+        let mut task = Task::from_waker(&waker);
+        let mut ended = Vec::new();
+        let mut calls = self.calls.lock();
+        let mut index = 0;
+        while index < calls.len() {
+            match Pin::new(&mut calls[index].0).poll(&mut task) {
+                Poll::Ready(result) => ended.push((calls.swap_remove(index).1, result)),
+                Poll::Pending => index += 1,
+            }
+        }
+        drop(calls);
+        for (callback, result) in ended {
+            self.failures.run(|py| {
+                let (response, error) = match response(py, &self.response_type, result) {
+                    Ok(response) => (Some(response), None),
+                    Err(error) => (None, Some(error.into_value(py))),
+                };
+                callback.call1(py, (response, error)).map(drop)
+            });
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(
+        py: Python<'_>,
+        owner: Owner<'_>,
+        name: &str,
+        types: ServiceTypes<'_>,
+        qos: QosProfile,
+    ) -> PyResult<Self> {
+        let (identity, failures) = (identity(&types), owner.failures.clone());
+        let node = owner.node.clone();
+        let made = py.detach(|| node.create_generic_client(name, &identity, qos));
+        let completions = Completions {
+            calls: Mutex::default(),
+            response_type: types.2.clone_ref(py),
+            failures,
+            condition: OnceLock::new(),
+            trigger: OnceLock::new(),
+        };
+        Ok(Self {
+            client: Detached::new(made.map_err(error)?),
+            types: (types.1, types.2),
+            node: Detached::new(node),
+            completions: Arc::new(completions),
+        })
+    }
+
+    fn send(
+        &self,
+        py: Python<'_>,
+        request: &Bound<'_, PyAny>,
+    ) -> PyResult<SerializedResponseFuture> {
+        let bytes = self.types.0.get().to_vec(request)?;
+        py.detach(|| self.client.call_serialized(&bytes)).map_err(publish_error)
+    }
+
+    /// What has the executor look at calls, made once.
+    fn condition(&self, py: Python<'_>) -> PyResult<&Detached<feros::NodeGuardCondition>> {
+        if let Some(condition) = self.completions.condition.get() {
+            return Ok(condition);
+        }
+        let weak = Arc::downgrade(&self.completions);
+        let look = move || {
+            if let Some(completions) = weak.upgrade() {
+                completions.look();
+            }
+        };
+        let made = py.detach(|| self.node.create_guard_condition(look)).map_err(error)?;
+        let _ = self.completions.trigger.set((*made).clone());
+        Ok(self.completions.condition.get_or_init(|| Detached::new(made)))
+    }
+}
+
+#[pymethods]
+impl Client {
+    /// Sends a request.
+    fn call(&self, py: Python<'_>, request: &Bound<'_, PyAny>) -> PyResult<Call> {
+        let future = Mutex::new(Some(self.send(py, request)?));
+        Ok(Call { future, response_type: self.types.1.clone_ref(py) })
+    }
+
+    /// Sends a request; the executor of the node calls `callback` with the response and `None`, or
+    /// with `None` and an exception.
+    fn call_with_callback(
+        &self,
+        py: Python<'_>,
+        request: &Bound<'_, PyAny>,
+        callback: Py<PyAny>,
+    ) -> PyResult<()> {
+        let condition = self.condition(py)?;
+        let future = self.send(py, request)?;
+        self.completions.calls.lock().push((future, callback));
+        condition.trigger(); // the first look leaves the waker
+        Ok(())
+    }
+
+    #[getter]
+    fn service_name(&self) -> String {
+        self.client.service_name().to_owned()
+    }
+
+    #[getter]
+    fn qos(&self) -> QosTuple {
+        qos::tuple(&self.client.qos())
+    }
+
+    /// Whether a server is there.
+    fn service_is_ready(&self) -> bool {
+        self.client.service_is_ready()
+    }
+
+    /// Waits until a server is there; says whether it is. `timeout` is in seconds.
+    #[pyo3(signature = (timeout=None))]
+    fn wait_for_service(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        match wait_in_slices(py, timeout, |slice| self.client.wait_for_service(slice))? {
+            Ok(()) => Ok(true),
+            Err(feros::WaitError::Timeout { .. }) => Ok(false),
+            Err(error) => Err(wait_error(error)),
+        }
+    }
+}
+
+/// One call.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Call {
+    future: Mutex<Option<SerializedResponseFuture>>,
+    response_type: Py<MessageType>,
+}
+
+fn over() -> PyErr {
+    FerosError::new_err("the call is over: its response was taken, or somebody else waits for it")
+}
+
+#[pymethods]
+impl Call {
+    /// Waits in place for the response. `timeout` is in seconds; after it the call may be waited
+    /// for again.
+    #[pyo3(signature = (timeout=None))]
+    fn wait<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
+        let future = self.future.lock().take().ok_or_else(over)?;
+        let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
+        loop {
+            let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            let result = py.detach(|| future.wait_for(left.min(SLICE)));
+            let signals = py.check_signals();
+            if let Err(CallError::Timeout { .. }) = &result {
+                if signals.is_ok() && (left > SLICE || deadline.is_none()) {
+                    continue;
+                }
+                *self.future.lock() = Some(future);
+            }
+            signals?;
+            return response(py, &self.response_type, result);
+        }
+    }
+
+    /// The response if it is there, else `None`; then the loop is woken for `token` when it is.
+    fn poll<'py>(
+        &self,
+        py: Python<'py>,
+        wakeups: &Bound<'py, Wakeups>,
+        token: u64,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let waker = wakeups.get().waker(token);
+        let mut slot = self.future.lock();
+        let future = slot.as_mut().ok_or_else(over)?;
+        match Pin::new(future).poll(&mut Task::from_waker(&waker)) {
+            Poll::Pending => Ok(None),
+            Poll::Ready(result) => {
+                let future = slot.take();
+                drop(slot);
+                drop(future);
+                response(py, &self.response_type, result).map(Some)
+            }
+        }
+    }
+
+    /// Forgets the call: its response is dropped.
+    fn cancel(&self) {
+        let future = self.future.lock().take();
+        drop(future);
+    }
+}

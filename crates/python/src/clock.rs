@@ -1,0 +1,112 @@
+//! Clocks, and who is told when they jump.
+
+use std::time::Duration;
+
+use feros::{ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+
+use crate::detached::Detached;
+
+/// A clock: 1 is ROS time, 2 the system's, 3 one that is never set, as in `rcl`.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Clock(feros::Clock);
+
+impl Clock {
+    pub(crate) fn of(clock: feros::Clock) -> Self {
+        Self(clock)
+    }
+
+    pub(crate) fn inner(&self) -> &feros::Clock {
+        &self.0
+    }
+}
+
+#[pymethods]
+impl Clock {
+    #[new]
+    #[pyo3(signature = (clock_type=2))]
+    fn new(clock_type: u8) -> Self {
+        Self(feros::Clock::new(match clock_type {
+            1 => ClockType::Ros,
+            3 => ClockType::Steady,
+            _ => ClockType::System,
+        }))
+    }
+
+    /// The time now, in nanoseconds.
+    fn now(&self) -> i64 {
+        self.0.now().as_nanos()
+    }
+
+    #[getter]
+    fn clock_type(&self) -> u8 {
+        match self.0.clock_type() {
+            ClockType::Ros => 1,
+            ClockType::System => 2,
+            ClockType::Steady => 3,
+        }
+    }
+
+    /// Whether it shows simulated time.
+    #[getter]
+    fn is_simulated(&self) -> bool {
+        self.0.is_simulated()
+    }
+
+    /// Calls `before` and `after` around each jump that exceeds a threshold, with the time before,
+    /// the time after, and the change of the clock: 1 is none, 2 that simulated time was turned on,
+    /// 3 that it was turned off. Leaps are in nanoseconds. The callbacks run on the thread that
+    /// sets the clock; what they raise is printed.
+    #[pyo3(signature = (before, after, on_clock_change, min_forward=None, min_backward=None))]
+    fn create_jump_callback(
+        &self,
+        before: Option<Py<PyAny>>,
+        after: Option<Py<PyAny>>,
+        on_clock_change: bool,
+        min_forward: Option<u64>,
+        min_backward: Option<u64>,
+    ) -> JumpHandle {
+        let threshold = JumpThreshold {
+            on_clock_change,
+            min_forward: min_forward.map(Duration::from_nanos),
+            min_backward: min_backward.map(Duration::from_nanos),
+        };
+        let tell = |callback: Option<Py<PyAny>>| {
+            move |jump: &TimeJump| {
+                if let Some(callback) = &callback {
+                    call(callback, jump);
+                }
+            }
+        };
+        let guard = self.0.create_jump_callback(threshold, tell(before), tell(after));
+        JumpHandle(Mutex::new(Some(Detached::new(guard))))
+    }
+}
+
+fn call(callback: &Py<PyAny>, jump: &TimeJump) {
+    let change: u8 = match jump.clock_change {
+        ClockChange::None => 1,
+        ClockChange::SimulatedTimeOn => 2,
+        ClockChange::SimulatedTimeOff => 3,
+    };
+    let _ = Python::try_attach(|py| {
+        let times = (jump.before.as_nanos(), jump.after.as_nanos(), change);
+        if let Err(error) = callback.call1(py, times) {
+            error.print(py);
+        }
+    });
+}
+
+/// Keeps the callbacks of a clock's jumps.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct JumpHandle(Mutex<Option<Detached<JumpGuard>>>);
+
+#[pymethods]
+impl JumpHandle {
+    /// Ends them. Calling it again does nothing.
+    fn remove(&self) {
+        let guard = self.0.lock().take();
+        drop(guard); // outside the lock: it may be the last that is left of the callbacks
+    }
+}

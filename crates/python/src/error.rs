@@ -1,0 +1,67 @@
+//! The exceptions, and which of them an error becomes. Their texts are those of the library.
+
+use feros::{CallError, PublishError, WaitError};
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    feros,
+    FerosError,
+    PyException,
+    "Any error of feros that is not a wrong type or value."
+);
+create_exception!(feros, DecodeError, FerosError, "Bytes are no message of the type.");
+create_exception!(feros, LoanError, FerosError, "A loan cannot be used any more.");
+create_exception!(feros, CallFailed, FerosError, "A call of a service has no response.");
+create_exception!(feros, ShutdownError, FerosError, "The context was shut down.");
+create_exception!(
+    feros,
+    ParameterError,
+    FerosError,
+    "A parameter cannot be declared, read or set."
+);
+create_exception!(feros, UnknownTypeError, FerosError, "There is no such interface type.");
+create_exception!(
+    feros,
+    ChangeStateError,
+    FerosError,
+    "A managed node did not change its state as it was asked to."
+);
+
+/// An error that has no exception of its own.
+pub(crate) fn error(error: impl std::fmt::Display) -> PyErr {
+    FerosError::new_err(error.to_string())
+}
+
+pub(crate) fn publish_error(error: PublishError) -> PyErr {
+    FerosError::new_err(error.to_string())
+}
+
+pub(crate) fn call_error(error: CallError) -> PyErr {
+    match error {
+        CallError::Timeout { .. } => pyo3::exceptions::PyTimeoutError::new_err(error.to_string()),
+        CallError::Shutdown { .. } => ShutdownError::new_err(error.to_string()),
+        other => CallFailed::new_err(other.to_string()),
+    }
+}
+
+pub(crate) fn wait_error(error: WaitError) -> PyErr {
+    match error {
+        WaitError::Shutdown { .. } => ShutdownError::new_err(error.to_string()),
+        other => pyo3::exceptions::PyTimeoutError::new_err(other.to_string()),
+    }
+}
+
+/// Puts the exceptions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("FerosError", py.get_type::<FerosError>())?;
+    module.add("DecodeError", py.get_type::<DecodeError>())?;
+    module.add("LoanError", py.get_type::<LoanError>())?;
+    module.add("CallFailed", py.get_type::<CallFailed>())?;
+    module.add("ShutdownError", py.get_type::<ShutdownError>())?;
+    module.add("ParameterError", py.get_type::<ParameterError>())?;
+    module.add("UnknownTypeError", py.get_type::<UnknownTypeError>())?;
+    module.add("ChangeStateError", py.get_type::<ChangeStateError>())
+}

@@ -1,0 +1,259 @@
+//! Executors: the turn is Rust's, without the lock of the interpreter; each callback takes it for
+//! itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use feros::{Outcome, SpinError, policy};
+use feros_sync::Mutex;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::callback::Failure;
+use crate::detached::Detached;
+use crate::error::error;
+use crate::node::Node;
+use crate::waiting::{SLICE, duration};
+
+/// Threads of an executor come and go with each piece of spinning, so theirs are longer.
+const SLICE_OF_SEVERAL: Duration = Duration::from_millis(500);
+
+struct Inner {
+    executor: feros::Executor,
+    failure: Arc<Failure>,
+    /// Somebody wants it to end spinning.
+    is_stopped: AtomicBool,
+    /// Those of its nodes, by name: it spins until one of them is shut down.
+    contexts: Mutex<Vec<(String, feros::Context)>>,
+}
+
+/// Runs the callbacks of its nodes.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Executor {
+    inner: Detached<Arc<Inner>>,
+    background: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// How a piece of spinning ended.
+enum Ended {
+    /// It may go on.
+    Piece,
+    /// Something was executed.
+    Executed,
+    /// It was stopped, perhaps only to look at something, or its context shut down.
+    Stopped,
+}
+
+impl Inner {
+    fn piece(
+        &self,
+        py: Python<'_>,
+        spin: impl FnOnce(&feros::Executor) -> Result<Outcome, SpinError> + Send,
+    ) -> PyResult<Ended> {
+        let outcome = py.detach(|| spin(&self.executor));
+        py.check_signals()?;
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        Ok(match outcome.map_err(error)? {
+            Outcome::Completed(()) => Ended::Executed,
+            Outcome::TimedOut => Ended::Piece,
+            Outcome::Stopped => Ended::Stopped,
+        })
+    }
+
+    /// Whether it is not to spin on. A wish to stop is fulfilled by that.
+    fn is_over(&self) -> bool {
+        let is_stopped = self.is_stopped.swap(false, Ordering::AcqRel);
+        is_stopped || self.contexts.lock().iter().any(|(_, context)| !context.is_ok())
+    }
+
+    fn slice(&self) -> Duration {
+        if self.executor.threads() > 1 { SLICE_OF_SEVERAL } else { SLICE }
+    }
+}
+
+#[pymethods]
+impl Executor {
+    /// An executor of so many threads (0: one for each processor) that takes what is ready in the
+    /// order of a policy: `fair`, `ros`, `priority` or `deadline`.
+    #[new]
+    #[pyo3(signature = (threads=1, policy="fair"))]
+    fn new(threads: usize, policy: &str) -> PyResult<Self> {
+        let builder = feros::Executor::builder().threads(threads);
+        let builder = match policy {
+            "fair" => builder,
+            "ros" => builder.policy(policy::Ros::default()),
+            "priority" => builder.policy(policy::Priority::default()),
+            "deadline" => builder.policy(policy::Deadline::default()),
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "there is no policy {other:?}: it is fair, ros, priority or deadline"
+                )));
+            }
+        };
+        let executor = builder.build();
+        let failure = Failure::new(executor.stopper());
+        let inner = Arc::new(Inner {
+            executor,
+            failure,
+            is_stopped: AtomicBool::new(false),
+            contexts: Mutex::default(),
+        });
+        Ok(Self { inner: Detached::new(inner), background: Mutex::default() })
+    }
+
+    #[getter]
+    fn threads(&self) -> usize {
+        self.inner.executor.threads()
+    }
+
+    fn add_node(&self, py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<()> {
+        let node = node.get();
+        py.detach(|| self.inner.executor.add_node(node.inner())).map_err(error)?;
+        node.failures().go_to(Some(self.inner.failure.clone()));
+        let node = node.inner();
+        let of_node = (node.name().fully_qualified(), node.context().clone());
+        self.inner.contexts.lock().push(of_node);
+        Ok(())
+    }
+
+    fn remove_node(&self, py: Python<'_>, node: &Bound<'_, Node>) {
+        let node = node.get();
+        py.detach(|| self.inner.executor.remove_node(node.inner()));
+        node.failures().go_to(None);
+        let name = node.inner().name().fully_qualified();
+        let mut contexts = self.inner.contexts.lock();
+        if let Some(place) = contexts.iter().position(|(known, _)| *known == name) {
+            let context = contexts.swap_remove(place);
+            drop(contexts);
+            py.detach(|| drop(context)); // perhaps the last that is left of the context
+        }
+    }
+
+    /// Runs callbacks until it is stopped, or a context is shut down.
+    fn spin(&self, py: Python<'_>) -> PyResult<()> {
+        loop {
+            let slice = self.inner.slice();
+            let failure = &self.inner.failure;
+            let piece =
+                |executor: &feros::Executor| executor.spin_until(Some(slice), || failure.is_set());
+            self.inner.piece(py, piece)?;
+            if self.inner.is_over() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs one callback; says whether it did. `timeout` is in seconds, `None` waits for ever.
+    #[pyo3(signature = (timeout=None))]
+    fn spin_once(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
+        loop {
+            let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            let slice = left.min(SLICE);
+            match self.inner.piece(py, |executor| executor.spin_once(Some(slice)))? {
+                Ended::Executed => return Ok(true),
+                Ended::Stopped if self.inner.is_over() => return Ok(false),
+                Ended::Piece | Ended::Stopped if left <= SLICE && deadline.is_some() => {
+                    return Ok(false);
+                }
+                Ended::Piece | Ended::Stopped => {}
+            }
+        }
+    }
+
+    /// Runs what is ready now, without waiting; says how many callbacks ran.
+    #[pyo3(signature = (max_duration=None))]
+    fn spin_some(&self, py: Python<'_>, max_duration: Option<f64>) -> PyResult<usize> {
+        let max_duration = duration(max_duration).unwrap_or(Duration::MAX);
+        let count = py.detach(|| self.inner.executor.spin_some(max_duration));
+        py.check_signals()?;
+        match self.inner.failure.take() {
+            Some(error) => Err(error),
+            None => count.map_err(error),
+        }
+    }
+
+    /// Runs callbacks until `is_done()` is true, which is asked after each turn; says whether it
+    /// is. `timeout` is in seconds.
+    #[pyo3(signature = (is_done, timeout=None))]
+    fn spin_until(
+        &self,
+        py: Python<'_>,
+        is_done: Py<PyAny>,
+        timeout: Option<f64>,
+    ) -> PyResult<bool> {
+        let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
+        loop {
+            if is_done.call0(py)?.is_truthy(py)? {
+                return Ok(true);
+            }
+            let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            let (slice, failure) = (left.min(self.inner.slice()), &self.inner.failure);
+            let asked = || {
+                failure.is_set()
+                    || Python::attach(|py| {
+                        let done = is_done.call0(py).and_then(|done| done.is_truthy(py));
+                        // A signal may come while it is asked: what it raises is raised here.
+                        done.unwrap_or_else(|error| {
+                            failure.set(py, error);
+                            true
+                        })
+                    })
+            };
+            let piece = |executor: &feros::Executor| executor.spin_until(Some(slice), asked);
+            self.inner.piece(py, piece)?;
+            if self.inner.is_over() {
+                return is_done.call0(py)?.is_truthy(py);
+            }
+        }
+    }
+
+    /// Ends spinning, from any thread.
+    fn stop(&self) {
+        self.inner.is_stopped.store(true, Ordering::Release);
+        self.inner.executor.stopper().stop();
+    }
+
+    /// Has whoever spins it look at what it waits for.
+    fn wake(&self) {
+        self.inner.executor.stopper().stop();
+    }
+
+    /// Spins on a thread of its own until it is stopped or a context is shut down. An exception of
+    /// a callback is printed there, and the thread goes on.
+    fn start(&self) -> PyResult<()> {
+        let mut background = self.background.lock();
+        if background.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return Ok(());
+        }
+        let inner = Arc::clone(&self.inner);
+        let spin = move || loop {
+            let spun = inner.executor.spin_until(None, || inner.failure.is_set());
+            let printed = Python::try_attach(|py| {
+                if let Some(error) = inner.failure.take() {
+                    error.print(py);
+                }
+            });
+            if printed.is_none() || spun.is_err() || inner.is_over() {
+                break;
+            }
+        };
+        let thread = std::thread::Builder::new().name("feros-python".into()).spawn(spin);
+        *background = Some(thread.map_err(error)?);
+        Ok(())
+    }
+
+    /// Ends the thread of its own, and waits for it.
+    fn join(&self, py: Python<'_>) {
+        self.stop();
+        let thread = self.background.lock().take();
+        py.detach(|| thread.map(|thread| thread.join().ok()));
+    }
+}

@@ -1,0 +1,113 @@
+//! Memory that Python objects lend: arrays of whoever's making, without going through elements.
+
+use std::ffi::{CStr, c_int};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// The contiguous memory of an object, for the length of a closure.
+pub(crate) struct Contents<'a> {
+    view: &'a ffi::Py_buffer,
+    lent: PhantomData<&'a [u8]>,
+}
+
+impl Contents<'_> {
+    /// Its size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        usize::try_from(self.view.len).unwrap_or_default()
+    }
+
+    /// Bytes of one element; never 0.
+    pub(crate) fn item_size(&self) -> usize {
+        usize::try_from(self.view.itemsize).unwrap_or_default().max(1)
+    }
+
+    /// The format of the elements, in the words of Python's `struct`.
+    pub(crate) fn format(&self) -> &str {
+        if self.view.format.is_null() {
+            return "B";
+        }
+        // SAFETY: a format is a string of C that lives as long as the view.
+        unsafe { CStr::from_ptr(self.view.format) }.to_str().unwrap_or_default()
+    }
+
+    /// Copies all of it; `out` has its size.
+    pub(crate) fn copy_to(&self, out: &mut [u8]) {
+        let size = self.len().min(out.len());
+        if size > 0 {
+            // SAFETY: `buf` has `len` bytes as long as the view is held. Another thread may write
+            // there meanwhile, so no reference is made; `out` is ours and lies elsewhere.
+            unsafe {
+                std::ptr::copy_nonoverlapping(self.view.buf.cast::<u8>(), out.as_mut_ptr(), size);
+            }
+        }
+    }
+}
+
+fn with_view<R>(
+    object: &Bound<'_, PyAny>,
+    flags: c_int,
+    look: impl FnOnce(&ffi::Py_buffer) -> R,
+) -> Option<R> {
+    let mut view = MaybeUninit::<ffi::Py_buffer>::zeroed();
+    // SAFETY: the object is alive and the view ours; on success it is filled in.
+    if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), flags) } != 0 {
+        drop(PyErr::take(object.py()));
+        return None;
+    }
+    // SAFETY: it was filled in.
+    let result = look(unsafe { view.assume_init_ref() });
+    // SAFETY: the view was got above and is not used any more.
+    unsafe { ffi::PyBuffer_Release(view.as_mut_ptr()) };
+    Some(result)
+}
+
+/// Looks at the memory of an object; `None` where it lends none in one piece.
+pub(crate) fn with_buffer<R>(
+    object: &Bound<'_, PyAny>,
+    look: impl FnOnce(Contents<'_>) -> R,
+) -> Option<R> {
+    let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_FORMAT;
+    with_view(object, flags, |view| look(Contents { view, lent: PhantomData }))
+}
+
+/// Overwrites the memory of an object, which has exactly this size.
+pub(crate) fn fill(object: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
+    let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE;
+    let fits = with_view(object, flags, |view| {
+        let fits = usize::try_from(view.len) == Ok(bytes.len());
+        if fits && !bytes.is_empty() {
+            // SAFETY: `buf` has `len` bytes that may be written as long as the view is held; they
+            // were made a moment ago, so `bytes` lies elsewhere.
+            unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.buf.cast::<u8>(), bytes.len());
+            }
+        }
+        fits
+    });
+    match fits {
+        Some(true) => Ok(()),
+        _ => Err(PyBufferError::new_err("an array does not have the size that was asked for")),
+    }
+}
+
+/// Copies the memory of one object into that of another of the same size; says whether it could.
+pub(crate) fn copy(from: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> bool {
+    let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE;
+    let copied = with_view(from, ffi::PyBUF_C_CONTIGUOUS, |source| {
+        with_view(to, flags, |target| {
+            let fits = source.len == target.len && source.len > 0;
+            if fits {
+                let size = usize::try_from(source.len).unwrap_or_default();
+                // SAFETY: both have `len` bytes as long as the views are held; they may be the
+                // same object, so they may overlap.
+                unsafe { std::ptr::copy(source.buf.cast::<u8>(), target.buf.cast(), size) };
+            }
+            fits
+        })
+    });
+    copied.flatten().unwrap_or(false)
+}

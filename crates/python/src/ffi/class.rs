@@ -1,0 +1,201 @@
+//! Classes whose instances consist of slots, and the slots of an instance read and written where
+//! they lie.
+//!
+//! A slot lies at the same place in every instance of a class and of its subclasses: that is how
+//! `__slots__` works. The stable interface of CPython does not say where. So a value is put into a
+//! slot of a trial instance by the slot's own descriptor, and looked for; where it is not found,
+//! the descriptor is asked each time.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// A class, with some of its slots by number.
+pub(crate) struct Class {
+    class: Py<PyType>,
+    slots: Vec<Slot>,
+}
+
+struct Slot {
+    descriptor: Py<PyAny>,
+    get: ffi::descrgetfunc,
+    set: ffi::descrsetfunc,
+    /// Where in an instance it lies, if that was found.
+    offset: Option<usize>,
+}
+
+/// An object that is known to be an instance of a class.
+#[derive(Clone, Copy)]
+pub(crate) struct Instance<'a, 'py> {
+    class: &'a Class,
+    object: &'a Bound<'py, PyAny>,
+}
+
+impl Class {
+    /// A class with the slots of these names, each of which its own `__slots__` name. Instances
+    /// have nothing but slots.
+    pub(crate) fn new(class: &Bound<'_, PyType>, slots: &[String]) -> PyResult<Self> {
+        let made = slots.iter().map(|name| Slot::of(class, name)).collect::<PyResult<_>>()?;
+        let mut made = Self { class: class.clone().unbind(), slots: made };
+        for index in 0..slots.len() {
+            made.slots[index].offset = made.look_for(class, index)?;
+        }
+        Ok(made)
+    }
+
+    /// A new instance whose slots are all empty; `__init__` is not called.
+    #[inline]
+    pub(crate) fn allocate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the class was made by `type` with slots alone, so that zeroed memory is an
+        // instance; the result is owned, or null with an exception.
+        unsafe {
+            let object = ffi::PyType_GenericAlloc(self.class.as_ptr().cast(), 0);
+            Bound::from_owned_ptr_or_err(py, object)
+        }
+    }
+
+    /// The object as an instance; `None` if it is none.
+    #[inline]
+    pub(crate) fn instance<'a, 'py>(
+        &'a self,
+        object: &'a Bound<'py, PyAny>,
+    ) -> Option<Instance<'a, 'py>> {
+        // Whoever redefines `__class__` or `__instancecheck__` changes no memory: types decide.
+        let is_instance = object.get_type_ptr().cast() == self.class.as_ptr()
+            || object.get_type().mro().iter().any(|base| base.as_ptr() == self.class.as_ptr());
+        is_instance.then_some(Instance { class: self, object })
+    }
+
+    /// Where a slot lies in instances of the class.
+    fn look_for(&self, class: &Bound<'_, PyType>, index: usize) -> PyResult<Option<usize>> {
+        let py = class.py();
+        let size: usize = class.getattr("__basicsize__")?.extract()?;
+        let trial = self.allocate(py)?;
+        let mark = pyo3::types::PyList::empty(py).into_any(); // referred to by nobody else
+        let trial_instance = Instance { class: self, object: &trial };
+        trial_instance.set(index, &mark)?;
+        let step = size_of::<*mut ffi::PyObject>();
+        let head = size_of::<ffi::PyObject>();
+        let places = (head..size.saturating_sub(step - 1)).step_by(step);
+        let found: Vec<usize> = places
+            .filter(|place| {
+                // SAFETY: an instance has `__basicsize__` bytes, aligned for pointers, which were
+                // zeroed or written when it was made.
+                let word = unsafe {
+                    *trial.as_ptr().cast::<u8>().add(*place).cast::<*mut ffi::PyObject>()
+                };
+                word == mark.as_ptr()
+            })
+            .collect();
+        Ok(match found[..] {
+            [place] => Some(place),
+            _ => None,
+        })
+    }
+}
+
+impl Slot {
+    fn of(class: &Bound<'_, PyType>, slot: &str) -> PyResult<Self> {
+        let descriptor = class.getattr("__dict__")?.get_item(slot)?;
+        let kind = descriptor.get_type();
+        if kind.name()? != "member_descriptor" {
+            let class = class.name()?;
+            return Err(PyTypeError::new_err(format!("{slot} of {class} is no slot")));
+        }
+        let kind = kind.as_type_ptr();
+        // SAFETY: `kind` is a type, alive for the call.
+        let (get, set) = unsafe {
+            (
+                ffi::PyType_GetSlot(kind, ffi::Py_tp_descr_get),
+                ffi::PyType_GetSlot(kind, ffi::Py_tp_descr_set),
+            )
+        };
+        if get.is_null() || set.is_null() {
+            return Err(PyTypeError::new_err(format!("{slot} cannot be read and written")));
+        }
+        // SAFETY: what a type has in these slots are functions of these types, and not null.
+        let (get, set) = unsafe {
+            (
+                std::mem::transmute::<*mut std::ffi::c_void, ffi::descrgetfunc>(get),
+                std::mem::transmute::<*mut std::ffi::c_void, ffi::descrsetfunc>(set),
+            )
+        };
+        Ok(Self { descriptor: descriptor.unbind(), get, set, offset: None })
+    }
+}
+
+impl<'py> Instance<'_, 'py> {
+    /// The place of a slot, if it is known.
+    #[inline]
+    fn place(&self, index: usize) -> Option<*mut *mut ffi::PyObject> {
+        let offset = self.class.slots[index].offset?;
+        // SAFETY: the object is an instance of the class, in all of which the slot lies there.
+        Some(unsafe { self.object.as_ptr().cast::<u8>().add(offset).cast() })
+    }
+
+    /// The value of a slot; `AttributeError` where it is empty.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.object.py();
+        let Some(place) = self.place(index) else { return self.get_by_descriptor(index) };
+        // SAFETY: a slot is null or a pointer to an object to which it holds a reference. The lock
+        // of the interpreter, which `py` stands for, keeps it so until there is another reference.
+        unsafe {
+            let value = *place;
+            match value.is_null() {
+                true => self.get_by_descriptor(index),
+                false => Ok(Bound::from_borrowed_ptr(py, value)),
+            }
+        }
+    }
+
+    /// Sets a slot.
+    #[inline]
+    pub(crate) fn set(&self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = self.object.py();
+        let Some(place) = self.place(index) else { return self.set_by_descriptor(index, value) };
+        // SAFETY: as in `get`; the slot gets a reference of its own, and its former one is given
+        // back after the slot was written, since that may run any code.
+        let before = unsafe { ptr::replace(place, value.clone().into_ptr()) };
+        if !before.is_null() {
+            // SAFETY: the slot held this reference.
+            drop(unsafe { Bound::from_owned_ptr(py, before) });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn get_by_descriptor(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let slot = &self.class.slots[index];
+        // SAFETY: the function is the descriptor's own, and both objects are alive. The result is
+        // owned, or null with an exception.
+        unsafe {
+            let value = (slot.get)(slot.descriptor.as_ptr(), self.object.as_ptr(), ptr::null_mut());
+            Bound::from_owned_ptr_or_err(self.object.py(), value)
+        }
+    }
+
+    #[cold]
+    fn set_by_descriptor(&self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let slot = &self.class.slots[index];
+        // SAFETY: as above; the function takes a reference of its own to the value.
+        let result: c_int =
+            unsafe { (slot.set)(slot.descriptor.as_ptr(), self.object.as_ptr(), value.as_ptr()) };
+        if result == 0 { Ok(()) } else { Err(PyErr::fetch(self.object.py())) }
+    }
+}
+
+/// What is said where an object is no instance of a class.
+pub(crate) fn no_instance(class: &Class, object: &Bound<'_, PyAny>) -> PyErr {
+    let class = class.class.bind(object.py()).name().map(|name| name.to_string());
+    let got = object.get_type().name().map(|name| name.to_string());
+    PyAttributeError::new_err(format!(
+        "fields of {} are not fields of {}",
+        class.unwrap_or_default(),
+        got.unwrap_or_default()
+    ))
+}

@@ -1,0 +1,145 @@
+//! The memory of a loan, written by Python in place. Once published it belongs to whoever reads the
+//! message: what Python still points to is never given away.
+
+use std::ffi::c_int;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use feros::{GenericPublisher, SerializedLoan};
+use feros_sync::Mutex;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::error::{LoanError, publish_error};
+
+/// A loan with the place of its memory, which lies still until the loan is published.
+struct Lent {
+    loan: SerializedLoan,
+    start: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: the pointer is to memory that the loan owns, and the loan may go to any thread.
+unsafe impl Send for Lent {}
+
+#[derive(Default)]
+struct State {
+    lent: Option<Lent>,
+    /// Views that Python holds.
+    views: usize,
+    is_published: bool,
+}
+
+/// Memory of a message that is being built.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct LoanMemory {
+    publisher: GenericPublisher,
+    state: Mutex<State>,
+    /// Loans of the publisher that were copied.
+    copied: Arc<AtomicU64>,
+}
+
+impl LoanMemory {
+    /// The memory of a loan whose message was laid out already.
+    pub(crate) fn new(
+        publisher: GenericPublisher,
+        mut loan: SerializedLoan,
+        copied: Arc<AtomicU64>,
+    ) -> Self {
+        let bytes = loan.bytes_mut();
+        let (start, size) = (NonNull::from(&mut *bytes).cast(), bytes.len());
+        let lent = Some(Lent { loan, start, size });
+        Self { publisher, state: Mutex::new(State { lent, ..State::default() }), copied }
+    }
+}
+
+#[pymethods]
+impl LoanMemory {
+    /// # Safety
+    /// For Python alone, which passes a view to be filled in.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let mut state = slf.get().state.lock();
+        let (Some(lent), false) = (&state.lent, state.is_published) else {
+            return Err(PyBufferError::new_err(PUBLISHED));
+        };
+        let Ok(size) = ffi::Py_ssize_t::try_from(lent.size) else {
+            return Err(PyBufferError::new_err("the message is too large for Python"));
+        };
+        // SAFETY: the view is Python's and takes a reference to this object, which keeps the loan,
+        // unpublished, as long as `views` is not 0; the memory of a loan lies still until then.
+        let result = unsafe {
+            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.as_ptr().cast(), size, 0, flags)
+        };
+        if result != 0 {
+            return Err(PyErr::fetch(slf.py()));
+        }
+        state.views += 1;
+        Ok(())
+    }
+
+    /// # Safety
+    /// For Python alone.
+    unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {
+        let mut state = self.state.lock();
+        state.views -= 1;
+        let lent = if state.views == 0 && state.is_published { state.lent.take() } else { None };
+        drop(state);
+        drop(lent);
+    }
+
+    /// Publishes the message; says whether its memory itself was given away, which it cannot be as
+    /// long as Python holds views: then it is copied.
+    fn publish(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut state = self.state.lock();
+        if state.is_published {
+            return Err(LoanError::new_err(PUBLISHED));
+        }
+        state.is_published = true;
+        if state.views == 0 {
+            let Some(lent) = state.lent.take() else {
+                return Err(LoanError::new_err(PUBLISHED));
+            };
+            drop(state);
+            py.detach(|| lent.loan.publish()).map_err(publish_error)?;
+            return Ok(true);
+        }
+        let Some(lent) = &state.lent else { return Err(LoanError::new_err(PUBLISHED)) };
+        let mut copy = vec![0; lent.size];
+        // SAFETY: the loan's memory has this size and is kept by `state`, which is locked; Python
+        // may write there meanwhile, so no reference is made.
+        unsafe { std::ptr::copy_nonoverlapping(lent.start.as_ptr(), copy.as_mut_ptr(), lent.size) };
+        drop(state);
+        let copied = self.copied.fetch_add(1, Ordering::Relaxed) + 1;
+        if copied.is_power_of_two() {
+            tracing::warn!(
+                "{copied} loans so far were copied, because arrays of theirs were held when they were published: let them go before, or write through the loan's own"
+            );
+        }
+        py.detach(|| self.publisher.publish_serialized(&copy)).map_err(publish_error)?;
+        Ok(false)
+    }
+
+    fn __len__(&self) -> usize {
+        self.state.lock().lent.as_ref().map_or(0, |lent| lent.size)
+    }
+
+    /// Whether the memory is shared memory, which other processes of this host read in place.
+    #[getter]
+    fn is_shared(&self) -> bool {
+        self.state.lock().lent.as_ref().is_some_and(|lent| lent.loan.is_shared())
+    }
+
+    /// Whether the message was published.
+    #[getter]
+    fn is_published(&self) -> bool {
+        self.state.lock().is_published
+    }
+}
+
+const PUBLISHED: &str = "the loan was published, so that its memory belongs to those who read the message: ask the publisher for another one";

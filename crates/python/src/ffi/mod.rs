@@ -1,0 +1,13 @@
+//! The C interface of Python, where the bindings have no safe words for it: slots of instances, new
+//! instances, and memory that is lent to and by Python. All of the crate's `unsafe` is here.
+#![allow(unsafe_code)] // the functions of C; each block says why it is right
+
+mod block;
+mod buffer;
+mod class;
+mod loan_memory;
+
+pub(crate) use block::{Block, Pins};
+pub(crate) use buffer::{copy, fill, with_buffer};
+pub(crate) use class::{Class, Instance, no_instance};
+pub(crate) use loan_memory::LoanMemory;

@@ -1,0 +1,135 @@
+//! The ten types of numbers that lie in arrays, as CDR, `array.array` and numpy name them.
+
+use feros_interface::BaseType;
+
+/// A type of number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+/// Evaluates an expression with the Rust type of a number.
+macro_rules! with_number {
+    ($number:expr, $type:ident => $body:expr) => {
+        match $number {
+            $crate::message::number::Number::I8 => {
+                type $type = i8;
+                $body
+            }
+            $crate::message::number::Number::U8 => {
+                type $type = u8;
+                $body
+            }
+            $crate::message::number::Number::I16 => {
+                type $type = i16;
+                $body
+            }
+            $crate::message::number::Number::U16 => {
+                type $type = u16;
+                $body
+            }
+            $crate::message::number::Number::I32 => {
+                type $type = i32;
+                $body
+            }
+            $crate::message::number::Number::U32 => {
+                type $type = u32;
+                $body
+            }
+            $crate::message::number::Number::I64 => {
+                type $type = i64;
+                $body
+            }
+            $crate::message::number::Number::U64 => {
+                type $type = u64;
+                $body
+            }
+            $crate::message::number::Number::F32 => {
+                type $type = f32;
+                $body
+            }
+            $crate::message::number::Number::F64 => {
+                type $type = f64;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_number;
+
+impl Number {
+    /// All of them; a number's place here is its [`index`](Self::index).
+    pub(crate) const ALL: [Self; 10] = [
+        Self::I8,
+        Self::U8,
+        Self::I16,
+        Self::U16,
+        Self::I32,
+        Self::U32,
+        Self::I64,
+        Self::U64,
+        Self::F32,
+        Self::F64,
+    ];
+
+    /// The number of this type of a field. `bool` and `byte` are none: Python has them as lists.
+    pub(crate) fn of(base: &BaseType) -> Option<Self> {
+        Some(match base {
+            BaseType::Int8 => Self::I8,
+            BaseType::Uint8 | BaseType::Char => Self::U8,
+            BaseType::Int16 => Self::I16,
+            BaseType::Uint16 => Self::U16,
+            BaseType::Int32 => Self::I32,
+            BaseType::Uint32 => Self::U32,
+            BaseType::Int64 => Self::I64,
+            BaseType::Uint64 => Self::U64,
+            BaseType::Float32 => Self::F32,
+            BaseType::Float64 => Self::F64,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Bytes of one, which is also its alignment.
+    pub(crate) fn size(self) -> usize {
+        with_number!(self, T => size_of::<T>())
+    }
+
+    /// Its letter in `array.array` and `struct`.
+    pub(crate) fn typecode(self) -> &'static str {
+        ["b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"][self.index()]
+    }
+
+    /// Its name in numpy.
+    pub(crate) fn dtype(self) -> &'static str {
+        [
+            "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32",
+            "float64",
+        ][self.index()]
+    }
+
+    /// Whether memory of this format, in the words of Python's `struct`, holds such numbers in the
+    /// byte order of this machine.
+    pub(crate) fn is_format(self, format: &str, item_size: usize) -> bool {
+        let own_order = if cfg!(target_endian = "big") { '>' } else { '<' };
+        let letter = format.trim_start_matches(['@', '=', own_order]);
+        let fits = match self {
+            Self::I8 | Self::I16 | Self::I32 | Self::I64 => "bhilqn",
+            Self::U8 | Self::U16 | Self::U32 | Self::U64 => "BHILQN",
+            Self::F32 | Self::F64 => "fd",
+        };
+        letter.len() == 1 && fits.contains(letter) && item_size == self.size()
+    }
+}

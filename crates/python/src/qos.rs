@@ -1,0 +1,111 @@
+//! Policies of quality of service on their way from and to Python, where they are the numbers of
+//! `rmw` in a tuple; the class is written in Python.
+
+use std::time::Duration;
+
+use feros::rmw::QosDuration;
+use feros::{Durability, History, Liveliness, QosProfile, Reliability};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// History, depth, reliability, durability, deadline, lifespan, liveliness, lease of liveliness
+/// (all durations in nanoseconds, negative where there is no limit), and whether names go to the
+/// wire as they are.
+pub(crate) type QosTuple = (u8, usize, u8, u8, i64, i64, u8, i64, bool);
+
+fn no_value(policy: &str, number: u8) -> PyErr {
+    PyValueError::new_err(format!("{number} is no value of the policy {policy}"))
+}
+
+fn duration(nanos: i64) -> QosDuration {
+    match u64::try_from(nanos) {
+        Ok(nanos) if nanos < i64::MAX as u64 => Duration::from_nanos(nanos).into(),
+        _ => QosDuration::Infinite,
+    }
+}
+
+fn nanos(duration: QosDuration) -> i64 {
+    match duration.finite() {
+        Some(duration) => i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX),
+        None => -1,
+    }
+}
+
+/// The profile of such a tuple.
+pub(crate) fn profile(tuple: QosTuple) -> PyResult<QosProfile> {
+    let (history, depth, reliability, durability, deadline, lifespan, liveliness, lease, avoid) =
+        tuple;
+    Ok(QosProfile {
+        history: match history {
+            0 => History::SystemDefault,
+            1 => History::KeepLast,
+            2 => History::KeepAll,
+            other => return Err(no_value("history", other)),
+        },
+        depth,
+        reliability: match reliability {
+            0 => Reliability::SystemDefault,
+            1 => Reliability::Reliable,
+            2 => Reliability::BestEffort,
+            4 => Reliability::BestAvailable,
+            other => return Err(no_value("reliability", other)),
+        },
+        durability: match durability {
+            0 => Durability::SystemDefault,
+            1 => Durability::TransientLocal,
+            2 => Durability::Volatile,
+            4 => Durability::BestAvailable,
+            other => return Err(no_value("durability", other)),
+        },
+        deadline: duration(deadline),
+        lifespan: duration(lifespan),
+        liveliness: match liveliness {
+            0 => Liveliness::SystemDefault,
+            1 => Liveliness::Automatic,
+            3 => Liveliness::ManualByTopic,
+            5 => Liveliness::BestAvailable,
+            other => return Err(no_value("liveliness", other)),
+        },
+        liveliness_lease_duration: duration(lease),
+        avoid_ros_namespace_conventions: avoid,
+    })
+}
+
+/// The tuple of a profile.
+pub(crate) fn tuple(profile: &QosProfile) -> QosTuple {
+    let history = match profile.history {
+        History::SystemDefault => 0,
+        History::KeepLast => 1,
+        History::KeepAll => 2,
+        History::Unknown => 3,
+    };
+    let reliability = match profile.reliability {
+        Reliability::SystemDefault => 0,
+        Reliability::Reliable => 1,
+        Reliability::BestEffort => 2,
+        Reliability::BestAvailable => 4,
+    };
+    let durability = match profile.durability {
+        Durability::SystemDefault => 0,
+        Durability::TransientLocal => 1,
+        Durability::Volatile => 2,
+        Durability::BestAvailable => 4,
+    };
+    let liveliness = match profile.liveliness {
+        Liveliness::SystemDefault => 0,
+        Liveliness::Automatic => 1,
+        Liveliness::ManualByTopic => 3,
+        Liveliness::BestAvailable => 5,
+    };
+    (
+        history,
+        profile.depth,
+        reliability,
+        durability,
+        nanos(profile.deadline),
+        nanos(profile.lifespan),
+        liveliness,
+        nanos(profile.liveliness_lease_duration),
+        profile.avoid_ros_namespace_conventions,
+    )
+}

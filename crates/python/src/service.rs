@@ -1,0 +1,119 @@
+//! Servers of services.
+
+use feros::rmw::FailureCounter;
+use feros::{
+    GenericService, QosProfile, SerializedMessage, SerializedResponder, ServiceIdentity,
+    ServiceOptions,
+};
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::callback::Owner;
+use crate::callback_group::{Schedule, callback_options};
+use crate::detached::Detached;
+use crate::error::{DecodeError, FerosError, error, publish_error};
+use crate::message::{MessageType, decode};
+use crate::qos::{self, QosTuple};
+
+/// The name of a service type, and the types of its two messages.
+pub(crate) type ServiceTypes<'a> = (&'a str, Py<MessageType>, Py<MessageType>);
+
+/// What endpoints of these types announce.
+pub(crate) fn identity(types: &ServiceTypes<'_>) -> ServiceIdentity {
+    ServiceIdentity {
+        name: types.0.to_owned(),
+        request_hash: Some(types.1.get().type_hash()),
+        response_hash: Some(types.2.get().type_hash()),
+    }
+}
+
+/// Answers the requests of a service.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Service {
+    service: Detached<GenericService>,
+}
+
+impl Service {
+    pub(crate) fn new(
+        py: Python<'_>,
+        owner: Owner<'_>,
+        name: &str,
+        types: ServiceTypes<'_>,
+        qos: QosProfile,
+        callback: Py<PyAny>,
+        schedule: Option<Schedule>,
+    ) -> PyResult<Self> {
+        let identity = identity(&types);
+        let (_, request_type, response_type) = types;
+        let (failures, service) = (owner.failures.clone(), name.to_owned());
+        let malformed = FailureCounter::new();
+        let answer = move |request: SerializedMessage, responder: SerializedResponder| {
+            failures.run(|py| {
+                let plan = request_type.get().plan()?;
+                let request = match decode(py, plan, &request, None, false) {
+                    Ok(request) => request,
+                    Err(error) if error.is_instance_of::<DecodeError>(py) => {
+                        responder.give_up();
+                        if let Some(count) = malformed.count() {
+                            let text = error.value(py);
+                            tracing::error!("{service}: refused {count} so far: {text}");
+                        }
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error),
+                };
+                let responder = Responder {
+                    responder: Mutex::new(Some(responder)),
+                    response_type: response_type.clone_ref(py),
+                };
+                callback.call1(py, (request, responder)).map(drop)
+            });
+        };
+        let mut options = ServiceOptions::from(qos);
+        options.callback = callback_options(schedule.as_ref());
+        let node = owner.node;
+        let made = py.detach(|| node.create_generic_service(name, &identity, options, answer));
+        Ok(Self { service: Detached::new(made.map_err(error)?) })
+    }
+}
+
+#[pymethods]
+impl Service {
+    #[getter]
+    fn service_name(&self) -> String {
+        self.service.service_name().to_owned()
+    }
+
+    #[getter]
+    fn qos(&self) -> QosTuple {
+        qos::tuple(&self.service.qos())
+    }
+}
+
+/// Sends the response to one request, now or later, from any thread.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Responder {
+    responder: Mutex<Option<SerializedResponder>>,
+    response_type: Py<MessageType>,
+}
+
+#[pymethods]
+impl Responder {
+    /// Sends the response.
+    fn send(&self, py: Python<'_>, response: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = self.response_type.get().to_vec(response)?;
+        let Some(responder) = self.responder.lock().take() else {
+            return Err(FerosError::new_err("the request was answered already"));
+        };
+        py.detach(|| responder.send(&bytes)).map_err(publish_error)
+    }
+
+    /// Which request it answers: the client, and the number of the request at its client.
+    #[getter]
+    fn request_id<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, i64)> {
+        let responder = self.responder.lock();
+        let id = responder.as_ref()?.request_id();
+        Some((PyBytes::new(py, &id.client), id.sequence_number))
+    }
+}

@@ -1,0 +1,343 @@
+//! Subscriptions: with a callback, or with an inbox from which messages are taken.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::SystemTime;
+
+use feros::rmw::FailureCounter;
+use feros::{
+    GenericSubscription, MessageInfo as Info, QosProfile, SerializedMessage, SubscriptionOptions,
+};
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::callback::Owner;
+use crate::callback_group::{Schedule, callback_options};
+use crate::detached::Detached;
+use crate::error::{DecodeError, error, wait_error};
+use crate::events::subscription_event;
+use crate::ffi::{Block, Pins};
+use crate::message::{MessageType, decode, may_view};
+use crate::qos::{self, QosTuple};
+use crate::waiting::wait_in_slices;
+use crate::wakeups::Wakeups;
+
+/// How a subscription is made.
+pub(crate) struct SubscriptionArguments<'a> {
+    pub(crate) message_type: Py<MessageType>,
+    pub(crate) topic: &'a str,
+    pub(crate) qos: QosProfile,
+    pub(crate) raw: bool,
+    pub(crate) views: bool,
+    pub(crate) max_pinned: usize,
+    pub(crate) schedule: Option<Schedule>,
+    pub(crate) on_event: Option<Py<PyAny>>,
+    pub(crate) ignore_local: bool,
+}
+
+impl SubscriptionArguments<'_> {
+    fn options(&mut self, owner: Owner<'_>) -> SubscriptionOptions {
+        let mut options = SubscriptionOptions::from(self.qos);
+        options.callback = callback_options(self.schedule.as_ref());
+        if self.ignore_local {
+            options = options.ignore_local_publications();
+        }
+        if let Some(on_event) = self.on_event.take() {
+            let failures = owner.failures.clone();
+            options = options.on_event(move |event| {
+                failures.run(|py| {
+                    let Some((name, status)) = subscription_event(py, event)? else {
+                        return Ok(());
+                    };
+                    on_event.call1(py, (name, status)).map(drop)
+                });
+            });
+        }
+        options
+    }
+}
+
+/// Makes messages of what came.
+struct Opener {
+    topic: String,
+    message_type: Py<MessageType>,
+    raw: bool,
+    views: bool,
+    pins: Arc<Pins>,
+    malformed: FailureCounter,
+}
+
+impl Opener {
+    fn new(py: Python<'_>, arguments: &SubscriptionArguments<'_>) -> Arc<Self> {
+        Arc::new(Self {
+            topic: arguments.topic.to_owned(),
+            message_type: arguments.message_type.clone_ref(py),
+            raw: arguments.raw,
+            views: arguments.views,
+            pins: Pins::new(arguments.max_pinned),
+            malformed: FailureCounter::new(),
+        })
+    }
+
+    /// The message; `None` where the bytes are none, which is counted and said.
+    fn open<'py>(
+        &self,
+        py: Python<'py>,
+        message: SerializedMessage,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.raw {
+            return Ok(Some(PyBytes::new(py, &message).into_any()));
+        }
+        let plan = self.message_type.get().plan()?;
+        let opened = if self.views && may_view(plan, &message) {
+            let block = Bound::new(py, Block::new(message, &self.pins))?;
+            decode(py, plan, block.get().bytes(), Some(block.as_any()), false)
+        } else {
+            decode(py, plan, &message, None, false)
+        };
+        match opened {
+            Err(error) if error.is_instance_of::<DecodeError>(py) => {
+                if let Some(count) = self.malformed.count() {
+                    tracing::error!("{}: refused {count} so far: {}", self.topic, error.value(py));
+                }
+                Ok(None)
+            }
+            opened => opened.map(Some),
+        }
+    }
+}
+
+/// What is known of a message besides its content.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct MessageInfo(Info);
+
+fn nanos(time: Option<SystemTime>) -> Option<i64> {
+    let since = time?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_nanos()).ok()
+}
+
+#[pymethods]
+impl MessageInfo {
+    /// When it was published, in nanoseconds by the publisher's clock.
+    #[getter]
+    fn source_timestamp(&self) -> Option<i64> {
+        nanos(self.0.source_timestamp)
+    }
+
+    /// When it was received, in nanoseconds by this machine's clock.
+    #[getter]
+    fn received_timestamp(&self) -> Option<i64> {
+        nanos(self.0.received_timestamp)
+    }
+
+    /// Its number at its publisher, from 1.
+    #[getter]
+    fn publication_sequence_number(&self) -> Option<u64> {
+        self.0.publication_sequence_number
+    }
+
+    /// Whose it is.
+    #[getter]
+    fn publisher_gid<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.publisher_gid.0)
+    }
+
+    /// Whether the publisher belongs to the same context.
+    #[getter]
+    fn is_same_context(&self) -> bool {
+        self.0.from_same_session
+    }
+}
+
+/// Receives messages of one type from one topic, and has a callback called with each.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Subscription {
+    subscription: Detached<GenericSubscription>,
+    opener: Arc<Opener>,
+}
+
+impl Subscription {
+    pub(crate) fn new(
+        py: Python<'_>,
+        owner: Owner<'_>,
+        mut arguments: SubscriptionArguments<'_>,
+        callback: Py<PyAny>,
+        with_info: bool,
+    ) -> PyResult<Self> {
+        let opener = Opener::new(py, &arguments);
+        let (opening, failures) = (opener.clone(), owner.failures.clone());
+        let deliver = move |message: SerializedMessage, info: Info| {
+            failures.run(|py| {
+                let Some(message) = opening.open(py, message)? else { return Ok(()) };
+                if with_info {
+                    callback.call1(py, (message, MessageInfo(info))).map(drop)
+                } else {
+                    callback.call1(py, (message,)).map(drop)
+                }
+            });
+        };
+        let subscription = subscribe(py, owner, &mut arguments, deliver)?;
+        Ok(Self { subscription, opener })
+    }
+}
+
+fn subscribe(
+    py: Python<'_>,
+    owner: Owner<'_>,
+    arguments: &mut SubscriptionArguments<'_>,
+    deliver: impl FnMut(SerializedMessage, Info) + Send + 'static,
+) -> PyResult<Detached<GenericSubscription>> {
+    let options = arguments.options(owner);
+    let (node, identity) = (owner.node, arguments.message_type.get().identity());
+    let topic = arguments.topic;
+    let made = py.detach(|| node.create_generic_subscription(topic, &identity, options, deliver));
+    let made = Detached::new(made.map_err(error)?);
+    node.describe_type(arguments.message_type.get().description().clone());
+    Ok(made)
+}
+
+#[pymethods]
+impl Subscription {
+    #[getter]
+    fn topic_name(&self) -> String {
+        self.subscription.topic_name().to_owned()
+    }
+
+    #[getter]
+    fn qos(&self) -> QosTuple {
+        qos::tuple(&self.subscription.qos())
+    }
+
+    #[getter]
+    fn publisher_count(&self) -> usize {
+        self.subscription.publisher_count()
+    }
+
+    /// Waits until at least `count` publishers match; `timeout` is in seconds.
+    #[pyo3(signature = (count=1, timeout=None))]
+    fn wait_for_publishers(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        timeout: Option<f64>,
+    ) -> PyResult<()> {
+        let wait = |slice| self.subscription.wait_for_publishers(count, slice);
+        wait_in_slices(py, timeout, wait)?.map_err(wait_error)
+    }
+
+    /// Messages that were refused because they are none of the type.
+    #[getter]
+    fn refused_messages(&self) -> u64 {
+        self.opener.malformed.total() + self.subscription.refused_messages()
+    }
+
+    /// Messages that arrays of Python keep in the memory that they came in.
+    #[getter]
+    fn pinned_messages(&self) -> usize {
+        self.opener.pins.held()
+    }
+
+    /// Messages that were copied out of the memory that they came in, because too many were kept.
+    #[getter]
+    fn copied_messages(&self) -> u64 {
+        self.opener.pins.copied()
+    }
+
+    /// Messages by transport: intra-process, shared memory, network.
+    fn counts(&self) -> (u64, u64, u64) {
+        let counts = self.subscription.counts();
+        (counts.intra_process.messages, counts.shared_memory.messages, counts.network.messages)
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<(SerializedMessage, Info)>,
+    waker: Option<Waker>,
+    dropped: u64,
+}
+
+/// A subscription whose messages wait to be taken; the oldest goes where there are too many.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Inbox {
+    subscription: Detached<GenericSubscription>,
+    opener: Arc<Opener>,
+    queue: Arc<Mutex<Queue>>,
+    /// Wakes who waits when the context is shut down.
+    _guard: Detached<feros::ShutdownGuard>,
+}
+
+impl Inbox {
+    pub(crate) fn new(
+        py: Python<'_>,
+        owner: Owner<'_>,
+        mut arguments: SubscriptionArguments<'_>,
+        depth: usize,
+    ) -> PyResult<Self> {
+        let (opener, queue) = (Opener::new(py, &arguments), Arc::<Mutex<Queue>>::default());
+        let (inbox, depth) = (queue.clone(), depth.max(1));
+        let deliver = move |message, info| {
+            let mut queue = inbox.lock();
+            let mut oldest = None;
+            if queue.messages.len() >= depth {
+                oldest = queue.messages.pop_front();
+                queue.dropped += 1;
+            }
+            queue.messages.push_back((message, info));
+            let waker = queue.waker.take();
+            drop(queue);
+            drop(oldest);
+            waker.into_iter().for_each(Waker::wake);
+        };
+        let subscription = subscribe(py, owner, &mut arguments, deliver)?;
+        let ended = queue.clone();
+        let guard = owner.node.context().on_shutdown(move || {
+            let waker = ended.lock().waker.take();
+            waker.into_iter().for_each(Waker::wake);
+        });
+        Ok(Self { subscription, opener, queue, _guard: Detached::new(guard) })
+    }
+}
+
+#[pymethods]
+impl Inbox {
+    /// The next message and what is known of it; `None` where there is none. Then, with `wakeups`,
+    /// the loop is woken for `token` when there is one.
+    #[pyo3(signature = (wakeups=None, token=0))]
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+        wakeups: Option<&Bound<'py, Wakeups>>,
+        token: u64,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, MessageInfo)>> {
+        loop {
+            let mut queue = self.queue.lock();
+            let Some((message, info)) = queue.messages.pop_front() else {
+                queue.waker = wakeups.map(|wakeups| wakeups.get().waker(token));
+                return Ok(None);
+            };
+            drop(queue);
+            if let Some(message) = self.opener.open(py, message)? {
+                return Ok(Some((message, MessageInfo(info))));
+            }
+        }
+    }
+
+    /// Messages that nobody took in time.
+    #[getter]
+    fn dropped_messages(&self) -> u64 {
+        self.queue.lock().dropped
+    }
+
+    #[getter]
+    fn topic_name(&self) -> String {
+        self.subscription.topic_name().to_owned()
+    }
+
+    #[getter]
+    fn publisher_count(&self) -> usize {
+        self.subscription.publisher_count()
+    }
+}

@@ -1,0 +1,79 @@
+//! What wakes an event loop of asyncio: one descriptor for everything that the loop waits for. Who
+//! wakes it takes no lock of the interpreter.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::error::error;
+
+/// The descriptor, and the numbers of those who are to be woken.
+pub(crate) struct Bell {
+    descriptor: OwnedFd,
+    ready: Mutex<Vec<u64>>,
+}
+
+impl Bell {
+    fn ring(&self, token: u64) {
+        let mut ready = self.ready.lock();
+        let was_empty = ready.is_empty();
+        if !ready.contains(&token) {
+            ready.push(token);
+        }
+        drop(ready);
+        if was_empty {
+            // It cannot fail but for a counter that is full, which is readable as well.
+            let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
+/// Wakes one who waits.
+pub(crate) struct Ring {
+    bell: Arc<Bell>,
+    token: u64,
+}
+
+impl Wake for Ring {
+    fn wake(self: Arc<Self>) {
+        self.bell.ring(self.token);
+    }
+}
+
+/// For one event loop.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Wakeups(Arc<Bell>);
+
+impl Wakeups {
+    /// Wakes the loop for the one of this number.
+    pub(crate) fn waker(&self, token: u64) -> Waker {
+        Waker::from(Arc::new(Ring { bell: self.0.clone(), token }))
+    }
+}
+
+#[pymethods]
+impl Wakeups {
+    #[new]
+    fn new() -> PyResult<Self> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let descriptor = eventfd(0, flags).map_err(error)?;
+        Ok(Self(Arc::new(Bell { descriptor, ready: Mutex::default() })))
+    }
+
+    /// The descriptor, which is readable when somebody is to be woken.
+    fn fileno(&self) -> i32 {
+        self.0.descriptor.as_raw_fd()
+    }
+
+    /// The numbers of those who are to be woken.
+    fn take(&self) -> Vec<u64> {
+        let mut count = [0; 8];
+        // Empty where another look came first.
+        let _ = rustix::io::read(&self.0.descriptor, &mut count);
+        std::mem::take(&mut *self.0.ready.lock())
+    }
+}

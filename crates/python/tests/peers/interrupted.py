@@ -1,0 +1,25 @@
+"""Spins until a signal comes, and says how that ended."""
+
+import signal
+
+import feros
+from feros.msgs.std_msgs.msg import String
+
+
+def main():
+    # Who was started in the background of a shell ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    context = feros.Context([])
+    node = context.create_node("interrupted")
+    node.create_subscription(String, "chatter", print)
+    try:
+        print("ready", flush=True)  # from here on the signal may come
+        feros.spin(node)
+        print("returned", flush=True)
+    except KeyboardInterrupt:
+        print("KeyboardInterrupt", flush=True)
+    finally:
+        context.shutdown()
+
+
+main()

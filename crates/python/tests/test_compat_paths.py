@@ -1,0 +1,207 @@
+"""Whose packages a program finds: Feros's `rclpy` is the last on the path, and the first with
+`feros run`; packages of two installations are not mixed."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import feros
+
+COMPATIBLE = Path(feros.__file__).parent / "compat"
+PACKAGES = [
+    "message_filters", "rosidl_parser", "rosidl_runtime_py", "sensor_msgs_py", "std_msgs",
+    "tf2_geometry_msgs", "tf2_py", "tf2_ros", "tf2_sensor_msgs",
+]
+# As in ros2/examples, rclpy/topics/minimal_subscriber: nothing in it knows of Feros.
+LISTENER = """
+import sys
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from std_msgs.msg import String
+
+class Listener(Node):
+    def __init__(self):
+        super().__init__("listener")
+        self.create_subscription(String, "chatter", self.hear, 10)
+
+    def hear(self, message):
+        print(message.data, flush=True)
+        raise SystemExit
+
+def main(args=None):
+    try:
+        with rclpy.init(args=args):
+            rclpy.spin(Listener())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+
+print(rclpy.__file__, flush=True)
+main()
+"""
+TALKER = """
+import rclpy
+from std_msgs.msg import String
+
+with rclpy.init() as context:
+    node = rclpy.create_node("talker")
+    publisher = node.create_publisher(String, "chatter", 10)
+    node.create_timer(0.05, lambda: publisher.publish(String(data="Hello World")))
+    rclpy.spin(node)
+"""
+
+TYPED = """
+import message_filters
+import rclpy
+import tf2_geometry_msgs
+import tf2_ros
+from example_interfaces.action import Fibonacci
+from geometry_msgs.msg import PointStamped, TransformStamped
+from rclpy.action import ActionClient
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.time import Time
+from rosidl_runtime_py.utilities import get_message
+from sensor_msgs.msg import PointCloud2
+from sensor_msgs_py import point_cloud2
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+
+class Typed(Node):
+    def __init__(self) -> None:
+        super().__init__("typed")
+        self.chatter = self.create_publisher(String, "chatter", QoSProfile(depth=10))
+        self.create_subscription(String, "words", self.hear, 10)
+        self.create_service(SetBool, "switch", self.switch)
+        self.create_timer(1.0, self.tell)
+        self.buffer = tf2_ros.Buffer(Duration(seconds=5.0))
+        self.listener = tf2_ros.TransformListener(self.buffer, self)
+        pair = [message_filters.Subscriber(self, PointStamped, name) for name in ("a", "b")]
+        message_filters.ApproximateTimeSynchronizer(pair, 10, 0.1)
+        self.goals = ActionClient(self, Fibonacci, "count")
+        self.create_subscription(get_message("std_msgs/msg/String"), "more", print, 10)
+
+    def hear(self, message: String) -> None:
+        self.get_logger().info(message.data.upper())
+
+    def switch(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        response.success = request.data
+        return response
+
+    def tell(self) -> None:
+        found: TransformStamped = self.buffer.lookup_transform("map", "base", Time())
+        moved = tf2_geometry_msgs.do_transform_point(PointStamped(), found)
+        count: int = point_cloud2.read_points(PointCloud2()).size
+        self.chatter.publish(String(data=f"{moved.point.x} {count}"))
+
+
+with rclpy.init() as context:
+    rclpy.spin(Typed())
+"""
+
+
+def python(*arguments, path=(), code=0):
+    """What an interpreter without other packages on its path says."""
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    if path:
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, path))
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A folder with an rclpy that is not Feros's."""
+    (tmp_path / "foreign/rclpy").mkdir(parents=True)
+    (tmp_path / "foreign/rclpy/__init__.py").write_text("whose = 'foreign'")
+    return tmp_path / "foreign"
+
+
+@pytest.fixture
+def command():
+    found = Path(sysconfig.get_path("scripts")) / "feros"
+    if not found.is_file():
+        pytest.skip("not installed from a wheel")
+    return found
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_refuse_to_go_with_a_foreign_rclpy(package, foreign):
+    path = [foreign, COMPATIBLE, COMPATIBLE.parent.parent]
+    said = python("-c", f"import {package}", path=path, code=1)
+    assert f"{package} of Feros was found, but the rclpy of this program is another one" in said
+    assert "feros run" in said and str(foreign) in said
+    python("-c", f"import {package}", path=path[1:])
+
+
+def test_what_is_imported_already_decides(foreign):
+    program = f"import sys, rclpy; sys.path.insert(0, {str(COMPATIBLE)!r}); import std_msgs"
+    said = python("-c", program, path=[foreign, COMPATIBLE.parent.parent], code=1)
+    assert "the two cannot be mixed" in said
+
+
+def test_the_wheel_puts_its_packages_last(command, foreign):
+    last = "import sys, rclpy; print(sys.path[-1], rclpy.__file__)"
+    folder, rclpy = python("-c", last).split()
+    assert Path(folder) == COMPATIBLE and Path(rclpy).is_relative_to(COMPATIBLE)
+    # A line that begins with `import` would be run by each start of the interpreter.
+    (path_file,) = Path(sysconfig.get_path("platlib")).glob("*feros*.pth")
+    assert path_file.read_text() == "feros/compat\n"
+    assert python("-c", "import rclpy; print(rclpy.whose)", path=[foreign]).strip() == "foreign"
+
+
+def test_scripts_of_stock_run_as_they_are(command, foreign, tmp_path):
+    listener, talker = tmp_path / "listener.py", tmp_path / "talker.py"
+    listener.write_text(LISTENER)
+    talker.write_text(TALKER)
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    with subprocess.Popen([sys.executable, str(talker)], env=environment) as talking:
+        try:
+            # By the wheel alone, and with Feros first although another rclpy is on the path.
+            alone = [sys.executable, str(listener)]
+            first = [str(command), "run", str(listener), "--ros-args", "--log-level", "warn"]
+            for words, path in ((alone, ""), (first, str(foreign))):
+                done = subprocess.run(
+                    words, capture_output=True, text=True, timeout=120,
+                    env={**environment, "PYTHONPATH": path})
+                assert done.returncode == 0, done.stderr
+                rclpy, heard = done.stdout.splitlines()
+                assert Path(rclpy).is_relative_to(COMPATIBLE) and heard == "Hello World"
+        finally:
+            talking.terminate()
+            talking.wait(60)
+
+
+def test_programs_of_rclpy_are_checked_strictly(command, tmp_path):
+    program = tmp_path / "typed.py"
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    environment["MYPY_CACHE_DIR"] = str(tmp_path / "cache")
+
+    def check(text):
+        program.write_text(text)
+        return subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True,
+            text=True, env=environment)
+
+    checked = check(TYPED)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "incompatible type" in check("from std_msgs.msg import String\nString(data=1)\n").stdout
+
+
+def test_own_messages_are_imported_by_their_own_names(command, tmp_path, monkeypatch):
+    interfaces, modules = tmp_path / "my_robot", tmp_path / "modules"
+    (interfaces / "msg").mkdir(parents=True)
+    (interfaces / "msg/Arm.msg").write_text("geometry_msgs/Point tip\n")
+    words = ["interface", "stubs", modules, "--modules", "--interfaces", interfaces]
+    subprocess.run([command, *words], check=True, capture_output=True)
+    monkeypatch.setenv("FEROS_INTERFACES", str(interfaces))
+    program = "import rclpy; from my_robot.msg import Arm; print(Arm().tip.x, Arm.__module__)"
+    assert python("-c", program, path=[modules]) == "0.0 my_robot.msg._arm\n"

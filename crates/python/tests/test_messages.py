@@ -1,0 +1,265 @@
+"""Classes of messages: what stock ROS 2 has, and what the wire has."""
+
+import array
+import copy
+import importlib
+import json
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import feros
+from feros.interfaces import get_interface, get_message
+from feros.msgs.geometry_msgs.msg import Point, PoseArray, TransformStamped
+from feros.msgs.sensor_msgs.msg import CameraInfo, Image, LaserScan
+from feros.msgs.std_msgs.msg import Header, String
+
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+from values import TYPES, fill
+
+
+def resolve(package, namespace, name):
+    return get_message(f"{package}/{namespace}/{name}")
+
+
+def test_fields_have_their_defaults():
+    defaults = get_message("test_msgs/msg/Defaults")()
+    assert defaults.byte_value == b"2"
+    assert defaults.float32_value == 1.125
+    assert defaults.int64_value == -40000000
+    arrays = get_message("test_msgs/msg/Arrays")()
+    assert arrays.int8_values_default.tolist() == [0, 127, -128]
+    assert arrays.int8_values_default.dtype == np.int8
+    assert arrays.string_values_default == ["", "max value", "min value"]
+    sequences = get_message("test_msgs/msg/UnboundedSequences")()
+    assert sequences.float64_values_default == array.array("d", [3.1415, 0.0, -3.1415])
+    assert sequences.basic_types_values == []
+
+
+def test_two_messages_share_nothing_that_changes():
+    one, other = CameraInfo(), CameraInfo()
+    one.header.frame_id = "left"
+    one.k[0] = 1.0
+    one.d.append(2.0)
+    assert other.header.frame_id == ""
+    assert other.k[0] == 0.0
+    assert len(other.d) == 0
+
+
+def test_constants_are_of_the_class_and_of_instances_and_stay():
+    constants = get_message("test_msgs/msg/Constants")
+    assert constants.INT8_CONST == -50
+    assert constants().BYTE_CONST == b"2"
+    with pytest.raises(AttributeError):
+        constants.INT8_CONST = 1
+
+
+def test_the_form_is_that_of_stock():
+    assert CameraInfo.get_fields_and_field_types()["k"] == "double[9]"
+    assert LaserScan.get_fields_and_field_types()["ranges"] == "sequence<float>"
+    assert String.__slots__ == ["_data", "_check_fields"]
+    assert repr(String(data="a")) == "std_msgs.msg.String(data='a')"
+    assert repr(LaserScan(ranges=[1.5])).endswith("ranges=[1.5], intensities=[])")
+    assert type(Image().data) is array.array and Image().data.typecode == "B"
+    assert type(CameraInfo().k) is np.ndarray
+    header = Header(frame_id="map")
+    assert header == Header(frame_id="map") != Header()
+    assert copy.deepcopy(header) == header and pickle.loads(pickle.dumps(header)) == header
+    header._frame_id = "odom"
+    assert header.frame_id == "odom"
+
+
+@pytest.mark.parametrize("value", [
+    np.arange(6, dtype=np.uint8), bytes(range(6)), bytearray(range(6)), memoryview(bytes(range(6))),
+    array.array("B", range(6)), list(range(6)), tuple(range(6)), np.arange(6), range(6),
+    np.arange(12, dtype=np.uint8)[::2] // 2,
+])
+def test_a_setter_takes_whatever_holds_numbers(value):
+    image = Image()
+    image.data = value
+    assert image.data == array.array("B", range(6))
+    assert feros.deserialize(feros.serialize(image), Image).data == image.data
+
+
+def test_a_setter_copies():
+    values = np.zeros(4, dtype=np.uint8)
+    image = Image(data=values)
+    values[0] = 1
+    assert image.data[0] == 0
+
+
+@pytest.mark.parametrize("value, error", [
+    (np.array([256]), OverflowError), ([-1], OverflowError), (np.array([0.5]), TypeError),
+    ("text", TypeError), (["a"], TypeError), (3, TypeError),
+])
+def test_a_setter_refuses_what_are_no_numbers_of_the_type(value, error):
+    with pytest.raises(error):
+        Image().data = value
+
+
+def test_checks_are_those_of_stock():
+    point = Point(check_fields=True)
+    with pytest.raises(AssertionError, match="The 'x' field must be of type 'float'"):
+        point.x = 1
+    with pytest.raises(AssertionError, match="Invalid arguments passed to constructor: w"):
+        Point(w=1, check_fields=True)
+    with pytest.raises(AssertionError, match="sub message of type 'Header'"):
+        Image(header=Point(), check_fields=True)
+    with pytest.raises(AssertionError, match=r"an unsigned integer in \[0, 4294967295\]"):
+        Image(check_fields=True).height = -1
+    Point().x = "anything goes unchecked, as with stock, until it is serialized"
+
+
+@pytest.mark.parametrize("wrong, error, text", [
+    (lambda: Point(x="a"), TypeError, r"Point\.x: a number that fits float64 is needed, not str"),
+    (lambda: Image(height=-1), OverflowError, r"Image\.height: -1 is not a number"),
+    (lambda: Image(height=2**32), OverflowError, r"Image\.height"),
+    (lambda: String(data=b"a"), TypeError, r"String\.data: a str is needed, not bytes"),
+    (lambda: String(data="a\0b"), ValueError, "NUL"),
+    (lambda: String(data="\ud800"), ValueError, "surrogates"),
+    (lambda: Image(header=Point()), TypeError, r"Image\.header: a message of std_msgs/msg/Header"),
+    (lambda: PoseArray(poses=[1]), TypeError, r"PoseArray\.poses\[0\]"),
+    (lambda: CameraInfo(k=[1.0]), ValueError, r"CameraInfo\.k: 9 elements are needed, not 1"),
+])
+def test_what_cannot_be_serialized_says_where_and_why(wrong, error, text):
+    with pytest.raises(error, match=text):
+        feros.serialize(wrong())
+
+
+def test_another_class_is_refused():
+    with pytest.raises(TypeError, match="no message class"):
+        feros.deserialize(b"", int)
+
+
+def test_bytes_that_are_no_message_are_refused_wherever_they_end():
+    data = feros.serialize(fill(get_message("test_msgs/msg/MultiNested"), 1, resolve))
+    for size in range(0, len(data) - 8, 7):
+        with pytest.raises(feros.DecodeError):
+            feros.deserialize(data[:size], get_message("test_msgs/msg/MultiNested"))
+    hostile = b"\0\1\0\0" + b"\xff" * 64
+    for name in ("PoseArray", "PolygonStamped"):
+        with pytest.raises(feros.DecodeError):
+            feros.deserialize(hostile, get_message(f"geometry_msgs/msg/{name}"))
+    with pytest.raises(feros.DecodeError, match="header"):
+        feros.deserialize(b"\0", String)
+
+
+def test_big_endian_is_read():
+    data = b"\0\0\0\0" + b"\0\0\0\2" + b"\0\1" + b"\xff\xff"
+    layout = b"\0\0\0\0" + b"\0\0\0\0" + b"\0\0\0\0"  # an empty MultiArrayLayout
+    message = feros.deserialize(
+        data[:4] + layout[:8] + data[4:], get_message("std_msgs/msg/Int16MultiArray")
+    )
+    assert list(message.data) == [1, -1]
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_message_comes_back(name, seed):
+    cls = get_message(f"test_msgs/{name}")
+    message = fill(cls, seed, resolve)
+    assert repr(feros.deserialize(feros.serialize(message), cls)) == repr(message)
+
+
+def test_arrays_are_read_where_they_lie():
+    image = Image(data=np.arange(100_000, dtype=np.uint8))
+    data = feros.serialize(image)
+    viewed = Image._feros_type.decode(data, views=True)
+    assert isinstance(viewed.data, np.ndarray) and not viewed.data.flags.writeable
+    assert np.shares_memory(viewed.data, np.frombuffer(data, np.uint8))
+    assert viewed == image
+    assert feros.serialize(viewed) == data
+    with pytest.raises(ValueError):
+        viewed.data[0] = 1
+
+
+def test_a_view_outlives_all_else():
+    data = feros.serialize(LaserScan(ranges=np.arange(5_000, dtype=np.float32)))
+    ranges = LaserScan._feros_type.decode(bytes(data), views=True).ranges
+    del data
+    assert ranges[4_999] == 4_999.0
+
+
+def test_every_shipped_type_has_a_class():
+    from feros import _messages
+    from feros.interfaces import packages
+
+    for package in packages():
+        for namespace in ("msg", "srv", "action"):
+            for name in _messages.interfaces().names(package, namespace):
+                cls = get_interface(f"{package}/{namespace}/{name}")
+                if namespace == "msg":
+                    message = cls()
+                    assert repr(feros.deserialize(feros.serialize(message), cls)) == repr(message)
+
+
+def test_services_and_actions_have_their_parts():
+    from feros.msgs.example_interfaces.action import Fibonacci
+    from feros.msgs.std_srvs.srv import SetBool, SetBool_Request
+
+    assert SetBool.Request is SetBool_Request
+    assert Fibonacci.Impl.SendGoalService.Request().goal.order == 0
+    with pytest.raises(NotImplementedError):
+        SetBool()
+
+
+def test_an_unknown_type_has_neighbours():
+    messages = importlib.import_module("feros.msgs.std_msgs.msg")
+    with pytest.raises(AttributeError, match="no type 'Strin': did you mean String"):
+        messages.Strin
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("feros.msgs.no_such_package")
+    with pytest.raises(feros.UnknownTypeError, match="did you mean"):
+        get_message("std_msgs/msg/Strin")
+
+
+def test_private_modules_resolve():
+    from feros.msgs.std_srvs.srv._set_bool import SetBool, SetBool_Response
+
+    assert SetBool.Response is SetBool_Response
+
+
+def test_own_types_need_no_build(tmp_path):
+    folder = tmp_path / "my_robot" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "Arm.msg").write_text("float64[] joints\nstd_msgs/Header header\nuint8 LEFT=1\n")
+    assert feros.interfaces.add_folder(tmp_path) == ["my_robot"]
+    from feros.msgs.my_robot.msg import Arm
+
+    arm = Arm(joints=[1.0, 2.0])
+    assert feros.deserialize(feros.serialize(arm), Arm) == arm
+    assert Arm.LEFT == 1
+    with pytest.raises(feros.FerosError, match="no interface package"):
+        feros.interfaces.add_folder(tmp_path / "my_robot" / "msg")
+
+
+def test_values_and_bytes_are_those_of_stock(start, stock):
+    peer = start("stock_values.py", python=stock)
+    for name in TYPES:
+        cls = get_message(f"test_msgs/{name}")
+        for seed in (1, 2, 3):
+            ours = fill(cls, seed, resolve)
+            task = {"type": f"test_msgs/{name}", "seed": seed, "cdr": feros.serialize(ours).hex()}
+            peer.say(json.dumps(task))
+            answer = json.loads(peer.hear())
+            theirs = feros.deserialize(bytes.fromhex(answer["cdr"]), cls)
+            assert repr(ours) == answer["repr"]
+            assert repr(cls()) == answer["default"]
+            assert answer["decoded"] == answer["repr"], "what stock reads of our bytes"
+            assert repr(theirs) == answer["repr"], "what we read of the bytes of stock"
+            assert cls.get_fields_and_field_types() == answer["types"]
+            slot_types = [
+                [type(t).__name__, getattr(t, "size", None), getattr(t, "maximum_size", None)]
+                for t in cls.SLOT_TYPES
+            ]
+            assert slot_types == answer["slot_types"]
+            fields = cls.get_fields_and_field_types()
+            assert [type(getattr(ours, f)).__name__ for f in fields] == answer["containers"]
+
+
+def test_a_long_transform_is_as_long_as_it_says():
+    transform = TransformStamped(child_frame_id="x" * 100_000)
+    assert len(feros.serialize(transform)) > 100_000
