@@ -75,5 +75,8 @@ failures!(
     feros::WaitError,
     feros::AddNodeError,
     feros::SpinError,
+    feros_bag::CopyError,
+    feros_bag::ReadError,
+    feros_bag::WriteError,
     feros_component::remote::RemoteError,
 );

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use feros_component::index::default_prefix;
 use feros_launch::Packages;
 
 use crate::error::CliError;
@@ -11,20 +12,24 @@ const CONTAINER_PACKAGE: &str = "feros_component";
 
 /// The packages that are installed, and Feros's own containers beside this program.
 pub(crate) fn installed_packages() -> Packages {
-    let packages = Packages::from_env();
-    match std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned())) {
-        Some(folder) => packages.with_containers(folder),
-        None => packages,
+    let mut packages = Packages::from_env();
+    let program = std::env::current_exe().ok();
+    if let Some(folder) = program.as_deref().and_then(std::path::Path::parent) {
+        packages = packages.with_containers(folder);
     }
+    if let Some(prefix) = default_prefix() {
+        packages = packages.with_default_prefix(prefix);
+    }
+    packages
 }
 
-/// A container's executable: beside this one, or where packages are installed.
+/// A container's executable: where packages are installed, or beside this one.
 pub(crate) fn container_command(name: &str) -> Result<Command, CliError> {
     let found = installed_packages().executable(CONTAINER_PACKAGE, name);
     found.map(Command::new).map_err(|_| {
         CliError::failed(format!(
-            "there is no {name}, neither beside this command nor as lib/{CONTAINER_PACKAGE}/{name} under FEROS_PREFIX_PATH: build \
-             the package feros-container"
+            "there is no {name}, neither beside this command nor as lib/{CONTAINER_PACKAGE}/{name} under FEROS_PREFIX_PATH or the \
+             default prefix: `feros component build` in the folder of a package with components makes it, with their Feros"
         ))
     })
 }

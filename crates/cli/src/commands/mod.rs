@@ -1,6 +1,7 @@
 //! The command line: one module per verb, in the folders of the words before it.
 
 mod action;
+mod bag;
 mod completion;
 mod component;
 mod container;
@@ -20,6 +21,7 @@ mod remote_node;
 mod run;
 mod service;
 mod tf;
+mod top;
 mod topic;
 mod trace;
 
@@ -68,6 +70,9 @@ enum Command {
     /// Actions: list them, and send goals
     #[command(subcommand)]
     Action(action::Command),
+    /// Bags: record, play, look into and mend recordings
+    #[command(subcommand)]
+    Bag(bag::Command),
     /// Transforms: where frames are, as /tf and /tf_static say
     #[command(subcommand)]
     Tf(tf::Command),
@@ -77,7 +82,7 @@ enum Command {
     /// Packages: what is installed, and a new one
     #[command(subcommand)]
     Pkg(pkg::Command),
-    /// Start an executable of a package
+    /// Start an executable of a package, or a Python script
     Run(run::Args),
     /// Start what a launch file describes
     Launch(launch::Args),
@@ -98,6 +103,8 @@ enum Command {
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
+    /// Topics, nodes and their processes on a screen, each second
+    Top(top::Args),
     /// See where the time of messages goes, layer by layer
     #[command(subcommand)]
     Trace(trace::Command),
@@ -141,6 +148,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Lifecycle(command) => lifecycle::run(command),
         Command::Service(args) => service::run(args, &interfaces),
         Command::Action(command) => action::run(command, &interfaces),
+        Command::Bag(command) => bag::run(command, &interfaces),
         Command::Tf(command) => tf::run(command),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Pkg(command) => pkg::run(command),
@@ -152,6 +160,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Multicast(command) => multicast::run(command),
         Command::Daemon(args) => daemon::run(&args),
         Command::Lab(command) => lab::run(command),
+        Command::Top(args) => top::run(&args),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
         Command::Completion(args) => completion::run(&args),

@@ -1,10 +1,14 @@
-//! `feros run`: starts one executable of a package, in this process's place.
+//! `feros run`: starts one executable of a package, or a Python script, in this process's place.
 
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use crate::error::CliError;
 use crate::packages::installed_packages;
+
+/// What the interpreter does before the script, which it becomes.
+const BEFORE_SCRIPT: &str = include_str!("run/script.py");
 
 /// What is started.
 #[derive(clap::Args)]
@@ -12,32 +16,61 @@ pub(crate) struct Args {
     /// A command to start it with, such as `gdb --args`
     #[arg(long, value_name = "COMMAND")]
     prefix: Option<String>,
-    /// The package
-    #[arg(value_name = "PACKAGE")]
+    /// The package; or a Python script, which gets Feros's rclpy whatever else is installed
+    #[arg(value_name = "PACKAGE|SCRIPT.py")]
     package: String,
     /// The executable; see what there is with a name that is not
-    #[arg(value_name = "EXECUTABLE")]
-    executable: String,
+    #[arg(value_name = "EXECUTABLE", allow_hyphen_values = true)]
+    executable: Option<String>,
     /// What it is given
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let path = installed_packages()
-        .executable(&args.package, &args.executable)
-        .map_err(CliError::usage)?;
-    let path = path.display().to_string();
     let mut words = match &args.prefix {
         Some(prefix) => feros_launch::split_words(prefix)
             .map_err(|problem| CliError::usage(format!("--prefix: {problem}")))?,
         None => Vec::new(),
     };
-    words.push(path);
-    let (program, first) =
+    let is_script = Path::new(&args.package).extension().is_some_and(|ending| ending == "py");
+    words.extend(if is_script { script(args)? } else { vec![executable(args)?] });
+    words.extend_from_slice(&args.arguments);
+    let (program, rest) =
         words.split_first().ok_or_else(|| CliError::usage("--prefix: a command was expected"))?;
     // From here on this process is the executable: its signals, its terminal and its exit code are
     // the user's.
-    let error = Command::new(program).args(first).args(&args.arguments).exec();
+    let error = Command::new(program).args(rest).exec();
     Err(CliError::failed(format!("{program} cannot be started: {error}")))
+}
+
+fn executable(args: &Args) -> Result<String, CliError> {
+    let package = &args.package;
+    let name = args.executable.as_ref().ok_or_else(|| {
+        CliError::usage(format!(
+            "which executable of `{package}`? `feros pkg executables {package}` lists them"
+        ))
+    })?;
+    let path = installed_packages().executable(package, name).map_err(CliError::usage)?;
+    Ok(path.display().to_string())
+}
+
+/// The interpreter, what it does first, and the script with what was taken for an executable.
+fn script(args: &Args) -> Result<Vec<String>, CliError> {
+    if !Path::new(&args.package).is_file() {
+        return Err(CliError::usage(format!("there is no script {}", args.package)));
+    }
+    let mut words = vec![interpreter(), "-c".to_owned(), BEFORE_SCRIPT.to_owned()];
+    words.push(args.package.clone());
+    words.extend(args.executable.clone());
+    Ok(words)
+}
+
+/// The interpreter of the environment that this command was installed into; else the first on PATH.
+fn interpreter() -> String {
+    std::env::current_exe()
+        .ok()
+        .map(|command| command.with_file_name("python3"))
+        .filter(|beside| beside.is_file())
+        .map_or_else(|| "python3".to_owned(), |beside| beside.display().to_string())
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 use feros::msgs::example_interfaces::action::{
     Fibonacci, Fibonacci_Feedback, Fibonacci_Goal, Fibonacci_Result,
 };
-use feros::{CancelResponse, Context, Executor, GoalId, GoalResponse, ServerGoalHandle};
+use feros::{
+    CancelResponse, Context, Executor, GoalId, GoalResponse, ServerGoalHandle,
+    ServiceIntrospectionState,
+};
 
 use crate::process::{Running, context, eventually, feros, has_line, spawn};
 
@@ -34,6 +37,8 @@ impl Server {
             |goal: ServerGoalHandle<Fibonacci>| drop(spawn("test-goal", move || reach(&goal))),
         );
         let server = node.create_action_server::<Fibonacci, _>(action, callbacks).unwrap();
+        let contents = ServiceIntrospectionState::Contents;
+        server.configure_introspection(node.clock(), 10, contents).unwrap();
         let executor = Arc::new(Executor::new());
         executor.add_node(&node).unwrap();
         let spinning = spawn("test-server", move || {
@@ -173,7 +178,7 @@ fn a_goal_without_a_server_or_of_another_type_is_refused() {
 #[test]
 fn what_passes_on_an_action_is_echoed() {
     let _server = Server::start("/a_echo");
-    let parts = "FEEDBACK_TOPIC|status_topic";
+    let parts = "FEEDBACK_TOPIC|status_topic|GOAL_SERVICE|RESULT_SERVICE";
     let mut echo = Running::start(&["action", "echo", "/a_echo", FIBONACCI, "-i", parts, "--json"]);
     // Nobody is told when the echo listens: goals are sent until it was heard.
     let goals = spawn("goals", || {
@@ -181,15 +186,19 @@ fn what_passes_on_an_action_is_echoed() {
             feros(&["action", "send_goal", "/a_echo", FIBONACCI, "{order: 2}"]).success();
         }
     });
-    let mut heard = (false, false);
-    while heard != (true, true) {
+    let mut heard = [false; 4];
+    while heard != [true; 4] {
         let line: serde_json::Value = serde_json::from_str(&echo.line().unwrap()).unwrap();
-        if line["interface"] == "FEEDBACK_TOPIC" {
-            assert_eq!(line["message"]["feedback"]["sequence"], serde_json::json!([0, 1]));
-            heard.0 = true;
-        } else {
-            assert_eq!(line["interface"], "STATUS_TOPIC");
-            heard.1 |= line["message"]["status_list"][0]["status"] == 4;
+        let message = &line["message"];
+        match line["interface"].as_str().unwrap() {
+            "FEEDBACK_TOPIC" => {
+                assert_eq!(message["feedback"]["sequence"], serde_json::json!([0, 1]));
+                heard[0] = true;
+            }
+            "STATUS_TOPIC" => heard[1] |= message["status_list"][0]["status"] == 4,
+            "GOAL_SERVICE" => heard[2] |= message["request"][0]["goal"]["order"] == 2,
+            "RESULT_SERVICE" => heard[3] |= message["response"][0]["status"] == 4,
+            other => panic!("{other} was not asked for"),
         }
     }
     goals.join().unwrap();
@@ -197,4 +206,41 @@ fn what_passes_on_an_action_is_echoed() {
     assert_eq!(echo.finish().code, Some(0));
     let error = feros(&["action", "echo", "/a_echo", "-i", "FEEDBACK"]).code;
     assert_eq!(error, Some(2));
+}
+
+#[test]
+fn feedback_of_a_type_that_only_its_server_knows_is_echoed() {
+    const FEEDBACK: &str = "robot_msgs/action/Count_FeedbackMessage";
+    let action = "int32 target\n---\nint32 reached\n---\nint32 now\n";
+    let action = feros_interface::parse_action("robot_msgs", "Count", action).unwrap();
+    let mut set = feros_interface::shipped().clone();
+    set.insert(feros_interface::Interface::Action(action)).unwrap();
+    let name = FEEDBACK.parse().unwrap();
+    let ty = feros_message::dynamic::DynamicType::resolve(&set, &name).unwrap();
+    let hash = Some(feros::rmw::TypeHash(ty.type_hash().0));
+    let identity = feros::TypeIdentity { name: FEEDBACK.to_owned(), hash };
+    let bytes = feros_message::dynamic::DynamicMessage::from_yaml(&ty, "{feedback: {now: 7}}");
+    let bytes = bytes.unwrap().to_cdr().unwrap();
+
+    let context = context();
+    let node = context.create_node("a_counter").unwrap();
+    node.describe_type(set.type_description(&name).unwrap());
+    let topic = "/a_count/_action/feedback";
+    let publisher = node.create_generic_publisher(topic, &identity, 10).unwrap();
+    let publish = move || publisher.publish_serialized(&bytes).unwrap();
+    let timer = node.create_wall_timer(Duration::from_millis(20), publish).unwrap();
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    let spinning = spawn("test-counter", move || {
+        executor.spin().unwrap();
+        drop(timer);
+    });
+    let mut echo = Running::start(&["action", "echo", "/a_count", "--json", "--spin-time", "2"]);
+    let line: serde_json::Value = serde_json::from_str(&echo.line().unwrap()).unwrap();
+    assert_eq!(line["interface"], "FEEDBACK_TOPIC");
+    assert_eq!(line["message"]["feedback"], serde_json::json!({"now": 7}));
+    echo.interrupt();
+    assert_eq!(echo.finish().code, Some(0));
+    context.shutdown();
+    spinning.join().unwrap();
 }

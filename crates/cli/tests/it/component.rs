@@ -226,3 +226,26 @@ fn a_component_stands_alone() {
     );
     assert_eq!(place.feros(&["component", "list"]), "", "nothing stays");
 }
+
+/// Without calling a compiler: what is wrong with a package is told first.
+#[test]
+fn what_cannot_be_built_is_told() {
+    let place = Place::new("build");
+    let folder = place.prefix.join("sources");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let build = |more: &[&str]| {
+        let line = ["component", "build", folder.to_str().unwrap()];
+        let cache = place.prefix.join("cache");
+        place.error(&[&line[..], more, &["--build-dir", cache.to_str().unwrap()]].concat())
+    };
+    assert!(build(&[]).contains("Cargo.toml: name the folder of a package with components"));
+    let manifest =
+        "[package]\nname = \"plain\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(folder.join("src/lib.rs"), "").unwrap();
+    assert!(build(&[]).contains("depends on feros-component: `cargo add feros feros-component`"));
+    std::fs::write(folder.join("Cargo.toml"), "[package\n").unwrap();
+    let error = build(&[]);
+    assert!(error.contains("cargo metadata ended with exit status: "), "{error}");
+    assert!(error.contains("what it said is above"), "{error}");
+}

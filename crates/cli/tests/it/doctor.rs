@@ -1,6 +1,6 @@
 //! `feros doctor`: findings, the report, and hello between two processes.
 
-use feros_interop::Domain;
+use feros_interop::{Domain, Peer};
 use serde_json::Value;
 
 use crate::process::{Running, feros};
@@ -48,6 +48,21 @@ fn the_report_has_the_sections_of_ros2() {
     assert!(report.contains(" : inet 127.0.0.1\n"), "{report}");
     let without = feros(&["doctor", "-r", "-ep"]).success();
     assert!(!without.contains("PACKAGE VERSIONS"), "{without}");
+}
+
+#[test]
+fn the_programs_of_stock_are_named_with_what_they_run_on() {
+    let Some(domain) = Domain::reserve() else { return };
+    let _peer = Peer::start(&domain, "/", "stock");
+    let report = feros(&["doctor", "--json"]);
+    let report: Value = serde_json::from_str(&report.out).unwrap();
+    let programs = report["findings"].as_array().unwrap().iter();
+    let texts: Vec<_> = programs
+        .filter(|finding| finding["area"] == "programs" && finding["status"] == "ok")
+        .filter_map(|finding| finding["text"].as_str())
+        .collect();
+    let names = |text: &&str| text.contains(" on rmw_fastrtps_cpp: ") && text.contains('(');
+    assert!(texts.iter().any(names), "{report}");
 }
 
 #[test]

@@ -68,6 +68,11 @@ fn topics_nodes_and_services_are_listed() {
     says(&["service", "info", "/g/enabel"], |error| {
         error.contains("there is no service /g/enabel") && error.contains("/g/enable")
     });
+    let _client = node.create_client::<SetBool>("/g/enable").unwrap();
+    shows(&["service", "info", "-v", "/g/enable"], |info| {
+        info.contains("Clients count: 1\n")
+            && info.ends_with("Transports:\n  /g/g_node -> /g/g_node: intra_process\n")
+    });
 }
 
 /// The command shows this, sooner or later.

@@ -196,6 +196,37 @@ fn managed_nodes_are_configured_and_activated() {
     assert_eq!(launch.finish().code, Some(1));
 }
 
+/// More than a day is told within a moment; nobody would wait for it by another clock.
+#[test]
+fn a_timer_of_ros_time_follows_the_clock() {
+    use feros::msgs::builtin_interfaces::msg::Time;
+    use feros::msgs::rosgraph_msgs::msg::Clock;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let folder = Folder::new("clock");
+    let xml = "<launch><set_use_sim_time value='true'/>
+        <ros_timer period='100000'><shutdown reason='a day is over'/></ros_timer></launch>";
+    let file = folder.file("clock.launch.xml", xml);
+    let node = context().create_node("simulator").unwrap();
+    let publisher = node.create_publisher::<Clock>("/clock", 10).unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ends = is_over.clone();
+    let tell = move || {
+        let mut sec = 1_000;
+        while !is_over.load(Ordering::Relaxed) {
+            publisher.publish(&Clock { clock: Time { sec, nanosec: 0 } }).unwrap();
+            sec += 1_000;
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    };
+    let _simulator = feros_test_support::Background::start("simulator", tell, move || {
+        ends.store(true, Ordering::Relaxed);
+    });
+    let out = feros(&["launch", &file]).success();
+    assert_eq!(out, "[INFO] [launch]: shutdown (a day is over): everything ends\n");
+}
+
 #[test]
 fn a_plan_is_printed_and_arguments_are_listed() {
     let folder = Folder::new("plan");
@@ -228,6 +259,32 @@ fn a_plan_is_printed_and_arguments_are_listed() {
     assert!(none.contains("there is no file nothing_here"), "{none}");
     let python = folder.file("p.launch.py", "");
     assert!(feros(&["launch", &python]).failure(1).contains("Python launch files are programs"));
+}
+
+#[test]
+fn python_scripts_get_the_packages_of_feros_first() {
+    let folder = Folder::new("script");
+    folder.file("site/feros/__init__.py", "raise ImportError('it is not to be imported')");
+    folder.file("site/feros/compat/rclpy.py", "whose = 'ours'");
+    folder.file("foreign/rclpy.py", "whose = 'foreign'");
+    let script = folder
+        .file("say.py", "import sys, rclpy\nprint(rclpy.whose, *sys.argv[1:])\nsys.exit(7)\n");
+    let of = |name: &str| folder.0.join(name).display().to_string();
+    let run = |words: &[&str], path: &str| {
+        Running::start_with(words, |command| {
+            command.env("PYTHONPATH", path);
+        })
+        .finish()
+    };
+    let both = format!("{}:{}", of("foreign"), of("site"));
+    let said = run(&["run", &script, "--ros-args", "-r", "a b"], &both);
+    assert_eq!((said.code, said.out.as_str()), (Some(7), "ours --ros-args -r a b\n"), "{said:?}");
+    let wrapped = run(&["run", "--prefix", "env", &script], &both);
+    assert_eq!((wrapped.code, wrapped.out.as_str()), (Some(7), "ours\n"), "{wrapped:?}");
+    let alone = run(&["run", &script], &of("foreign")).failure(1);
+    assert!(alone.contains("has no package feros. Install its wheel there"), "{alone}");
+    assert!(run(&["run", "none.py"], &both).failure(2).contains("there is no script none.py"));
+    assert!(run(&["run", "demo"], &both).failure(2).contains("which executable of `demo`?"));
 }
 
 #[test]
@@ -270,7 +327,9 @@ fn executables_of_packages_are_run() {
 #[test]
 fn options_of_ros2_launch_are_taken() {
     let folder = Folder::new("options");
-    let xml = r#"<launch><executable cmd="echo quiet words" name="quiet" output="log"/></launch>"#;
+    let xml = r#"<launch><executable cmd="echo quiet words" name="quiet" output="log"/>
+        <timer period="0.1"><executable cmd="echo late words" name="late" output="log"/></timer>
+        </launch>"#;
     let file = folder.file("quiet.launch.xml", xml);
     let log = folder.0.to_str().unwrap().to_owned();
     let launch = |more: &[&str]| {
@@ -280,7 +339,8 @@ fn options_of_ros2_launch_are_taken() {
         Running::start_with(&[&["launch", file.as_str()], more].concat(), set).finish().success()
     };
     assert!(!launch(&["--noninteractive"]).contains("quiet words"));
-    assert!(launch(&["-a"]).contains("[quiet-1] quiet words"));
+    let all = launch(&["-a"]);
+    assert!(all.contains("[quiet-1] quiet words") && all.contains("[late-2] late words"), "{all}");
     let prefixed = launch(&["--print", "--launch-prefix", "nice -n 5"]);
     assert!(prefixed.contains("nice -n 5 echo quiet words"), "{prefixed}");
     let other = ["-p", "--launch-prefix", "nice -n 5", "--launch-prefix-filter", "cat"];

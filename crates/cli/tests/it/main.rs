@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod action;
+mod bag;
 mod completion;
 mod component;
 mod described;
@@ -17,5 +18,6 @@ mod process;
 mod service;
 mod stock;
 mod tf;
+mod top;
 mod topic;
 mod trace;

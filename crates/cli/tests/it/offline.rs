@@ -32,6 +32,39 @@ fn wrong_usage_ends_with_2() {
 }
 
 #[test]
+fn stubs_say_to_type_checkers_what_classes_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("arms/msg");
+    std::fs::create_dir_all(&package).unwrap();
+    let definition = "geometry_msgs/Point[] way\nstring<=8 name\nfloat32[] speeds\nuint8 LEFT=1\nArm[<=2] parts\nbool import\n";
+    std::fs::write(package.join("Robot.msg"), definition.replace("Arm", "Hand")).unwrap();
+    std::fs::write(package.join("Hand.msg"), "byte grip\n").unwrap();
+    let (interfaces, stubs) = (folder.path().join("arms"), folder.path().join("stubs"));
+    let line = ["interface", "stubs", stubs.to_str().unwrap(), "--interfaces"];
+    let written = feros(&[&line[..], &[interfaces.to_str().unwrap()]].concat()).success();
+    assert_eq!(written, "arms\n");
+    let stub = std::fs::read_to_string(stubs.join("arms/msg/__init__.pyi")).unwrap();
+    for expected in [
+        "import geometry_msgs.msg\n",
+        "class Robot(Message):\n    LEFT: Final[int]\n    way: list[geometry_msgs.msg.Point]\n",
+        "    name: str\n    speeds: Any\n    parts: list[Hand]\n    def __init__",
+        "class Hand(Message):\n    grip: bytes\n",
+    ] {
+        assert!(stub.contains(expected), "{expected:?} in {stub}");
+    }
+    let module = stubs.join("arms/msg/__init__.py");
+    assert!(!module.exists());
+    feros(&[&line[..], &[interfaces.to_str().unwrap(), "--modules"]].concat()).success();
+    let module = std::fs::read_to_string(module).unwrap();
+    assert!(module.contains("namespace_module(__name__, \"arms\", \"msg\")"), "{module}");
+    let package = std::fs::read_to_string(stubs.join("arms/__init__.py")).unwrap();
+    assert!(package.contains("refuse_beside_foreign(__name__)"), "{package}");
+    assert!(stubs.join("arms/py.typed").exists());
+    let nothing = feros(&["interface", "stubs", stubs.to_str().unwrap()]).failure(1);
+    assert!(nothing.contains("--interfaces DIR"), "{nothing}");
+}
+
+#[test]
 fn interfaces_are_shown_listed_and_hashed() {
     let shown = feros(&["interface", "show", "geometry_msgs/msg/Twist", "--no-comments"]).success();
     assert!(shown.starts_with("geometry_msgs/Vector3 linear\n\tfloat64 x\n"), "{shown}");

@@ -97,7 +97,7 @@ fn a_package_is_created_once() {
     assert!(read("Cargo.toml").contains("[[bin]]\nname = \"driver\"\n"));
     assert!(read("src/driver.rs").contains("create_node(\"driver\")"));
     assert!(read("src/lib.rs").contains("\"my_arm::Gripper\""));
-    assert!(read("library/Cargo.toml").contains("crate-type = [\"rlib\", \"cdylib\"]"));
+    assert!(read("Cargo.toml").contains("feros-component = \"0.1.0\"\n"));
     let manifest = read("package.xml");
     for part in [
         "<maintainer email=\"me@example.com\">me</maintainer>",

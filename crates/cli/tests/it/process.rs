@@ -130,6 +130,14 @@ impl Running {
         Self::spawn(command(domain, arguments))
     }
 
+    /// Starts another program, which runs commands.
+    pub(crate) fn start_program(program: &str, arguments: &[String]) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        domain().confine(&mut command);
+        Self::spawn(command)
+    }
+
     fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())

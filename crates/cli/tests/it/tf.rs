@@ -72,6 +72,13 @@ fn what_is_not_there_is_told_with_its_reason() {
     let line = ["tf", "echo", "nowhere", "base", "--once", "--timeout", "0.3"];
     let error = feros(&line).failure(1);
     assert!(error.contains("no transform within 0.3"), "{error}");
+    // Nobody waits for what cannot come, and so without a limit.
+    for (source, target, words) in
+        [("", "base", "cannot be empty"), ("map", "/base", "cannot start with a '/'")]
+    {
+        let error = feros(&["tf", "echo", source, target, "--once"]).failure(2);
+        assert!(error.contains(words), "{error}");
+    }
     let error = feros(&["tf", "echo", "a", "b", "2000"]).failure(2);
     assert!(error.contains("from 0.001 to 1000"), "{error}");
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use feros::{Executor, MessageInfo, QosProfile, SerializedMessage, SubscriptionOptions};
 use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, ValueRef};
-use feros_rmw::FailureCounter;
+use feros_rmw::{EndpointKind, FailureCounter};
 use feros_sync::Mutex;
 
 use super::no_such_action;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::types::{InterfaceArgs, Types, identity_of};
-use crate::{csv, notices, output};
+use crate::{csv, described, notices, output};
 
 /// Print what passes on an action: feedback, statuses, and the events of its services
 ///
@@ -107,6 +107,11 @@ impl Part {
         }
     }
 
+    /// Whether it is what service introspection publishes.
+    fn is_event(self) -> bool {
+        !matches!(self, Self::Feedback | Self::Status)
+    }
+
     fn qos(self) -> QosProfile {
         match self {
             Self::Status => QosProfile::action_status_default(),
@@ -133,19 +138,25 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.action)?;
     let action = match given {
-        Some(action) => action,
+        Some(action) => action.name.to_string(),
         None => {
             let graph = connection.discover(&args.discovery)?;
             let found = graph.actions().remove(&name).and_then(|mut types| types.pop_first());
-            types.action(&found.ok_or_else(|| no_such_action(&graph, &name))?)?
+            found.ok_or_else(|| no_such_action(&graph, &name))?
         }
     };
     let failure: Arc<Mutex<Option<CliError>>> = Arc::default();
     let mut subscriptions = Vec::new();
     for part in args.action_interfaces.as_deref().unwrap_or(&Part::ALL) {
-        let ty = types.message(&part.message_type(&action.name.to_string()))?;
-        let identity = identity_of(&ty);
         let topic = format!("{name}/_action/{}", part.topic());
+        let ty = match type_of(&connection, &types, &topic, &part.message_type(&action)) {
+            Ok(ty) => ty,
+            Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+            // Nobody publishes these events, and so nobody describes their type.
+            Err(_) if part.is_event() && args.action_interfaces.is_none() => continue,
+            Err(error) => return Err(error),
+        };
+        let identity = identity_of(&ty);
         let (printer, failed) = (Printer::new(args, *part, ty), failure.clone());
         subscriptions.push(connection.node.create_generic_subscription(
             &topic,
@@ -163,6 +174,18 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     executor.spin_until(None, || failure.lock().is_some())?;
     let failure = failure.lock().take();
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+/// The type of a part's messages, as the command knows it or as a node describes it.
+fn type_of(
+    connection: &Connection,
+    types: &Types,
+    topic: &str,
+    name: &str,
+) -> Result<DynamicType, CliError> {
+    let graph = connection.context.graph();
+    let hash = graph.endpoints_of(EndpointKind::Publisher, topic).find_map(|e| e.type_hash);
+    described::message_of_topic(connection, types, topic, name, hash)
 }
 
 /// Prints the messages of one part.
@@ -215,8 +238,7 @@ impl Printer {
             return format!("interface: {name}\n{line}");
         }
         let yaml = message.to_yaml(&self.options);
-        let is_topic = matches!(self.part, Part::Feedback | Part::Status);
-        let yaml = if is_topic { yaml } else { with_event_name(&yaml) };
+        let yaml = if self.part.is_event() { with_event_name(&yaml) } else { yaml };
         format!("interface: {name}\n{yaml}---\n")
     }
 }

@@ -1,5 +1,6 @@
-//! `feros component`: what can be loaded, and loading it into containers.
+//! `feros component`: building and finding what can be loaded, and loading it into containers.
 
+mod build;
 mod client;
 mod component_args;
 mod list;
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Load(load::Args),
     Unload(unload::Args),
     Standalone(standalone::Args),
+    Build(build::Args),
     Register(register::Args),
 }
 
@@ -30,6 +32,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Load(args) => load::run(&args),
         Command::Unload(args) => unload::run(&args),
         Command::Standalone(args) => standalone::run(&args),
+        Command::Build(args) => build::run(&args),
         Command::Register(args) => register::run(&args),
     }
 }

@@ -1,9 +1,10 @@
 //! `feros component register`: has containers find the components of a library.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use feros_component::index::{PREFIX_VARIABLES, register};
+use feros_component::index::Index;
+use feros_component::install::register;
 
 use crate::error::CliError;
 use crate::{notices, output};
@@ -34,13 +35,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .iter()
         .map(|plugin| format!("{plugin};{}", registered.library.display()));
     output::print_lines(names)?;
-    let searched = PREFIX_VARIABLES.iter().filter_map(std::env::var_os);
-    let mut searched = searched.flat_map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>());
-    if !searched.any(|prefix| prefix.canonicalize().ok() == args.prefix.canonicalize().ok()) {
+    note_prefix(&args.prefix);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what has containers look into a prefix, where they do not yet.
+pub(super) fn note_prefix(prefix: &Path) {
+    let wanted = prefix.canonicalize().ok();
+    let is_searched = |searched: &PathBuf| searched.canonicalize().ok() == wanted;
+    if !Index::from_env().prefixes().iter().any(is_searched) {
         notices::note(format!(
             "containers find it when FEROS_PREFIX_PATH holds {}",
-            args.prefix.display()
+            prefix.display()
         ));
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,9 @@
 //! `feros component types`: the components that the index knows.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use feros_component::index::Index;
+use feros_component::index::{Index, IndexEntry, IndexError};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -11,13 +12,15 @@ use crate::{notices, output};
 /// List the components that are installed, by package
 #[derive(clap::Args)]
 #[command(
-    after_help = "Looks under FEROS_PREFIX_PATH, then AMENT_PREFIX_PATH, in share/ament_index/resource_index/feros_components."
+    after_help = "Looks under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and ~/.local/share/feros, in \
+                  share/ament_index/resource_index/feros_components. Components of rclcpp, which stock containers load, are listed \
+                  from rclcpp_components and marked."
 )]
 pub(crate) struct Args {
     /// Only those of this package
     #[arg(value_name = "PACKAGE")]
     package_name: Option<String>,
-    /// Print a JSON array of objects with package, plugin and library
+    /// Print a JSON array of objects with package, plugin, library and kind (feros, rclcpp)
     #[arg(long)]
     json: bool,
 }
@@ -27,32 +30,77 @@ struct Component {
     package: String,
     plugin: String,
     library: String,
+    kind: Kind,
+}
+
+/// Whose containers load a component.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Feros,
+    Rclcpp,
+}
+
+impl Kind {
+    fn packages(self, index: &Index) -> Vec<String> {
+        match self {
+            Self::Feros => index.packages(),
+            Self::Rclcpp => index.cpp_packages(),
+        }
+    }
+
+    fn components(self, index: &Index, package: &str) -> Result<Vec<IndexEntry>, IndexError> {
+        match self {
+            Self::Feros => index.components(package),
+            Self::Rclcpp => index.cpp_components(package),
+        }
+    }
+}
+
+impl Component {
+    fn line(&self) -> String {
+        match self.kind {
+            Kind::Feros => self.plugin.clone(),
+            Kind::Rclcpp => format!("{} (rclcpp)", self.plugin),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let index = Index::from_env();
-    let packages = args.package_name.clone().map_or_else(|| index.packages(), |name| vec![name]);
+    let both = [Kind::Feros, Kind::Rclcpp];
+    let packages: BTreeSet<String> = match &args.package_name {
+        Some(name) => [name.clone()].into(),
+        None => both.iter().flat_map(|kind| kind.packages(&index)).collect(),
+    };
     let mut found = Vec::new();
     let mut lines = Vec::new();
-    for package in packages {
-        let components = match index.components(&package) {
-            Ok(components) => components,
-            Err(error) if args.package_name.is_some() => return Err(CliError::failed(error)),
-            Err(error) => {
-                notices::warn(error);
-                continue;
-            }
-        };
-        let indentation = if args.package_name.is_some() {
-            ""
-        } else {
+    for package in &packages {
+        let has = |kind: &Kind| kind.packages(&index).contains(package);
+        let kinds: Vec<Kind> = both.into_iter().filter(has).collect();
+        if kinds.is_empty() {
+            index.components(package).map_err(CliError::failed)?;
+        }
+        if args.package_name.is_none() {
             lines.push(package.clone());
-            "  "
-        };
-        for component in components {
-            lines.push(format!("{indentation}{}", component.plugin));
-            let library = component.library.display().to_string();
-            found.push(Component { package: package.clone(), plugin: component.plugin, library });
+        }
+        let indentation = if args.package_name.is_some() { "" } else { "  " };
+        for kind in kinds {
+            let entries = match kind.components(&index, package) {
+                Ok(entries) => entries,
+                Err(error) if args.package_name.is_some() => return Err(CliError::failed(error)),
+                Err(error) => {
+                    notices::warn(error);
+                    continue;
+                }
+            };
+            for entry in entries {
+                let library = entry.library.display().to_string();
+                let plugin = entry.plugin;
+                let component = Component { package: package.clone(), plugin, library, kind };
+                lines.push(format!("{indentation}{}", component.line()));
+                found.push(component);
+            }
         }
     }
     if args.json {

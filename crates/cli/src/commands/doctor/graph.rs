@@ -1,6 +1,6 @@
 //! The graph that this machine sees: matches on a longer transport than they should need.
 
-use feros::{Reason, transports_of_topic};
+use feros::{Reason, TransportBetween, transports_of_service, transports_of_topic};
 use feros_rmw::{EndpointInfo, GraphSnapshot};
 
 use super::finding::Finding;
@@ -18,36 +18,44 @@ pub(super) fn examine() -> Vec<Finding> {
 }
 
 fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
-    let topics = graph.topics();
-    let mut troubled: Vec<Finding> =
-        topics.keys().flat_map(|topic| troubled_matches(graph, topic)).collect();
+    let (topics, services) = (graph.topics(), graph.services());
+    let of_topics = topics.keys().flat_map(|topic| {
+        let found = transports_of_topic(graph, topic).into_iter();
+        found.filter_map(move |found| troubled(topic, &found, ToString::to_string))
+    });
+    let of_services = services.keys().flat_map(|service| {
+        let found = transports_of_service(graph, service).into_iter();
+        found.filter_map(move |found| troubled(service, &found, Reason::of_service))
+    });
+    let mut troubled: Vec<Finding> = of_topics.chain(of_services).collect();
     let more = troubled.len().saturating_sub(MOST_FINDINGS);
     troubled.truncate(MOST_FINDINGS);
     if more > 0 {
         let text = format!("{more} more matches do not take the shortest transport");
-        troubled.push(Finding::warning(AREA, text, "feros topic info -v TOPIC shows them"));
+        troubled.push(Finding::warning(
+            AREA,
+            text,
+            "feros topic info -v TOPIC and feros service info -v SERVICE show them",
+        ));
     }
     troubled
 }
 
-fn troubled_matches(graph: &GraphSnapshot, topic: &str) -> Vec<Finding> {
-    let found = transports_of_topic(graph, topic).into_iter();
-    found
-        .filter_map(|found| {
-            let reason = found.reason?;
-            let cure = cure(&reason)?;
-            let transport = match found.transport {
-                Some(transport) => format!("takes the {} transport", transport.name()),
-                None => "delivers nothing".to_owned(),
-            };
-            let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-            Some(Finding::warning(
-                AREA,
-                format!("{topic}: {from} -> {to} {transport}, because {reason}"),
-                cure,
-            ))
-        })
-        .collect()
+/// A match that could take a shorter transport; `words` are the reason's.
+fn troubled(
+    name: &str,
+    found: &TransportBetween<'_>,
+    words: impl Fn(&Reason) -> String,
+) -> Option<Finding> {
+    let reason = found.reason.as_ref()?;
+    let cure = cure(reason)?;
+    let transport = match found.transport {
+        Some(transport) => format!("takes the {} transport", transport.name()),
+        None => "delivers nothing".to_owned(),
+    };
+    let (from, to) = (node_name(found.publisher), node_name(found.subscription));
+    let text = format!("{name}: {from} -> {to} {transport}, because {}", words(reason));
+    Some(Finding::warning(AREA, text, cure))
 }
 
 fn node_name(endpoint: &EndpointInfo) -> String {

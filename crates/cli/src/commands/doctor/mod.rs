@@ -7,6 +7,7 @@ mod graph;
 mod hello;
 mod machine;
 mod network;
+mod programs;
 mod report;
 
 use std::ffi::OsString;
@@ -68,6 +69,7 @@ fn check(args: &Args) -> Result<ExitCode, CliError> {
     let (engine, context) = engine::examine();
     findings.extend(engine);
     findings.extend(graph::examine());
+    findings.extend(programs::examine());
     let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
     let failing = if args.include_warnings { Status::Warning } else { Status::Error };

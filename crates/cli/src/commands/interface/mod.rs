@@ -7,6 +7,7 @@ mod package;
 mod packages;
 mod proto;
 mod show;
+mod stubs;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Package(package::Args),
     Packages(packages::Args),
     Hash(hash::Args),
+    Stubs(stubs::Args),
 }
 
 pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
@@ -31,5 +33,6 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCo
         Command::Package(args) => package::run(&args, interfaces),
         Command::Packages(args) => packages::run(&args, interfaces),
         Command::Hash(args) => hash::run(&args, interfaces),
+        Command::Stubs(args) => stubs::run(&args, interfaces),
     }
 }

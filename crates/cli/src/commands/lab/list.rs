@@ -31,25 +31,38 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let interrupted = interruption()?;
     let mut rows = Vec::new();
     for peer in peers.iter() {
-        if args.build {
-            builder
-                .prepare(peer, &interrupted, &mut |text| notices::note(text))
-                .map_err(not_built)?;
-        }
-        let (state, command) = match builder.known(peer) {
-            None => ("not built yet: --build tries".to_owned(), None),
-            Some(PeerState::Ready(_)) => ("installed".to_owned(), None),
-            Some(PeerState::Missing(missing)) => {
-                (format!("not installed: {}", missing.reason), missing.install)
+        let mut states = Vec::new();
+        let mut command = None;
+        for system in peer.systems() {
+            if args.build {
+                builder
+                    .prepare(system, &interrupted, &mut |text| notices::note(text))
+                    .map_err(not_built)?;
             }
-        };
+            let state = match builder.known(system) {
+                None => "not built yet: --build tries".to_owned(),
+                Some(PeerState::Ready(_)) => "installed".to_owned(),
+                Some(PeerState::Missing(missing)) => {
+                    command = missing.install;
+                    format!("not installed: {}", missing.reason)
+                }
+            };
+            match system.variant {
+                None => states.push(state),
+                // Said where it is in another state than the peer.
+                Some(variant) if states[0] != state => {
+                    states.push(format!("{}: {state}", variant.name));
+                }
+                Some(_) => {}
+            }
+        }
         let variants: Vec<&str> =
             peer.manifest.variant.iter().map(|variant| variant.name.as_str()).collect();
         rows.push(vec![
             peer.name.clone(),
             peer.manifest.title.clone(),
             variants.join(" "),
-            state,
+            states.join("; "),
             command.unwrap_or_default(),
         ]);
     }

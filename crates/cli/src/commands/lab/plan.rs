@@ -77,7 +77,7 @@ impl Known {
         let mut known = Self::default();
         for name in plan.systems() {
             let Ok(system) = peers.system(name) else { continue };
-            match builder.known(system.peer) {
+            match builder.known(system) {
                 Some(PeerState::Ready(_)) => {}
                 Some(PeerState::Missing(missing)) => known.missing.push((name.to_owned(), missing)),
                 None => known.unknown.push(name.to_owned()),

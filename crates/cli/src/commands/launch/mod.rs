@@ -3,6 +3,7 @@
 mod component_loader;
 mod lifecycle_manager;
 mod ros_node;
+mod simulated_clock;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ use feros_launch::{
 use self::component_loader::ServiceComponentLoader;
 use self::lifecycle_manager::ServiceLifecycleManager;
 use self::ros_node::RosNode;
+use self::simulated_clock::ClockListener;
 use crate::error::CliError;
 use crate::packages::installed_packages;
 use crate::{notices, output};
@@ -69,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let mut plan = planner.plan(&file, &assignments).map_err(refused)?;
     if args.show_all_subprocesses_output {
-        show_all_output(&mut plan);
+        show_all_output(&mut plan.steps);
     }
     if args.dry_run {
         output::print_plain(&plan.to_string())?;
@@ -81,11 +83,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     start(&plan, args.debug)
 }
 
-fn show_all_output(plan: &mut Plan) {
+fn show_all_output(steps: &mut [Step]) {
     let seen = Sinks { screen: true, log: true };
-    for step in &mut plan.steps {
-        if let Step::Start(process) = step {
-            process.output = Output { stdout: seen, stderr: seen };
+    for step in steps {
+        match step {
+            Step::Start(process) => process.output = Output { stdout: seen, stderr: seen },
+            Step::After(delayed) => show_all_output(&mut delayed.steps),
+            Step::Load(_) | Step::Log(..) | Step::Shutdown(_) => {}
         }
     }
 }
@@ -112,6 +116,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
         colour,
         component_loader: Some(Arc::new(ServiceComponentLoader::new(&node))),
         lifecycle_manager: Some(Arc::new(ServiceLifecycleManager::new(&node))),
+        simulated_clock: Some(Arc::<ClockListener>::default()),
         debug,
         log_file,
     };
@@ -124,14 +129,9 @@ fn logs(output: Output) -> bool {
     output.stdout.log || output.stderr.log
 }
 
-/// A file of this launch's own where ROS 2 puts its logs: `ROS_LOG_DIR`, `ROS_HOME/log`,
-/// `~/.ros/log`.
+/// A file of this launch's own where ROS 2 puts its logs.
 fn log_file() -> Option<PathBuf> {
-    let variable =
-        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = variable("ROS_LOG_DIR")
-        .or_else(|| variable("ROS_HOME").map(|home| home.join("log")))
-        .or_else(|| variable("HOME").map(|home| home.join(".ros/log")))?;
+    let folder = feros_launch::log_folder(|name| std::env::var(name).ok())?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Some(folder.join(format!("launch_{}_{}.log", std::process::id(), now.as_millis())))
 }

@@ -1,4 +1,4 @@
-//! The launch's own node, with which it asks containers and managed nodes.
+//! The launch's own nodes: one asks containers and managed nodes, one hears simulated time.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -8,15 +8,21 @@ use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 /// How often a wait checks whether it was cancelled.
 pub(super) const POLL_PERIOD: Duration = Duration::from_millis(500);
 /// How often a warning names what is not there yet.
-const REMINDER_PERIOD: Duration = Duration::from_secs(10);
+pub(super) const REMINDER_PERIOD: Duration = Duration::from_secs(10);
 
 /// A node of the command, created when there is something to ask.
 #[derive(Default)]
 pub(super) struct RosNode {
     made: OnceLock<Result<(Context, Node), String>>,
+    uses_sim_time: bool,
 }
 
 impl RosNode {
+    /// One whose time is told on `/clock`.
+    pub(super) fn by_simulated_time() -> Self {
+        Self { made: OnceLock::new(), uses_sim_time: true }
+    }
+
     /// The node.
     ///
     /// # Errors
@@ -26,8 +32,10 @@ impl RosNode {
             let options = ContextOptions::from_variables().map_err(|error| error.to_string())?;
             let context = Context::new(ContextOptions { handle_signals: false, ..options });
             let context = context.map_err(|error| error.to_string())?;
-            let name = format!("_feros_launch_{}", std::process::id());
-            let node = context.create_node_with(NodeOptions::new(&name).enable_rosout(false));
+            let kind = if self.uses_sim_time { "clock_" } else { "" };
+            let name = format!("_feros_launch_{kind}{}", std::process::id());
+            let options = NodeOptions::new(&name).enable_rosout(false);
+            let node = context.create_node_with(options.use_sim_time(self.uses_sim_time));
             node.map(|node| (context, node)).map_err(|error| error.to_string())
         });
         made.as_ref().map(|(_, node)| node).map_err(Clone::clone)

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Name of its node; the package's if not given
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     node_name: Option<String>,
-    /// Name of a component library that it has as well
+    /// Name of a component that it has as well, for containers
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     library_name: Option<String>,
     /// Feros's sources, for a package that is built with these instead of a release
@@ -115,6 +115,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     notices::note(format!(
         "build it with `cargo build`, start it with `cargo run --bin {node}`; src/{node}.rs is the node"
     ));
+    if description.library.is_some() {
+        notices::note(
+            "the component is in src/lib.rs: `feros component build` in the package's folder installs it for containers",
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,12 @@
-//! `feros service info`: the type of a service, and who serves and calls it.
+//! `feros service info`: the type of a service, who serves and calls it, and which transport their
+//! requests and responses take.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use feros::{TransportBetween, transports_of_service};
 use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
 use serde_json::json;
 
 use super::super::endpoint::Endpoint;
@@ -19,10 +21,10 @@ use crate::output;
 pub(crate) struct Args {
     /// Name of the service
     service: String,
-    /// Each endpoint with its node, its type's hash and its QoS
+    /// Each endpoint with its node, its type's hash and its QoS, and the transport of each match
     #[arg(short, long)]
     verbose: bool,
-    /// Print a JSON object with name, types, servers and clients
+    /// Print a JSON object with name, types, servers, clients and transports
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -66,10 +68,38 @@ fn object(graph: &GraphSnapshot, service: &str) -> serde_json::Value {
         "types": graph.services().get(service),
         "servers": side(EndpointKind::Service),
         "clients": side(EndpointKind::Client),
+        "transports": transports_of_service(graph, service).iter().map(to_json).collect::<Vec<_>>(),
     })
 }
 
-/// The text of `ros2 service info`.
+fn to_json(found: &TransportBetween<'_>) -> serde_json::Value {
+    json!({
+        "client": found.publisher.gid.to_string(),
+        "server": found.subscription.gid.to_string(),
+        "transport": found.transport.map(|transport| transport.to_string()),
+        "reason": found.reason.as_ref().map(|reason| reason.of_service()),
+    })
+}
+
+/// One line for each client and server: which way calls take, and why not a shorter one.
+fn transports(graph: &GraphSnapshot, service: &str) -> String {
+    let mut text = String::new();
+    for found in transports_of_service(graph, service) {
+        let transport =
+            found.transport.map_or_else(|| "none".to_owned(), |transport| transport.to_string());
+        let because =
+            found.reason.map_or_else(String::new, |why| format!(", because {}", why.of_service()));
+        let (from, to) = (node_name(found.publisher), node_name(found.subscription));
+        let _ = writeln!(text, "  {from} -> {to}: {transport}{because}");
+    }
+    if text.is_empty() { text } else { format!("Transports:\n{text}") }
+}
+
+fn node_name(endpoint: &EndpointInfo) -> String {
+    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
+}
+
+/// The text of `ros2 service info`, and with `-v` the transport of each match after it.
 fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
     let types: Vec<String> = graph.services().remove(service).into_iter().flatten().collect();
     let end = if verbose { "\n\n" } else { "\n" };
@@ -80,6 +110,9 @@ fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
             let _ = write!(text, "{}{end}", Endpoint(endpoint));
         }
     }
+    if verbose {
+        text.push_str(&transports(graph, service));
+    }
     text
 }
 
@@ -88,26 +121,35 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile};
+    use feros_rmw::{Gid, NodeName, QosProfile};
 
-    #[test]
-    fn text_is_that_of_ros2() {
-        let endpoint = |kind| EndpointInfo {
+    /// A client and a server that announce this.
+    fn graph(announcements: [Option<&str>; 2]) -> GraphSnapshot {
+        let endpoint = |kind, node: &str, announcement: Option<&str>| EndpointInfo {
             kind,
             name: "/enable".into(),
             type_name: "std_srvs/srv/SetBool".into(),
             type_hash: None,
-            gid: Gid::default(),
-            node: EndpointNode::Named(NodeName::new("/", "motor").unwrap()),
+            gid: Gid([kind as u8; 16]),
+            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
             qos: QosProfile::services_default(),
             is_ros: true,
-            announcement: None,
+            announcement: announcement.map(Into::into),
         };
-        let endpoints = vec![endpoint(EndpointKind::Service)];
-        let graph = GraphSnapshot { endpoints, ..GraphSnapshot::default() };
+        let [client, server] = announcements;
+        let endpoints = vec![
+            endpoint(EndpointKind::Client, "button", client),
+            endpoint(EndpointKind::Service, "motor", server),
+        ];
+        GraphSnapshot { endpoints, ..GraphSnapshot::default() }
+    }
+
+    #[test]
+    fn text_is_that_of_ros2() {
+        let graph = graph([None, None]);
         assert_eq!(
             text(&graph, "/enable", false),
-            "Type: std_srvs/srv/SetBool\nClients count: 0\nServices count: 1\n"
+            "Type: std_srvs/srv/SetBool\nClients count: 1\nServices count: 1\n"
         );
         let verbose = text(&graph, "/enable", true);
         assert!(
@@ -116,5 +158,23 @@ mod tests {
                 && verbose.contains("\nEndpoint type: SERVICE\n"),
             "{verbose}"
         );
+    }
+
+    #[test]
+    fn transports_have_their_reasons_in_the_words_of_services() {
+        const BUTTON: &str = "3,1-2-3-4,3e8,2a,7,9,phn,5";
+        let seen = |graph: &GraphSnapshot| {
+            let text = text(graph, "/enable", true);
+            text.lines().last().unwrap().to_owned()
+        };
+        let stock = graph([Some(BUTTON), None]);
+        assert_eq!(
+            seen(&stock),
+            "  /button -> /motor: network, because the server is not a Feros endpoint"
+        );
+        let object = object(&stock, "/enable");
+        assert_eq!(object["transports"][0]["reason"], "the server is not a Feros endpoint");
+        let near = graph([Some(BUTTON), Some("3,1-2-3-4,3e8,2b,8,0,phn,5")]);
+        assert_eq!(seen(&near), "  /button -> /motor: shared_memory");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use feros_sync::Mutex;
 use feros_tf2::glam::{DMat3, EulerRot};
-use feros_tf2::{Buffer, LookupError, Time, Transform, TransformListener};
+use feros_tf2::{Buffer, LookupError, Time, Transform, TransformListener, WaitError};
 use serde_json::json;
 
 use crate::commands::topic::watch;
@@ -90,6 +90,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let first = first.wait(args.timeout.unwrap_or(FIRST_WAIT));
     match first {
         Err(_) if !connection.context.is_ok() => return Err(CliError::Interrupted),
+        // A name that no frame can have.
+        Err(error @ WaitError::Hopeless(_)) => return Err(CliError::usage(error)),
         Err(error) if args.timeout.is_some() => return Err(CliError::failed(error)),
         _ => {}
     }

@@ -162,7 +162,7 @@ impl Watched {
             options,
             move |message: SerializedMessage, info: MessageInfo| {
                 let mut arrivals = heard.lock();
-                arrivals.count_lost(&info);
+                arrivals.losses.came(&info);
                 let is_meant = match selection.as_ref().map(|selection| selection.has(&message)) {
                     None => true,
                     Some(Ok(has)) => has,

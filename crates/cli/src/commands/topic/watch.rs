@@ -56,7 +56,10 @@ pub(super) fn find_type(
 }
 
 /// The type of a topic that is in the graph.
-pub(super) fn type_in(graph: &GraphSnapshot, topic: &str) -> Result<TypeIdentity, CliError> {
+pub(in crate::commands) fn type_in(
+    graph: &GraphSnapshot,
+    topic: &str,
+) -> Result<TypeIdentity, CliError> {
     let mut types = graph.topics().remove(topic).unwrap_or_default().into_iter();
     let (Some(name), None) = (types.next(), types.next()) else {
         let all: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();

@@ -1,6 +1,8 @@
 //! The command beside a stock ROS 2 node: what it says of the node, hears from it and sends to it.
 
 mod actions;
+mod bag;
+mod components;
 mod errors;
 mod graph;
 mod hello;

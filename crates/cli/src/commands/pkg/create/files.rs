@@ -34,13 +34,6 @@ pub(super) fn files(description: &Description) -> Vec<(PathBuf, String)> {
             .replace("COMPONENT_TYPE", &camel_case(library))
             .replace("LIBRARY_NAME", library);
         files.push((PathBuf::from("src/lib.rs"), component));
-        files.push((PathBuf::from("library/Cargo.toml"), library_toml(description, library)));
-        let package = &description.package;
-        let one_line = format!(
-            "//! The components of `{package}` as a library that containers load; it shares their Feros.\n\
-             use {{{package} as _, feros_shared as _}};\n"
-        );
-        files.push((PathBuf::from("library/src/lib.rs"), one_line));
     }
     files
 }
@@ -81,22 +74,11 @@ fn cargo_toml(description: &Description) -> String {
         Some(_) => dependency(description, "feros-component", "crates/component"),
         None => String::new(),
     };
-    let workspace =
-        if description.library.is_some() { "\n[workspace]\nmembers = [\"library\"]\n" } else { "" };
     format!(
         "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\ndescription = {}\n{license}\n[[bin]]\n\
-         name = \"{node}\"\npath = \"src/{node}.rs\"\n\n[dependencies]\n{}{component}{workspace}",
+         name = \"{node}\"\npath = \"src/{node}.rs\"\n\n[dependencies]\n{}{component}",
         quoted(text),
         dependency(description, "feros", "crates/feros"),
-    )
-}
-
-fn library_toml(description: &Description, library: &str) -> String {
-    let package = &description.package;
-    format!(
-        "[package]\nname = \"{package}_{library}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\n\
-         crate-type = [\"rlib\", \"cdylib\"]\n\n[dependencies]\n{package} = {{ path = \"..\" }}\n{}",
-        dependency(description, "feros-shared", "crates/shared"),
     )
 }
 
@@ -175,7 +157,7 @@ mod tests {
             text(&files, "Cargo.toml"),
             "[package]\nname = \"my_robot\"\nversion = \"0.0.0\"\nedition = \"2024\"\ndescription = \"A \\\"robot\\\" & more\"\n\
              license = \"Apache-2.0\"\n\n[[bin]]\nname = \"driver\"\npath = \"src/driver.rs\"\n\n[dependencies]\nferos = \
-             \"0.1.0\"\nferos-component = \"0.1.0\"\n\n[workspace]\nmembers = [\"library\"]\n"
+             \"0.1.0\"\nferos-component = \"0.1.0\"\n"
         );
         assert!(text(&files, "src/driver.rs").contains("create_node(\"driver\")"));
         let component = text(&files, "src/lib.rs");

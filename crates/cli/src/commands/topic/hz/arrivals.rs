@@ -1,15 +1,11 @@
 //! When messages of a topic arrived, and how many were lost before.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use feros::{Gid, MessageInfo};
+use feros_monitor::Losses;
 
 use super::super::window::Window;
 use super::report::Report;
-
-/// Publishers whose numbers are followed at most.
-const MAX_PUBLISHERS: usize = 1024;
 
 /// When messages arrived.
 pub(super) struct Arrivals {
@@ -19,9 +15,7 @@ pub(super) struct Arrivals {
     /// Arrived since the last report.
     fresh: u64,
     received: u64,
-    lost: u64,
-    /// The last number of each publisher.
-    numbers: HashMap<Gid, u64>,
+    pub(super) losses: Losses,
     /// What is wrong with the filter for these messages.
     pub(super) wrong_filter: Option<String>,
 }
@@ -33,8 +27,7 @@ impl Arrivals {
             intervals: Window::new(window),
             fresh: 0,
             received: 0,
-            lost: 0,
-            numbers: HashMap::new(),
+            losses: Losses::default(),
             wrong_filter: None,
         }
     }
@@ -52,31 +45,21 @@ impl Arrivals {
         self.received += 1;
     }
 
-    /// Counts the messages that its publisher sent between this message and the one before.
-    pub(super) fn count_lost(&mut self, info: &MessageInfo) {
-        let Some(number) = info.publication_sequence_number else { return };
-        if self.numbers.len() >= MAX_PUBLISHERS && !self.numbers.contains_key(&info.publisher_gid) {
-            self.numbers.clear();
-        }
-        if let Some(last) = self.numbers.insert(info.publisher_gid, number) {
-            let between = number.saturating_sub(last).saturating_sub(1);
-            self.lost = self.lost.saturating_add(between);
-        }
-    }
-
     /// What to tell, if anything arrived since the last time.
     pub(super) fn report(&mut self) -> Option<Report> {
         if std::mem::take(&mut self.fresh) == 0 {
             return None;
         }
         let intervals = self.intervals.statistics()?;
-        Some(Report { intervals, received: self.received, lost: self.lost })
+        Some(Report { intervals, received: self.received, lost: self.losses.count() })
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use feros::{Gid, MessageInfo};
+
     use super::super::report::one_text;
     use super::*;
 
@@ -94,7 +77,7 @@ mod tests {
     fn rate_and_losses_come_from_the_messages_themselves() {
         let mut arrivals = Arrivals::new(100);
         let arrive = |arrivals: &mut Arrivals, millis, number| {
-            arrivals.count_lost(&info(number));
+            arrivals.losses.came(&info(number));
             arrivals.arrived(Duration::from_millis(1000 + millis));
         };
         assert!(arrivals.report().is_none());

@@ -1,0 +1,89 @@
+//! `feros bag`: bags recorded, played, looked at and made anew, with the verbs of `ros2 bag`.
+
+mod compression_args;
+mod convert;
+mod info;
+mod keys;
+mod play;
+mod record;
+mod reindex;
+mod selection_args;
+mod slice;
+mod summary;
+mod time_text;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use feros_bag::{BagReader, BagTopic, Schema};
+
+use crate::error::CliError;
+use crate::notices;
+use crate::types::{InterfaceArgs, Types};
+
+/// What follows `feros bag`.
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Record(Box<record::Args>),
+    Play(Box<play::Args>),
+    Info(info::Args),
+    Convert(Box<convert::Args>),
+    Reindex(reindex::Args),
+    Slice(Box<slice::Args>),
+}
+
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Record(args) => record::run(&args, interfaces),
+        Command::Play(args) => play::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Convert(args) => convert::run(&args, interfaces),
+        Command::Reindex(args) => reindex::run(&args),
+        Command::Slice(args) => slice::run(&args, interfaces),
+    }
+}
+
+/// Opens a bag, and says what is not as it should be.
+fn open(path: &Path) -> Result<BagReader, CliError> {
+    let bag = BagReader::open(path)?;
+    bag.warnings().iter().for_each(notices::warn);
+    Ok(bag)
+}
+
+/// A topic with the definition of its type, where the bag has none and this machine has.
+fn completed(topic: &BagTopic, types: &Types) -> BagTopic {
+    let mut topic = topic.clone();
+    if topic.schema.encoding.is_empty()
+        && let Ok(ty) = types.message(&topic.metadata.type_name)
+    {
+        let known = ty.type_hash().to_string();
+        let hash = &mut topic.metadata.type_description_hash;
+        if hash.is_empty() || *hash == known {
+            topic.schema = Schema::of_interface(types.set(), ty.name()).unwrap_or_default();
+            *hash = known;
+        }
+    }
+    topic
+}
+
+/// Reads the profiles of `--qos-profile-overrides-path`.
+fn read_qos_overrides(
+    path: Option<&Path>,
+) -> Result<std::collections::BTreeMap<String, feros::QosProfile>, CliError> {
+    let Some(path) = path else { return Ok(Default::default()) };
+    let text = read_text(path)?;
+    feros_bag::read_overrides(&text)
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+}
+
+/// Reads a file of options.
+fn read_text(path: &Path) -> Result<String, CliError> {
+    use std::io::Read as _;
+    /// The most bytes of a file of options.
+    const MOST: u64 = 16 << 20;
+    let mut text = String::new();
+    feros_files::open(path)
+        .and_then(|file| file.take(MOST).read_to_string(&mut text))
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
+    Ok(text)
+}

@@ -1,0 +1,233 @@
+//! `feros bag record`: topics, services and actions into a bag.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use feros::{Executor, Outcome};
+use feros_bag::recorder::Recording;
+use feros_bag::{Recorder, RecorderOptions, Schema, TopicSelection};
+
+use super::compression_args::CompressionArgs;
+use super::keys::{Key, Keys};
+use super::selection_args::SelectionArgs;
+use super::time_text::file_name_text;
+use crate::connection::Connection;
+use crate::error::CliError;
+use crate::types::{InterfaceArgs, Types};
+use crate::{described, notices, output};
+
+/// How often keys are looked for.
+const KEYS_PERIOD: Duration = Duration::from_millis(50);
+
+/// Record topics, services and actions into a bag, until Ctrl-C
+#[derive(clap::Args)]
+#[command(
+    after_help = "The node serves what rosbag2 serves: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile, ~/snapshot, \
+                  ~/stop, ~/record, ~/start_discovery, ~/stop_discovery and ~/is_discovery_running.\n\nExamples:\n  \
+                  feros bag record -a\n  feros bag record --topics /scan /odom -o drive\n  feros bag record -a --exclude-regex \
+                  image --compression-format zstd\n  feros bag record -a --snapshot-mode --max-cache-size 1000000000"
+)]
+pub(crate) struct Args {
+    /// Topics to record, as --topics
+    #[arg(value_name = "TOPIC")]
+    named: Vec<String>,
+    /// Folder that is made for the bag; without it, one named after the time (UTC)
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// All topics, services and actions that are not hidden
+    #[arg(short, long)]
+    all: bool,
+    /// All topics that are not hidden
+    #[arg(long)]
+    all_topics: bool,
+    /// All services, by their introspection topics
+    #[arg(long)]
+    all_services: bool,
+    /// All actions, by their introspection topics, feedback and status
+    #[arg(long)]
+    all_actions: bool,
+    /// Topics that nobody publishes yet as well
+    #[arg(long)]
+    include_unpublished_topics: bool,
+    /// Hidden topics as well
+    #[arg(long)]
+    include_hidden_topics: bool,
+    /// Not topics that nobody else subscribes to
+    #[arg(long)]
+    ignore_leaf_topics: bool,
+    /// Only what is there at the beginning
+    #[arg(long)]
+    no_discovery: bool,
+    /// A YAML file with QoS policies by topic, which replace those that publishers offer
+    #[arg(long, value_name = "FILE")]
+    qos_profile_overrides_path: Option<PathBuf>,
+    /// Bytes of messages that may wait to be written, or that are kept in snapshot mode
+    #[arg(long, value_name = "BYTES", default_value_t = 100 << 20)]
+    max_cache_size: usize,
+    /// Keep the newest messages in memory, and write them when ~/snapshot is called
+    #[arg(long)]
+    snapshot_mode: bool,
+    /// Begin paused
+    #[arg(long)]
+    start_paused: bool,
+    /// Time messages by /clock; nothing is recorded before it told a time
+    #[arg(long)]
+    use_sim_time: bool,
+    /// Name of the node
+    #[arg(long, value_name = "NAME", default_value = "rosbag2_recorder")]
+    node_name: String,
+    /// What is to stand in the metadata
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1.., value_parser = parse_pair)]
+    custom_data: Vec<(String, String)>,
+    /// Space does not pause
+    #[arg(long)]
+    disable_keyboard_controls: bool,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    #[command(flatten)]
+    files: CompressionArgs,
+    #[command(flatten)]
+    accepted: Accepted,
+}
+
+/// Options of `ros2 bag record` that have nothing to choose here.
+#[derive(clap::Args)]
+struct Accepted {
+    /// Accepted for command lines written for `ros2`: changes of the graph are told, not polled
+    #[arg(short = 'p', long, value_name = "MS", hide = true)]
+    polling_interval: Option<u64>,
+    /// Accepted for command lines written for `ros2`: messages are recorded as they come
+    #[arg(short = 'f', long, value_name = "FORMAT", hide = true)]
+    serialization_format: Option<String>,
+    /// Accepted for command lines written for `ros2`
+    #[arg(long, value_name = "LEVEL", hide = true)]
+    log_level: Option<String>,
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let selection = selection(args);
+    if selection.is_empty() {
+        return Err(CliError::usage(
+            "nothing is to be recorded: say what by --all, --topics, --services, --actions, --topic-types or --regex",
+        ));
+    }
+    let types = Types::load(interfaces)?;
+    let connection = Connection::open_as(Some(&args.node_name), args.use_sim_time)?;
+    let options = options(args, selection, types, &connection)?;
+    let recorder = Recorder::start(&connection.node, options.clone()).map_err(CliError::failed)?;
+    notices::note(format!("recording into {}: Ctrl-C ends it", options.output.display()));
+    let keys = if args.disable_keyboard_controls { None } else { Keys::read() };
+    if keys.is_some() {
+        notices::note("press SPACE to pause and to go on");
+    }
+    spin(&connection, &recorder, keys.as_ref())?;
+    drop(keys);
+    match recorder.stop()? {
+        Some(recording) => tell(&recording),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn selection(args: &Args) -> TopicSelection {
+    let mut named = args.selection.clone();
+    named.topics.extend_from_slice(&args.named);
+    TopicSelection {
+        all_topics: args.all || args.all_topics,
+        all_services: args.all || args.all_services,
+        all_actions: args.all || args.all_actions,
+        include_hidden_topics: args.include_hidden_topics,
+        ..named.selection()
+    }
+}
+
+fn options(
+    args: &Args,
+    selection: TopicSelection,
+    types: Types,
+    connection: &Connection,
+) -> Result<RecorderOptions, CliError> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(since.as_nanos()).unwrap_or(0);
+    let named = || PathBuf::from(format!("rosbag2_{}", file_name_text(now)));
+    let mut writer = args.files.writer_options();
+    writer.custom_data = args.custom_data.iter().cloned().collect::<BTreeMap<_, _>>();
+    let connection = connection.clone();
+    let schemas = move |topic: &str, type_name: &str, hash| {
+        let found = described::message_of_topic(&connection, &types, topic, type_name, hash);
+        let Ok(ty) = found else { return Schema::unknown() };
+        if hash.is_some_and(|hash| hash.0 != ty.type_hash().0) {
+            return Schema::unknown(); // another type of the same name
+        }
+        let own = types.message(type_name).is_ok_and(|known| known == ty);
+        match own {
+            true => Schema::of_interface(types.set(), ty.name()).unwrap_or_default(),
+            false => Schema::of_dynamic(&ty),
+        }
+    };
+    let output = args.output.clone().unwrap_or_else(named);
+    Ok(RecorderOptions {
+        writer,
+        selection,
+        qos_overrides: super::read_qos_overrides(args.qos_profile_overrides_path.as_deref())?,
+        max_cache_bytes: args.max_cache_size,
+        snapshot_mode: args.snapshot_mode,
+        start_paused: args.start_paused,
+        discovery: !args.no_discovery,
+        include_unpublished_topics: args.include_unpublished_topics,
+        ignore_leaf_topics: args.ignore_leaf_topics,
+        schemas: Arc::new(schemas),
+        ..RecorderOptions::new(output)
+    })
+}
+
+/// Receives until the user interrupts, or the bag cannot be written on.
+fn spin(connection: &Connection, recorder: &Recorder, keys: Option<&Keys>) -> Result<(), CliError> {
+    let executor = Executor::new();
+    executor.add_node(&connection.node)?;
+    loop {
+        if executor.spin_until(Some(KEYS_PERIOD), || false)? == Outcome::Stopped
+            || recorder.has_failed()
+        {
+            return Ok(());
+        }
+        while let Some(key) = keys.and_then(Keys::next) {
+            if key == Key::Space && recorder.is_paused() {
+                recorder.resume();
+                notices::note("recording");
+            } else if key == Key::Space {
+                recorder.pause();
+                notices::note("paused");
+            }
+        }
+    }
+}
+
+/// Says what was recorded, and what was lost.
+fn tell(recording: &Recording) -> Result<ExitCode, CliError> {
+    if !recording.lost.is_empty() {
+        let total: u64 = recording.lost.values().sum();
+        let topics = recording.lost.iter().map(|(topic, lost)| format!("{topic} {lost}"));
+        notices::warn(format!(
+            "{total} messages were lost, since receiving or the disk was too slow: {}. Record fewer topics, or to a \
+             faster disk",
+            topics.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    output::print_lines([format!(
+        "{}: {} messages of {} topics",
+        recording.output.display(),
+        recording.metadata.message_count,
+        recording.metadata.topics.len()
+    )])?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,77 @@
+//! The options that say which topics are meant, which all verbs of bags share.
+
+use feros_bag::TopicSelection;
+use regex::Regex;
+
+/// Names, types and expressions.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Topics")]
+pub(super) struct SelectionArgs {
+    /// These topics
+    #[arg(long = "topics", value_name = "TOPIC", num_args = 1..)]
+    pub(super) topics: Vec<String>,
+    /// These services, by their introspection topics
+    #[arg(long, value_name = "SERVICE", num_args = 1..)]
+    services: Vec<String>,
+    /// These actions, by their introspection topics, feedback and status
+    #[arg(long, value_name = "ACTION", num_args = 1..)]
+    actions: Vec<String>,
+    /// Topics of these types
+    #[arg(long, value_name = "TYPE", num_args = 1..)]
+    topic_types: Vec<String>,
+    /// Topics, services and actions in whose names a regular expression is found
+    #[arg(short = 'e', long, value_name = "REGEX")]
+    regex: Option<Regex>,
+    /// Not those in whose names a regular expression is found
+    #[arg(short = 'x', long, value_name = "REGEX")]
+    exclude_regex: Option<Regex>,
+    /// Not these topics
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    exclude_topics: Vec<String>,
+    /// Not these services
+    #[arg(long, value_name = "SERVICE", num_args = 1..)]
+    exclude_services: Vec<String>,
+    /// Not these actions
+    #[arg(long, value_name = "ACTION", num_args = 1..)]
+    exclude_actions: Vec<String>,
+    /// Not topics of these types
+    #[arg(long, value_name = "TYPE", num_args = 1..)]
+    exclude_topic_types: Vec<String>,
+}
+
+impl SelectionArgs {
+    /// What the user says; nothing is wanted where nothing is said.
+    pub(super) fn selection(&self) -> TopicSelection {
+        let absolute = |names: &[String]| names.iter().map(|name| absolute(name)).collect();
+        TopicSelection {
+            topics: absolute(&self.topics),
+            services: absolute(&self.services),
+            actions: absolute(&self.actions),
+            topic_types: self.topic_types.clone(),
+            regex: self.regex.clone(),
+            exclude_regex: self.exclude_regex.clone(),
+            exclude_topics: absolute(&self.exclude_topics),
+            exclude_services: absolute(&self.exclude_services),
+            exclude_actions: absolute(&self.exclude_actions),
+            exclude_topic_types: self.exclude_topic_types.clone(),
+            ..TopicSelection::default()
+        }
+    }
+
+    /// What the user says; everything of a bag is wanted where nothing is said but what is not.
+    pub(super) fn selection_of_bag(&self) -> TopicSelection {
+        let selection = self.selection();
+        let all = selection.is_empty();
+        TopicSelection {
+            all_topics: all,
+            all_services: all,
+            all_actions: all,
+            include_hidden_topics: all,
+            ..selection
+        }
+    }
+}
+
+fn absolute(name: &str) -> String {
+    if name.starts_with('/') { name.to_owned() } else { format!("/{name}") }
+}

@@ -1,0 +1,77 @@
+//! Times and sizes for people, as `ros2 bag` writes them, but in UTC: whoever reads a bag may be
+//! elsewhere than whoever recorded it.
+
+/// Nanoseconds in a second.
+const SECOND: i64 = 1_000_000_000;
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Year, month, day, hour, minute and second of a time since 1970.
+fn civil(nanos: i64) -> (i64, usize, i64, i64, i64, i64) {
+    let seconds = nanos.div_euclid(SECOND);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days since 1 March of the year 0, in eras of 400 years.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 2 } else { from_march - 10 };
+    let year = year_of_era + era * 400 + i64::from(month < 2);
+    let month = usize::try_from(month).unwrap_or(0);
+    (year, month, day, second / 3600, second / 60 % 60, second % 60)
+}
+
+/// A time as `Nov 22 2026 20:15:00.000000000 (1795378500.000000000)`.
+pub(super) fn time_text(nanos: i64) -> String {
+    let (year, month, day, hour, minute, second) = civil(nanos);
+    let fraction = nanos.rem_euclid(SECOND);
+    let month = MONTHS[month];
+    format!(
+        "{month} {day:2} {year} {hour:02}:{minute:02}:{second:02}.{fraction:09} UTC ({}.{fraction:09})",
+        nanos.div_euclid(SECOND)
+    )
+}
+
+/// A time as it is part of the name of a bag: `2026_11_22-20_15_00`.
+pub(super) fn file_name_text(nanos: i64) -> String {
+    let (year, month, day, hour, minute, second) = civil(nanos);
+    format!("{year}_{:02}_{day:02}-{hour:02}_{minute:02}_{second:02}", month + 1)
+}
+
+/// A stretch of time in seconds.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+pub(super) fn duration_text(nanos: i64) -> String {
+    format!("{}s", nanos as f64 * 1e-9)
+}
+
+/// A number of bytes as `1.5 MiB`.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+pub(super) fn size_text(bytes: u64) -> String {
+    let mut size = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if size < 1024.0 {
+            return if unit == "B" { format!("{bytes} B") } else { format!("{size:.1} {unit}") };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} TiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_the_calendar_has_them() {
+        assert_eq!(time_text(0), "Jan  1 1970 00:00:00.000000000 UTC (0.000000000)");
+        assert_eq!(file_name_text(1_795_378_500 * SECOND), "2026_11_22-20_15_00");
+        assert_eq!(file_name_text(951_782_399 * SECOND), "2000_02_28-23_59_59");
+        assert_eq!(file_name_text(951_782_400 * SECOND), "2000_02_29-00_00_00");
+        assert_eq!(file_name_text(-SECOND), "1969_12_31-23_59_59");
+        assert_eq!(size_text(1023), "1023 B");
+        assert_eq!(size_text(3 << 19), "1.5 MiB");
+    }
+}

@@ -1,0 +1,213 @@
+//! Calls cargo and the compiler, and reads what they answer.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use feros_component::library::{needed_libraries, shared_feros};
+use feros_component::stamp::CRATES_VARIABLE;
+use serde::Deserialize;
+
+use super::error::BuildError;
+use super::workspace::Workspace;
+
+/// Cargo as a user's shell calls it in a folder: configuration and toolchain are that folder's.
+pub(super) struct Cargo {
+    folder: PathBuf,
+}
+
+/// A file or several that cargo made, in the words of its option `--message-format json`.
+#[derive(Deserialize)]
+pub(super) struct Artifact {
+    target: Target,
+    filenames: Vec<PathBuf>,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+}
+
+/// What there is to install.
+pub(super) struct Built {
+    /// The shared Feros, and the standard library that it shares with all.
+    pub(super) shared: Vec<PathBuf>,
+    pub(super) containers: Vec<PathBuf>,
+    /// One for each package, in their order.
+    pub(super) libraries: Vec<PathBuf>,
+}
+
+impl Cargo {
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// The packages of a workspace and all that they depend on, on this machine.
+    pub(super) fn metadata(&self, manifest: &Path) -> Result<String, BuildError> {
+        let rustc = answer(self.rustc().arg("-vV"))?;
+        let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
+        let mut command = self.command("metadata", manifest);
+        command.args(["--format-version", "1"]);
+        if let Some(host) = host {
+            // What other platforms need is not even downloaded.
+            command.args(["--filter-platform", host]);
+        }
+        answer(&mut command)
+    }
+
+    /// The crates that a build would compile, each with its features.
+    pub(super) fn tree(&self, manifest: &Path) -> Result<String, BuildError> {
+        let mut command = self.command("tree", manifest);
+        let form = ["--prefix", "depth", "--format", "{p} {f}"];
+        answer(command.args(["--workspace", "--edges", "normal,build"]).args(form))
+    }
+
+    /// Builds the whole workspace. What the compiler says goes to the terminal.
+    pub(super) fn build(
+        &self,
+        workspace: &Workspace,
+        target: &Path,
+        release: bool,
+        crates: &str,
+    ) -> Result<Vec<Artifact>, BuildError> {
+        let mut command = self.command("build", workspace.manifest());
+        command.arg("--workspace").arg("--target-dir").arg(target);
+        command.args(["--message-format", "json-render-diagnostics"]);
+        if release {
+            command.arg("--release");
+        }
+        // What cargo keeps between builds is part of what it calls a crate: as little as a feature,
+        // it may not depend on who builds.
+        command.env("CARGO_INCREMENTAL", "0");
+        command.env(CRATES_VARIABLE, crates).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|source| not_started(&command, source))?;
+        let mut artifacts = Vec::new();
+        for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
+            let bad = |reason: String| BuildError::Answer { command: name(&command), reason };
+            let line = line.map_err(|error| bad(error.to_string()))?;
+            let message: Message =
+                serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?;
+            if message.reason == "compiler-artifact" {
+                let artifact = serde_json::from_str(&line);
+                artifacts.push(artifact.map_err(|error| bad(error.to_string()))?);
+            }
+        }
+        let status = child.wait().map_err(|source| not_started(&command, source))?;
+        if status.success() {
+            Ok(artifacts)
+        } else {
+            Err(BuildError::Failed { command: name(&command), status })
+        }
+    }
+
+    /// The compiler with the settings that the environment gives it, in one line.
+    pub(super) fn compiler(&self) -> Result<String, BuildError> {
+        let version = answer(self.rustc().arg("--version"))?;
+        let is_setting = |name: &str| name == "RUSTFLAGS" || name.starts_with("CARGO_PROFILE_");
+        let settings = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok().filter(|name| is_setting(name))?;
+            Some(format!(" {name}={}", value.to_string_lossy()))
+        });
+        let mut settings: Vec<String> = settings.collect();
+        settings.sort();
+        Ok(format!("{}{}", version.trim(), settings.concat()))
+    }
+
+    /// A library of the compiler's own for programs.
+    fn library_of_rustc(&self, name: &str) -> Result<PathBuf, BuildError> {
+        let folder = answer(self.rustc().args(["--print", "target-libdir"]))?;
+        let file = Path::new(folder.trim()).join(name);
+        if file.is_file() {
+            Ok(file)
+        } else {
+            Err(BuildError::file(file, "the compiler has no such file: build for this machine"))
+        }
+    }
+
+    fn command(&self, verb: &str, manifest: &Path) -> Command {
+        let mut command = Command::new(program("CARGO", "cargo"));
+        command.arg(verb).arg("--manifest-path").arg(manifest).current_dir(&self.folder);
+        command
+    }
+
+    fn rustc(&self) -> Command {
+        let mut command = Command::new(program("RUSTC", "rustc"));
+        command.current_dir(&self.folder);
+        command
+    }
+}
+
+impl Built {
+    /// Finds among what cargo made what is to be installed.
+    pub(super) fn new(
+        artifacts: Vec<Artifact>,
+        workspace: &Workspace,
+        cargo: &Cargo,
+    ) -> Result<Self, BuildError> {
+        let missing = |what: &str| BuildError::Answer {
+            command: "cargo build".to_owned(),
+            reason: format!("it made no {what}"),
+        };
+        let files = |wanted: &dyn Fn(&Artifact, &Path) -> bool| -> Option<PathBuf> {
+            let all = artifacts.iter().flat_map(|a| a.filenames.iter().map(move |file| (a, file)));
+            let mut fitting = all.filter(|(artifact, file)| wanted(artifact, file));
+            fitting.next().map(|(_, file)| file.clone())
+        };
+        let is_container = |artifact: &&Artifact| artifact.target.name.starts_with("component_");
+        let containers = artifacts.iter().filter(is_container);
+        let containers: Vec<_> = containers.filter_map(|a| a.executable.clone()).collect();
+        let container = containers.first().ok_or_else(|| missing("container"))?;
+
+        let needed = needed_libraries(container)?;
+        let std = needed.iter().find(|name| name.starts_with("libstd-"));
+        let std = cargo.library_of_rustc(std.ok_or_else(|| missing("shared standard library"))?)?;
+        let name = shared_feros(needed).ok_or_else(|| missing("libferos_shared"))?;
+        let shared = files(&|artifact, file| {
+            artifact.target.name == "feros_shared" && file.file_name() == Some(name.as_ref())
+        });
+        let shared = shared.ok_or_else(|| missing(&name))?;
+
+        let library = |name: &String| {
+            files(&|artifact, file| {
+                artifact.target.name == *name && file.extension() == Some("so".as_ref())
+            })
+            .ok_or_else(|| missing(name))
+        };
+        let libraries = workspace.libraries().iter().map(library).collect::<Result<_, _>>()?;
+        Ok(Self { shared: vec![std, shared], containers, libraries })
+    }
+}
+
+/// A program that a variable names, as cargo does for what it calls itself.
+fn program(variable: &str, name: &str) -> OsString {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).unwrap_or_else(|| name.into())
+}
+
+/// What a command prints that has to go well; what it says of errors goes to the terminal.
+fn answer(command: &mut Command) -> Result<String, BuildError> {
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|source| not_started(command, source))?;
+    if !output.status.success() {
+        return Err(BuildError::Failed { command: name(command), status: output.status });
+    }
+    String::from_utf8(output.stdout)
+        .map_err(|error| BuildError::Answer { command: name(command), reason: error.to_string() })
+}
+
+fn not_started(command: &Command, source: std::io::Error) -> BuildError {
+    BuildError::Start { program: command.get_program().to_string_lossy().into_owned(), source }
+}
+
+/// Program and verb, such as `cargo build`.
+fn name(command: &Command) -> String {
+    let verb = command.get_args().next().unwrap_or_default();
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    format!("{} {}", program.to_string_lossy(), verb.to_string_lossy())
+}

@@ -1,0 +1,91 @@
+//! Why packages with components were not built.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use feros_component::install::InstallError;
+use feros_component::library::LibraryError;
+
+/// Why packages were not built and installed. Nothing of the prefix has changed, unless a file of
+/// the prefix could not be written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BuildError {
+    /// The folder is none of a package.
+    #[error("there is no {}: name the folder of a package with components", .0.display())]
+    NoManifest(PathBuf),
+    /// None of the folder's packages has components.
+    #[error(
+        "no package in {} depends on feros-component: `cargo add feros feros-component`, and call \
+         feros_component::register! in its src/lib.rs", .0.display()
+    )]
+    NoComponents(PathBuf),
+    /// A package is a program only.
+    #[error(
+        "package {0} has no library: its components belong into src/lib.rs (crate-type \"lib\" or \"rlib\"), from where both \
+         programs and containers take them"
+    )]
+    NoLibrary(String),
+    /// Two packages have one name.
+    #[error(
+        "two packages are named {name}, in {} and {}: a prefix has one of each name", .first.display(), .second.display()
+    )]
+    OneName { name: String, first: PathBuf, second: PathBuf },
+    /// The packages depend on different ones.
+    #[error(
+        "{first} depends on Feros {first_feros}, {second} on Feros {second_feros}: components of one container share one Feros; \
+         have both depend on the same"
+    )]
+    TwoFeros { first: String, first_feros: String, second: String, second_feros: String },
+    /// Part of Feros is missing.
+    #[error("{} is missing: feros-component belongs to a whole checkout of Feros there", .0.display())]
+    IncompleteSources(PathBuf),
+    /// A kind of source that this command does not know.
+    #[error(
+        "feros-component comes from {0}, which is neither a folder, a git repository nor a registry"
+    )]
+    UnknownSource(String),
+    /// Two workspaces ask for different settings.
+    #[error(
+        "{} and {} have different tables [{table}]: packages of one call are built as one; make the tables equal",
+        .first.display(), .second.display()
+    )]
+    TwoSettings { table: String, first: PathBuf, second: PathBuf },
+    /// A program is not there.
+    #[error("{program} cannot be started: {source}; Rust comes from https://rustup.rs")]
+    Start { program: String, source: io::Error },
+    /// Cargo or the compiler says what is wrong.
+    #[error("{command} ended with {status}; what it said is above")]
+    Failed { command: String, status: ExitStatus },
+    /// Cargo answers in another form than it should.
+    #[error("the answer of {command} cannot be used: {reason}")]
+    Answer { command: String, reason: String },
+    /// A file cannot be used.
+    #[error("{}: {reason}", .path.display())]
+    File { path: PathBuf, reason: String },
+    /// The prefix has packages that would not be loaded any more.
+    #[error(
+        "{} has packages for another Feros: {names}{differences}. A container loads packages of one Feros: build all in one \
+         call (`{command}`), choose another --prefix, or remove what is not needed from {}",
+        .prefix.display(), .index.display()
+    )]
+    OtherPackages {
+        prefix: PathBuf,
+        names: String,
+        differences: String,
+        command: String,
+        index: PathBuf,
+    },
+    /// What was built is no component library.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// It cannot be installed.
+    #[error(transparent)]
+    Install(#[from] InstallError),
+}
+
+impl BuildError {
+    pub(super) fn file(path: impl Into<PathBuf>, reason: impl ToString) -> Self {
+        Self::File { path: path.into(), reason: reason.to_string() }
+    }
+}

@@ -1,0 +1,122 @@
+//! The versions that a build starts from: those of the prefix, so that packages of two days agree;
+//! those that Feros was tested with; and, for all else, those that the packages chose.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use toml::{Table, Value};
+
+use super::error::BuildError;
+use super::feros::Feros;
+use super::package::ComponentPackage;
+use super::prefix::{OtherPackage, Prefix};
+
+/// The lock files to take versions from, the first first.
+pub(super) fn sources(
+    prefix: &Prefix,
+    others: &[OtherPackage],
+    feros: &Feros,
+    packages: &[ComponentPackage],
+) -> Vec<PathBuf> {
+    // Nobody has to be agreed with in a prefix with nothing else: then it follows Feros.
+    let recorded = if others.is_empty() { None } else { Some(prefix.lock_file()) };
+    let own = packages.iter().map(|package| package.root.join("Cargo.lock"));
+    recorded.into_iter().chain(feros.lock_file()).chain(own).filter(|file| file.is_file()).collect()
+}
+
+/// One lock file of all: of versions that could stand for each other, the first is taken.
+pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
+    let mut taken = BTreeSet::new();
+    let mut packages = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(file).map_err(|error| BuildError::file(file, error))?;
+        let mut table: Table = text.parse().map_err(|error| BuildError::file(file, error))?;
+        let Some(Value::Array(listed)) = table.remove("package") else { continue };
+        let new: Vec<_> =
+            listed.into_iter().filter(|package| !taken.contains(&place(package))).collect();
+        taken.extend(new.iter().map(place));
+        packages.extend(new);
+    }
+    let table = Value::Table(Table::from_iter([("package".to_owned(), Value::Array(packages))]));
+    let text = toml::to_string(&table).map_err(|error| BuildError::Answer {
+        command: "toml".to_owned(),
+        reason: error.to_string(),
+    })?;
+    Ok(format!("version = 4\n\n{text}"))
+}
+
+/// What can be taken by one version only: name, compatible versions, place.
+fn place(package: &Value) -> (String, String, String) {
+    let text = |key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default();
+    let source = text("source").split('#').next().unwrap_or_default();
+    (text("name").to_owned(), compatible(text("version")).to_owned(), source.to_owned())
+}
+
+/// The part of a version that compatible ones share: up to the first number that is not zero.
+fn compatible(version: &str) -> &str {
+    let mut end = 0;
+    for number in version.split(['.', '-', '+']).take(3) {
+        end += number.len();
+        if number != "0" {
+            break;
+        }
+        end += 1;
+    }
+    version.get(..end).unwrap_or(version)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn compatible_versions_are_those_of_cargo() {
+        let cases = [
+            ("1.2.3", "1"),
+            ("0.9.12+spec-1.1.0", "0.9"),
+            ("0.0.7", "0.0.7"),
+            ("2.0.0-rc.1", "2"),
+            ("0.0.0", "0.0.0"),
+            ("10.1.0", "10"),
+            ("", ""),
+        ];
+        for (version, expected) in cases {
+            assert_eq!(compatible(version), expected, "{version}");
+        }
+    }
+
+    #[test]
+    fn the_first_lock_file_wins_where_versions_could_stand_for_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = "registry+https://github.com/rust-lang/crates.io-index";
+        let file = |name: &str, packages: &[(&str, &str)]| {
+            let package = |(name, version): &(&str, &str)| {
+                format!(
+                    "[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"{registry}\"\n"
+                )
+            };
+            let text: String = packages.iter().map(package).collect();
+            let path = folder.path().join(name);
+            fs::write(&path, format!("version = 4\n{text}")).unwrap();
+            path
+        };
+        let feros = file("feros", &[("serde", "1.0.228"), ("toml", "0.9.12")]);
+        let own = file("own", &[("serde", "1.0.219"), ("toml", "0.8.1"), ("nalgebra", "0.34.1")]);
+        let text = merged(&[feros, own]).unwrap();
+        let table: Table = text.parse().unwrap();
+        assert_eq!(table["version"].as_integer(), Some(4));
+        let listed: Vec<String> = table["package"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| format!("{} {}", p["name"].as_str().unwrap(), p["version"].as_str().unwrap()))
+            .collect();
+        assert_eq!(listed, ["serde 1.0.228", "toml 0.9.12", "toml 0.8.1", "nalgebra 0.34.1"]);
+        assert_eq!(merged(&[]).unwrap().lines().next(), Some("version = 4"));
+        let broken = folder.path().join("broken");
+        fs::write(&broken, "version = [").unwrap();
+        assert!(merged(&[broken]).is_err());
+    }
+}

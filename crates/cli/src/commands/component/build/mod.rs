@@ -1,0 +1,127 @@
+//! `feros component build`: packages of anybody become libraries, beside containers of the same
+//! Feros, in one prefix.
+//!
+//! Rust has no stable ABI, so library and container are built by one call of cargo, from a
+//! workspace that is written for the purpose (`workspace`). What the call needs to know comes from
+//! cargo itself (`cargo`): the packages and where their Feros comes from (`package`, `feros`), and
+//! which crates with which features Feros stands on (`crates`). Packages that are built on
+//! different days agree because they start from the same versions (`lock`); that they agree is
+//! checked before anything is installed (`prefix`).
+
+mod cargo;
+mod crates;
+mod error;
+mod feros;
+mod lock;
+mod package;
+mod prefix;
+mod workspace;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use feros_component::index::default_prefix;
+use feros_component::install::Installed;
+
+use self::cargo::{Built, Cargo};
+use self::crates::Crates;
+use self::error::BuildError;
+use self::feros::Feros;
+use self::package::{ComponentPackage, find_packages};
+use self::prefix::Prefix;
+use self::workspace::{BuildFolder, Workspace};
+use super::register::note_prefix;
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// Build packages with components, and containers of the same Feros, into a prefix
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros component build\n  feros component build ~/camera ~/arm --release --prefix ~/robot\n  \
+                  feros container\n\nA package is an ordinary library of cargo that depends on feros and feros-component and \
+                  calls feros_component::register!."
+)]
+pub(crate) struct Args {
+    /// Folders of packages, or of workspaces with packages
+    #[arg(value_name = "DIR", default_value = ".")]
+    folders: Vec<PathBuf>,
+    /// Where they are installed; by default where containers look without any setting,
+    /// ~/.local/share/feros
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+    /// Optimize
+    #[arg(short, long)]
+    release: bool,
+    /// Where cargo keeps what it compiled, for all packages; ~/.cache/feros/components by default
+    #[arg(long, value_name = "DIR")]
+    build_dir: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let prefix = args.prefix.clone().or_else(default_prefix);
+    let prefix = Prefix::new(prefix.ok_or_else(|| no_home("--prefix"))?);
+    let build_dir = args.build_dir.clone().or_else(default_build_dir);
+    let build_dir = build_dir.ok_or_else(|| no_home("--build-dir"))?;
+    let installed =
+        build(args, &prefix, &build_dir).map_err(|error| CliError::failed(error.to_string()))?;
+    let line = |plugin: &String, library: &Path| format!("{plugin};{}", library.display());
+    let lines = installed.iter().flat_map(|package| {
+        package.plugins.iter().map(move |plugin| line(plugin, &package.library))
+    });
+    output::print_lines(lines)?;
+    note_prefix(prefix.folder());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn build(args: &Args, prefix: &Prefix, build_dir: &Path) -> Result<Vec<Installed>, BuildError> {
+    let packages = find_packages(&args.folders)?;
+    let feros = one_feros(&packages)?;
+    let others = prefix.others(&packages);
+    let cargo = Cargo::in_folder(&packages[0].folder);
+
+    let build_folder = BuildFolder::lock(build_dir)?;
+    let workspace = Workspace::write(build_folder.workspace(), &packages, feros)?;
+    let locks = lock::sources(prefix, &others, feros, &packages);
+    workspace.write_lock(&lock::merged(&locks)?)?;
+
+    let profile = if args.release { "release" } else { "dev" };
+    let settings = [cargo.compiler()?, workspace.profile(profile)];
+    let crates = Crates::below_shared(&cargo.tree(workspace.manifest())?, settings)?;
+    prefix.check_crates(&crates, &others, &packages)?;
+
+    let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    notices::note(format!(
+        "building {} and the containers with Feros {feros}; the first time takes some minutes",
+        names.join(", ")
+    ));
+    let target = build_folder.target(&crates.number());
+    let artifacts = cargo.build(&workspace, &target, args.release, &crates.number())?;
+    let built = Built::new(artifacts, &workspace, &cargo)?;
+    prefix.check_stamps(&built, &others, &packages)?;
+    prefix.install(&built, &packages, &crates, &workspace.lock_file())
+}
+
+/// The Feros of all packages.
+fn one_feros(packages: &[ComponentPackage]) -> Result<&Feros, BuildError> {
+    let first = &packages[0];
+    match packages.iter().find(|package| package.feros != first.feros) {
+        None => Ok(&first.feros),
+        Some(other) => Err(BuildError::TwoFeros {
+            first: first.name.clone(),
+            first_feros: first.feros.to_string(),
+            second: other.name.clone(),
+            second_feros: other.feros.to_string(),
+        }),
+    }
+}
+
+/// `$XDG_CACHE_HOME/feros/components`, which is below `~/.cache` unless set.
+fn default_build_dir() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    Some(cache?.join("feros/components"))
+}
+
+fn no_home(option: &str) -> CliError {
+    CliError::usage(format!("{option} is needed: the environment names no home (HOME)"))
+}

@@ -1,0 +1,190 @@
+//! The packages with components in the folders that a user names, as cargo sees them.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::cargo::Cargo;
+use super::error::BuildError;
+use super::feros::Feros;
+
+/// A package whose library registers components.
+#[derive(Debug)]
+pub(super) struct ComponentPackage {
+    pub(super) name: String,
+    pub(super) folder: PathBuf,
+    /// The root of its workspace, which has the settings of builds and the lock file.
+    pub(super) root: PathBuf,
+    pub(super) feros: Feros,
+}
+
+/// What `cargo metadata` answers, as far as it counts here.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    workspace_members: Vec<String>,
+    workspace_root: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    version: String,
+    source: Option<String>,
+    manifest_path: PathBuf,
+    dependencies: Vec<Dependency>,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    /// `None`: an ordinary one, of neither tests nor build scripts.
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    crate_types: Vec<String>,
+}
+
+impl Package {
+    fn depends_on(&self, name: &str) -> bool {
+        self.dependencies
+            .iter()
+            .any(|dependency| dependency.name == name && dependency.kind.is_none())
+    }
+
+    fn has_library(&self) -> bool {
+        let is_library = |kind: &String| kind == "lib" || kind == "rlib";
+        self.targets.iter().any(|target| target.crate_types.iter().any(is_library))
+    }
+}
+
+/// The packages in these folders; at least one.
+pub(super) fn find_packages(folders: &[PathBuf]) -> Result<Vec<ComponentPackage>, BuildError> {
+    let mut found: Vec<ComponentPackage> = Vec::new();
+    for folder in folders {
+        for package in packages_in(folder)? {
+            match found.iter().find(|other| other.name == package.name) {
+                None => found.push(package),
+                Some(other) if other.folder == package.folder => {}
+                Some(other) => {
+                    return Err(BuildError::OneName {
+                        name: package.name,
+                        first: other.folder.clone(),
+                        second: package.folder,
+                    });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn packages_in(folder: &Path) -> Result<Vec<ComponentPackage>, BuildError> {
+    let manifest = folder.join("Cargo.toml");
+    let manifest = manifest.canonicalize().map_err(|_| BuildError::NoManifest(manifest))?;
+    let folder = manifest.parent().unwrap_or(folder);
+    let answer = Cargo::in_folder(folder).metadata(&manifest)?;
+    select(&answer, &manifest, folder)
+}
+
+/// The folder's own package; where the folder is a workspace alone, all of its members that have
+/// components.
+fn select(
+    answer: &str,
+    manifest: &Path,
+    folder: &Path,
+) -> Result<Vec<ComponentPackage>, BuildError> {
+    let metadata: Metadata = serde_json::from_str(answer).map_err(|error| BuildError::Answer {
+        command: "cargo metadata".to_owned(),
+        reason: error.to_string(),
+    })?;
+    let is_member = |package: &&Package| metadata.workspace_members.contains(&package.id);
+    let members: Vec<&Package> = metadata.packages.iter().filter(is_member).collect();
+    let own = members.iter().find(|package| package.manifest_path == manifest);
+    let candidates = own.map_or_else(|| members.clone(), |package| vec![*package]);
+    // What shares Feros by hand is a library for containers already, not a package of components.
+    let chosen: Vec<&Package> = candidates
+        .into_iter()
+        .filter(|package| package.depends_on("feros-component"))
+        .filter(|package| own.is_some() || !package.depends_on("feros-shared"))
+        .collect();
+    if chosen.is_empty() {
+        return Err(BuildError::NoComponents(folder.to_owned()));
+    }
+    let component = metadata.packages.iter().find(|package| package.name == "feros-component");
+    let component = component.ok_or_else(|| BuildError::NoComponents(folder.to_owned()))?;
+    let feros =
+        Feros::of(component.source.as_deref(), &component.version, &component.manifest_path)?;
+    let package = |package: &Package| {
+        if !package.has_library() {
+            return Err(BuildError::NoLibrary(package.name.clone()));
+        }
+        Ok(ComponentPackage {
+            name: package.name.clone(),
+            folder: package.manifest_path.parent().unwrap_or(folder).to_owned(),
+            root: metadata.workspace_root.clone(),
+            feros: feros.clone(),
+        })
+    };
+    chosen.into_iter().map(package).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A workspace in `/w` with these members: name, dependency, kind of target.
+    fn names(members: &[(&str, &str, &str)], manifest: &str) -> Result<Vec<String>, String> {
+        let package = |name: &str, dependency: &str, kind: &str, source: Option<&str>| {
+            serde_json::json!({
+                "id": name, "name": name, "version": "0.1.0", "source": source,
+                "manifest_path": format!("/w/{name}/Cargo.toml"),
+                "dependencies": [{"name": dependency, "kind": null}, {"name": "x", "kind": "dev"}],
+                "targets": [{"crate_types": [kind]}],
+            })
+        };
+        let registry = Some("registry+https://github.com/rust-lang/crates.io-index");
+        let mut packages: Vec<_> =
+            members.iter().map(|(name, needs, kind)| package(name, needs, kind, None)).collect();
+        packages.push(package("feros-component", "feros", "lib", registry));
+        let answer = serde_json::json!({
+            "packages": packages, "workspace_root": "/w",
+            "workspace_members": members.iter().map(|member| member.0).collect::<Vec<_>>(),
+        });
+        let selected = select(&answer.to_string(), Path::new(manifest), Path::new("/w"));
+        let names = |found: Vec<ComponentPackage>| found.into_iter().map(|p| p.name).collect();
+        selected.map(names).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_folder_means_its_package_and_a_workspace_its_members() {
+        let members = [
+            ("camera", "feros-component", "lib"),
+            ("camera_library", "feros-shared", "cdylib"),
+            ("tool", "clap", "bin"),
+            ("arm", "feros-component", "rlib"),
+        ];
+        assert_eq!(names(&members, "/w/Cargo.toml").unwrap(), ["camera", "arm"]);
+        assert_eq!(names(&members, "/w/arm/Cargo.toml").unwrap(), ["arm"]);
+        let error = names(&members, "/w/tool/Cargo.toml").unwrap_err();
+        assert!(error.contains("cargo add feros feros-component"), "{error}");
+    }
+
+    #[test]
+    fn a_program_alone_is_told_where_components_belong() {
+        let error = names(&[("robot", "feros-component", "bin")], "/w/Cargo.toml").unwrap_err();
+        assert!(error.contains("package robot has no library"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_without_a_package_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = find_packages(&[folder.path().to_owned()]).unwrap_err().to_string();
+        assert!(error.starts_with("there is no ") && error.contains("Cargo.toml"), "{error}");
+    }
+}

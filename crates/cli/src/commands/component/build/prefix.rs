@@ -1,0 +1,180 @@
+//! The prefix that packages are installed in: what else is there, whether that would still be
+//! loaded, and putting everything in its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use feros_component::index::Index;
+use feros_component::install::{Installed, copy, install, write};
+use feros_component::library::{Library, exported_symbols};
+use feros_component::stamp::Stamp;
+
+use super::cargo::Built;
+use super::crates::Crates;
+use super::error::BuildError;
+use super::package::ComponentPackage;
+
+/// How many differences an error names.
+const MOST_DIFFERENCES: usize = 5;
+
+/// A folder with `lib` and `share`.
+pub(super) struct Prefix {
+    folder: PathBuf,
+}
+
+/// A package of the prefix that is not built now.
+#[derive(Debug)]
+pub(super) struct OtherPackage {
+    name: String,
+    /// The folder of its sources, if this command installed it.
+    folder: Option<PathBuf>,
+    stamps: Vec<Stamp>,
+}
+
+impl Prefix {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        // Files name it: it stays where it is whatever the folder of the next command.
+        Self { folder: std::path::absolute(&folder).unwrap_or(folder) }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The versions of the last build.
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.record("Cargo.lock")
+    }
+
+    /// What this command keeps of its builds.
+    fn record(&self, name: &str) -> PathBuf {
+        self.folder.join("share/feros_component").join(name)
+    }
+
+    /// The packages that stay as they are, as far as they can be read.
+    pub(super) fn others(&self, packages: &[ComponentPackage]) -> Vec<OtherPackage> {
+        let index = Index::new([self.folder.clone()]);
+        let names = index.packages().into_iter();
+        let names = names.filter(|name| packages.iter().all(|package| package.name != *name));
+        let other = |name: String| {
+            let folder = fs::read_to_string(self.record("packages").join(&name)).ok();
+            let entries = index.components(&name).unwrap_or_default();
+            let stamp = |entry: &feros_component::index::IndexEntry| {
+                Library::read(&entry.library).ok()?.stamp(&entry.plugin).cloned()
+            };
+            let stamps: Vec<Stamp> = entries.iter().filter_map(stamp).collect();
+            OtherPackage { name, folder: folder.map(|path| path.trim_end().into()), stamps }
+        };
+        names.map(other).filter(|other| !other.stamps.is_empty()).collect()
+    }
+
+    /// Whether the packages that stay stand on the same crates. Costs nothing, so it comes before
+    /// anything is compiled.
+    pub(super) fn check_crates(
+        &self,
+        crates: &Crates,
+        others: &[OtherPackage],
+        packages: &[ComponentPackage],
+    ) -> Result<(), BuildError> {
+        let Ok(recorded) = fs::read_to_string(self.record("crates.txt")) else { return Ok(()) };
+        let differences = crates.differences(&Crates::from_text(&recorded));
+        if others.is_empty() || differences.is_empty() {
+            return Ok(());
+        }
+        Err(self.refusal(others.iter(), packages, &differences))
+    }
+
+    /// Whether the packages that stay fit what was built: by their stamps, and by the symbols that
+    /// they find, which also tell what no list does.
+    pub(super) fn check_stamps(
+        &self,
+        built: &Built,
+        others: &[OtherPackage],
+        packages: &[ComponentPackage],
+    ) -> Result<(), BuildError> {
+        let Some(library) = built.libraries.first() else { return Ok(()) };
+        let library = Library::read(library)?;
+        let stamp = library.plugins().next().and_then(|plugin| library.stamp(plugin));
+        let is_other = self.has_other_symbols(&built.shared)?;
+        let differs =
+            |other: &&OtherPackage| is_other || other.stamps.iter().any(|its| Some(its) != stamp);
+        let mut differing = others.iter().filter(differs).peekable();
+        if differing.peek().is_none() {
+            return Ok(());
+        }
+        Err(self.refusal(differing, packages, &[]))
+    }
+
+    /// Whether one of the libraries that are shared is in the prefix with other symbols: what was
+    /// linked with that one would not find its own.
+    fn has_other_symbols(&self, shared: &[PathBuf]) -> Result<bool, BuildError> {
+        for built in shared {
+            let there = self.folder.join("lib").join(built.file_name().unwrap_or_default());
+            if there.is_file() && exported_symbols(&there)? != exported_symbols(built)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn refusal<'a>(
+        &self,
+        others: impl Iterator<Item = &'a OtherPackage>,
+        packages: &[ComponentPackage],
+        differences: &[String],
+    ) -> BuildError {
+        let others: Vec<&OtherPackage> = others.collect();
+        let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
+        let mut command = "feros component build".to_owned();
+        let mut add = |text: String| command.extend([" ", &text]);
+        for package in packages {
+            add(package.folder.display().to_string());
+        }
+        for other in &others {
+            let folder = other.folder.as_ref().map(|folder| folder.display().to_string());
+            add(folder.unwrap_or_else(|| format!("FOLDER_OF_{}", other.name.to_uppercase())));
+        }
+        add(format!("--prefix {}", self.folder.display()));
+        let mut named = differences.iter().take(MOST_DIFFERENCES).cloned().collect::<Vec<_>>();
+        if differences.len() > named.len() {
+            named.push(format!("and {} more", differences.len() - named.len()));
+        }
+        BuildError::OtherPackages {
+            prefix: self.folder.clone(),
+            names: names.join(", "),
+            differences: named.iter().map(|line| format!("; {line}")).collect(),
+            command,
+            index: self.folder.join("share/ament_index/resource_index/feros_components"),
+        }
+    }
+
+    /// Puts everything in its place: what others need first, the index last.
+    pub(super) fn install(
+        &self,
+        built: &Built,
+        packages: &[ComponentPackage],
+        crates: &Crates,
+        lock_file: &Path,
+    ) -> Result<Vec<Installed>, BuildError> {
+        let place = |files: &[PathBuf], folder: &str| -> Result<(), BuildError> {
+            for file in files {
+                let name = file.file_name().unwrap_or_default();
+                copy(file, &self.folder.join(folder).join(name))?;
+            }
+            Ok(())
+        };
+        place(&built.shared, "lib")?;
+        place(&built.containers, "lib/feros_component")?;
+        write(&self.record("crates.txt"), &crates.text())?;
+        copy(lock_file, &self.lock_file())?;
+        let mut installed = Vec::new();
+        for (package, library) in packages.iter().zip(&built.libraries) {
+            let record = self.record("packages").join(&package.name);
+            write(&record, &format!("{}\n", package.folder.display()))?;
+            let marker = self.folder.join("share/ament_index/resource_index/packages");
+            write(&marker.join(&package.name), "")?;
+            installed.push(install(library, &package.name, &self.folder)?);
+        }
+        Ok(installed)
+    }
+}

@@ -1,0 +1,48 @@
+//! Waits by the time of `/clock`, for `ros_timer` where nodes use simulated time.
+
+use std::time::{Duration, Instant};
+
+use feros::Time;
+use feros_launch::SimulatedClock;
+
+use super::ros_node::{REMINDER_PERIOD, RosNode};
+
+/// How often the time is looked at.
+const LOOK_PERIOD: Duration = Duration::from_millis(10);
+
+/// Hears `/clock` with a node of its own.
+pub(super) struct ClockListener {
+    node: RosNode,
+}
+
+impl Default for ClockListener {
+    fn default() -> Self {
+        Self { node: RosNode::by_simulated_time() }
+    }
+}
+
+impl SimulatedClock for ClockListener {
+    fn wait(&self, delay: Duration, is_cancelled: &dyn Fn() -> bool) -> Result<(), String> {
+        let node = self.node.get()?;
+        let mut begin: Option<Time> = None;
+        let mut reminded = Instant::now();
+        loop {
+            let now = node.now();
+            if now != Time::ZERO {
+                // A clock that is set back begins anew, as after a loop of a recording.
+                let since = begin.filter(|begin| *begin <= now).unwrap_or(now);
+                begin = Some(since);
+                if now.saturating_since(since) >= delay {
+                    return Ok(());
+                }
+            } else if reminded.elapsed() > REMINDER_PERIOD {
+                reminded = Instant::now();
+                crate::notices::warn("waiting for the time on /clock");
+            }
+            if is_cancelled() {
+                return Err("it was cancelled".to_owned());
+            }
+            std::thread::sleep(LOOK_PERIOD);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What the keys of the screen mean.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What a key asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Command {
+    Quit,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    /// The other table.
+    Switch,
+    /// The next column to sort by.
+    Sort,
+    /// Shows and hides what is hidden.
+    Hidden,
+    /// Opens and closes the selected line.
+    Open,
+    /// Closes what is open.
+    Back,
+}
+
+pub(super) fn command(key: KeyEvent) -> Option<Command> {
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char('c') if is_control => Command::Quit,
+        _ if is_control => return None,
+        KeyCode::Char('q') => Command::Quit,
+        KeyCode::Up | KeyCode::Char('k') => Command::Up,
+        KeyCode::Down | KeyCode::Char('j') => Command::Down,
+        KeyCode::PageUp => Command::PageUp,
+        KeyCode::PageDown => Command::PageDown,
+        KeyCode::Tab | KeyCode::BackTab => Command::Switch,
+        KeyCode::Char('s') => Command::Sort,
+        KeyCode::Char('h') => Command::Hidden,
+        KeyCode::Enter => Command::Open,
+        KeyCode::Esc => Command::Back,
+        _ => return None,
+    })
+}

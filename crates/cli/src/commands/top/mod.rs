@@ -1,0 +1,138 @@
+//! `feros top`: topics with their rates, transports and losses, and nodes with what they cost, as a
+//! screen that is drawn anew each second.
+//!
+//! It listens to the topics that the screen shows, and to no others.
+
+mod figures;
+mod keys;
+mod numbers;
+mod plain;
+mod screen;
+mod state;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{self, Event, KeyEventKind};
+use feros::Executor;
+
+use self::figures::Watcher;
+use self::keys::Command;
+use self::state::State;
+use super::topic::watch::{End, spin};
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::output;
+use crate::value_parsers::parse_count;
+
+/// Watch topics, nodes and their processes on a screen, until q or Ctrl-C
+#[derive(clap::Args)]
+#[command(
+    after_help = "It listens to the topics that are on the screen, best effort, and to no others. Where standard output \
+                        is no terminal, a table of all topics and nodes is printed each second.\n\nKeys: up and down \
+                        select, Tab goes from topics to nodes, s sorts by the next column, Enter shows who talks to \
+                        whom and how, h shows hidden topics, q ends.\n\nExamples:\n  feros top\n  feros top --json -n 1"
+)]
+pub(crate) struct Args {
+    /// Print a JSON object each second; rates per second, times in seconds
+    #[arg(long)]
+    json: bool,
+    /// End after so many seconds
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
+    iterations: Option<usize>,
+    /// Hidden topics and nodes as well
+    #[arg(short = 'a', long)]
+    all: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+const PERIOD: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    connection.discover_nodes(&args.discovery)?;
+    if args.json || !output::is_terminal() {
+        run_plain(args, &connection)
+    } else {
+        run_on_screen(args, &connection)
+    }
+}
+
+/// Everything each second, for pipes.
+fn run_plain(args: &Args, connection: &Connection) -> Result<ExitCode, CliError> {
+    let mut watcher = Watcher::new(connection);
+    watcher.look(args.all);
+    let mut printed = 0;
+    while args.iterations.is_none_or(|wanted| printed < wanted) {
+        watcher.listen_to_all();
+        if spin(&connection.node, Some(PERIOD), || false)? == End::Interrupted {
+            break;
+        }
+        watcher.look(args.all);
+        if args.json {
+            output::print_json(&plain::object(&watcher))?;
+        } else {
+            output::print_plain(&plain::text(&watcher))?;
+        }
+        printed += 1;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A screen with keys, while another thread runs the callbacks of what is listened to.
+fn run_on_screen(args: &Args, connection: &Connection) -> Result<ExitCode, CliError> {
+    let executor = Executor::new();
+    executor.add_node(&connection.node)?;
+    let stopper = executor.stopper();
+    std::thread::scope(|scope| {
+        let spinning = std::thread::Builder::new()
+            .name("spinning".into())
+            .spawn_scoped(scope, || executor.spin())?;
+        let mut terminal = ratatui::try_init()?;
+        let ended = watch(args, connection, &mut terminal);
+        ratatui::restore();
+        stopper.stop();
+        // A panic there was told already.
+        let _ = spinning.join();
+        ended.map(|()| ExitCode::SUCCESS)
+    })
+}
+
+fn watch(
+    args: &Args,
+    connection: &Connection,
+    terminal: &mut ratatui::DefaultTerminal,
+) -> Result<(), CliError> {
+    let mut watcher = Watcher::new(connection);
+    let mut state = State::new(args.all);
+    let mut left = args.iterations;
+    let mut next = Instant::now();
+    while connection.context.is_ok() {
+        if Instant::now() >= next {
+            watcher.look(state.shows_hidden());
+            state.update(&watcher);
+            watcher.listen_to(state.topics_on_screen());
+            next += PERIOD;
+            if left == Some(0) {
+                return Ok(());
+            }
+            left = left.map(|left| left - 1);
+        }
+        terminal.draw(|frame| screen::draw(frame, &mut state, &watcher))?;
+        let patience = next.saturating_duration_since(Instant::now());
+        if !event::poll(patience)? {
+            continue;
+        }
+        if let Event::Key(key) = event::read()?
+            && key.kind == KeyEventKind::Press
+        {
+            match keys::command(key) {
+                Some(Command::Quit) => return Ok(()),
+                Some(command) => state.apply(command, &watcher),
+                None => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! `feros bag`: recorded by one process, played by another, whatever becomes of the recorder.
+
+use std::path::Path;
+use std::process::Command;
+
+use feros::QosProfile;
+use feros::msgs::sensor_msgs::msg::Image;
+use feros::msgs::std_msgs::msg::String as Text;
+use feros_bag::{BagReader, MessageFilter};
+use feros_test_support::until;
+use serde_json::json;
+
+use crate::process::{Finished, Running, WATCHDOG, context, feros};
+
+/// The numbers of the messages of a bag, as `publish` has them.
+fn numbers(path: &Path) -> Vec<u32> {
+    let reader = BagReader::open(path).unwrap();
+    let messages = reader.messages(&MessageFilter::default()).unwrap();
+    messages.map(|message| message.unwrap().sequence).collect()
+}
+
+fn info(path: &Path) -> serde_json::Value {
+    feros(&["bag", "info", path.to_str().unwrap(), "--json"]).json()
+}
+
+#[test]
+fn what_is_recorded_is_played_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    let bag = path.to_str().unwrap();
+    let context = context();
+    let node = context.create_node("talker_of_bag").unwrap();
+    let topic = "/t_bag/chatter";
+    let publisher = node.create_publisher::<Text>(topic, 10).unwrap();
+    let line = ["bag", "record", "--topics", topic, "-o", bag, "--custom-data", "robot=r2"];
+    let recorder = Running::start(&line);
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    for number in 0..10 {
+        publisher.publish(Text { data: format!("text {number}") }).unwrap();
+    }
+    publisher.wait_for_all_acked(WATCHDOG).unwrap();
+    // Shared memory acknowledges what lies there: it is taken when the file grows.
+    until("all is in the file", || {
+        BagReader::open(&path).is_ok_and(|b| b.metadata().message_count == 10)
+    });
+    recorder.interrupt();
+    let said = recorder.finish().success();
+    assert!(said.contains("10 messages of 1 topics"), "{said}");
+
+    let told = info(&path);
+    assert_eq!(told["message_count"], 10);
+    assert_eq!(told["topics"][0]["name"], topic);
+    assert_eq!((&told["topics"][0]["count"], &told["is_indexed"]), (&json!(10), &json!(true)));
+    assert_eq!(told["custom_data"], json!({ "robot": "r2" }));
+    let text = feros(&["bag", "info", bag]).success();
+    assert!(text.contains("Storage id:        mcap\nROS Distro:"), "{text}");
+    assert!(
+        text.contains(&format!("Topic: {topic} | Type: std_msgs/msg/String | Count: 10 |")),
+        "{text}"
+    );
+
+    let echo = Running::start(&[
+        "topic",
+        "echo",
+        "/t_bag/again",
+        "std_msgs/msg/String",
+        "--times",
+        "10",
+        "--json",
+        "--qos-reliability",
+        "reliable",
+    ]);
+    let remap = format!("{topic}:=/t_bag/again");
+    let played =
+        feros(&["bag", "play", bag, "-m", &remap, "--wait-for-subscriptions", "-r", "100"]);
+    assert!(played.success().contains("10 messages played"));
+    let heard = echo.finish().success();
+    assert_eq!(heard.lines().count(), 10);
+    assert!(heard.starts_with("{\"data\":\"text 0\"}\n"), "{heard}");
+}
+
+#[test]
+fn bags_are_sliced_converted_and_indexed_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).to_str().unwrap().to_owned();
+    let mut writer =
+        feros_bag::BagWriter::create(&path("whole"), feros_bag::WriterOptions::default()).unwrap();
+    for (number, topic) in ["/a", "/b", "/a", "/b"].into_iter().enumerate() {
+        let topic = feros_bag::BagTopic {
+            metadata: feros_bag::TopicMetadata::new(topic, "std_msgs/msg/Int32"),
+            schema: feros_bag::Schema::unknown(),
+        };
+        let id = writer.add_topic(topic).unwrap();
+        let time = 5_000_000_000 + number as i64 * 1_000_000_000;
+        writer.write(id, number as u32, time, time, &[0, 1, 0, 0, 1, 0, 0, 0]).unwrap();
+    }
+    writer.finish().unwrap();
+    let count = |name: &str| info(&path(name))["message_count"].clone();
+    let (whole, part) = (text("whole"), text("part"));
+    let sliced = ["--start-offset", "1", "--duration", "1"];
+    let line = [&["bag", "slice", &whole, "-o", &part][..], &sliced].concat();
+    assert!(feros(&line).success().contains("2 messages"));
+    assert_eq!(count("part"), 2);
+    feros(&["bag", "slice", &text("whole"), "-o", &text("b"), "--topics", "b"]).success();
+    assert_eq!(info(&path("b"))["topics"].as_array().unwrap().len(), 1);
+    // A definition that the bag lacked is filled in from what is known here.
+    let reader = BagReader::open(path("b")).unwrap();
+    assert_eq!(reader.topics()[0].schema.text, "int32 data\n");
+
+    let (part, b) = (text("part"), text("b"));
+    let line = ["bag", "convert", "-i", &part, "mcap", "-i", &b, "-o", &text("both")];
+    feros(&[&line[..], &["--compression-format", "zstd"]].concat()).success();
+    assert_eq!(count("both"), 4);
+    let options = format!("output_bags:\n- uri: {}\n  topics: [/a]\n", text("by_file"));
+    std::fs::write(path("options.yaml"), options).unwrap();
+    feros(&["bag", "convert", "-i", &text("whole"), "-o", &text("options.yaml")]).success();
+    assert_eq!(count("by_file"), 2);
+    assert!(feros(&line).failure(1).contains("exists already"));
+
+    std::fs::remove_file(path("whole").join("metadata.yaml")).unwrap();
+    let file = path("whole").join("whole_0.mcap");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() - 10]).unwrap();
+    let told = feros(&["bag", "info", &text("whole")]);
+    assert!(told.err.contains("was not ended as it should be"), "{told:?}");
+    let said = feros(&["bag", "reindex", &text("whole")]).success();
+    assert!(said.contains("4 messages of 2 topics; wrote the index of whole_0.mcap"), "{said}");
+    assert_eq!(feros(&["bag", "info", &text("whole")]).err, "");
+}
+
+#[test]
+fn wrong_command_lines_say_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let missing = missing.to_str().unwrap();
+    assert!(feros(&["bag", "record"]).failure(2).contains("--topics"));
+    for verb in ["info", "play", "reindex"] {
+        let error = feros(&["bag", verb, missing]).failure(1);
+        assert!(error.contains("is no bag"), "{error}");
+    }
+    assert!(feros(&["bag", "play", missing, "-r", "0"]).failure(2).contains("above 0"));
+    let error = feros(&["bag", "record", "-a", "-o", folder.path().to_str().unwrap()]).failure(1);
+    assert!(error.contains("exists already"), "{error}");
+}
+
+/// Recorders that are killed; `FEROS_BAG_KILLS` says how many.
+#[test]
+fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() {
+    let kills = std::env::var("FEROS_BAG_KILLS").ok().and_then(|text| text.parse().ok());
+    let folder = tempfile::tempdir().unwrap();
+    let context = context();
+    let node = context.create_node("camera_of_bag").unwrap();
+    let topic = "/t_bag/image";
+    let publisher = node.create_publisher::<Image>(topic, QosProfile::keep_last(50)).unwrap();
+    for round in 0..kills.unwrap_or(20u64) {
+        let path = folder.path().join(format!("killed_{round}"));
+        let line = ["bag", "record", "--topics", topic, "-o", path.to_str().unwrap()];
+        let recorder = Running::start(&line);
+        publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+        // What is on the same host is recorded from shared memory.
+        let before = publisher.counts().shared_memory.messages;
+        until("images go by shared memory", || {
+            publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();
+            publisher.counts().shared_memory.messages > before
+        });
+        // The pseudo-random number of images after which it is killed, in the middle of writing.
+        let images = (round + 1).wrapping_mul(6_364_136_223_846_793_005) >> 33;
+        for _ in 0..20 + images % 60 {
+            publisher.publish(Image { data: vec![7; 300_000], ..Image::default() }).unwrap();
+        }
+        drop(recorder);
+        let file = path.join(format!("killed_{round}_0.mcap"));
+        let size = std::fs::metadata(&file).unwrap().len();
+        let read = numbers(&path);
+        assert!(read.windows(2).all(|pair| pair[0] < pair[1]), "{read:?}");
+        // A chunk ends with the first message beyond 1 MiB: four images and what is buffered.
+        let there = usize::try_from(size / 300_000).unwrap();
+        assert!(read.len() + 5 >= there, "round {round}: {} of {there} in the file", read.len());
+        feros(&["bag", "reindex", path.to_str().unwrap()]).success();
+        assert_eq!(numbers(&path), read);
+        assert_eq!(info(&path)["is_indexed"], true);
+        until("the recorder is gone", || publisher.subscription_count() == 0);
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_ends_with_what_was_written_intact() {
+    // A small disk of the recorder's own, in a mount namespace that ends with it.
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let may = Command::new("unshare").args(["--mount", "true"]).status();
+    if !may.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: a small disk needs root and unshare");
+        return;
+    }
+    let context = context();
+    let node = context.create_node("flood_of_bag").unwrap();
+    let topic = "/t_bag/flood";
+    let publisher = node.create_publisher::<Image>(topic, QosProfile::keep_last(50)).unwrap();
+    let script = "mount -t tmpfs -o size=20m tmpfs \"$1\" && \"$2\" bag record --topics \"$3\" -o \"$1/bag\"; \
+                  code=$?; cp -r \"$1/bag\" \"$4\"; exit $code";
+    let kept = folder.path().join("kept");
+    let arguments: Vec<String> = [
+        "--mount",
+        "--propagation",
+        "private",
+        "--",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        disk.to_str().unwrap(),
+        env!("CARGO_BIN_EXE_feros"),
+        topic,
+        kept.to_str().unwrap(),
+    ]
+    .map(str::to_owned)
+    .into();
+    let recorder = Running::start_program("unshare", &arguments);
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    // It goes by itself when the disk is full.
+    until("the recorder has gone", || {
+        let image = Image { data: vec![7; 1_000_000], ..Image::default() };
+        publisher.publish(image).unwrap();
+        publisher.subscription_count() == 0
+    });
+    let finished: Finished = recorder.finish();
+    let error = finished.failure(1);
+    assert!(error.contains("the disk is full"), "{error}");
+    let read = numbers(&kept);
+    assert!((15..=20).contains(&read.len()), "{} of about 19", read.len());
+    assert!(error.contains(&format!("with {} messages that are intact", read.len())), "{error}");
+    assert_eq!(info(&kept)["is_indexed"], true);
+}
