@@ -4,10 +4,12 @@
 //! The crate depends on nothing of ours, so that every crate can use it in its tests.
 #![forbid(unsafe_code)]
 
+mod awaiting;
 mod background;
 mod waiting;
 mod watchdog;
 
+pub use awaiting::block_on;
 pub use background::{Background, spawn};
 pub use waiting::{eventually, until};
 pub use watchdog::{WATCHDOG, Watchdog};
