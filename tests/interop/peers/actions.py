@@ -6,14 +6,19 @@ end {name, id, outcome, result}: outcome is succeed, abort, canceled, or raise.
 Clients: action_client {name, type}, action_ready {name}, wait_for_action {name}, send_goal {name, goal}, cancel {name, id},
 feedback_of {name, count}, result {name, id}, followed {name, id}: the status that the client knows.
 destroy_action {what, name}: what is server or client.
+Introspection: introspect_action {what, name, state, qos} has a client or server publish its events,
+action_events {name, type, part, qos} listens to those of one service, part being SendGoalService or GetResultService or
+CancelGoalService, events_of {name, part, count} gives those that came.
 """
 import threading
 
 import conversion
 import peer
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.service_introspection import ServiceIntrospectionState
 
 OUTCOMES = ("succeed", "abort", "canceled", "raise")
+SERVICES = {"SendGoalService": "send_goal", "GetResultService": "get_result", "CancelGoalService": "cancel_goal"}
 
 
 def hexadecimal(goal_id):
@@ -34,6 +39,7 @@ class Actions:
     def __init__(self, node):
         self._node = node
         self._servers, self._clients, self._inboxes, self._goals, self._handles, self._feedback = {}, {}, {}, {}, {}, {}
+        self._events, self._subscriptions = {}, []
 
     def action_server(self, name, type, result_timeout=10):
         inbox = self._inboxes[name] = peer.Inbox()
@@ -114,6 +120,20 @@ class Actions:
     def result(self, name, id):
         result = wait_for(self._handles[id].get_result_async())
         return {"status": result.status, "result": conversion.to_json(result.result)}
+
+    def introspect_action(self, what, name, state, qos):
+        getattr(self, f"_{what}s")[name].configure_introspection(
+            self._node.get_clock(), peer.qos(qos), getattr(ServiceIntrospectionState, state.upper()))
+
+    def action_events(self, name, type, part, qos):
+        inbox = self._events[name, part] = peer.Inbox()
+        event = getattr(conversion.interface(type, "action").Impl, part).Event
+        topic = f"{name}/_action/{SERVICES[part]}/_service_event"
+        self._subscriptions.append(self._node.create_subscription(
+            event, topic, lambda message: inbox.put(conversion.to_json(message)), peer.qos(qos)))
+
+    def events_of(self, name, part, count=1, timeout=60.0):
+        return self._events[name, part].take(count, timeout)
 
     def destroy_action(self, what, name):
         getattr(self, f"_{what}s").pop(name).destroy()

@@ -1,4 +1,4 @@
-"""Builds a package of messages for stock rclpy that no wheel has, with the generators of the wheels.
+"""Builds a package of messages for stock ROS 2 that no wheel has, with the generators of the wheels.
 
     python build_package.py PACKAGE OUTPUT
 
@@ -24,7 +24,10 @@ PREFIX = pathlib.Path(sys.prefix)
 # The functions of messages, what each RMW wants, what chooses between those, and what Python loads.
 GENERATORS = [("generator_c", {"types": ["c"]}), ("typesupport_introspection_c", {"typesupports": ["introspection_c"]}),
               ("typesupport_fastrtps_c", {"typesupports": ["fastrtps_c"]}), ("typesupport_c", {"typesupports": ["c"]}),
-              ("generator_py", {"types": ["py"]})]
+              ("generator_cpp", {"types": ["cpp"]}),
+              ("typesupport_introspection_cpp", {"typesupports": ["introspection_cpp"]}),
+              ("typesupport_fastrtps_cpp", {"typesupports": ["fastrtps_cpp"]}),
+              ("typesupport_cpp", {"typesupports": ["cpp"]}), ("generator_py", {"types": ["py"]})]
 
 
 def main(package, output):
@@ -45,21 +48,25 @@ def compile_all(package, output):
     includes = [PREFIX / "include", *(path for path in (PREFIX / "include").iterdir() if path.is_dir())]
     includes += [work / name for name, _ in GENERATORS]
     includes += [sysconfig.get_paths()["include"], numpy.get_include()]
-    flags = ["-shared", "-fPIC", "-O1", "-w", *(f"-I{path}" for path in includes), f"-L{lib}", f"-L{PREFIX / 'lib'}",
+    flags = ["-shared", "-fPIC", "-O2", "-w", *(f"-I{path}" for path in includes), f"-L{lib}", f"-L{PREFIX / 'lib'}",
              f"-Wl,-rpath,{PREFIX / 'lib'}", "-Wl,--as-needed"]
     # The messages that the package refers to, and what all messages need; what is not needed is not kept.
-    of_wheels = [path.name[3:-3] for pattern in ("lib*__rosidl_*_c.so", "lib*__rosidl_generator_py.so", "librosidl_*_c.so")
+    of_wheels = [path.name[3:-3] for pattern in ("lib*__rosidl_*_c*.so", "lib*__rosidl_generator_py.so", "librosidl_*_c*.so")
                  for path in (PREFIX / "lib").glob(pattern)] + ["fastcdr", "rmw", "rcutils"]
 
     def link(output, sources, libraries):
         compiler = "g++" if any(source.suffix == ".cpp" for source in sources) else "gcc"
         libraries = [f"-l{library}" for library in [*libraries, *of_wheels]]
-        subprocess.run([compiler, *flags, "-o", output, *sources, *libraries], check=True)
+        # With a name of its own a library that is open already is found by those that need it.
+        named = [*flags, f"-Wl,-soname,{output.name}", "-o", output]
+        subprocess.run([compiler, *named, *sources, *libraries], check=True)
 
     known = []
     for name, _ in GENERATORS:
         folder = work / name / package
         sources = [path for path in folder.rglob("*.c*") if ".ep." not in path.name]
+        if not sources:  # headers alone
+            continue
         library = f"{package}__rosidl_{name}"
         link(lib / f"lib{library}.so", sources, known)
         known.append(library)

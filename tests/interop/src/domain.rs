@@ -32,6 +32,10 @@ const FOREIGN_VARIABLES: [&str; 8] = [
     "ROS_STATIC_PEERS",
 ];
 
+/// Names a library that peers load before all others: with `librmw_feros.so` there they are on the
+/// rmw of Feros, and the tests of Feros's nodes with stock ones become tests of both.
+const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
+
 /// A DDS domain that nobody else on this host uses as long as this value lives.
 #[derive(Debug)]
 pub struct Domain {
@@ -46,18 +50,7 @@ impl Domain {
     /// # Panics
     /// When the ROS 2 wheels are not installed, or no domain becomes free.
     pub fn reserve() -> Option<Self> {
-        if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-            eprintln!("skipped: FEROS_SKIP_INTEROP=1");
-            return None;
-        }
-        let python = python_with_ros2();
-        assert!(
-            python.is_file(),
-            "stock ROS 2 is not installed: there is no {}. Run scripts/setup.sh, or set FEROS_SKIP_INTEROP=1 to do \
-             without the interop tests.",
-            python.display()
-        );
-        Some(Self::reserve_without_ros2())
+        prefix_of_ros2().map(|_| Self::reserve_without_ros2())
     }
 
     /// Takes a free domain for a test that starts no stock peer.
@@ -97,9 +90,29 @@ impl Domain {
             command.env_remove(variable);
         }
         command
+            // The default prefix of components is below it: that of a person is no test's.
+            .env("XDG_DATA_HOME", "/nonexistent")
             .env("ROS_DOMAIN_ID", self.id.to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+        if let Some(library) = std::env::var_os(PRELOADED) {
+            command.env("RMW_IMPLEMENTATION", "rmw_feros");
+            // Programs of rclcpp find it by the folder.
+            if let Some(folder) = Path::new(&library).parent() {
+                command.env("FEROS_RMW_DIR", folder);
+            }
+            command.env("LD_PRELOAD", library);
+        }
     }
+}
+
+/// Whether peers are on the rmw of Feros instead of that of stock: said for tests of what
+/// only stock does.
+pub fn peers_are_on_feros(what: &str) -> bool {
+    let preloaded = std::env::var_os(PRELOADED).is_some();
+    if preloaded {
+        eprintln!("skipped, since peers are on rmw_feros: {what}");
+    }
+    preloaded
 }
 
 trait CycleFrom {
@@ -122,6 +135,26 @@ fn chosen_domains() -> RangeInclusive<u16> {
         Some(range) if !range.is_empty() && *range.end() <= 232 => range,
         _ => panic!("FEROS_TEST_DOMAINS={text:?} is not FIRST-LAST with numbers up to 232"),
     }
+}
+
+/// The prefix of stock ROS 2, the environment with the wheels: `lib`, `include` and `share` are in
+/// it. `None` means that the environment says to skip the interop tests.
+///
+/// # Panics
+/// When the ROS 2 wheels are not installed.
+pub fn prefix_of_ros2() -> Option<PathBuf> {
+    if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
+        eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+        return None;
+    }
+    let python = python_with_ros2();
+    assert!(
+        python.is_file(),
+        "stock ROS 2 is not installed: there is no {}. Run scripts/setup.sh, or set FEROS_SKIP_INTEROP=1 to do \
+         without the interop tests.",
+        python.display()
+    );
+    python.ancestors().nth(2).map(Path::to_owned)
 }
 
 /// The Python of the repository's environment with stock ROS 2, or that of `FEROS_ROS2_PYTHON`.

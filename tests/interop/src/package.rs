@@ -51,6 +51,12 @@ impl Package {
         Self { folder }
     }
 
+    /// The folder with the package's libraries.
+    #[must_use]
+    pub fn libraries(&self) -> PathBuf {
+        self.folder.join("lib")
+    }
+
     /// Has a peer find the package.
     pub(crate) fn add_to(&self, peer: &mut Command) {
         for (variable, folder) in [("LD_LIBRARY_PATH", "lib"), ("PYTHONPATH", "python")] {

@@ -44,6 +44,21 @@ impl Peer {
     /// # Panics
     /// As [`Peer::start`].
     pub fn start_with(domain: &Domain, namespace: &str, name: &str, packages: &[Package]) -> Self {
+        Self::start_prepared(domain, namespace, name, |command| {
+            packages.iter().for_each(|package| package.add_to(command));
+        })
+    }
+
+    /// As [`Peer::start`], with what `prepare` adds to the command.
+    ///
+    /// # Panics
+    /// As [`Peer::start`].
+    pub fn start_prepared(
+        domain: &Domain,
+        namespace: &str,
+        name: &str,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/node.py");
         let mut command = Command::new(python_with_ros2());
         command
@@ -54,7 +69,7 @@ impl Peer {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         domain.confine(&mut command);
-        packages.iter().for_each(|package| package.add_to(&mut command));
+        prepare(&mut command);
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));
@@ -71,6 +86,11 @@ impl Peer {
         let ready = peer.next_answer();
         assert!(ready.get("ready").is_some(), "{name} said {ready} instead of being ready");
         peer
+    }
+
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Has the node do an operation with these arguments, written as a JSON object, and returns its
@@ -145,6 +165,14 @@ impl Peer {
                 panic!("{} ended ({status:?})\n{}", self.name, self.said())
             }
         }
+    }
+}
+
+impl Peer {
+    /// Ends the peer at once, as a crash would.
+    pub fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -55,16 +55,28 @@ fn stock_hears_what_our_ends_publish() {
         let event = of(kind);
         assert_eq!((&event["request"], &event["response"]), (&json!([]), &json!([])));
         assert_eq!(event["info"]["sequence_number"], request["info"]["sequence_number"]);
+        assert_eq!(event["info"]["client_gid"], request["info"]["client_gid"]);
     }
 
-    // A stock client at our service: the number is its own.
+    // A stock client at our service: number and name of the client are those that it tells itself.
     peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
+    peer.ask(
+        "introspect",
+        json!({"what": "client", "name": "/switch", "state": "metadata", "qos": latched()}),
+    );
+    peer.ask("matched", json!({"topic": EVENTS, "publishers": 3}));
     peer.ask("wait", json!({"service": "/switch"}));
     peer.ask("call", json!({"service": "/switch", "requests": [{"data": false}]}));
-    let heard = peer.ask("take", json!({"topic": EVENTS, "count": 2}));
-    assert_eq!(heard[0]["request"], json!([{"data": false}]), "{heard}");
-    assert_eq!(heard[1]["response"], json!([{"success": false, "message": "done"}]), "{heard}");
-    assert_eq!(heard[0]["info"]["client_gid"], heard[1]["info"]["client_gid"]);
+    let heard = peer.ask("take", json!({"topic": EVENTS, "count": 4}));
+    let mut heard = items(&heard).to_vec();
+    heard.sort_by_key(|event| event["info"]["event_type"].as_u64());
+    assert_eq!(heard[1]["request"], json!([{"data": false}]), "{heard:?}");
+    assert_eq!(heard[2]["response"], json!([{"success": false, "message": "done"}]), "{heard:?}");
+    for event in &heard {
+        for field in ["client_gid", "sequence_number"] {
+            assert_eq!(event["info"][field], heard[0]["info"][field], "{heard:?}");
+        }
+    }
 }
 
 #[test]
@@ -83,12 +95,20 @@ fn we_hear_what_ends_of_stock_publish() {
     let _spinning = Spinning::new(&node);
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
     let client = node.create_client::<SetBool>("/switch").unwrap();
+    let metadata = ServiceIntrospectionState::Metadata;
+    client.configure_introspection(node.clock(), qos, metadata).unwrap();
+    subscription.wait_for_publishers(2, WATCHDOG).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
-    let (request, response) = (heard.take(), heard.take());
+    let mut events: Vec<SetBool_Event> = (0..4).map(|_| heard.take()).collect();
+    events.sort_by_key(|event| event.info.event_type);
+    let [sent, request, response, _] = &events[..] else { panic!("four were taken") };
     assert_eq!(request.info.event_type, ServiceEventInfo::REQUEST_RECEIVED);
     assert_eq!(request.request, [SetBool_Request { data: true }]);
     assert_eq!(response.info.event_type, ServiceEventInfo::RESPONSE_SENT);
     assert_eq!(response.response[0].message, "theirs");
-    assert_eq!(response.info.client_gid, request.info.client_gid);
+    for event in &events {
+        assert_eq!(event.info.client_gid, sent.info.client_gid, "{:?}", event.info);
+        assert_eq!(event.info.sequence_number, sent.info.sequence_number);
+    }
 }

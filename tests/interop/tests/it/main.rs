@@ -2,6 +2,7 @@
 //! and drives both sides.
 #![allow(clippy::unwrap_used)]
 
+mod action_introspection;
 mod actions;
 mod actions_cpp;
 mod first_calls;

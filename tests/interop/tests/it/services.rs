@@ -16,7 +16,7 @@ use feros::msgs::type_description_interfaces::srv::{
     GetTypeDescription, GetTypeDescription_Request,
 };
 use feros::rmw::TypeHash;
-use feros::{Context, ContextOptions, Node, Responder, Service, ServiceIdentity};
+use feros::{Context, ContextOptions, Node, Responder, Service, ServiceIdentity, Transport};
 use feros_interop::{Domain, Peer};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use serde_json::{Value, json};
@@ -194,6 +194,59 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     peer.ask("destroy", json!({"what": "service", "name": "/switch"}));
     let gone = || !clients[0].service_is_ready();
     node.context().wait_for_graph(WATCHDOG, || "the end of the service", gone).unwrap();
+}
+
+/// A stock server and ours have one name: as long as both are there, requests take the network to
+/// both, once to each; then ours is reached on the shortest transport again.
+#[test]
+fn a_stock_server_and_ours_of_one_name_each_get_each_request_once() {
+    const CALLS: usize = 5;
+    if feros_interop::peers_are_on_feros("a server that only the network reaches") {
+        return;
+    }
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let served = Inbox::new();
+    let put = served.putter();
+    let _service = node
+        .create_service::<SetBool, _>("/switch", move |request: SetBool_Request| {
+            put(request.data);
+            set_bool(SetBool_Request { data: true })
+        })
+        .unwrap();
+    let _spinning = Spinning::new(&node);
+    let caller = crate::support::node(&domain);
+    let client = caller.create_client::<SetBool>("/switch").unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    let call = || {
+        for _ in 0..CALLS {
+            let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG);
+            assert!(response.unwrap().success);
+        }
+    };
+    call();
+    assert_eq!(client.counts().intra_process.messages, CALLS as u64, "{:?}", client.counts());
+
+    let response = json!({"message": "theirs", "success": true});
+    peer.ask("service", json!({"name": "/switch", "type": SET_BOOL, "response": response}));
+    let on_network = |count: usize| {
+        let found = client.transports();
+        found.len() == count && found.iter().any(|one| one.transport == Some(Transport::Network))
+    };
+    let both = || on_network(2);
+    caller.context().wait_for_graph(WATCHDOG, || "the stock server", both).unwrap();
+    call();
+    assert_eq!(client.counts().network.messages, CALLS as u64, "{:?}", client.counts());
+    let requests = peer.ask("requests", json!({"service": "/switch", "count": CALLS}));
+    assert_eq!(items(&requests).len(), CALLS);
+
+    peer.ask("destroy", json!({"what": "service", "name": "/switch"}));
+    let alone = || client.transports().len() == 1;
+    caller.context().wait_for_graph(WATCHDOG, || "the end of the stock server", alone).unwrap();
+    call();
+    assert_eq!(client.counts().intra_process.messages, 2 * CALLS as u64, "{:?}", client.counts());
+    (0..3 * CALLS).for_each(|_| assert!(served.take()));
+    assert_eq!(served.take_now(), None, "each came once");
 }
 
 #[test]

@@ -2,8 +2,10 @@
 //! it, field by field and default by default.
 
 use feros::message::dynamic::DynamicType;
-use feros::message::{Message, TypeHash};
+use feros::message::{Action, Message, Service, TypeHash};
+use feros::msgs::action_msgs::srv::CancelGoal;
 use feros::msgs::std_srvs::srv::SetBool;
+use feros::msgs::test_msgs::action::Fibonacci;
 use feros::msgs::test_msgs::msg::{Arrays, Defaults, Nested, Strings};
 use feros::rmw::NodeName;
 use feros::{Node, TypeDescriptionError};
@@ -54,13 +56,28 @@ fn we_describe_types_as_stock_does() {
         assert_eq!(ours["type_description"], theirs["type_description"], "{name}");
     }
     peer.ask("client", json!({"name": "/switch", "type": "std_srvs/srv/SetBool"}));
-    let (name, hash) = (
-        <SetBool as feros::message::Service>::TYPE_NAME,
-        <SetBool as feros::message::Service>::TYPE_HASH,
-    );
+    let (name, hash) = (<SetBool as Service>::TYPE_NAME, <SetBool as Service>::TYPE_HASH);
     let (ours, theirs) =
         (asked(&mut peer, OURS, name, &hash), asked(&mut peer, THEIRS, name, &hash));
     assert_eq!(ours["type_description"], theirs["type_description"], "{name}");
+
+    // An action as a whole, and the service that takes its goals.
+    let _server = node
+        .create_action_server::<Fibonacci, _>("/fib", |_: feros::ServerGoalHandle<Fibonacci>| ())
+        .unwrap();
+    let theirs = json!({"name": "/other_fib", "type": <Fibonacci as Action>::TYPE_NAME});
+    peer.ask("action_server", theirs);
+    type Goals = <Fibonacci as Action>::SendGoal;
+    for (name, hash) in [
+        (<Fibonacci as Action>::TYPE_NAME, <Fibonacci as Action>::TYPE_HASH),
+        (<Goals as Service>::TYPE_NAME, <Goals as Service>::TYPE_HASH),
+        (<CancelGoal as Service>::TYPE_NAME, <CancelGoal as Service>::TYPE_HASH),
+    ] {
+        let (ours, theirs) =
+            (asked(&mut peer, OURS, name, &hash), asked(&mut peer, THEIRS, name, &hash));
+        assert_eq!((&ours["successful"], &theirs["successful"]), (&json!(true), &json!(true)));
+        assert_eq!(ours["type_description"], theirs["type_description"], "{name}");
+    }
 
     let unused = TypeHash([1; 32]);
     let (ours, theirs) =
