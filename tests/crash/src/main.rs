@@ -3,11 +3,12 @@
 //! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one
 //! answer line: `{"ok": RESULT}` or `{"error": TEXT}`. The end of the input ends the process,
 //! cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`, `report`,
-//! `release`, `check_held`; `transports`, `counts`, `pool`, `leave` of either; `try_open`; those of
-//! `actions`.
+//! `release`, `check_held`; `server`, `kept`; `caller`, `ready`, `call_times`; `transports`,
+//! `counts`, `pool`, `leave` of each; `try_open`; those of `actions`.
 #![allow(clippy::unwrap_used, reason = "a test program: what fails here is to be seen")]
 
 mod actions;
+mod calls;
 mod content;
 mod listener;
 mod talker;
@@ -24,6 +25,7 @@ use feros::{
 };
 use serde_json::{Value, json};
 
+use crate::calls::{Caller, Server};
 use crate::listener::Listener;
 use crate::talker::Talker;
 
@@ -46,8 +48,14 @@ fn main() {
     });
     let spinning = spinning.expect("a thread to spin on (ulimit -u)");
     answer(&json!({"ready": true}));
-    let actions = actions::Actions::new(&node);
-    let mut peer = Peer { node, talkers: HashMap::new(), listeners: HashMap::new(), actions };
+    let mut peer = Peer {
+        actions: actions::Actions::new(&node),
+        node,
+        talkers: HashMap::new(),
+        listeners: HashMap::new(),
+        servers: HashMap::new(),
+        callers: HashMap::new(),
+    };
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
         match peer.handle(&request) {
@@ -87,6 +95,8 @@ struct Peer {
     node: Node,
     talkers: HashMap<String, Talker>,
     listeners: HashMap<String, Listener>,
+    servers: HashMap<String, Server>,
+    callers: HashMap<String, Caller>,
     actions: actions::Actions,
 }
 
@@ -132,6 +142,7 @@ impl Peer {
             ("leave", ..) => {
                 let talker = self.talkers.remove(&name).map(|mut talker| talker.stop());
                 let listener = self.listeners.remove(&name).map(Listener::leave);
+                drop((self.servers.remove(&name), self.callers.remove(&name)));
                 Ok(talker.or(listener).unwrap_or_default())
             }
             ("try_open", ..) => {
@@ -139,8 +150,38 @@ impl Peer {
                     request["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 Ok(files.filter(|file| can_be_opened(file)).map(str::to_owned).collect())
             }
+            _ => self.handle_calls(request, &op, name),
+        }
+    }
+
+    /// What servers and clients of services do.
+    fn handle_calls(&mut self, request: &Value, op: &str, name: String) -> Result<Value, String> {
+        let number = |key: &str| request[key].as_u64().unwrap_or_default();
+        let service = request["service"].as_str().unwrap_or_default();
+        let transport_set = transport_set(request);
+        match (op, self.servers.get(&name), self.callers.get(&name)) {
+            ("server", ..) => {
+                let keeps = request["keeps"] == true;
+                let server = Server::new(&self.node, service, transport_set, keeps);
+                self.servers.insert(name, server);
+                Ok(Value::Null)
+            }
+            ("caller", ..) => {
+                self.callers.insert(name, Caller::new(&self.node, service, transport_set));
+                Ok(Value::Null)
+            }
+            ("kept", Some(server), _) => Ok(server.kept()),
+            ("ready", _, Some(caller)) => Ok(caller.is_ready()),
+            ("call_times", _, Some(caller)) => {
+                let timeout = Duration::from_millis(number("timeout_ms"));
+                Ok(caller.call(number("times"), timeout, request["awaited"] == true))
+            }
+            ("transports", Some(server), _) => Ok(transports(server.service().transports())),
+            ("transports", _, Some(caller)) => Ok(transports(caller.client().transports())),
+            ("counts", Some(server), _) => Ok(calls::counts(server.service().counts())),
+            ("counts", _, Some(caller)) => Ok(calls::counts(caller.client().counts())),
             _ => {
-                let done = self.actions.handle(&op, request);
+                let done = self.actions.handle(op, request);
                 done.unwrap_or_else(|| Err(format!("no operation {op:?} of {name:?}")))
             }
         }

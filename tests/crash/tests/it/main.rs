@@ -6,6 +6,7 @@
 //! on standard error.
 #![allow(clippy::unwrap_used)]
 
+mod calls;
 mod churn;
 mod datagrams;
 mod dev_shm;

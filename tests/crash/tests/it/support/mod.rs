@@ -15,7 +15,7 @@ use feros_test_support::eventually;
 pub(crate) use measure::resources;
 pub(crate) use other_user::{Copy, NOBODY};
 pub(crate) use pausing::{signal, start_with_short_lease};
-pub(crate) use peer::{Gone, Peer, program, segment};
+pub(crate) use peer::{Gone, Peer, memory_of_name, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 pub(crate) use scribble::scribble;
 

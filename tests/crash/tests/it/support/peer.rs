@@ -196,12 +196,17 @@ impl Peer {
 
 /// The process segment, as other processes of its user open it.
 pub(crate) fn segment(owner: &Peer) -> PathBuf {
+    memory_of_name(owner, "feros-segment").expect("the process has a segment")
+}
+
+/// The first anonymous file of this name, as other processes of its user open it.
+pub(crate) fn memory_of_name(owner: &Peer, name: &str) -> Option<PathBuf> {
     let files = std::fs::read_dir(format!("/proc/{}/fd", owner.pid())).unwrap().flatten();
     let is_segment = |file: &PathBuf| {
         std::fs::read_link(file)
-            .is_ok_and(|target| target.to_string_lossy().starts_with("/memfd:feros"))
+            .is_ok_and(|target| target.to_string_lossy().starts_with(&format!("/memfd:{name} ")))
     };
-    files.map(|file| file.path()).find(is_segment).expect("the process has a segment")
+    files.map(|file| file.path()).find(is_segment)
 }
 
 impl Drop for Peer {
