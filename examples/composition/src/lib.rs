@@ -6,11 +6,13 @@
 //! alone. So one program serves both the placement "a process for each" and "all in one", and the
 //! components know nothing of it.
 
+mod managed;
 mod parts;
 
 pub use feros;
 pub use feros_component;
-pub use parts::{Latest, Parts, header, log_failure, send};
+pub use managed::{Activity, Fill, Managed, ManagedParts};
+pub use parts::{Latest, Parts, Publishes, header, log_failure, send};
 
 use std::process::ExitCode;
 

@@ -3,27 +3,30 @@
 
 use feros_sync::Mutex;
 use std::any::Any;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros::lifecycle::LifecyclePublisher;
 use feros::message::{Message, Service};
 use feros::msgs::builtin_interfaces::msg::Time;
 use feros::msgs::std_msgs::msg::Header;
 use feros::{
-    Clock, Error, Node, PublishError, Publishable, Publisher, ServiceCallback,
+    Clock, Error, Node, NodeTimer, PublishError, Publishable, Publisher, ServiceCallback,
     SubscriptionCallback, SubscriptionOptions,
 };
 
 /// A node with all that belongs to it; everything ends with this value.
 pub struct Parts {
     node: Node,
+    timers: Vec<NodeTimer>,
     kept: Vec<Box<dyn Any + Send>>,
 }
 
 impl Parts {
     /// Those of a node that has none yet.
     pub fn of(node: Node) -> Self {
-        Self { node, kept: Vec::new() }
+        Self { node, timers: Vec::new(), kept: Vec::new() }
     }
 
     /// The node.
@@ -90,8 +93,18 @@ impl Parts {
         callback: impl FnMut() + Send + 'static,
     ) -> Result<(), Error> {
         let timer = self.node.create_timer(Duration::from_secs_f64(1.0 / rate_hz), callback)?;
-        self.keep(timer);
+        self.timers.push(timer);
         Ok(())
+    }
+
+    /// Has what is done at a steady rate rest.
+    pub(crate) fn pause(&self) {
+        self.timers.iter().for_each(|timer| timer.cancel());
+    }
+
+    /// Ends the rest.
+    pub(crate) fn resume(&self) {
+        self.timers.iter().for_each(|timer| timer.reset());
     }
 }
 
@@ -130,14 +143,35 @@ impl<T> Latest<T> {
     }
 }
 
+/// What messages are published by: publishers, managed or not.
+pub trait Publishes<M> {
+    /// Publishes a message.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError>;
+}
+
+impl<M: Message> Publishes<M> for Publisher<M> {
+    fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
+        Self::publish(self, message)
+    }
+}
+
+impl<M: Message> Publishes<M> for LifecyclePublisher<M> {
+    fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
+        Self::publish(self, message)
+    }
+}
+
 /// Publishes, and logs where that fails.
-pub fn send<M: Message>(publisher: &Publisher<M>, message: impl Publishable<M>) {
+pub fn send<M: Message>(publisher: &impl Publishes<M>, message: impl Publishable<M>) {
     log_failure(publisher.publish(message));
 }
 
-/// Logs where publishing failed.
-pub fn log_failure(published: Result<(), PublishError>) {
-    if let Err(error) = published {
+/// Logs what failed.
+pub fn log_failure<E: Display>(done: Result<(), E>) {
+    if let Err(error) = done {
         tracing::error!("{error}");
     }
 }

@@ -17,9 +17,8 @@
 //! | [`PowerManager`] | `battery_state`, `power_status`, `diagnostics` | `power_off`, `charge` | |
 //! | [`StaticTransform`] | `tf_static`, `base_description` | | |
 //!
-//! An action server is three services and two topics (see [`action_server`]); Feros has no
-//! interface for actions yet. All ten have the type `example_interfaces/action/Fibonacci`, and
-//! compute that, a number per step.
+//! All ten actions have the type `example_interfaces/action/Fibonacci`, and compute that, a number
+//! per step (see [`action_server`]).
 #![forbid(unsafe_code)]
 
 pub mod action_server;

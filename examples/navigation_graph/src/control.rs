@@ -1,6 +1,6 @@
 //! From the plan to the wheels: following it, no jerks, no collisions.
 
-use example_composition::{Latest, Parts, component, header, send};
+use example_composition::{Latest, ManagedParts, header, managed_component, send};
 use feros::msgs::geometry_msgs::msg::{PoseStamped, Twist};
 use feros::msgs::nav_msgs::msg::{OccupancyGrid, Odometry, Path};
 use feros::msgs::sensor_msgs::msg::LaserScan;
@@ -9,11 +9,10 @@ use feros::{Error, Parameter, QosProfile};
 use crate::costmaps::is_free;
 use crate::geometry::Pose2;
 use crate::localization::map_qos;
-use crate::serve_state;
 
 const RATE_HZ: f64 = 20.0;
 
-component!(
+managed_component!(
     /// Follows the newest plan until its end.
     ControllerServer, "controller_server", "navigation_graph::ControllerServer", controller_server
 );
@@ -25,7 +24,7 @@ struct Limits {
     tolerance: Parameter<f64>,
 }
 
-fn controller_server(parts: &mut Parts) -> Result<(), Error> {
+fn controller_server(parts: &mut ManagedParts) -> Result<(), Error> {
     let node = parts.node().clone();
     let metres = |name, default, what| {
         node.build_parameter(name, default).description(what).range(0.01..=10.0).declare()
@@ -35,12 +34,11 @@ fn controller_server(parts: &mut Parts) -> Result<(), Error> {
         lookahead: metres("lookahead", 0.4, "Looks so many metres ahead on the plan")?,
         tolerance: metres("goal_tolerance", 0.1, "Is there when it is so many metres near")?,
     };
-    let commands = node.create_publisher::<Twist>("cmd_vel_nav", 10)?;
-    let local_plans = node.create_publisher::<Path>("local_plan", 10)?;
+    let commands = parts.publisher::<Twist>("cmd_vel_nav", 10)?;
+    let local_plans = parts.publisher::<Path>("local_plan", 10)?;
     let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
     let costmap = parts.newest::<OccupancyGrid>("/local_costmap/costmap", map_qos())?;
     let plan = parts.newest::<Path>("plan_smoothed", 10)?;
-    serve_state(parts)?;
     let clock = node.clock().clone();
     parts.at_rate(RATE_HZ, move || {
         let (Some(following), Some(odometry)) = (plan.read(), odometry.read()) else { return };
@@ -79,21 +77,20 @@ fn ahead(plan: &Path, robot: Pose2, lookahead: f64) -> Vec<Pose2> {
     poses[far.map_or(poses.len() - 1, |far| here + far)..].to_vec()
 }
 
-component!(
+managed_component!(
     /// Keeps accelerations within what the wheels bear.
     VelocitySmoother, "velocity_smoother", "navigation_graph::VelocitySmoother", velocity_smoother
 );
 
-fn velocity_smoother(parts: &mut Parts) -> Result<(), Error> {
+fn velocity_smoother(parts: &mut ManagedParts) -> Result<(), Error> {
     let parameter =
         |name, default| parts.node().build_parameter(name, default).range(0.1..=100.0).declare();
     let (acceleration, turn_acceleration) =
         (parameter("max_acceleration", 2.5)?, parameter("max_turn_acceleration", 6.0)?);
-    let smoothed = parts.node().create_publisher::<Twist>("cmd_vel_smoothed", 10)?;
+    let smoothed = parts.publisher::<Twist>("cmd_vel_smoothed", 10)?;
     let wanted = Latest::<Twist>::default();
     let inside = wanted.clone();
     parts.hear("cmd_vel_nav", 10, move |command: Twist| inside.set(command))?;
-    serve_state(parts)?;
     let mut command = Twist::default();
     parts.at_rate(RATE_HZ, move || {
         let Some(wanted) = wanted.read() else { return };
@@ -105,17 +102,16 @@ fn velocity_smoother(parts: &mut Parts) -> Result<(), Error> {
     })
 }
 
-component!(
+managed_component!(
     /// Lets commands through as long as nothing is near before the robot.
     CollisionMonitor, "collision_monitor", "navigation_graph::CollisionMonitor", collision_monitor
 );
 
-fn collision_monitor(parts: &mut Parts) -> Result<(), Error> {
+fn collision_monitor(parts: &mut ManagedParts) -> Result<(), Error> {
     let stop_distance =
         parts.node().build_parameter("stop_distance", 0.25).range(0.0..=5.0).declare()?;
-    let commands = parts.node().create_publisher::<Twist>("cmd_vel", 10)?;
+    let commands = parts.publisher::<Twist>("cmd_vel", 10)?;
     let scan = parts.newest::<LaserScan>("scan", QosProfile::sensor_data())?;
-    serve_state(parts)?;
     parts.hear("cmd_vel_smoothed", 10, move |mut command: Twist| {
         if scan.read().is_some_and(|scan| f64::from(nearest_before(&scan)) < stop_distance.get()) {
             command.linear.x = command.linear.x.min(0.0);

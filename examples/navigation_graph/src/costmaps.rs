@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use example_composition::{Parts, component, header, send};
+use example_composition::{ManagedParts, header, managed_component, send};
 use feros::msgs::geometry_msgs::msg::{Point32, PolygonStamped};
 use feros::msgs::nav_msgs::msg::{MapMetaData, OccupancyGrid, Odometry};
 use feros::msgs::sensor_msgs::msg::LaserScan;
@@ -11,27 +11,26 @@ use feros::{Clock, Error, QosProfile};
 
 use crate::geometry::Pose2;
 use crate::localization::map_qos;
-use crate::serve_state;
 
 const LETHAL: i8 = 100;
 
-component!(
+managed_component!(
     /// The whole room.
     GlobalCostmap, "global_costmap", "navigation_graph::GlobalCostmap", global_costmap
 );
 
-fn global_costmap(parts: &mut Parts) -> Result<(), Error> {
+fn global_costmap(parts: &mut ManagedParts) -> Result<(), Error> {
     let map = parts.newest::<OccupancyGrid>("map", map_qos())?;
     let source = move |_: Pose2| map.read().map(|map| OccupancyGrid::clone(&map));
     costmap(parts, 1.0, "map", source)
 }
 
-component!(
+managed_component!(
     /// Three metres around the robot.
     LocalCostmap, "local_costmap", "navigation_graph::LocalCostmap", local_costmap
 );
 
-fn local_costmap(parts: &mut Parts) -> Result<(), Error> {
+fn local_costmap(parts: &mut ManagedParts) -> Result<(), Error> {
     const CELLS: u32 = 60;
     const CELL_METRES: f64 = 0.05;
     let clock = parts.node().clock().clone();
@@ -44,17 +43,15 @@ fn local_costmap(parts: &mut Parts) -> Result<(), Error> {
 
 /// A costmap begins with what its source gives, and has the laser's walls marked in it.
 fn costmap(
-    parts: &mut Parts,
+    parts: &mut ManagedParts,
     rate_hz: f64,
     frame: &'static str,
     mut source: impl FnMut(Pose2) -> Option<OccupancyGrid> + Send + 'static,
 ) -> Result<(), Error> {
     let name = parts.node().name().fully_qualified();
-    let costmaps =
-        parts.node().create_publisher::<OccupancyGrid>(&format!("{name}/costmap"), map_qos())?;
-    let footprints = parts
-        .node()
-        .create_publisher::<PolygonStamped>(&format!("{name}/published_footprint"), 10)?;
+    let costmaps = parts.publisher::<OccupancyGrid>(&format!("{name}/costmap"), map_qos())?;
+    let footprints =
+        parts.publisher::<PolygonStamped>(&format!("{name}/published_footprint"), 10)?;
     let scan = parts.newest::<LaserScan>("scan", QosProfile::sensor_data())?;
     let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
     let forgotten = scan.clone();
@@ -62,7 +59,6 @@ fn costmap(
         forgotten.take();
         Empty_Response::default()
     })?;
-    serve_state(parts)?;
     let clock = parts.node().clock().clone();
     parts.at_rate(rate_hz, move || {
         let (Some(scan), Some(odometry)) = (scan.read(), odometry.read()) else { return };

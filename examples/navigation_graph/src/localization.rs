@@ -1,6 +1,6 @@
 //! The map, and where the robot is on it.
 
-use example_composition::{Latest, Parts, component, header, log_failure, send};
+use example_composition::{Latest, ManagedParts, header, log_failure, managed_component, send};
 use feros::msgs::geometry_msgs::msg::{PoseArray, PoseWithCovarianceStamped};
 use feros::msgs::nav_msgs::msg::{OccupancyGrid, Odometry};
 use feros::msgs::nav_msgs::srv::{GetMap, GetMap_Request, GetMap_Response};
@@ -9,39 +9,38 @@ use feros::{Error, QosProfile};
 use feros_tf2::TransformBroadcaster;
 
 use crate::geometry::Pose2;
-use crate::{ROOM_METRES, costmaps, serve_state};
+use crate::{ROOM_METRES, costmaps};
 
 /// The policies of a map: who comes late gets it, too.
 pub(crate) fn map_qos() -> QosProfile {
     QosProfile::keep_last(1).transient_local()
 }
 
-component!(
+managed_component!(
     /// Has the map: the room, free but for its walls.
     MapServer, "map_server", "navigation_graph::MapServer", map_server
 );
 
-fn map_server(parts: &mut Parts) -> Result<(), Error> {
+fn map_server(parts: &mut ManagedParts) -> Result<(), Error> {
     const CELL_METRES: f64 = 0.05;
     let clock = parts.node().clock().clone();
     let map = costmaps::room(&clock, "map", (ROOM_METRES / CELL_METRES) as u32, CELL_METRES);
-    let maps = parts.node().create_publisher::<OccupancyGrid>("map", map_qos())?;
-    send(&maps, &map);
-    parts.keep(maps);
-    serve_state(parts)?;
+    let maps = parts.publisher::<OccupancyGrid>("map", map_qos())?;
+    let published = map.clone();
+    parts.at_activation(move || send(&maps, &published));
     parts.serve::<GetMap, _>("~/map", move |_: GetMap_Request| GetMap_Response { map: map.clone() })
 }
 
-component!(
+managed_component!(
     /// Says where the robot is on the map, with a cloud of guesses around.
     Amcl, "amcl", "navigation_graph::Amcl", amcl
 );
 
-fn amcl(parts: &mut Parts) -> Result<(), Error> {
+fn amcl(parts: &mut ManagedParts) -> Result<(), Error> {
     const GUESSES: usize = 500;
     let node = parts.node().clone();
-    let poses = node.create_publisher::<PoseWithCovarianceStamped>("amcl_pose", map_qos())?;
-    let clouds = node.create_publisher::<PoseArray>("particle_cloud", QosProfile::sensor_data())?;
+    let poses = parts.publisher::<PoseWithCovarianceStamped>("amcl_pose", map_qos())?;
+    let clouds = parts.publisher::<PoseArray>("particle_cloud", QosProfile::sensor_data())?;
     let transforms = TransformBroadcaster::new(&node)?;
     let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
     let map = parts.newest::<OccupancyGrid>("map", map_qos())?;
@@ -53,9 +52,11 @@ fn amcl(parts: &mut Parts) -> Result<(), Error> {
         let (said, at) = (Pose2::of(&pose.pose.pose), Pose2::of(&odometry.pose.pose));
         given.set(Pose2 { x: said.x - at.x, y: said.y - at.y, heading: 0.0 });
     })?;
-    serve_state(parts)?;
-    let clock = node.clock().clone();
+    let (clock, activity) = (node.clock().clone(), parts.activity());
     parts.hear("scan", QosProfile::sensor_data(), move |_: LaserScan| {
+        if !activity.is_active() {
+            return; // transforms are sent in any state
+        }
         let (Some(odometry), Some(_)) = (odometry.read(), map.read()) else { return };
         let correction = correction.read().unwrap_or_default();
         let at = Pose2::of(&odometry.pose.pose);

@@ -2,44 +2,54 @@
 
 use std::sync::Arc;
 
-use example_composition::{Parts, component, header, send};
-use feros::Error;
+use example_composition::{ManagedParts, header, log_failure, managed_component, send};
 use feros::msgs::geometry_msgs::msg::PoseStamped;
 use feros::msgs::nav_msgs::msg::{OccupancyGrid, Path};
-use feros::msgs::nav_msgs::srv::{GetPlan, GetPlan_Request, GetPlan_Response};
+use feros::{CancelResponse, Error, GoalId, GoalResponse, ServerGoalHandle};
 
 use crate::costmaps::is_free;
 use crate::geometry::Pose2;
 use crate::localization::map_qos;
-use crate::serve_state;
+use crate::navigation_interfaces::action::{ComputePath, ComputePath_Goal, ComputePath_Result};
 
 /// Metres between two poses of a plan.
 const SPACING: f64 = 0.05;
 
-component!(
-    /// Plans from one pose to another, straight; a plan without poses says that there is no way.
+managed_component!(
+    /// Plans from one pose to another, straight; where there is no way, the goal is aborted.
     PlannerServer, "planner_server", "navigation_graph::PlannerServer", planner_server
 );
 
-fn planner_server(parts: &mut Parts) -> Result<(), Error> {
-    let plans = parts.node().create_publisher::<Path>("plan", 10)?;
+fn planner_server(parts: &mut ManagedParts) -> Result<(), Error> {
+    let plans = parts.publisher::<Path>("plan", 10)?;
     let costmap = parts.newest::<OccupancyGrid>("/global_costmap/costmap", map_qos())?;
-    let clock = parts.node().clock().clone();
-    serve_state(parts)?;
-    parts.serve::<GetPlan, _>("compute_path", move |request: GetPlan_Request| {
-        let (start, goal) = (Pose2::of(&request.start.pose), Pose2::of(&request.goal.pose));
-        let mut plan = Path { header: header(&clock, "map"), poses: Vec::new() };
-        if let Some(costmap) = costmap.read() {
-            let poses = straight(&costmap, start, goal);
-            let stamped =
-                |pose: Pose2| PoseStamped { header: plan.header.clone(), pose: pose.to_message() };
-            plan.poses = poses.into_iter().map(stamped).collect();
+    let (clock, activity) = (parts.node().clock().clone(), parts.activity());
+    let known = costmap.clone();
+    // Without a costmap nobody can say whether there is a way: the client asks again.
+    let decide = move |_: &GoalId, _: &ComputePath_Goal| {
+        let is_possible = activity.is_active() && known.read().is_some();
+        if is_possible { GoalResponse::AcceptAndExecute } else { GoalResponse::Reject }
+    };
+    let cancel = |_: &ServerGoalHandle<ComputePath>| CancelResponse::Reject;
+    let compute = move |goal: ServerGoalHandle<ComputePath>| {
+        let ComputePath_Goal { start, goal: aim } = goal.goal();
+        let (start, aim) = (Pose2::of(&start.pose), Pose2::of(&aim.pose));
+        let poses = costmap.read().map(|costmap| straight(&costmap, start, aim));
+        let header = header(&clock, "map");
+        let stamped = |pose: Pose2| PoseStamped { header: header.clone(), pose: pose.to_message() };
+        let poses: Vec<_> = poses.unwrap_or_default().into_iter().map(stamped).collect();
+        let (is_way, path) = (!poses.is_empty(), Path { header, poses });
+        if is_way {
+            send(&plans, &path);
+            log_failure(goal.succeed(ComputePath_Result { path }));
+        } else {
+            log_failure(goal.abort(ComputePath_Result { path }));
         }
-        if !plan.poses.is_empty() {
-            send(&plans, &plan);
-        }
-        GetPlan_Response { plan }
-    })
+    };
+    let callbacks = (decide, cancel, compute);
+    let server = parts.node().create_action_server::<ComputePath, _>("compute_path", callbacks)?;
+    parts.keep(server);
+    Ok(())
 }
 
 /// Poses along the straight line, as long as all of them are free.
@@ -62,14 +72,13 @@ fn straight(costmap: &OccupancyGrid, start: Pose2, goal: Pose2) -> Vec<Pose2> {
     if poses.iter().all(|pose| is_free(costmap, pose.x, pose.y)) { poses } else { Vec::new() }
 }
 
-component!(
+managed_component!(
     /// Rounds a plan's corners: each pose becomes the mean of its neighbours.
     SmootherServer, "smoother_server", "navigation_graph::SmootherServer", smoother_server
 );
 
-fn smoother_server(parts: &mut Parts) -> Result<(), Error> {
-    let smoothed = parts.node().create_publisher::<Path>("plan_smoothed", 10)?;
-    serve_state(parts)?;
+fn smoother_server(parts: &mut ManagedParts) -> Result<(), Error> {
+    let smoothed = parts.publisher::<Path>("plan_smoothed", 10)?;
     parts.hear("plan", 10, move |plan: Arc<Path>| {
         let mut path = Path::clone(&plan);
         for (inner, around) in path.poses.iter_mut().skip(1).zip(plan.poses.windows(3)) {

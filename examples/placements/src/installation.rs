@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use feros_component::index;
+use feros_component::install::register;
 
 /// An example: a program, a component library and launch files.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl Package {
         };
         place(&format!("lib/{0}/{0}", self.name), &self.program);
         place(&format!("share/{}/launch", self.name), &self.launch);
-        index::register(&self.library, self.name, prefix.path()).unwrap_or_else(|error| {
+        register(&self.library, self.name, prefix.path()).unwrap_or_else(|error| {
             panic!("{} is not registered: {error}", self.library.display())
         });
         prefix

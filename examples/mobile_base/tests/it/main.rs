@@ -3,18 +3,15 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
 
 use feros::QosProfile;
-use feros::msgs::action_msgs::msg::{GoalStatus, GoalStatusArray};
-use feros::msgs::example_interfaces::action::{
-    Fibonacci_FeedbackMessage, Fibonacci_GetResult, Fibonacci_GetResult_Request, Fibonacci_Goal,
-    Fibonacci_SendGoal, Fibonacci_SendGoal_Request,
-};
+use feros::action::{GoalStatus, SendGoalError};
+use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Feedback, Fibonacci_Goal};
 use feros::msgs::geometry_msgs::msg::Twist;
 use feros::msgs::nav_msgs::msg::Odometry;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, Trigger, Trigger_Request};
-use feros::msgs::unique_identifier_msgs::msg::UUID;
-use feros_placements::{Launched, Observer, Package};
+use feros_placements::{Launched, Observer, Package, WATCHDOG};
 
 const NODES: [&str; 10] = [
     "/robot_state",
@@ -149,57 +146,46 @@ fn drives_and_stops(observer: &Observer) {
     });
 }
 
-/// All servers at the same time: a goal is accepted, reported on, and ends with its result.
+/// All servers at the same time: a goal is accepted, reported on, and ends with its result; another
+/// is canceled.
 fn act(observer: &Observer) {
     // For three seconds, so that there is feedback still when a server has found who listens to it.
     const ORDER: i32 = 30;
-    let name = |action: &str, entity: &str| format!("{action}/_action/{entity}");
-    let goal_of = |number: usize| UUID { uuid: [number as u8 + 1; 16] };
-    let mut heard = Vec::new();
-    for action in ACTIONS {
-        let feedback = observer.hear::<Fibonacci_FeedbackMessage>(
-            &name(action, "feedback"),
-            QosProfile::keep_last(10),
-        );
-        let latched = QosProfile::keep_last(1).transient_local();
-        heard.push((feedback, observer.hear::<GoalStatusArray>(&name(action, "status"), latched)));
-    }
-    observer.until("all servers are heard", || {
-        let publishers =
-            |topic: &str| observer.node().publishers_info_by_topic(topic).unwrap().len();
-        ACTIONS.iter().all(|action| {
-            ["feedback", "status"].iter().all(|topic| publishers(&name(action, topic)) == 1)
-        })
-    });
-    for (number, action) in ACTIONS.iter().enumerate() {
-        let accepted = |order| {
-            let request = Fibonacci_SendGoal_Request {
-                goal_id: goal_of(number),
-                goal: Fibonacci_Goal { order },
+    let client = |action| observer.node().create_action_client::<Fibonacci>(action).unwrap();
+    let clients = ACTIONS.map(client);
+    let goals: Vec<_> = clients
+        .iter()
+        .map(|client| {
+            client.wait_for_server(WATCHDOG).unwrap();
+            let refused = client.send_goal_and_wait(Fibonacci_Goal { order: -1 }, WATCHDOG);
+            assert!(matches!(refused, Err(SendGoalError::Rejected { .. })), "{refused:?}");
+            let (sender, feedback) = sync_channel(100);
+            let on_feedback = move |feedback: Fibonacci_Feedback| {
+                sender.send(feedback.sequence).unwrap();
             };
-            observer.call::<Fibonacci_SendGoal>(&name(action, "send_goal"), &request).accepted
-        };
-        assert!(!accepted(-1) && accepted(ORDER), "{action}");
-    }
-    for (number, action) in ACTIONS.iter().enumerate() {
-        let goal_id = goal_of(number);
-        let (feedback, statuses) = &heard[number];
+            let goal = Fibonacci_Goal { order: ORDER };
+            let sent = client.send_goal_with_feedback(goal, on_feedback).unwrap();
+            (sent.wait(WATCHDOG).unwrap(), feedback)
+        })
+        .collect();
+    for ((goal, feedback), action) in goals.iter().zip(ACTIONS) {
         observer.until(&format!("{action} tells how it goes"), || {
-            feedback
-                .all()
-                .iter()
-                .any(|report| report.goal_id == goal_id && !report.feedback.sequence.is_empty())
+            feedback.try_recv().is_ok_and(|sequence| !sequence.is_empty())
         });
-        let request = Fibonacci_GetResult_Request { goal_id: goal_id.clone() };
-        let response = observer.call::<Fibonacci_GetResult>(&name(action, "get_result"), &request);
-        assert_eq!(response.status, GoalStatus::STATUS_SUCCEEDED, "{action}");
-        assert_eq!(response.result.sequence[..7], [0, 1, 1, 2, 3, 5, 8], "{action}");
-        assert_eq!(response.result.sequence.len(), 31, "{action}");
-        observer.until(&format!("{action} says that it has succeeded"), || {
-            let newest = statuses.newest();
-            newest.is_some_and(|all| {
-                all.status_list.iter().any(|goal| goal.status == GoalStatus::STATUS_SUCCEEDED)
-            })
+        // The answer to the goal says less: this comes by the status topic.
+        observer.until(&format!("{action} says that it is at work"), || {
+            goal.status() >= GoalStatus::Executing
         });
+        let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();
+        assert_eq!(outcome.status, GoalStatus::Succeeded, "{action}");
+        assert_eq!(outcome.result.sequence[..7], [0, 1, 1, 2, 3, 5, 8], "{action}");
+        assert_eq!(outcome.result.sequence.len(), 31, "{action}");
+    }
+    for client in &clients {
+        let goal = Fibonacci_Goal { order: 45 };
+        let goal = client.send_goal_and_wait(goal, WATCHDOG).unwrap();
+        goal.cancel().unwrap().wait(WATCHDOG).unwrap();
+        let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();
+        assert_eq!(outcome.status, GoalStatus::Canceled, "{}", client.action_name());
     }
 }

@@ -2,14 +2,20 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
 
-use feros::QosProfile;
+use feros::action::SendGoalError;
 use feros::msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use feros::msgs::geometry_msgs::msg::PoseStamped;
 use feros::msgs::nav_msgs::msg::Odometry;
-use feros::msgs::nav_msgs::srv::{GetMap, GetMap_Request, GetPlan, GetPlan_Request};
+use feros::msgs::nav_msgs::srv::{GetMap, GetMap_Request};
 use feros::msgs::std_msgs::msg::String as Text;
-use feros_placements::{Launched, Observer, Package};
+use feros::{GoalStatus, QosProfile};
+use feros_placements::{Launched, Observer, Package, WATCHDOG};
+use navigation_graph::navigation_interfaces::action::{
+    ComputePath, ComputePath_Goal, NavigateToPose, NavigateToPose_Feedback, NavigateToPose_Goal,
+    Spin, Spin_Goal,
+};
 
 const NODES: usize = 15;
 
@@ -64,17 +70,62 @@ fn drives(graph: &Launched, processes: usize) {
     observer.until("there is no way through the wall", || {
         states.newest().is_some_and(|state| state.data == "no way")
     });
-    goals.publish(goal(5.0, 4.0)).unwrap();
-    observer.until("the robot arrives", || {
+    arrives(&observer);
+    observer.until("the robot has arrived", || {
         states.newest().is_some_and(|state| state.data == "arrived")
     });
     let said: Vec<String> = states.all().into_iter().map(|state| state.data).collect();
-    assert!(said.ends_with(&["driving".to_owned(), "arrived".to_owned()]), "{said:?}");
+    assert!(said.windows(2).any(|two| two == ["driving", "arrived"]), "{said:?}");
     let is_there = || {
         let at = odometry.newest().unwrap().pose.pose.position;
         (at.x - 5.0).hypot(at.y - 4.0) < 0.2
     };
     observer.until("its odometry says so, too", is_there);
+    spins(&observer);
+}
+
+/// Sends the robot to a pose, and hears of the distance on the way.
+fn arrives(observer: &Observer) {
+    let client = observer.node().create_action_client::<NavigateToPose>("/navigate_to_pose");
+    let client = client.unwrap();
+    client.wait_for_server(WATCHDOG).unwrap();
+    let (sender, feedback) = sync_channel(10_000);
+    let on_feedback = move |feedback: NavigateToPose_Feedback| {
+        sender.send(feedback.distance_remaining).unwrap();
+    };
+    let aim = NavigateToPose_Goal { pose: goal(5.0, 4.0) };
+    let sent = client.send_goal_with_feedback(aim, on_feedback).unwrap();
+    let driving = sent.wait(WATCHDOG).unwrap();
+    observer.until("the robot comes nearer", || {
+        feedback.try_recv().is_ok_and(|distance| distance < 3.0)
+    });
+    let outcome = driving.get_result().unwrap().wait(WATCHDOG).unwrap();
+    assert_eq!(outcome.status, GoalStatus::Succeeded);
+    assert!(outcome.result.distance_remaining < 0.15, "{outcome:?}");
+    let nowhere = NavigateToPose_Goal { pose: goal(-1.0, 4.0) };
+    let outside = client.send_goal_and_wait(nowhere, WATCHDOG).unwrap();
+    let outcome = outside.get_result().unwrap().wait(WATCHDOG).unwrap();
+    assert_eq!(outcome.status, GoalStatus::Aborted, "there is no way through the wall");
+    let here = NavigateToPose_Goal { pose: goal(5.0, 4.0) };
+    let again = client.send_goal_and_wait(here, WATCHDOG).unwrap();
+    let outcome = again.get_result().unwrap().wait(WATCHDOG).unwrap();
+    assert_eq!(outcome.status, GoalStatus::Succeeded, "it is there");
+}
+
+/// Turns the robot, and changes one's mind.
+fn spins(observer: &Observer) {
+    let client = observer.node().create_action_client::<Spin>("/spin").unwrap();
+    client.wait_for_server(WATCHDOG).unwrap();
+    let spin = |target_yaw| client.send_goal_and_wait(Spin_Goal { target_yaw }, WATCHDOG);
+    assert!(matches!(spin(f64::NAN), Err(SendGoalError::Rejected { .. })));
+    let outcome = spin(0.3).unwrap().get_result().unwrap().wait(WATCHDOG).unwrap();
+    assert_eq!(outcome.status, GoalStatus::Succeeded);
+    assert!((0.3..0.5).contains(&outcome.result.turned), "{outcome:?}");
+    let long = spin(6.0).unwrap();
+    long.cancel().unwrap().wait(WATCHDOG).unwrap();
+    let outcome = long.get_result().unwrap().wait(WATCHDOG).unwrap();
+    assert_eq!(outcome.status, GoalStatus::Canceled);
+    assert!(outcome.result.turned < 6.0, "{outcome:?}");
 }
 
 fn goal(x: f64, y: f64) -> PoseStamped {
@@ -94,12 +145,18 @@ fn all_servers_are_active(observer: &Observer) -> usize {
         all_are.then_some(newest.status.len())
     };
     observer.until("all servers are active", || active().is_some());
+    let planner = observer.node().create_action_client::<ComputePath>("/compute_path").unwrap();
+    planner.wait_for_server(WATCHDOG).unwrap();
     observer.until("the planner has its costmap", || {
         let (start, goal) = (goal(2.0, 2.0), goal(3.0, 2.0));
-        let plan = observer
-            .call::<GetPlan>("/compute_path", &GetPlan_Request { start, goal, tolerance: 0.1 })
-            .plan;
-        plan.poses.len() == 21
+        match planner.send_goal_and_wait(ComputePath_Goal { start, goal }, WATCHDOG) {
+            Err(SendGoalError::Rejected { .. }) => false,
+            Err(error) => panic!("{error}"),
+            Ok(planned) => {
+                let outcome = planned.get_result().unwrap().wait(WATCHDOG).unwrap();
+                outcome.result.path.poses.len() == 21
+            }
+        }
     });
     active().unwrap_or_default()
 }
