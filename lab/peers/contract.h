@@ -42,7 +42,7 @@ enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
-                     CONTRACT_EXECUTOR };
+                     CONTRACT_EXECUTOR, CONTRACT_SERVER, CONTRACT_CLIENT, CONTRACT_CALLS };
 enum contract_placement { CONTRACT_REMOTE, CONTRACT_LOCAL, CONTRACT_COMPOSED, CONTRACT_INTRA };
 enum contract_publish { CONTRACT_PUBLISH_DEFAULT, CONTRACT_PUBLISH_SYNC, CONTRACT_PUBLISH_ASYNC };
 enum contract_executor { CONTRACT_EXECUTOR_DEFAULT, CONTRACT_EXECUTOR_SINGLE, CONTRACT_EXECUTOR_MULTI,
@@ -195,7 +195,8 @@ static inline void contract_write(struct contract_line *line) {
 
 /* `system` is the name of the peer's folder; `version` names everything of which the version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
-  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor"};
+  static const char *const roles[] = {"talker", "listener", "relay",  "pair",   "chain",
+                                      "nodes",  "executor", "server", "client", "calls"};
   struct contract_line line = {NULL, 0, 0};
   contract_add(&line, "{\"hello\":{\"contract\":1,\"system\":");
   contract_add_string(&line, system);
@@ -299,7 +300,8 @@ static inline int contract_choice(const char *name, const char *text, const char
 }
 
 static inline bool contract_take(struct contract *c, const char *name, const char *value) {
-  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", NULL};
+  static const char *const roles[] = {"talker",   "listener", "relay",  "pair",  "chain", "nodes",
+                                      "executor", "server",   "client", "calls", NULL};
   static const char *const placements[] = {"remote", "local", "composed", "intra", NULL};
   static const char *const types[] = {"bytes", "string", NULL};
   static const char *const reliabilities[] = {"best_effort", "reliable", NULL};

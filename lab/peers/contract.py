@@ -24,7 +24,7 @@ from types import SimpleNamespace
 
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
 VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
-ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "executor"]
+ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "executor", "server", "client", "calls"]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
 WRITE_NANOS = 1_000_000_000
 QUIET_NANOS = 3_000_000_000

@@ -141,6 +141,10 @@ pub struct Variant {
     /// Why it is so: what its vendor's page says and where.
     #[serde(default)]
     pub why: String,
+    /// Makes what this configuration needs beside the peer's own programs, as the peer's `build`
+    /// does.
+    #[serde(default)]
+    pub build: Vec<String>,
     /// Arguments, after those of the program and before those of the contract.
     #[serde(default)]
     pub arguments: Vec<String>,
@@ -171,6 +175,14 @@ pub struct Peer {
     pub manifest: Manifest,
 }
 
+impl Peer {
+    /// The peer in each of its configurations, the default one first.
+    pub fn systems(&self) -> impl Iterator<Item = SystemRef<'_>> {
+        let variants = self.manifest.variant.iter().map(Some);
+        std::iter::once(None).chain(variants).map(|variant| SystemRef { peer: self, variant })
+    }
+}
+
 /// All peers of a folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Peers {
@@ -187,6 +199,14 @@ pub struct SystemRef<'a> {
 }
 
 impl SystemRef<'_> {
+    /// As scenarios name it: `rcl`, `rcl:recommended`.
+    pub fn name(&self) -> String {
+        match self.variant {
+            None => self.peer.name.clone(),
+            Some(variant) => format!("{}:{}", self.peer.name, variant.name),
+        }
+    }
+
     /// For people: `ROS 2 Kilted through rcl, as its vendor recommends`.
     pub fn title(&self) -> String {
         let title = &self.peer.manifest.title;

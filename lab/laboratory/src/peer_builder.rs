@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::contract::EXIT_NOT_INSTALLED;
-use crate::peer::Peer;
+use crate::peer::{Peer, SystemRef};
 use crate::record::Missing;
 
 /// A build that takes longer is told of, and again each time that `AGAIN` has passed.
@@ -22,10 +22,11 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// Where programs are made, and what has been made.
 pub struct PeerBuilder {
     cache: PathBuf,
+    /// By what was made: a peer's name, or that of its configuration.
     states: BTreeMap<String, PeerState>,
 }
 
-/// Whether a peer can be measured.
+/// Whether a system can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerState {
     /// Its programs are in this folder.
@@ -67,21 +68,29 @@ impl PeerBuilder {
     }
 
     /// What is known without building anything: of this process, or of the last time.
-    pub fn known(&self, peer: &Peer) -> Option<PeerState> {
+    pub fn known(&self, system: SystemRef<'_>) -> Option<PeerState> {
+        let peer = system.peer;
         if let Some(reason) = &peer.manifest.unavailable {
             return Some(PeerState::Missing(Missing { reason: reason.clone(), install: None }));
         }
-        if let Some(state) = self.states.get(&peer.name) {
-            return Some(state.clone());
+        let mut state = None;
+        for made in made(system) {
+            let known = self.states.get(&made.name).cloned().or_else(|| {
+                let said = std::fs::read_to_string(self.cache.join(&peer.name).join(made.mark));
+                match said.ok()?.trim() {
+                    "" => Some(PeerState::Ready(self.cache.join(&peer.name))),
+                    reason => Some(PeerState::Missing(missing(peer, reason))),
+                }
+            })?;
+            if matches!(known, PeerState::Missing(_)) {
+                return Some(known);
+            }
+            state = Some(known);
         }
-        let said = std::fs::read_to_string(self.cache.join(&peer.name).join("missing")).ok()?;
-        match said.trim() {
-            "" => Some(PeerState::Ready(self.cache.join(&peer.name))),
-            reason => Some(PeerState::Missing(missing(peer, reason))),
-        }
+        state
     }
 
-    /// Makes the programs of a peer, which takes long the first time: `waits` hears of it
+    /// Makes the programs of a system, which takes long the first time: `waits` hears of it
     /// meanwhile.
     ///
     /// # Errors
@@ -89,31 +98,39 @@ impl PeerBuilder {
     /// error.
     pub fn prepare(
         &mut self,
-        peer: &Peer,
+        system: SystemRef<'_>,
         interrupted: &AtomicBool,
         waits: &mut dyn FnMut(&str),
     ) -> Result<PeerState, PeerBuildError> {
-        if let Some(state) = self.states.get(&peer.name) {
-            return Ok(state.clone());
+        let peer = system.peer;
+        if let Some(reason) = &peer.manifest.unavailable {
+            return Ok(PeerState::Missing(Missing { reason: reason.clone(), install: None }));
         }
-        let state = match &peer.manifest.unavailable {
-            Some(reason) => PeerState::Missing(Missing { reason: reason.clone(), install: None }),
-            None => self.build(peer, interrupted, waits)?,
-        };
-        self.states.insert(peer.name.clone(), state.clone());
+        let mut state = PeerState::Ready(self.cache.join(&peer.name));
+        for made in made(system) {
+            state = match self.states.get(&made.name) {
+                Some(state) => state.clone(),
+                None => self.build(peer, &made, interrupted, waits)?,
+            };
+            self.states.insert(made.name, state.clone());
+            if matches!(state, PeerState::Missing(_)) {
+                break;
+            }
+        }
         Ok(state)
     }
 
     fn build(
         &self,
         peer: &Peer,
+        made: &Made<'_>,
         interrupted: &AtomicBool,
         waits: &mut dyn FnMut(&str),
     ) -> Result<PeerState, PeerBuildError> {
         let out = self.cache.join(&peer.name);
         let failed = |error| PeerBuildError::Folder { path: out.clone(), error };
         std::fs::create_dir_all(&out).map_err(failed)?;
-        let reason = match peer.manifest.build.as_slice() {
+        let reason = match made.build {
             [] => None,
             [program, arguments @ ..] => {
                 let log = out.join("build.log");
@@ -130,7 +147,7 @@ impl PeerBuilder {
                     .stderr(file)
                     .process_group(0);
                 let code = run(&mut command, interrupted, &mut |time| {
-                    let (name, seconds, log) = (&peer.name, time.as_secs(), log.display());
+                    let (name, seconds, log) = (&made.name, time.as_secs(), log.display());
                     waits(&format!("builds {name}, {seconds} s so far; its output is in {log}"));
                 });
                 let said = std::fs::read_to_string(&log).unwrap_or_default();
@@ -139,7 +156,7 @@ impl PeerBuilder {
                 match code {
                     Ok(Some(0)) => None,
                     Ok(Some(EXIT_NOT_INSTALLED)) => Some(last.trim().to_owned()),
-                    Ok(None) => return Err(PeerBuildError::Interrupted(peer.name.clone())),
+                    Ok(None) => return Err(PeerBuildError::Interrupted(made.name.clone())),
                     Ok(Some(_)) => {
                         Some(format!("its build failed, see {}: {}", log.display(), last.trim()))
                     }
@@ -149,8 +166,8 @@ impl PeerBuilder {
                 }
             }
         };
-        let mark = reason.as_deref().unwrap_or_default();
-        std::fs::write(out.join("missing"), mark).map_err(failed)?;
+        let said = reason.as_deref().unwrap_or_default();
+        std::fs::write(out.join(&made.mark), said).map_err(failed)?;
         Ok(reason.map_or_else(
             || PeerState::Ready(out.clone()),
             |reason| PeerState::Missing(missing(peer, &reason)),
@@ -162,6 +179,26 @@ impl Default for PeerBuilder {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// One thing that is made for a system, into its peer's folder.
+struct Made<'a> {
+    name: String,
+    build: &'a [String],
+    /// The file that says why it is missing; empty: it is there.
+    mark: String,
+}
+
+/// The peer's programs, and what the configuration needs beside them.
+fn made(system: SystemRef<'_>) -> Vec<Made<'_>> {
+    let peer = system.peer;
+    let own =
+        Made { name: peer.name.clone(), build: &peer.manifest.build, mark: "missing".to_owned() };
+    let of_variant = system.variant.filter(|variant| !variant.build.is_empty()).map(|variant| {
+        let mark = format!("missing.{}", variant.name);
+        Made { name: system.name(), build: &variant.build, mark }
+    });
+    std::iter::once(own).chain(of_variant).collect()
 }
 
 fn missing(peer: &Peer, reason: &str) -> Missing {

@@ -136,7 +136,7 @@ def relay(arguments):
 
 
 def pair(arguments):
-    count = 1 if arguments.role == "chain" else arguments.subscriptions
+    count = arguments.subscriptions if arguments.role == "pair" else 1
     published, samples = contract.Published(arguments), [contract.Samples(arguments, index) for index in range(count)]
     contract.ready()
     for number in contract.pace(arguments):
@@ -178,7 +178,10 @@ def main():
         contract.values(**{f"{arguments.role}_processors": sum(1 << one for one in os.sched_getaffinity(0))})
     if arguments.fault in ("no-licence", "unsupported"):
         contract.error(arguments.fault, "the mock says so, as it was asked to")
-    roles = {"talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes, "executor": executor}
+    roles = {
+        "talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes,
+        "executor": executor, "server": nodes, "client": pair, "calls": pair,
+    }
     if arguments.role not in roles:
         contract.error("unsupported", f"the mock has no role {arguments.role}")
     roles[arguments.role](arguments)

@@ -12,6 +12,7 @@
  * one each; publishing has the main thread. */
 #include <pthread.h>
 
+#include "calls.h"
 #include "context.h"
 #include "message.h"
 #include "nodes.h"
@@ -321,10 +322,22 @@ static void chain(const struct contract *c) {
   free(nodes), free(writers), free(readers), free(spins);
 }
 
+/* The rmw of the wheels is linked; another one has to be preloaded, and must not be missing in silence. */
+static void check_rmw(void) {
+  const char *wanted = getenv("RMW_IMPLEMENTATION");
+  if (wanted != NULL && strcmp(wanted, rmw_get_implementation_identifier()) != 0)
+    contract_error("failed", "RMW_IMPLEMENTATION names another rmw than the one that is loaded: was its library built?",
+                   rmw_get_implementation_identifier());
+}
+
 int main(int argc, char **argv) {
   struct contract c;
   contract_parse(&c, argc, argv, NULL, 0);
-  contract_hello(&c, "rcl", VERSION);
+  char version[256];
+  const char *rmw = rmw_get_implementation_identifier();
+  snprintf(version, sizeof version, "%s, %s", RCL_VERSION, strcmp(rmw, "rmw_fastrtps_cpp") == 0 ? RMW_FASTRTPS_VERSION : rmw);
+  contract_hello(&c, "rcl", version);
+  check_rmw();
   if (c.placement == CONTRACT_INTRA) contract_error("unsupported", "rcl has no way past serialization inside of a process", NULL);
   if (c.executor == CONTRACT_EXECUTOR_MULTI) contract_error("unsupported", "rcl has no executor that spreads callbacks over threads", NULL);
   if (c.publish != CONTRACT_PUBLISH_DEFAULT)
@@ -341,6 +354,9 @@ int main(int argc, char **argv) {
     case CONTRACT_CHAIN: chain(&c); break;
     case CONTRACT_NODES: idle_nodes(&c); break;
     case CONTRACT_EXECUTOR: wait_set_turns(&c); break;
+    case CONTRACT_SERVER: server(&c); break;
+    case CONTRACT_CLIENT: client(&c); break;
+    case CONTRACT_CALLS: both(&c); break;
     default: contract_error("unsupported", "rcl has no such role", NULL);
   }
   checked(rcl_shutdown(&context), "rcl_shutdown");

@@ -31,6 +31,7 @@ try:
     from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
     from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
     from std_msgs.msg import String, UInt8MultiArray
+    from std_srvs.srv import Trigger
 except ImportError as missing:
     contract.hello(ARGUMENTS, "rclpy", "not installed")
     contract.error("failed", f"rclpy cannot be imported: {missing}")
@@ -39,13 +40,18 @@ TYPE = String if ARGUMENTS.type == "string" else UInt8MultiArray
 
 
 def version():
-    names = {"rclpy": "ros-rclpy", "rmw_fastrtps_cpp": "ros-rmw-fastrtps-cpp", "Fast DDS": "ros-fastdds"}
+    rmw = rclpy.get_rmw_implementation_identifier()
+    names = {"rclpy": "ros-rclpy"}
+    if rmw == "rmw_fastrtps_cpp":
+        names |= {rmw: "ros-rmw-fastrtps-cpp", "Fast DDS": "ros-fastdds"}
     found = []
     for title, package in names.items():
         try:
             found.append(f"{title} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             found.append(title)
+    if rmw != "rmw_fastrtps_cpp":
+        found.append(rmw)
     return ", ".join(found) + f", Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -245,13 +251,74 @@ def nodes():
     contract.end()
 
 
+def serve(node):
+    """A service whose responses have a text of `--size` characters."""
+    if ARGUMENTS.type != "string":
+        contract.error("unsupported", "a response is a text: --type string")
+    text = "z" * ARGUMENTS.size
+
+    def answer(_, response):
+        response.success, response.message = True, text
+        return response
+
+    return node.create_service(Trigger, ARGUMENTS.topic, answer)
+
+
+def server():
+    spinning = Spinning(ARGUMENTS.executor)
+    node = rclpy.create_node("server")
+    service = serve(node)
+    spinning.add(node)
+    contract.ready()
+    spinning.until(lambda: False)
+    contract.end()
+    del service
+
+
+def client():
+    """Calls, one after the other; a sample is the time from before a call until its response is there."""
+    node, executor = rclpy.create_node("client"), new_executor("single")
+    executor.add_node(node)
+    calls = node.create_client(Trigger, ARGUMENTS.topic)
+    while not calls.service_is_ready():
+        if contract.wait_stopped(ARGUMENTS, 0.002):
+            contract.error("not-matched", "the server was not found in time")
+    samples, published = contract.Samples(ARGUMENTS, 0), contract.Published(ARGUMENTS)
+    contract.ready()
+    for number in contract.pace(ARGUMENTS):
+        at = contract.now_nanos()
+        future = calls.call_async(Trigger.Request())
+        executor.spin_until_future_complete(future)
+        now = contract.now_nanos()
+        if len(future.result().message) != ARGUMENTS.size:
+            contract.error("failed", f"a response has {len(future.result().message)} characters")
+        samples.note_sample(number, now - at, now)
+        published.note(number, at)
+    contract.end(published, [samples])
+
+
+def calls():
+    """A server with a thread of its own, and a client."""
+    spinning = Spinning(ARGUMENTS.executor)
+    node = rclpy.create_node("server")
+    service = serve(node)
+    spinning.add(node)
+    spinning.start()
+    client()
+    spinning.stop()
+    del service
+
+
 def main():
     contract.hello(ARGUMENTS, "rclpy", version())
+    wanted, loaded = os.environ.get("RMW_IMPLEMENTATION"), rclpy.get_rmw_implementation_identifier()
+    if wanted not in (None, loaded):
+        contract.error("failed", f"RMW_IMPLEMENTATION is {wanted} and {loaded} is loaded: was its library built?")
     roles = {
         "talker": talker, "listener": listener_or_relay, "relay": listener_or_relay,
-        "pair": pair, "chain": chain, "nodes": nodes,
+        "pair": pair, "chain": chain, "nodes": nodes, "server": server, "client": client, "calls": calls,
     }
-    on_thread = ARGUMENTS.role in ("pair", "chain") or ARGUMENTS.executor == "isolated"
+    on_thread = ARGUMENTS.role in ("pair", "chain", "calls") or ARGUMENTS.executor == "isolated"
     if ARGUMENTS.events == "yes" and on_thread:
         contract.error("unsupported", "rclpy's executor of events is measured on the main thread alone")
     if ARGUMENTS.role not in roles or ARGUMENTS.placement == "intra":

@@ -93,7 +93,7 @@ impl Cell {
             number("size_bytes", self.size_bytes as f64);
             number("rate_hz", self.rate_hz);
             number("work_micros", self.work_micros as f64);
-            if self.workload != Workload::Chain {
+            if self.has_subscriptions() {
                 number("subscriptions", f64::from(self.subscriptions));
             }
         }
@@ -111,6 +111,11 @@ impl Cell {
         }
         number("cpu_load_percent", self.cpu_load_percent);
         all
+    }
+
+    /// Whether the number of subscriptions is its own to choose.
+    fn has_subscriptions(&self) -> bool {
+        !matches!(self.workload, Workload::Chain | Workload::Call)
     }
 
     /// How long its programs take for what they are told, in seconds, without their start and end.
@@ -214,7 +219,7 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
         vary(&mut cells, &scenario.types, |cell, message_type| cell.message_type = *message_type);
         vary(&mut cells, &scenario.rates_hz, |cell, rate| cell.rate_hz = *rate);
         vary(&mut cells, &scenario.work_micros, |cell, work| cell.work_micros = *work);
-        if scenario.workload != Workload::Chain {
+        if cells[0].has_subscriptions() {
             vary(&mut cells, &scenario.subscriptions, |cell, count| cell.subscriptions = *count);
         }
         vary(&mut cells, &scenario.sizes_bytes, |cell, size| cell.size_bytes = *size);

@@ -90,6 +90,7 @@ fn processes(cell: &Cell) -> u32 {
         (Workload::Idle | Workload::Graph | Workload::Executor, _) => 1,
         (_, Placement::Composed | Placement::Intra) => 1,
         (Workload::Chain | Workload::Nodes, _) => cell.nodes,
+        (Workload::Call, _) => 2,
         (Workload::Latency | Workload::Goodput, _) => 1 + cell.subscriptions,
     }
 }

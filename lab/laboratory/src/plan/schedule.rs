@@ -148,11 +148,14 @@ impl Cell {
             Workload::Nodes | Workload::Idle => vec![Role::Nodes],
             Workload::Executor => vec![Role::Executor],
             Workload::Graph => vec![Role::Graph],
+            Workload::Call if one_process => vec![Role::Calls],
+            Workload::Call => vec![Role::Server, Role::Client],
         }
     }
 
     /// Whether messages are sent and received.
     pub(crate) fn has_messages(&self) -> bool {
-        matches!(self.workload, Workload::Latency | Workload::Goodput | Workload::Chain)
+        use Workload::{Call, Chain, Goodput, Latency};
+        matches!(self.workload, Latency | Goodput | Chain | Call)
     }
 }

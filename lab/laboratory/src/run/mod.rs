@@ -159,7 +159,7 @@ impl Runner<'_> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
             let Ok(system) = self.options.peers.system(name) else { continue };
-            let state = builder.prepare(system.peer, self.options.interrupted, &mut |text| {
+            let state = builder.prepare(system, self.options.interrupted, &mut |text| {
                 self.observer.note(text);
             })?;
             let missing = match &state {
@@ -171,10 +171,10 @@ impl Runner<'_> {
                     .install
                     .as_ref()
                     .map_or_else(String::new, |command| format!(" (install: {command})"));
-                self.say_once(&format!(
-                    "{}: not measured, {}{install}",
-                    system.peer.name, missing.reason
-                ));
+                // Configurations without a build of their own are missing where their peer is.
+                let builds = system.variant.is_some_and(|variant| !variant.build.is_empty());
+                let who = if builds { name } else { &system.peer.name };
+                self.say_once(&format!("{who}: not measured, {}{install}", missing.reason));
             }
             let known = self.folder.run.systems.iter().find(|known| known.name == name);
             let version = known.and_then(|known| known.version.clone());

@@ -74,6 +74,11 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
         Workload::Nodes | Workload::Idle => vec![participant(Role::Nodes, Host::Talker, 0, 0)],
         Workload::Executor => vec![participant(Role::Executor, Host::Talker, 0, 0)],
         Workload::Graph => vec![participant(Role::Graph, Host::Talker, 0, 0)],
+        Workload::Call if one_process => vec![participant(Role::Calls, Host::Talker, 0, 0)],
+        Workload::Call => vec![
+            participant(Role::Server, Host::Listener, 0, 0),
+            participant(Role::Client, Host::Talker, 0, 0),
+        ],
     }
 }
 
@@ -142,6 +147,7 @@ impl Participant {
                 all.push(("idle", cell.idle.to_string()));
             }
             Role::Graph => all.push(("graph", cell.graph.clone())),
+            Role::Server | Role::Client | Role::Calls => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }

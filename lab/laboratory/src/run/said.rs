@@ -7,6 +7,9 @@ use feros_trace_analysis::PointSeries;
 use crate::contract::{End, Line};
 use crate::plan::Cell;
 
+/// Programs that send, and with which their cells end.
+pub(super) const LEADERS: [&str; 5] = ["talker", "pair", "chain", "client", "calls"];
+
 /// Everything said, by what it is.
 #[derive(Default)]
 pub(super) struct Collected {
@@ -96,7 +99,7 @@ impl Collected {
 
     /// The last line of a program.
     pub(super) fn end(&mut self, name: &str, first_subscription: u32, end: &End) {
-        if ["talker", "pair", "chain"].contains(&name) {
+        if LEADERS.contains(&name) {
             self.publisher_end = Some(end.clone());
         }
         for (index, received) in (first_subscription..).zip(&end.received) {

@@ -15,6 +15,7 @@ use super::participants::{Participant, participants, program_timeout};
 use super::processors::half_of;
 use super::program::{Event, Placeholders, Program, Said, Start};
 use super::raw::RawFile;
+use super::said::LEADERS;
 use crate::contract::LOCK_MEMORY;
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
@@ -494,5 +495,5 @@ impl<'a> Session<'a> {
 
 /// Whether it is the program with which the cell ends.
 fn leads(name: &str) -> bool {
-    ["talker", "pair", "chain"].contains(&name)
+    LEADERS.contains(&name)
 }

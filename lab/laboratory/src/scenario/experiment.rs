@@ -57,6 +57,8 @@ pub enum Workload {
     Executor,
     /// A graph of many nodes, by name.
     Graph,
+    /// A client that calls a server at a rate.
+    Call,
 }
 
 /// A QoS by name: `[qos.reliable]`.

@@ -177,7 +177,10 @@ impl ScenarioFile {
             }
         }
         let goodput = workload == Workload::Goodput;
-        let watched = !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
+        let calls = workload == Workload::Call;
+        let watched =
+            !calls && !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
+        let text = if calls { MessageType::String } else { MessageType::Bytes };
         let scenario = Scenario {
             name: self.name(),
             path: self.path.clone(),
@@ -190,7 +193,7 @@ impl ScenarioFile {
             placements: pick!(placements, vec![Placement::Local]),
             sizes_bytes: pick!(sizes)
                 .map_or_else(|| vec![256], |sizes| sizes.iter().map(|size| size.0).collect()),
-            types: pick!(types, vec![MessageType::Bytes]),
+            types: pick!(types, vec![text]),
             rates_hz: match pick!(rates_hz) {
                 _ if goodput => vec![0.0],
                 rates => rates
@@ -227,7 +230,10 @@ impl ScenarioFile {
                 matched: pick!(matched, true),
                 one_listener: pick!(one_listener, false),
                 samples: pick!(samples, !goodput),
-                memory: pick!(memory, workload != Workload::Latency && workload != Workload::Chain),
+                memory: pick!(
+                    memory,
+                    !calls && workload != Workload::Latency && workload != Workload::Chain
+                ),
                 settle_seconds: pick!(settle_seconds).map_or(1.0, |seconds| seconds.0),
                 timeout_seconds: pick!(timeout_seconds).map_or(20.0, |seconds| seconds.0),
                 seed: self.contents.seed,

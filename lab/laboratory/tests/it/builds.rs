@@ -31,11 +31,39 @@ fn a_build_that_takes_long_is_told_of() {
     let mut said = Vec::new();
     for peer in peers.iter() {
         let mut waits = |text: &str| said.push(text.to_owned());
-        let state = builder.prepare(peer, &AtomicBool::new(false), &mut waits).unwrap();
+        let system = peers.system(&peer.name).unwrap();
+        let state = builder.prepare(system, &AtomicBool::new(false), &mut waits).unwrap();
         assert!(matches!(state, PeerState::Ready(_)), "{state:?}");
     }
     assert!(said[0].starts_with("builds slow, 1 s so far"), "{said:?}");
     assert!(said[0].ends_with("cache/slow/build.log"), "{said:?}");
+}
+
+#[test]
+fn a_configuration_with_a_build_of_its_own_may_be_missing_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let peer = folder.path().join("peers/stock");
+    script(&peer.join("build"), "touch $FEROS_LAB_OUT/program");
+    script(&peer.join("library"), "echo there is no compiler >&2; exit 69");
+    let manifest = "title = \"T\"\nbuild = [\"./build\"]\nprogram = [\"true\"]\nroles = [\"talker\"]\n\
+        [[variant]]\nname = \"plain\"\n[[variant]]\nname = \"with\"\nbuild = [\"./library\"]\n";
+    std::fs::write(peer.join("peer.toml"), manifest).unwrap();
+    let peers = Peers::read(&folder.path().join("peers")).unwrap();
+    let mut builder = PeerBuilder::at(folder.path().join("cache"));
+    let reason = |state: PeerState| match state {
+        PeerState::Ready(_) => String::new(),
+        PeerState::Missing(missing) => missing.reason,
+    };
+    for (name, expected) in
+        [("stock", ""), ("stock:plain", ""), ("stock:with", "there is no compiler")]
+    {
+        let system = peers.system(name).unwrap();
+        let state = builder.prepare(system, &AtomicBool::new(false), &mut |_| ()).unwrap();
+        assert_eq!(reason(state), expected, "{name}");
+        // Another process knows it from the files.
+        let known = PeerBuilder::at(folder.path().join("cache")).known(system).unwrap();
+        assert_eq!(reason(known), expected, "{name}");
+    }
 }
 
 #[test]

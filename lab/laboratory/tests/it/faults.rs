@@ -220,3 +220,25 @@ fn chains_nodes_and_many_subscriptions() {
         assert!(record.values.contains_key("cpu_percent"), "{record:?}");
     }
 }
+
+#[test]
+fn calls_are_measured_between_two_processes_and_within_one() {
+    let fixture = Fixture::new();
+    let plan = fixture.plan(
+        "calls",
+        "workload = \"call\"\nsystems = [\"mock\"]\nplacements = [\"local\", \"composed\"]\n\
+         rates_hz = [500]\ncount = 20\nrepetitions = 1\n",
+    );
+    let seen = fixture.run(&plan);
+    assert_eq!(seen.result.unwrap().complete, 2, "{:?}", seen.notes);
+    for record in fixture.records() {
+        assert_eq!(record.sent, 20);
+        let [calls] = record.subscriptions.as_slice() else { panic!("{record:?}") };
+        assert_eq!((calls.received, calls.lost), (20, 0));
+        assert_eq!(calls.latency.as_ref().unwrap().p50, 1_000_000.0);
+        assert_eq!(record.dimensions["type"], Value::Text("string".into()));
+        assert!(!record.dimensions.contains_key("subscriptions"), "{:?}", record.dimensions);
+        let is_alone = record.dimensions["placement"] == Value::Text("composed".into());
+        assert_eq!(record.processes.len(), if is_alone { 1 } else { 2 });
+    }
+}

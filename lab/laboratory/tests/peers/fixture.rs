@@ -56,18 +56,23 @@ pub(crate) fn build(peer: &Peer) -> Built {
         beside().join("lab-tests").join(&peer.name)
     };
     std::fs::create_dir_all(&out).unwrap();
-    let [program, arguments @ ..] = peer.manifest.build.as_slice() else {
-        return Built::Ready(out);
-    };
-    let mut command = Command::new(peer.folder.join(program));
-    command.args(arguments).current_dir(&peer.folder).env("FEROS_LAB_OUT", &out);
-    let output = command.env("FEROS_LAB_BUILT", beside()).stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    match output.status.code() {
-        Some(0) => Built::Ready(out),
-        Some(EXIT_NOT_INSTALLED) => Built::Missing(said.lines().last().unwrap_or_default().into()),
-        _ => Built::Failed(said.into_owned()),
+    let of_variants = peer.manifest.variant.iter().map(|variant| variant.build.as_slice());
+    for build in std::iter::once(peer.manifest.build.as_slice()).chain(of_variants) {
+        let [program, arguments @ ..] = build else { continue };
+        let mut command = Command::new(peer.folder.join(program));
+        command.args(arguments).current_dir(&peer.folder).env("FEROS_LAB_OUT", &out);
+        command.env("FEROS_LAB_BUILT", beside()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => {}
+            Some(EXIT_NOT_INSTALLED) => {
+                return Built::Missing(said.lines().last().unwrap_or_default().into());
+            }
+            _ => return Built::Failed(said.into_owned()),
+        }
     }
+    Built::Ready(out)
 }
 
 /// A peer with what it needs around it.

@@ -115,14 +115,14 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     let has = |placement: Placement| system.placements().contains(&placement);
     for role in system.roles() {
         match role {
-            Role::Talker | Role::Relay if has(Placement::Local) => {
+            Role::Talker | Role::Relay | Role::Client if has(Placement::Local) => {
                 found.push((*role, Placement::Local))
             }
             Role::Nodes | Role::Graph => {
                 let either = [Placement::Local, Placement::Composed];
                 found.extend(either.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
             }
-            Role::Pair | Role::Chain => {
+            Role::Pair | Role::Chain | Role::Calls => {
                 let within = [Placement::Composed, Placement::Intra];
                 found.extend(within.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
             }
@@ -252,7 +252,25 @@ fn run(
             program.finish()?.check_silent()?;
         }
         Role::Executor => fixture.start(system, &options(role))?.finish()?.check_events()?,
-        Role::Listener | Role::Listeners => {}
+        Role::Client => {
+            let topic = fixture.topic();
+            let options = |role| Options { is_text: true, topic: topic.clone(), ..options(role) };
+            let mut server = fixture.start(system, &options(Role::Server))?;
+            server.wait_ready()?;
+            let mut client = fixture.start(system, &options(role))?;
+            let said = client.finish()?;
+            said.check_published()?;
+            said.check_received(0, 1)?;
+            server.close_input();
+            server.finish()?.check_silent()?;
+        }
+        Role::Calls => {
+            let mut program = fixture.start(system, &Options { is_text: true, ..options(role) })?;
+            let said = program.finish()?;
+            said.check_published()?;
+            said.check_received(0, 1)?;
+        }
+        Role::Listener | Role::Listeners | Role::Server => {}
     }
     Ok(())
 }

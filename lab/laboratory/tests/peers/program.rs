@@ -91,6 +91,7 @@ impl Options {
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
             Role::Executor => all.extend([("idle", "7".into()), ("seconds", "0.05".into())]),
             Role::Graph => all.push(("graph", "mobile-base".into())),
+            Role::Server | Role::Client | Role::Calls => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }

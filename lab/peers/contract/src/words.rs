@@ -67,6 +67,12 @@ words! {
         /// An executor with one entity that is always ready again, among `--idle` others that never
         /// are.
         Executor = "executor",
+        /// Serves a service.
+        Server = "server",
+        /// Calls a service.
+        Client = "client",
+        /// A server and a client in one process.
+        Calls = "calls",
     }
 }
 

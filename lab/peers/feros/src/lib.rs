@@ -7,8 +7,9 @@
 //! lends and taken in place, `raw` as bytes. `--transport` is the one that all messages have to
 //! take. `--in-turn` has so many messages given away within a process and back (`cache`: eight,
 //! `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks where the
-//! message is published.
+//! message is published. `--busy-wait yes` has executors look for work before they sleep.
 
+mod calls;
 pub mod components;
 mod incoming;
 mod layers;
@@ -27,11 +28,12 @@ use feros_lab_contract::{self as contract, Arguments, Extra, Failure, MessageTyp
 
 use layers::Layers;
 
-pub(crate) const EXTRAS: [Extra<'_>; 4] = [
+pub(crate) const EXTRAS: [Extra<'_>; 5] = [
     Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
     Extra { name: "--transport", allowed: &["any", "shared_memory", "network"], default: "any" },
     Extra { name: "--in-turn", allowed: &["any", "cache", "memory"], default: "any" },
     Extra { name: "--dispatch", allowed: &["executor", "publishing-thread"], default: "executor" },
+    Extra { name: "--busy-wait", allowed: &["no", "yes"], default: "no" },
 ];
 
 /// How messages are published and taken.
@@ -68,6 +70,9 @@ pub fn main() -> ExitCode {
         match (arguments.role, arguments.payload) {
             (Role::Nodes, _) => roles::nodes(&task, output),
             (Role::Executor, _) => turns::measure(task.arguments, output),
+            (Role::Server, _) => calls::server(&task, output),
+            (Role::Client, _) => calls::client(&task, output),
+            (Role::Calls, _) => calls::both(&task, output),
             (_, MessageType::Bytes) => roles::messages::<UInt8MultiArray>(&task, output),
             (_, MessageType::String) => roles::messages::<Text>(&task, output),
         }

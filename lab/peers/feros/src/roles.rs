@@ -37,10 +37,10 @@ fn talker<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure
 
 /// One subscription, or several in one process.
 fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
-    let Arguments { index, topic, executor, .. } = task.arguments;
+    let Arguments { index, topic, .. } = task.arguments;
     let count =
         if task.arguments.role == Role::Listeners { task.arguments.subscriptions } else { 1 };
-    let spinning = Spinning::new(*executor);
+    let spinning = Spinning::new(task.arguments);
     // The last message of one is not that of all: then the laboratory says the end.
     let stopper = || if count == 1 { spinning.stopper() } else { None };
     let (mut samples, mut received) = (Vec::new(), Vec::new());
@@ -57,14 +57,15 @@ fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failu
     spinning.until_done(task.arguments, &received[0].0, &samples[0])?;
     let subscriptions: Vec<_> = received.iter().map(|(_, subscription)| subscription).collect();
     transport::tell_received(output, &subscriptions);
+    spinning.tell(output);
     task.layers.tell(output);
     Ok(output.end(None, &samples))
 }
 
 fn relay<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
-    let Arguments { index, topic, to, executor, .. } = task.arguments;
+    let Arguments { index, topic, to, .. } = task.arguments;
     let node = task.context.create_node(&format!("relay_{index}"))?;
-    let (samples, spinning) = (task.arguments.samples(0), Spinning::new(*executor));
+    let (samples, spinning) = (task.arguments.samples(0), Spinning::new(task.arguments));
     let outgoing = Outgoing::<M>::new(task, &node, to)?;
     let then = Then::Relay(outgoing.publisher.clone(), outgoing.published.clone());
     let _subscription = subscribe::<M>(task, &node, topic, &samples, spinning.stopper(), then)?;
@@ -78,8 +79,8 @@ fn relay<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
 
 /// A node for the publisher and one for each subscription.
 fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
-    let Arguments { topic, subscriptions, executor, .. } = task.arguments;
-    let spinning = Spinning::new(*executor);
+    let Arguments { topic, subscriptions, .. } = task.arguments;
+    let spinning = Spinning::new(task.arguments);
     let node = task.context.create_node("talker")?;
     let outgoing = Outgoing::<M>::new(task, &node, topic)?;
     let (mut samples, mut received) = (Vec::new(), Vec::new());
@@ -102,6 +103,7 @@ fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> 
     outgoing.check_path()?;
     let subscriptions: Vec<_> = received.iter().map(|(_, subscription)| subscription).collect();
     transport::tell_received(output, &subscriptions);
+    spinning.tell(output);
     task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &samples))
 }
@@ -109,10 +111,11 @@ fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> 
 /// Each node has an executor and a thread of its own, unless others are asked for.
 fn chain<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let Arguments { topic, nodes, executor, .. } = task.arguments;
-    let spinning = Spinning::new(match executor {
+    let kind = match executor {
         contract::Executor::Default => contract::Executor::Isolated,
         other => *other,
-    });
+    };
+    let spinning = Spinning::of(kind, task.arguments);
     let link = |index: usize| format!("{topic}_{index}");
     let first = task.context.create_node("node_0")?;
     let outgoing = Outgoing::<M>::new(task, &first, &link(0))?;
@@ -153,7 +156,7 @@ fn chain<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
 }
 
 pub(crate) fn nodes(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
-    let spinning = Spinning::new(task.arguments.executor);
+    let spinning = Spinning::new(task.arguments);
     let mut nodes = Vec::new();
     for index in 0..task.arguments.nodes {
         // Several processes may have nodes: names are not told twice in a graph.

@@ -1,12 +1,16 @@
 //! Who runs the callbacks.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use feros::{Executor, IsolatedExecutors, Node, Stopper};
-use feros_lab_contract::{self as contract, Arguments, Failure, Samples};
+use feros_lab_contract::{self as contract, Arguments, Failure, Output, Samples};
 
+/// How long a thread looks for work before it sleeps, where that is asked for: longer than from one
+/// message of 1 kHz to the next.
+const BUSY_WAIT: Duration = Duration::from_millis(3);
 /// How often a program that only receives looks whether it is stopped.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -17,16 +21,36 @@ pub(crate) enum Spinning {
 }
 
 impl Spinning {
-    pub(crate) fn new(kind: contract::Executor) -> Self {
+    /// As the task asks.
+    pub(crate) fn new(arguments: &Arguments) -> Self {
+        Self::of(arguments.executor, arguments)
+    }
+
+    /// Of this kind, in all else as the task asks.
+    pub(crate) fn of(kind: contract::Executor, arguments: &Arguments) -> Self {
+        let busy_wait = match arguments.extra("--busy-wait") {
+            "yes" => BUSY_WAIT,
+            _ => Duration::ZERO,
+        };
+        let builder = Executor::builder().busy_wait(busy_wait);
         match kind {
             contract::Executor::Default | contract::Executor::Single => {
-                Self::One(Arc::new(Executor::new()))
+                Self::One(Arc::new(builder.build()))
             }
             contract::Executor::Multi => {
                 let processors = std::thread::available_parallelism().map_or(2, usize::from);
-                Self::One(Arc::new(Executor::builder().threads(processors.max(2)).build()))
+                Self::One(Arc::new(builder.threads(processors.max(2)).build()))
             }
             contract::Executor::Isolated => Self::Isolated(IsolatedExecutors::new()),
+        }
+    }
+
+    /// Says the processor time that looking for work took, where somebody looked.
+    pub(crate) fn tell(&self, output: &Output) {
+        let Self::One(executor) = self else { return };
+        let seconds = executor.busy_waited().as_secs_f64();
+        if seconds > 0.0 {
+            output.values(&BTreeMap::from([("busy_waited_seconds", seconds)]));
         }
     }
 
