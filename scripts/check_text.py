@@ -109,9 +109,10 @@ def check_map():
 
 
 def sources():
-    """All Rust sources, with texts that go over several lines in one."""
-    texts = (path.read_text() for path in files(".rs"))
-    return "\n".join(re.sub(r"\\\n\s*", "", text) for text in texts)
+    """All sources in Rust and Python, with texts that go over several lines in one."""
+    rust = (re.sub(r"\\\n\s*", "", path.read_text()) for path in files(".rs"))
+    python = (re.sub(r"(?<=.)[\"']\n\s*f?[\"'](?=.)", "", path.read_text()) for path in files(".py"))
+    return "\n".join([*rust, *python])
 
 
 def check_messages():

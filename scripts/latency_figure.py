@@ -1,29 +1,65 @@
 #!/usr/bin/env python3
-"""Draws the README's figure of one-way latency from the results of a laboratory run.
+"""Draws the README's figures of one-way latency from the results of laboratory runs.
 
     scripts/latency_figure.py RUN_FOLDER    takes the numbers from what `feros lab run --out` wrote
-                                            into docs/figures/latency.json, and draws the figure
-    scripts/latency_figure.py               draws docs/figures/latency.svg from these numbers
-    scripts/latency_figure.py --check       says whether the figure is what the numbers give
+                                            into docs/figures/*.json, for the figures whose
+                                            scenarios it has, and draws them
+    scripts/latency_figure.py               draws docs/figures/*.svg from these numbers
+    scripts/latency_figure.py --check       says whether the figures are what the numbers give
 """
 
 import json
 import math
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
-NUMBERS, FIGURE = FIGURES / "latency.json", FIGURES / "latency.svg"
-SCENARIO = "readme"
+FOLDER = Path(__file__).resolve().parent.parent / "docs/figures"
 PLACEMENT = "local"  # two processes of one host
-SYSTEMS = {
-    "feros": "Feros",
-    "cyclonedds": "Cyclone DDS, C",
-    "roscpp": "ROS 1 (roscpp)",
-    "rcl": "ROS 2 Kilted (rcl)",
-}
 SIZES = {256: "256 B", 1 << 20: "1 MB"}
+
+
+@dataclass
+class Figure:
+    name: str
+    scenario: str
+    title: str
+    systems: dict[str, str]
+
+    @property
+    def numbers(self):
+        return FOLDER / f"{self.name}.json"
+
+    @property
+    def image(self):
+        return FOLDER / f"{self.name}.svg"
+
+
+FIGURES = [
+    Figure(
+        "latency",
+        "readme",
+        "One-way latency between two processes of one host",
+        {
+            "feros": "Feros",
+            "cyclonedds": "Cyclone DDS, C",
+            "roscpp": "ROS 1 (roscpp)",
+            "rcl": "ROS 2 Kilted (rcl)",
+        },
+    ),
+    Figure(
+        "rmw",
+        "readme-rmw",
+        "Stock programs, one-way latency between processes",
+        {
+            "rcl:feros": "rcl, rmw_feros",
+            "rcl": "rcl, stock",
+            "rclpy:feros": "rclpy, rmw_feros",
+            "rclpy": "rclpy, stock",
+        },
+    ),
+]
 
 WIDTH, LEFT, RIGHT = 860, 150, 110
 ROW, HEAD, FOOT = 34, 58, 44
@@ -52,41 +88,42 @@ text { font: 14px system-ui, sans-serif; fill: #24292f; }
 """
 
 
-def read_run(folder):
-    """What the figure shows of a run: nanoseconds, by size and system."""
-    run = json.loads((folder / "run.json").read_text())
-    floor = floor_of(run)
+def read_run(figure, folder, run):
+    """What a figure shows of a run: nanoseconds, by size and system."""
+    floor = floor_of(figure, run)
     sizes = {str(size): {} for size in SIZES}
     for line in (folder / "cells.jsonl").read_text().splitlines():
         cell = json.loads(line)
         dimensions = cell["dimensions"]
         system, size = dimensions.get("system"), dimensions.get("size_bytes")
-        is_shown = system in SYSTEMS or system == floor
+        is_shown = system in figure.systems or system == floor
         wanted = is_shown and size in SIZES and dimensions.get("placement") == PLACEMENT
-        if cell["scenario"] != SCENARIO or not wanted or cell["status"]["ended"] != "complete":
+        is_complete = cell["status"]["ended"] == "complete"
+        if cell["scenario"] != figure.scenario or not wanted or not is_complete:
             continue
         found = sizes[str(int(size))]
         if system in found:
             sys.exit(f"error: {system} was measured several times; one repetition is shown")
         latency = cell["subscriptions"][0]["latency"]
         found[system] = {"median": latency["p50"], "p99": latency["p99"]}
-    if any(system not in found for found in sizes.values() for system in SYSTEMS):
-        sys.exit(f"error: {folder} has not measured all of {list(SYSTEMS)} in {SCENARIO}")
+    if any(system not in found for found in sizes.values() for system in figure.systems):
+        missing = f"has not measured all of {list(figure.systems)} in {figure.scenario}"
+        sys.exit(f"error: {folder} {missing}")
     floors = {size: found.pop(floor)["median"] for size, found in sizes.items() if floor in found}
     return {
         "command": run["command"],
         "began_unix_seconds": run["began_unix_seconds"],
-        "scenario": SCENARIO,
+        "scenario": figure.scenario,
         "floor": {"title": title_of(run, floor), "nanos": floors} if floors else None,
         "latency_nanos": sizes,
     }
 
 
-def floor_of(run):
+def floor_of(figure, run):
     """The system that the scenario's figure of this placement has as its limit line."""
-    scenario = next(known for known in run["scenarios"] if known["name"] == SCENARIO)
-    figures = (f for f in scenario["figures"] if f["only"].get("placement") == [PLACEMENT])
-    return next((figure["floor"] for figure in figures if figure.get("floor")), None)
+    scenario = next(known for known in run["scenarios"] if known["name"] == figure.scenario)
+    drawn = (f for f in scenario["figures"] if f["only"].get("placement") == [PLACEMENT])
+    return next((it["floor"] for it in drawn if it.get("floor")), None)
 
 
 def title_of(run, system):
@@ -104,7 +141,7 @@ def shown(nanos):
     return f"{micros:.3g} µs" if micros < 1000 else f"{micros / 1e3:.3g} ms"
 
 
-def panel(top, title, rows, floor):
+def panel(top, title, rows, floor, names):
     """One payload size: a row for each system, from the floor of the same cell to its median."""
     bottom = top + 14 + len(rows) * ROW
     parts = [f'<text class="title" x="{LEFT}" y="{top}">{escape(title)}</text>']
@@ -118,11 +155,11 @@ def panel(top, title, rows, floor):
         parts.append(f'<text class="small" x="{x}" y="{y}" text-anchor="middle">{limit}')
     for index, (system, latency) in enumerate(rows):
         y = top + 14 + ROW // 2 + index * ROW
-        median = latency["median"]
+        median, kind = latency["median"], "feros" if "feros" in system else "other"
         start, dot, tail = place(floor or LOW), place(median), place(latency["p99"])
         parts.append(
-            f'<g class="{system}"><text x="{LEFT - 12}" y="{y + 5}" text-anchor="end">'
-            f"{escape(SYSTEMS[system])}</text>"
+            f'<g class="{kind}"><text x="{LEFT - 12}" y="{y + 5}" text-anchor="end">'
+            f"{escape(names[system])}</text>"
             f'<path class="line" d="M{start} {y}H{dot}"/><path class="tail" d="M{dot} {y}H{tail}"/>'
             f'<circle class="dot" cx="{dot}" cy="{y}" r="6"/>'
             f'<text x="{max(tail, dot + 6) + 8}" y="{y + 5}">{shown(median)}</text></g>'
@@ -130,13 +167,14 @@ def panel(top, title, rows, floor):
     return "\n".join(parts), bottom
 
 
-def draw(numbers):
+def draw(figure, numbers):
     floor = numbers["floor"]
     parts, top = [], HEAD
     for size, title in SIZES.items():
         measured = numbers["latency_nanos"][str(size)]
-        rows = [(system, measured[system]) for system in SYSTEMS]
-        drawn, bottom = panel(top, title, rows, floor and floor["nanos"].get(str(size)))
+        rows = [(system, measured[system]) for system in figure.systems]
+        limit = floor and floor["nanos"].get(str(size))
+        drawn, bottom = panel(top, title, rows, limit, figure.systems)
         parts.append(drawn)
         top = bottom + 36
     axis = top - 20
@@ -148,7 +186,7 @@ def draw(numbers):
         limit = f"floor: {escape(floor['title'])}, measured in the same cells"
         parts.append(f'<text class="small" x="{LEFT}" y="{axis + 22}">{limit}</text>')
     height = axis + FOOT
-    head = "One-way latency between two processes of one host"
+    head = escape(figure.title)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'aria-label="{head}">\n<style>{STYLE}</style>\n'
@@ -164,14 +202,28 @@ def main():
     arguments = sys.argv[1:]
     if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         sys.exit(__doc__)
-    if arguments and arguments != ["--check"]:
-        NUMBERS.write_text(json.dumps(read_run(Path(arguments[0])), indent=2) + "\n")
-    drawn = draw(json.loads(NUMBERS.read_text()))
-    if arguments != ["--check"]:
-        FIGURE.write_text(drawn)
-        print(f"drawn: {FIGURE}")
-    elif FIGURE.read_text() != drawn:
-        sys.exit(f"error: {FIGURE} is not what its numbers give. Run: scripts/latency_figure.py")
+    checks = arguments == ["--check"]
+    if arguments and not checks:
+        take(Path(arguments[0]))
+    for figure in FIGURES:
+        drawn = draw(figure, json.loads(figure.numbers.read_text()))
+        if not checks:
+            figure.image.write_text(drawn)
+            print(f"drawn: {figure.image}")
+        elif figure.image.read_text() != drawn:
+            again = "Run: scripts/latency_figure.py"
+            sys.exit(f"error: {figure.image} is not what its numbers give. {again}")
+
+
+def take(folder):
+    """Takes the numbers of the figures whose scenarios a run has."""
+    run = json.loads((folder / "run.json").read_text())
+    scenarios = {known["name"] for known in run["scenarios"]}
+    found = [figure for figure in FIGURES if figure.scenario in scenarios]
+    if not found:
+        sys.exit(f"error: {folder} has none of {[figure.scenario for figure in FIGURES]}")
+    for figure in found:
+        figure.numbers.write_text(json.dumps(read_run(figure, folder, run), indent=2) + "\n")
 
 
 main()

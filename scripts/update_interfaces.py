@@ -25,7 +25,7 @@ WHEELS = """
     rmw_dds_common rosgraph_msgs sensor_msgs service_msgs shape_msgs std_msgs std_srvs stereo_msgs test_msgs
     trajectory_msgs type_description_interfaces unique_identifier_msgs visualization_msgs
 """.split()
-NO_WHEEL = "composition_interfaces example_interfaces statistics_msgs tf2_msgs".split()
+NO_WHEEL = "composition_interfaces example_interfaces rosbag2_interfaces statistics_msgs tf2_msgs".split()
 # Whole descriptions (with defaults) that are kept to compare field by field, beside the hashes of all.
 FULL = """
     test_msgs/msg/Arrays test_msgs/msg/BoundedSequences test_msgs/msg/Defaults test_msgs/msg/Empty

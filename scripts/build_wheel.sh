@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package: the extension, the command, the interfaces, type stubs.
+#
+#   scripts/build_wheel.sh [--profile PROFILE] [--out DIR]
+#
+# PROFILE is one of Cargo's (release if not said; dev is what the tests take), DIR where the wheel
+# goes (target/wheels). It needs maturin, which scripts/setup.sh installs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() { printf 'build_wheel: error: %s\n' "$*" >&2; exit 1; }
+
+profile=release
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+out="$target/wheels"
+while (($# > 0)); do
+    case "$1" in
+        --profile) profile="${2:?--profile needs a name}"; shift 2 ;;
+        --out) out="${2:?--out needs a folder}"; shift 2 ;;
+        -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        *) fail "unknown argument $1 (known: --profile, --out)" ;;
+    esac
+done
+command -v maturin >/dev/null || fail "there is no maturin. Run scripts/setup.sh, and put .venv/bin on PATH."
+
+folder="$profile"
+[[ "$profile" != dev ]] || folder=debug
+package=crates/python
+most_bytes=20000000 # of a wheel that is given to others
+
+cargo build --locked --profile "$profile" -p feros-cli --bin feros
+command="$target/$folder/feros"
+install -D "$command" "$package/data/scripts/feros"
+strip "$package/data/scripts/feros"
+
+# A folder per package: its types for type checkers, and two lines that make classes when asked.
+messages="$package/python/feros/msgs"
+compatible="$package/python/feros/compat"
+find "$messages" -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +
+modules() {
+    env -u AMENT_PREFIX_PATH -u FEROS_INTERFACES \
+        "$command" interface stubs "$@" --shipped --modules >/dev/null
+}
+modules "$messages" --root feros.msgs
+# The same by the names that stock ROS 2 has, beside the package rclpy.
+modules "$compatible"
+# A path and no code: it goes to the end of the path of the interpreter that the wheel is installed
+# for, so that a sourced ROS and any package of the same name win. Its name puts it behind the files
+# of other packages, which are read in the order of their names.
+install -d "$package/data/platlib"
+printf 'feros/compat\n' >"$package/data/platlib/zz_feros.pth"
+
+maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Cargo.toml" --out "$out"
+wheel="$(ls -t "$out"/feros-*.whl | head -1)"
+size="$(stat -c %s "$wheel")"
+printf '%s: %d bytes\n' "$wheel" "$size"
+[[ "$profile" != release ]] || ((size < most_bytes)) || fail "the wheel has $size bytes, more than $most_bytes"

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Tests the Python package as users have it: builds the wheel, installs it into an empty
+# environment, and runs its tests from there.
+#
+#   scripts/test_python.sh [--profile PROFILE] [PYTEST ARGUMENTS]
+#
+# Stock ROS 2 is asked where .venv has it, unless FEROS_SKIP_INTEROP=1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+profile=dev
+if [[ "${1:-}" == --profile ]]; then
+    profile="${2:?--profile needs a name}"
+    shift 2
+fi
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+wheels="$target/wheels-$profile"
+venv="$target/python-venv"
+python="${FEROS_PYTHON:-.venv/bin/python}"
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    { printf 'test_python: error: %s is older than CPython 3.11, which the wheel needs. Set FEROS_PYTHON.\n' "$python" >&2; exit 1; }
+rm -rf "$wheels"
+scripts/build_wheel.sh --profile "$profile" --out "$wheels"
+
+"$python" -m venv --clear "$venv"
+# First alone: nothing else may be needed to import it, and to run the command.
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheels"/*.whl
+(cd / && "$venv/bin/python" -c 'import feros; from feros.msgs.std_msgs.msg import String; assert feros.deserialize(feros.serialize(String(data="a")), String).data == "a"')
+(cd / && "$venv/bin/feros" interface show std_msgs/msg/String >/dev/null)
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/requirements-python.txt
+
+if [[ -x .venv/bin/python ]] && .venv/bin/python -c 'import rclpy' >/dev/null 2>&1; then
+    export FEROS_STOCK_PYTHON="${FEROS_STOCK_PYTHON:-$PWD/.venv/bin/python}"
+fi
+exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs crates/python/tests "$@"
