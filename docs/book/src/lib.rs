@@ -24,5 +24,6 @@ pages! {
     Parameters "../pages/parameters.md",
     Tf2 "../pages/tf2.md",
     Lifecycle "../pages/lifecycle.md",
+    Bags "../pages/bags.md",
     LookingInside "../pages/looking_inside.md",
 }
