@@ -22,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT / "crates/shared/Cargo.toml"
+# A crate holds files below its own folder only, so the interfaces are copied there to be packed.
+PACKED_INTERFACES = ROOT / "crates/interface/interfaces"
 CARGO = os.environ.get("CARGO", "cargo")
 # Of this many tries, a second apart, one finds the container; a watchdog, not a measure.
 TRIES = 120
@@ -46,8 +48,12 @@ def pack(folder):
     # Without lock files: the crates that they would name are nowhere published yet.
     options = ["--no-verify", "--allow-dirty", "--exclude-lockfile", "--target-dir", target]
     names = [word for name in published() for word in ("-p", name)]
-    run(CARGO, "package", *names, *options, cwd=ROOT)
-    run(CARGO, "package", "--manifest-path", SHARED, *options, cwd=ROOT)
+    shutil.copytree(ROOT / "interfaces", PACKED_INTERFACES, dirs_exist_ok=True)
+    try:
+        run(CARGO, "package", *names, *options, cwd=ROOT)
+        run(CARGO, "package", "--manifest-path", SHARED, *options, cwd=ROOT)
+    finally:
+        shutil.rmtree(PACKED_INTERFACES)
     return sorted((target / "package").glob("*.crate"))
 
 

@@ -1,5 +1,5 @@
-//! Puts the definition files of `interfaces/` into one text for `shipped.rs`. The folder is a link
-//! to that of the repository, so that a released crate has the files.
+//! Puts the definition files of `interfaces/` into one text for `shipped.rs`: the folder of the
+//! repository, or the copy of it that a released crate has.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 fn main() {
     let manifest_dir =
         PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let link = manifest_dir.join("interfaces");
-    let interfaces = link.canonicalize().unwrap_or(link);
+    let released = manifest_dir.join("interfaces");
+    let interfaces =
+        if released.is_dir() { released } else { manifest_dir.join("../../interfaces") };
     println!("cargo::rerun-if-changed={}", interfaces.display());
     println!("cargo::rerun-if-changed=build.rs");
     let mut all = String::new();
@@ -33,7 +34,7 @@ fn main() {
     }
     assert!(
         !all.is_empty(),
-        "no definitions in {}: neither files of a released crate nor a link into the repository",
+        "no definitions in {}: neither a released crate nor inside the Feros repository",
         interfaces.display()
     );
     let out =
