@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use feros_rmw::QosProfile;
 
 use crate::qos;
-use crate::yaml::{Node, YamlError, scalar};
+use crate::yaml::{Node, YamlError, entry, scalar};
 
 /// The version of the layout that is written.
 pub const METADATA_VERSION: u32 = 9;
@@ -189,7 +189,7 @@ impl BagMetadata {
             out.push_str("custom_data:\n");
         }
         for (key, value) in &self.custom_data {
-            out.push_str(&format!("  {}: {}\n", scalar(key), scalar(value)));
+            entry(key, value).lines().for_each(|line| out.push_str(&format!("  {line}\n")));
         }
         out.push_str(&format!("ros_distro: {}\n", scalar(&self.ros_distro)));
         out
@@ -273,8 +273,7 @@ fn read_topic(node: &Node) -> Result<TopicInformation, YamlError> {
         return Err(YamlError::new("a topic has no topic_metadata", "name, type and QoS of it"));
     };
     let text = |key| topic.text(key).unwrap_or_default().to_owned();
-    let empty = Node::Scalar(String::new());
-    let profiles = topic.get("offered_qos_profiles").unwrap_or(&empty);
+    let profiles = topic.get("offered_qos_profiles").unwrap_or(&Node::Null);
     Ok(TopicInformation {
         topic: TopicMetadata {
             name: text("name"),
@@ -323,6 +322,21 @@ mod tests {
             text.contains("\n          - history: keep_last\n            depth: 5\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn texts_that_yaml_reads_otherwise_are_kept() {
+        let files = ["~", "null", ""].map(|path| FileInformation {
+            path: path.into(),
+            time: None,
+            message_count: 0,
+        });
+        let long = "k".repeat(2000);
+        let custom_data = [(long, "~".to_owned()), ("~".to_owned(), "null".to_owned())].into();
+        let metadata = BagMetadata { files: files.into(), custom_data, ..BagMetadata::default() };
+        assert_eq!(BagMetadata::from_yaml(&metadata.to_yaml()).unwrap(), metadata);
+        let none = "rosbag2_bagfile_information:\n  relative_file_paths: [~, a_0.mcap]\n";
+        assert_eq!(BagMetadata::from_yaml(none).unwrap().files[0].path, "a_0.mcap");
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn duration_lines(name: &str, duration: QosDuration) -> [String; 3] {
 /// Profiles of a list, or of a text that is a list.
 pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
     match node {
+        Node::Null => Ok(Vec::new()),
         Node::Scalar(text) if text.trim().is_empty() || text == "[]" => Ok(Vec::new()),
         Node::Scalar(text) => match Node::parse(text)? {
             Node::Scalar(_) => Err(YamlError::new("profiles are a text", "a list of profiles")),

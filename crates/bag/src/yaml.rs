@@ -1,9 +1,12 @@
 //! YAML as bags have it, as a tree: `metadata.yaml`, QoS profiles, overrides of QoS.
 
-use saphyr_parser::{Event, Parser, StrInput};
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
 /// Lists and mappings are not nested deeper than this.
 const MAX_DEPTH: usize = 32;
+/// A key of more bytes is written after a `?`: others are found within 1024 characters only
+/// (YAML 1.2, section 7.4).
+const MAX_SIMPLE_KEY_BYTES: usize = 1000;
 
 /// A text that is not the YAML that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,18 +27,20 @@ impl YamlError {
 /// A value of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
+    /// No value: nothing, `~` or `null`, all without quotes.
+    Null,
     Scalar(String),
     List(Vec<Node>),
     Map(Vec<(String, Node)>),
 }
 
 impl Node {
-    /// The first document of a text; an empty text is an empty scalar.
+    /// The first document of a text; an empty text has no value.
     pub(crate) fn parse(text: &str) -> Result<Self, YamlError> {
         let mut events = Events(Parser::new_from_str(text));
         loop {
             match events.next()? {
-                Event::StreamEnd => return Ok(Self::Scalar(String::new())),
+                Event::StreamEnd => return Ok(Self::Null),
                 Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
                 event => return events.node(event, 0),
             }
@@ -48,10 +53,10 @@ impl Node {
         entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The text of the scalar under a key; `None` where there is none, or `~`.
+    /// The text of the scalar under a key; `None` where there is none.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
-            Self::Scalar(text) if text != "~" && text != "null" => Some(text),
+            Self::Scalar(text) => Some(text),
             _ => None,
         }
     }
@@ -107,6 +112,11 @@ impl<'a> Events<'a> {
             return Err(YamlError::new(problem, "the metadata of a bag"));
         }
         match event {
+            Event::Scalar(text, ScalarStyle::Plain, ..)
+                if matches!(&*text, "" | "~" | "null" | "Null" | "NULL") =>
+            {
+                Ok(Node::Null)
+            }
             Event::Scalar(text, ..) => Ok(Node::Scalar(text.into_owned())),
             Event::SequenceStart(..) => {
                 let mut elements = Vec::new();
@@ -133,6 +143,15 @@ impl<'a> Events<'a> {
             _ => Err(YamlError::new("the document ends early", "a value")),
         }
     }
+}
+
+/// A key with its text: a line, or two for a long key; without the last line end.
+pub(crate) fn entry(key: &str, value: &str) -> String {
+    let (key, value) = (scalar(key), scalar(value));
+    if key.len() <= MAX_SIMPLE_KEY_BYTES {
+        return format!("{key}: {value}");
+    }
+    format!("? {key}\n: {value}")
 }
 
 /// A text as a scalar, quoted where its meaning would change otherwise.
@@ -177,7 +196,10 @@ mod tests {
         assert_eq!(node.number("missing", 7), Ok(7));
         assert_eq!(node.list("b")[1], Node::Scalar("y z".into()));
         assert_eq!(node.list("c")[0].text("d"), None);
-        assert_eq!(Node::parse("").unwrap(), Node::Scalar(String::new()));
+        assert_eq!(Node::parse("").unwrap(), Node::Null);
+        let nothing = Node::parse("[~, '~', null, \"null\"]").unwrap();
+        let text = |text: &str| Node::Scalar(text.into());
+        assert_eq!(nothing, Node::List(vec![Node::Null, text("~"), Node::Null, text("null")]));
         assert!(node.number::<u8>("b", 0).is_ok(), "a list is no number: the default");
     }
 
@@ -191,9 +213,20 @@ mod tests {
 
     #[test]
     fn scalars_read_back() {
-        for text in
-            ["", "/a/b", "no", "1.5", "a: b", "x\n\"y\"\\", "\u{7}", "ü", "~", "-", "RIHS01_0"]
-        {
+        for text in [
+            "",
+            "/a/b",
+            "null",
+            "no",
+            "1.5",
+            "a: b",
+            "x\n\"y\"\\",
+            "\u{7}",
+            "ü",
+            "~",
+            "-",
+            "RIHS01_0",
+        ] {
             let document = format!("key: {}\n", scalar(text));
             let node = Node::parse(&document).unwrap();
             assert_eq!(node.get("key"), Some(&Node::Scalar(text.into())), "{document}");
