@@ -33,7 +33,6 @@ mod mcap_file;
 mod message;
 mod metadata;
 mod qos;
-mod queue;
 mod reader;
 mod reindex;
 mod schema;
@@ -46,6 +45,8 @@ mod yaml;
 mod adapted_qos;
 #[cfg(feature = "node")]
 pub mod player;
+#[cfg(feature = "node")]
+mod queue;
 #[cfg(feature = "node")]
 pub mod recorder;
 

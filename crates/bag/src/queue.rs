@@ -97,14 +97,12 @@ impl<T> Queue<T> {
 }
 
 /// The newest items that fit into so many bytes.
-#[cfg_attr(not(feature = "node"), expect(dead_code, reason = "the recorder's"))]
 pub(crate) struct Ring<T> {
     max_bytes: usize,
     items: VecDeque<(T, usize)>,
     bytes: usize,
 }
 
-#[cfg_attr(not(feature = "node"), expect(dead_code, reason = "the recorder's"))]
 impl<T> Ring<T> {
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self { max_bytes, items: VecDeque::new(), bytes: 0 }

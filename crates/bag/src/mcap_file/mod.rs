@@ -1,9 +1,12 @@
 //! MCAP files as rosbag2 writes them: written, read by their index, scanned where there is none,
 //! and indexed anew.
 
+mod chunk;
+mod definitions;
 mod index;
 mod read;
 mod scan;
+mod summary;
 mod write;
 
 pub(crate) use index::reindex;
@@ -19,6 +22,8 @@ use crate::qos;
 use crate::schema::Schema;
 use crate::yaml::Node;
 
+/// The bytes of opcode and length before each record.
+const RECORD_HEAD: u64 = 9;
 /// The profile of files with messages of ROS 2.
 const PROFILE: &str = "ros2";
 /// The key of a channel's metadata with what publishers offered.

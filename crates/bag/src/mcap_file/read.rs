@@ -11,9 +11,9 @@ use mcap::sans_io::indexed_reader::{
     IndexedReadEvent, IndexedReader, IndexedReaderOptions, ReadOrder,
 };
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
-use mcap::sans_io::summary_reader::{SummaryReadEvent, SummaryReader, SummaryReaderOptions};
 use mcap::{MAGIC, McapError, Summary};
 
+use super::summary::read_summary;
 use super::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, scan, to_mcap_time, topic_of};
 use crate::error::ReadError;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
@@ -343,7 +343,11 @@ fn is_usable(summary: &Summary) -> bool {
     let has_chunks = !summary.chunk_indexes.is_empty() || statistics.message_count == 0;
     let knows_channels =
         statistics.channel_message_counts.keys().all(|id| summary.channels.contains_key(id));
-    has_chunks && knows_channels
+    // The reader of the index counts on it that what is not packed has one size.
+    let has_sizes = summary.chunk_indexes.iter().all(|chunk| {
+        !chunk.compression.is_empty() || chunk.compressed_size == chunk.uncompressed_size
+    });
+    has_chunks && knows_channels && has_sizes
 }
 
 fn read_profile(file: &mut File) -> Result<String, McapError> {
@@ -376,25 +380,6 @@ fn has_end(file: &mut File) -> bool {
     let from_end = -i64::try_from(magic.len()).expect("a few bytes");
     let read = file.seek(SeekFrom::End(from_end)).and_then(|_| file.read_exact(&mut magic));
     read.is_ok() && magic == *MAGIC
-}
-
-fn read_summary(file: &mut File, limit: usize) -> Result<Option<Summary>, McapError> {
-    let size = file.metadata()?.len();
-    let options =
-        SummaryReaderOptions::default().with_file_size(size).with_record_length_limit(limit);
-    let mut reader = SummaryReader::new_with_options(options);
-    while let Some(event) = reader.next_event() {
-        match event? {
-            SummaryReadEvent::ReadRequest(needed) => {
-                // No more than the file has: its words are not trusted.
-                let bytes = needed.min(usize::try_from(size).unwrap_or(usize::MAX));
-                let read = file.read(reader.insert(bytes))?;
-                reader.notify_read(read);
-            }
-            SummaryReadEvent::SeekRequest(to) => reader.notify_seeked(file.seek(to)?),
-        }
-    }
-    Ok(reader.finish())
 }
 
 /// The bag's metadata that is inside; nothing where it cannot be read, as it can be made anew.

@@ -1,23 +1,18 @@
 //! Looks through an MCAP file that has no index, from its start to where it is intact: what killed
 //! recorders and full disks leave.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
-use std::sync::Arc;
 
-use mcap::records::{ChunkIndex, MessageIndexEntry, MetadataIndex, Record, Statistics, op};
-use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
-use mcap::{Channel, MAGIC, McapError, Schema, Summary};
+use mcap::records::{MessageIndexEntry, MetadataIndex, Record, Statistics, op};
+use mcap::{MAGIC, McapError, Summary};
 
-use super::{METADATA_KEY, METADATA_NAME};
+use super::chunk::{ChunkContents, ChunkHead};
+use super::definitions::Definitions;
+use super::{METADATA_KEY, METADATA_NAME, RECORD_HEAD};
 use crate::error::ReadError;
-
-/// Opcode and length before each record.
-const RECORD_HEAD: u64 = 9;
-/// The longest name of a compression that is looked at.
-const MAX_COMPRESSION_NAME: u32 = 64;
 
 /// What an MCAP file has.
 pub(super) struct Scan {
@@ -45,8 +40,7 @@ pub(super) fn scan(path: &Path, limit: usize) -> Result<Scan, ReadError> {
         file: BufReader::with_capacity(256 << 10, file),
         size,
         limit,
-        schemas: HashMap::new(),
-        channels: HashMap::new(),
+        definitions: Definitions::default(),
         statistics: Statistics::default(),
         scan: Scan {
             summary: Summary::default(),
@@ -75,8 +69,7 @@ struct Scanner {
     file: BufReader<File>,
     size: u64,
     limit: usize,
-    schemas: HashMap<u16, Arc<Schema<'static>>>,
-    channels: HashMap<u16, Arc<Channel<'static>>>,
+    definitions: Definitions,
     statistics: Statistics,
     scan: Scan,
 }
@@ -172,26 +165,10 @@ impl Scanner {
         if opcode == op::ATTACHMENT && !has_attachment_head(body) {
             return Err(McapError::UnexpectedEof);
         }
-        match mcap::parse_record(opcode, body)?.into_owned() {
+        let record = mcap::parse_record(opcode, body)?.into_owned();
+        let Some(record) = self.definitions.add(record) else { return Ok(()) };
+        match record {
             Record::Header(header) => self.scan.profile = header.profile,
-            // What is announced again is the same; of what differs, the first counts.
-            Record::Schema { header, data } => {
-                let (id, name, encoding) = (header.id, header.name, header.encoding);
-                let schema = Schema { id, name, encoding, data };
-                self.schemas.entry(id).or_insert_with(|| Arc::new(schema));
-            }
-            Record::Channel(channel) => {
-                let id = channel.id;
-                let schema = self.schemas.get(&channel.schema_id).cloned();
-                let channel = Channel {
-                    id,
-                    topic: channel.topic,
-                    schema,
-                    message_encoding: channel.message_encoding,
-                    metadata: channel.metadata,
-                };
-                self.channels.entry(id).or_insert_with(|| Arc::new(channel));
-            }
             Record::Metadata(mut metadata) => {
                 let length = RECORD_HEAD + body.len() as u64;
                 let name = metadata.name.clone();
@@ -234,23 +211,17 @@ impl Scanner {
 
     /// Reads a chunk's head and its records. A chunk whose checksum is wrong is left out, and said.
     fn chunk(&mut self, position: u64, length: u64) -> Result<(), McapError> {
-        let index = self.chunk_index(position, length)?;
-        self.go_to(position)?;
-        // A few bytes can unpack to any number of records.
-        let records = if index.uncompressed_size > self.limit as u64 {
-            Err(McapError::ChunkTooLarge(index.uncompressed_size))
-        } else {
-            self.chunk_records(RECORD_HEAD + length)
-        };
-        match records {
-            Ok((entries, records)) => {
-                for (opcode, body) in records {
+        let head = ChunkHead::read(&mut self.file, position, length)?;
+        let records = head.records(&mut self.file, self.limit);
+        match records.and_then(|records| ChunkContents::of(&records)) {
+            Ok(ChunkContents { entries, definitions }) => {
+                for (opcode, body) in definitions {
                     self.small_record(opcode, position, &body)?;
                 }
                 for (channel, entries) in &entries {
                     entries.iter().for_each(|entry| self.count(*channel, entry.log_time));
                 }
-                self.scan.summary.chunk_indexes.push(index);
+                self.scan.summary.chunk_indexes.push(head.index);
                 self.scan.missing_index = entries;
                 Ok(())
             }
@@ -264,87 +235,9 @@ impl Scanner {
         }
     }
 
-    fn chunk_index(&mut self, position: u64, length: u64) -> Result<ChunkIndex, McapError> {
-        let mut head = [0; 32];
-        if length < 40 {
-            return Err(McapError::UnexpectedEof);
-        }
-        self.file.read_exact(&mut head)?;
-        let number = |at: usize| head[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
-        let name_length = head[28..32].try_into().map_or(0, u32::from_le_bytes);
-        if name_length > MAX_COMPRESSION_NAME || length < 40 + u64::from(name_length) {
-            return Err(McapError::BadChunkLength {
-                header: name_length.into(),
-                available: length,
-            });
-        }
-        let mut name = vec![0; name_length as usize];
-        self.file.read_exact(&mut name)?;
-        let mut compressed_size = [0; 8];
-        self.file.read_exact(&mut compressed_size)?;
-        // A record that reached beyond its chunk would be read as if it did not.
-        let records = length - 40 - u64::from(name_length);
-        let compressed = u64::from_le_bytes(compressed_size);
-        if compressed != records {
-            return Err(McapError::BadChunkLength { header: compressed, available: records });
-        }
-        Ok(ChunkIndex {
-            message_start_time: number(0),
-            message_end_time: number(8),
-            chunk_start_offset: position,
-            chunk_length: RECORD_HEAD + length,
-            message_index_offsets: BTreeMap::new(),
-            message_index_length: 0,
-            compression: String::from_utf8_lossy(&name).into_owned(),
-            compressed_size: compressed,
-            uncompressed_size: number(16),
-        })
-    }
-
-    /// The entries of a chunk's messages, and its schemas and channels.
-    #[expect(clippy::type_complexity, reason = "two results of one walk, used at once")]
-    fn chunk_records(
-        &mut self,
-        mut left: u64,
-    ) -> Result<(BTreeMap<u16, Vec<MessageIndexEntry>>, Vec<(u8, Vec<u8>)>), McapError> {
-        let options = LinearReaderOptions::default()
-            .with_skip_start_magic(true)
-            .with_skip_end_magic(true)
-            .with_validate_chunk_crcs(true)
-            .with_record_length_limit(self.limit);
-        let mut reader = LinearReader::new_with_options(options);
-        let mut entries: BTreeMap<u16, Vec<MessageIndexEntry>> = BTreeMap::new();
-        let (mut records, mut offset) = (Vec::new(), 0);
-        while let Some(event) = reader.next_event() {
-            match event? {
-                LinearReadEvent::ReadRequest(needed) => {
-                    let bytes = needed.min(usize::try_from(left).unwrap_or(usize::MAX));
-                    let read = self.file.read(reader.insert(bytes))?;
-                    reader.notify_read(read);
-                    left -= read as u64;
-                }
-                LinearReadEvent::Record { opcode, data } => {
-                    match (opcode, data) {
-                        (op::MESSAGE, [a, b, _, _, _, _, time @ ..]) if time.len() >= 16 => {
-                            let log_time = time[..8].try_into().map_or(0, u64::from_le_bytes);
-                            let channel = u16::from_le_bytes([*a, *b]);
-                            let entry = MessageIndexEntry { log_time, offset };
-                            entries.entry(channel).or_default().push(entry);
-                        }
-                        (op::SCHEMA | op::CHANNEL, data) => records.push((opcode, data.to_vec())),
-                        _ => {}
-                    }
-                    offset += RECORD_HEAD + data.len() as u64;
-                }
-            }
-        }
-        Ok((entries, records))
-    }
-
     fn finish(mut self) -> Scan {
         let summary = &mut self.scan.summary;
-        summary.schemas = self.schemas;
-        summary.channels = self.channels;
+        self.definitions.finish(summary);
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         self.statistics.schema_count = u16::try_from(summary.schemas.len()).unwrap_or(u16::MAX);
         self.statistics.channel_count = count(summary.channels.len());

@@ -296,3 +296,38 @@ fn an_attachment_that_ends_in_its_head_is_damage() {
         assert_eq!((reader.warnings().len(), reader.topics().len()), (1, 0), "{length} bytes");
     }
 }
+
+/// Where the records of a kind have their contents.
+fn contents_of(opcode: u8, bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), mcap::MAGIC.len());
+    while let Some(length) = bytes.get(at + 1..at + 9) {
+        let start = at + 9;
+        let end = start + u64::from_le_bytes(length.try_into().unwrap()) as usize;
+        if bytes[at] == opcode {
+            found.push(start..end);
+        }
+        at = end;
+    }
+    found
+}
+
+#[test]
+fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    numbered_bag(&path, 100, small_chunks());
+    let file = path.join("bag_0.mcap");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes.truncate(bytes.len() - mcap::MAGIC.len());
+    let head = contents_of(mcap::records::op::CHUNK, &bytes)[0].start;
+    let index = contents_of(mcap::records::op::CHUNK_INDEX, &bytes)[0].end;
+    for wrong in [0, 1_u64, 50_000] {
+        // The chunk's head has the size after two times; its index has it last.
+        bytes[head + 16..head + 24].copy_from_slice(&wrong.to_le_bytes());
+        bytes[index - 8..index].copy_from_slice(&wrong.to_le_bytes());
+        fs::write(&file, [&bytes, mcap::MAGIC].concat()).unwrap();
+        assert_eq!(numbers(&path), (0..100).collect::<Vec<u32>>(), "{wrong} with an index");
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(numbers(&path), (0..100).collect::<Vec<u32>>(), "{wrong} without an index");
+    }
+}

@@ -1,0 +1,149 @@
+//! A chunk of a file without an index: its head, and its records unpacked and checked. The linear
+//! reader of `mcap` trusts the sizes of a chunk (it overflows where they are wrong), so what may be
+//! damaged is read here.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+
+use mcap::McapError;
+use mcap::records::{ChunkIndex, MessageIndexEntry, op};
+
+use super::RECORD_HEAD;
+
+/// The longest name of a compression that is looked at.
+const MAX_COMPRESSION_NAME: u32 = 64;
+/// Two times, a size, a checksum, and the length of the compression's name.
+const FIXED_HEAD: usize = 32;
+/// The fixed part, and the length of the records.
+const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
+
+/// What a chunk says of itself.
+pub(super) struct ChunkHead {
+    /// As it stands in the index of a file, without the places of messages.
+    pub(super) index: ChunkIndex,
+    /// The CRC32 of the records; 0 where there is none.
+    checksum: u32,
+}
+
+impl ChunkHead {
+    /// Reads the head of the chunk that begins at `position` and has `length` bytes after its
+    /// opcode and length; `file` is behind those, and behind the head after it.
+    pub(super) fn read(
+        file: &mut impl Read,
+        position: u64,
+        length: u64,
+    ) -> Result<Self, McapError> {
+        let mut head = [0; FIXED_HEAD];
+        if length < SHORTEST {
+            return Err(McapError::UnexpectedEof);
+        }
+        file.read_exact(&mut head)?;
+        let number = |at: usize| head[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+        let short = |at: usize| head[at..at + 4].try_into().map_or(0, u32::from_le_bytes);
+        let name_length = short(28);
+        if name_length > MAX_COMPRESSION_NAME || length < SHORTEST + u64::from(name_length) {
+            return Err(McapError::BadChunkLength {
+                header: name_length.into(),
+                available: length,
+            });
+        }
+        let mut name = vec![0; name_length as usize];
+        file.read_exact(&mut name)?;
+        let mut compressed_size = [0; 8];
+        file.read_exact(&mut compressed_size)?;
+        // A record that reached beyond its chunk would be read as if it did not.
+        let records = length - SHORTEST - u64::from(name_length);
+        let compressed_size = u64::from_le_bytes(compressed_size);
+        if compressed_size != records {
+            return Err(McapError::BadChunkLength { header: compressed_size, available: records });
+        }
+        // What is not packed has one size, whatever its head says.
+        let uncompressed_size = if name.is_empty() { compressed_size } else { number(16) };
+        let index = ChunkIndex {
+            message_start_time: number(0),
+            message_end_time: number(8),
+            chunk_start_offset: position,
+            chunk_length: RECORD_HEAD + length,
+            message_index_offsets: BTreeMap::new(),
+            message_index_length: 0,
+            compression: String::from_utf8_lossy(&name).into_owned(),
+            compressed_size,
+            uncompressed_size,
+        };
+        Ok(Self { index, checksum: short(24) })
+    }
+
+    /// Reads and unpacks the records, which `file` is at. A few bytes can unpack to any number of
+    /// records, so those of more than `limit` bytes are none.
+    pub(super) fn records(
+        &self,
+        file: &mut impl BufRead,
+        limit: usize,
+    ) -> Result<Vec<u8>, McapError> {
+        let size = self.index.uncompressed_size;
+        let size_bytes = usize::try_from(size).ok().filter(|size| *size <= limit);
+        let size_bytes = size_bytes.ok_or(McapError::ChunkTooLarge(size))?;
+        let packed = file.take(self.index.compressed_size);
+        let unpacker: Box<dyn Read> = match self.index.compression.as_str() {
+            "" => Box::new(packed),
+            "zstd" => Box::new(zstd::Decoder::with_buffer(packed)?),
+            "lz4" => Box::new(lz4::Decoder::new(packed)?),
+            other => return Err(McapError::UnsupportedCompression(other.to_owned())),
+        };
+        let mut records = Vec::with_capacity(size_bytes);
+        unpacker.take(size + 1).read_to_end(&mut records).map_err(unpacking)?;
+        if records.len() != size_bytes {
+            let problem = format!("there are not the {size} bytes that the chunk tells of");
+            return Err(McapError::DecompressionError(problem));
+        }
+        let calculated = crc32fast::hash(&records);
+        if self.checksum != 0 && self.checksum != calculated {
+            return Err(McapError::BadChunkCrc { saved: self.checksum, calculated });
+        }
+        Ok(records)
+    }
+}
+
+/// An error of the system is one; of what is packed, an unpacker tells by the same type.
+fn unpacking(error: std::io::Error) -> McapError {
+    match error.raw_os_error() {
+        Some(_) => McapError::Io(error),
+        None => McapError::DecompressionError(error.to_string()),
+    }
+}
+
+/// What the records of a chunk are.
+pub(super) struct ChunkContents {
+    /// The times and places of messages by channel.
+    pub(super) entries: BTreeMap<u16, Vec<MessageIndexEntry>>,
+    /// Schemas and channels: opcodes and bodies.
+    pub(super) definitions: Vec<(u8, Vec<u8>)>,
+}
+
+impl ChunkContents {
+    /// Looks through unpacked records.
+    pub(super) fn of(records: &[u8]) -> Result<Self, McapError> {
+        let mut contents = Self { entries: BTreeMap::new(), definitions: Vec::new() };
+        let mut rest = records;
+        while let [opcode, after @ ..] = rest {
+            let offset = (records.len() - rest.len()) as u64;
+            let (length, after) = after.split_first_chunk().ok_or(McapError::UnexpectedEoc)?;
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok();
+            let split = length.and_then(|length| after.split_at_checked(length));
+            let (body, others) = split.ok_or(McapError::UnexpectedEoc)?;
+            match (*opcode, body) {
+                (op::MESSAGE, [a, b, _, _, _, _, time @ ..]) if time.len() >= 16 => {
+                    let log_time = time[..8].try_into().map_or(0, u64::from_le_bytes);
+                    let entry = MessageIndexEntry { log_time, offset };
+                    contents.entries.entry(u16::from_le_bytes([*a, *b])).or_default().push(entry);
+                }
+                (op::SCHEMA | op::CHANNEL, body) => {
+                    contents.definitions.push((*opcode, body.to_vec()));
+                }
+                _ => {}
+            }
+            rest = others;
+        }
+        Ok(contents)
+    }
+}

@@ -1,0 +1,49 @@
+//! Schemas and channels of a file as they are told, record by record.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcap::records::{self, Record};
+use mcap::{Channel, Schema, Summary};
+
+/// What was told so far. What is told again is the same; of what differs, the first counts.
+#[derive(Default)]
+pub(super) struct Definitions {
+    schemas: HashMap<u16, Arc<Schema<'static>>>,
+    channels: HashMap<u16, Arc<Channel<'static>>>,
+}
+
+impl Definitions {
+    /// Adds a record if it is a schema or a channel; gives back any other.
+    pub(super) fn add(&mut self, record: Record<'static>) -> Option<Record<'static>> {
+        match record {
+            Record::Schema { header, data } => {
+                let (id, name, encoding) = (header.id, header.name, header.encoding);
+                let schema = Schema { id, name, encoding, data };
+                self.schemas.entry(id).or_insert_with(|| Arc::new(schema));
+            }
+            Record::Channel(channel) => self.add_channel(channel),
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn add_channel(&mut self, channel: records::Channel) {
+        let id = channel.id;
+        let schema = self.schemas.get(&channel.schema_id).cloned();
+        let channel = Channel {
+            id,
+            topic: channel.topic,
+            schema,
+            message_encoding: channel.message_encoding,
+            metadata: channel.metadata,
+        };
+        self.channels.entry(id).or_insert_with(|| Arc::new(channel));
+    }
+
+    /// Puts all into a summary.
+    pub(super) fn finish(self, summary: &mut Summary) {
+        summary.schemas = self.schemas;
+        summary.channels = self.channels;
+    }
+}
