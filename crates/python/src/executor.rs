@@ -2,7 +2,7 @@
 //! itself.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,10 @@ struct Inner {
     failure: Arc<Failure>,
     /// Somebody wants it to end spinning.
     is_stopped: AtomicBool,
+    /// Somebody wants whoever spins it to look at what it waits for.
+    is_woken: AtomicBool,
+    /// The thread in `wait`, by `this_thread`; 0 where none is.
+    waiting: AtomicUsize,
     /// Those of its nodes, by name: it spins until one of them is shut down.
     contexts: Mutex<Vec<(String, feros::Context)>>,
 }
@@ -70,9 +74,24 @@ impl Inner {
         is_stopped || self.contexts.lock().iter().any(|(_, context)| !context.is_ok())
     }
 
+    /// Has who is in `wait` return, or who comes next.
+    fn wake(&self) {
+        self.is_woken.store(true, Ordering::Release);
+        // A callback that the waiting thread runs needs no bell: the thread looks after it.
+        if self.waiting.load(Ordering::Acquire) != this_thread() {
+            self.executor.stopper().stop();
+        }
+    }
+
     fn slice(&self) -> Duration {
         if self.executor.threads() > 1 { SLICE_OF_SEVERAL } else { SLICE }
     }
+}
+
+/// A number of the calling thread that no other thread has while it lives.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
 }
 
 #[pymethods]
@@ -100,6 +119,8 @@ impl Executor {
             executor,
             failure,
             is_stopped: AtomicBool::new(false),
+            is_woken: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
             contexts: Mutex::default(),
         });
         Ok(Self { inner: Detached::new(inner), background: Mutex::default() })
@@ -215,6 +236,32 @@ impl Executor {
         }
     }
 
+    /// Runs callbacks until `wake` was called, since the last wait or now; says whether it was.
+    /// `timeout` is in seconds. One thread waits at a time.
+    #[pyo3(signature = (timeout=None))]
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
+        let inner: &Inner = &self.inner;
+        loop {
+            if inner.is_woken.swap(false, Ordering::AcqRel) {
+                return Ok(true);
+            }
+            let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            let slice = left.min(inner.slice());
+            let asked = || inner.failure.is_set() || inner.is_woken.load(Ordering::Acquire);
+            inner.waiting.store(this_thread(), Ordering::Release);
+            let ended = inner.piece(py, |executor| executor.spin_until(Some(slice), asked));
+            inner.waiting.store(0, Ordering::Release);
+            ended?;
+            if inner.is_over() {
+                return Ok(true);
+            }
+        }
+    }
+
     /// Ends spinning, from any thread.
     fn stop(&self) {
         self.inner.is_stopped.store(true, Ordering::Release);
@@ -223,7 +270,7 @@ impl Executor {
 
     /// Has whoever spins it look at what it waits for.
     fn wake(&self) {
-        self.inner.executor.stopper().stop();
+        self.inner.wake();
     }
 
     /// Spins on a thread of its own until it is stopped or a context is shut down. An exception of

@@ -42,9 +42,11 @@ class Entity:
             self._waiting.append(data)
             if is_full:
                 self._pushed_out += 1
+            is_queued = self._queued
         if is_full:
             self._on_pushed_out()
-        self._announce()
+        if not is_queued:
+            self._announce()
 
     def _on_pushed_out(self) -> None:
         """The oldest that waited went, for what came last."""
@@ -52,7 +54,7 @@ class Entity:
     def _announce(self) -> None:
         """Tells the executor of the node, if there is one, that something waits."""
         node = self._find_node()
-        executor = None if node is None else node.executor
+        executor = None if node is None else node._rclpy_executor()
         if executor is None:
             return
         with self._waiting_lock:
@@ -70,6 +72,17 @@ class Entity:
         """The oldest that waits, in a tuple; `None` where nothing does."""
         with self._waiting_lock:
             return (self._waiting.popleft(),) if self._waiting else None
+
+    def _take_queued(self) -> Optional[Tuple[Any, bool]]:
+        """For an executor that took it out of its queue: the oldest that waits, and whether more
+        does, for which it goes into that queue again; `None` where nothing waits."""
+        with self._waiting_lock:
+            if not self._waiting:
+                self._queued = False
+                return None
+            data = self._waiting.popleft()
+            self._queued = bool(self._waiting)
+            return data, self._queued
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         """What is to be called with data: a function or coroutine function, and its arguments."""

@@ -10,7 +10,7 @@ import time
 import weakref
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
+from types import CoroutineType, TracebackType
 from typing import Any, Callable, Deque, Iterator, List, Optional, Set, Tuple, Type, Union
 
 from ._reexports import reexports
@@ -21,6 +21,8 @@ from .task import Future, Task
 from .utilities import get_default_context
 
 Ready = Tuple[Task, Optional[Entity], Any]
+Claim = Tuple[Optional[Task], Any, Any, Any]
+"""A task that goes on; or else an entity, its node, and what the callback is to be called for."""
 
 
 class TimeoutException(Exception):
@@ -65,6 +67,12 @@ async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
     return callback(*args)
 
 
+class _Own(threading.local):
+    """How many callbacks of an executor a thread is in."""
+
+    depth = 0
+
+
 class Executor:
     """Runs the callbacks of its nodes; `SingleThreadedExecutor` and `MultiThreadedExecutor` do."""
 
@@ -79,12 +87,10 @@ class Executor:
             weakref.WeakKeyDictionary()
         )
         self._sleeping: Set[Task] = set()
-        self._queue_lock = threading.Lock()
-        self._changed = False
         self._is_shutdown = False
         self._running = 0
         self._idle = threading.Condition()
-        self._own = threading.local()
+        self._own = _Own()
         self._context.on_shutdown(self.wake)
 
     @property
@@ -92,19 +98,17 @@ class Executor:
         """The context whose end is the end of spinning."""
         return self._context
 
-    # What is ready.
+    # What is ready. The queues need no lock: each step on them is one of Python's own.
 
     def _is_ready(self, entity: Entity) -> None:
         """Something of an entity waits; from any thread."""
-        with self._queue_lock:
-            self._ready.append(entity)
-        self.wake()
+        self._ready.append(entity)
+        self._native.wake()
 
     def _resume(self, task: Task) -> None:
-        with self._queue_lock:
-            self._sleeping.discard(task)
-            self._tasks.append(task)
-        self.wake()
+        self._sleeping.discard(task)
+        self._tasks.append(task)
+        self._native.wake()
 
     def create_task(self, callback: Any, *args: Any, **kwargs: Any) -> Task:
         """Has a function, a coroutine function or a coroutine run while the executor spins."""
@@ -118,10 +122,7 @@ class Executor:
 
     def wake(self) -> None:
         """Has who waits look again; from any thread."""
-        self._changed = True
-        native = self._native
-        if native is not None:
-            native.wake()
+        self._native.wake()
 
     # Nodes.
 
@@ -156,7 +157,7 @@ class Executor:
         self._is_shutdown = True
         self.wake()
         limit = None if timeout_sec is None or timeout_sec < 0 else timeout_sec
-        own = getattr(self._own, 'depth', 0)  # a callback that ends its executor is one of them
+        own = self._own.depth  # a callback that ends its executor is one of them
         with self._idle:
             if not self._idle.wait_for(lambda: self._running <= own, limit):
                 return False
@@ -206,40 +207,44 @@ class Executor:
         group = entity.callback_group
         return group is None or group.can_execute(entity)
 
-    def _next(self, nodes: Optional[List[Any]]) -> Optional[Ready]:
+    def _claim(self, nodes: Optional[List[Any]]) -> Optional[Claim]:
         """The next that can run, claimed in its group; `None` where nothing can."""
-        with self._queue_lock:
-            if self._tasks:
+        if self._tasks:
+            try:
                 task = self._tasks.popleft()
-                entity, node = self._sources.get(task, (None, None))
-                return task, entity, node
-            candidates = len(self._ready)
-        for _ in range(candidates):
-            with self._queue_lock:
-                if not self._ready:
-                    return None
-                entity = self._ready.popleft()
+            except IndexError:  # another thread was first
+                return None
+            entity, node = self._sources.get(task, (None, None))
+            return task, entity, node, None
+        ready = self._ready
+        for _ in range(len(ready)):
+            try:
+                entity = ready.popleft()
+            except IndexError:
+                return None
             node = entity._find_node()
-            if node is None or entity._destroyed or node.executor is not self:
+            if node is None or entity._destroyed or node._rclpy_executor() is not self:
                 entity._withdraw()
                 continue
-            elsewhere = nodes is not None and node not in nodes
             group = entity.callback_group
+            elsewhere = nodes is not None and node not in nodes
             if elsewhere or (group is not None and not group.beginning_execution(entity)):
-                with self._queue_lock:
-                    self._ready.append(entity)  # another time
+                ready.append(entity)  # another time
                 continue
-            taken = entity._take()
-            entity._withdraw()
+            taken = entity._take_queued()
             if taken is None:
                 if group is not None:
                     group.ending_execution(entity)
                 continue
-            entity._announce()  # there may be more
-            return self._make_handler(entity, node, taken[0]), entity, node
+            data, has_more = taken
+            if has_more:
+                ready.append(entity)
+            return None, entity, node, data
         return None
 
-    def _make_handler(self, entity: Entity, node: Any, data: Any) -> Task:
+    def _make_task(self, claim: Claim) -> Task:
+        """What runs the callback of an entity, for an executor that hands it on."""
+        _, entity, node, data = claim
         callback, arguments = entity._call_of(data)
 
         async def handler() -> None:
@@ -249,42 +254,54 @@ class Executor:
                     result = await result
                 entity._finish(data, result)
             finally:
-                if entity.callback_group is not None:
-                    entity.callback_group.ending_execution(entity)
-                if self._ready:
-                    self.wake()  # one of the same group may be next
+                self._end_of(entity)
 
         task: Task = Task(handler, executor=self)
         self._sources[task] = (entity, node)
         return task
 
+    def _end_of(self, entity: Entity) -> None:
+        if entity.callback_group is not None:
+            entity.callback_group.ending_execution(entity)
+        if self._ready:
+            self.wake()  # one of the same group may be next
+
     def wait_for_ready_callbacks(
         self,
         timeout_sec: Optional[Union[float, TimeoutObject]] = None,
         nodes: Optional[List[Any]] = None,
-        condition: Callable[[], bool] = lambda: False,
+        condition: Optional[Callable[[], bool]] = None,
     ) -> Ready:
         """What is to be run next, with its entity and node.
 
         Raises `TimeoutException`, `ShutdownException`, `ExternalShutdownException`, or
         `ConditionReachedException` where `condition()` is true.
         """
+        claim = self._wait_for_claim(timeout_sec, nodes, condition)
+        task = claim[0] or self._make_task(claim)
+        return task, claim[1], claim[2]
+
+    def _wait_for_claim(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]],
+        nodes: Optional[List[Any]],
+        condition: Optional[Callable[[], bool]],
+    ) -> Claim:
         if isinstance(timeout_sec, TimeoutObject):
             timeout_sec = timeout_sec.timeout
         forever = timeout_sec is None or timeout_sec < 0
         end = 0.0 if forever else time.monotonic() + timeout_sec
         looked = False
         while True:
-            self._changed = False
             if self._is_shutdown:
                 raise ShutdownException()
             if not self._context.ok():
                 raise ExternalShutdownException()
-            if condition():
+            if condition is not None and condition():
                 raise ConditionReachedException()
-            found = self._next(nodes)
-            if found is not None:
-                return found
+            claim = self._claim(nodes)
+            if claim is not None:
+                return claim
             left = None if forever else end - time.monotonic()
             if left is not None and left <= 0:
                 if looked:
@@ -292,13 +309,13 @@ class Executor:
                 looked = True
                 self._native.spin_some()
                 continue
-            self._native.spin_until(lambda: self._changed or not self._context.ok(), left)
+            self._native.wait(left)
 
     def _wait_for_ready_callbacks(
         self,
         timeout_sec: Optional[Union[float, TimeoutObject]] = None,
         nodes: Optional[List[Any]] = None,
-        condition: Callable[[], bool] = lambda: False,
+        condition: Optional[Callable[[], bool]] = None,
     ) -> Iterator[Ready]:
         """What is to be run, one after another, as `wait_for_ready_callbacks` finds it."""
         while True:
@@ -306,19 +323,13 @@ class Executor:
 
     def _run(self, task: Task) -> None:
         """Runs a task up to where it waits; raises what it ended with."""
-        with self._idle:
-            self._running += 1
-        self._own.depth = getattr(self._own, 'depth', 0) + 1
+        self._begin_callback()
         try:
             task()
         finally:
-            self._own.depth -= 1
-            with self._idle:
-                self._running -= 1
-                self._idle.notify_all()
+            self._end_callback()
         if task._pending():
-            with self._queue_lock:
-                self._sleeping.add(task)
+            self._sleeping.add(task)
             waits_for = task._waits_for
             if waits_for is None:
                 self._resume(task)
@@ -327,6 +338,47 @@ class Executor:
             return
         if task.exception() is not None:
             raise task.exception()
+
+    def _call(self, claim: Claim) -> None:
+        """Runs what was claimed. A callback that waits for nothing needs no task."""
+        task, entity, node, data = claim
+        if task is not None:
+            self._run(task)
+            return
+        rest: Optional[Task] = None
+        self._begin_callback()
+        try:
+            callback, arguments = entity._call_of(data)
+            result = callback(*arguments)
+            if type(result) is CoroutineType:
+                rest = Task(self._rest_of, (entity, data, result), executor=self)
+                self._sources[rest] = (entity, node)
+            else:
+                entity._finish(data, result)
+        finally:
+            if rest is None:
+                self._end_of(entity)
+            self._end_callback()
+        if rest is not None:
+            self._run(rest)
+
+    async def _rest_of(self, entity: Entity, data: Any, coroutine: Any) -> None:
+        try:
+            entity._finish(data, await coroutine)
+        finally:
+            self._end_of(entity)
+
+    def _begin_callback(self) -> None:
+        self._own.depth += 1
+        with self._idle:
+            self._running += 1
+
+    def _end_callback(self) -> None:
+        self._own.depth -= 1
+        with self._idle:
+            self._running -= 1
+            if self._is_shutdown:
+                self._idle.notify_all()
 
     def __enter__(self) -> 'Executor':
         return self
@@ -346,13 +398,13 @@ class SingleThreadedExecutor(Executor):
     def _spin_once_impl(
         self,
         timeout_sec: Optional[Union[float, TimeoutObject]] = None,
-        wait_condition: Callable[[], bool] = lambda: False,
+        wait_condition: Optional[Callable[[], bool]] = None,
     ) -> None:
         try:
-            task, _, _ = self.wait_for_ready_callbacks(timeout_sec, None, wait_condition)
+            claim = self._wait_for_claim(timeout_sec, None, wait_condition)
         except (ShutdownException, TimeoutException, ConditionReachedException):
             return
-        self._run(task)
+        self._call(claim)
 
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
         """Runs one callback."""
@@ -413,7 +465,7 @@ class MultiThreadedExecutor(Executor):
     ) -> bool:
         """Ends spinning and, with `wait_for_threads`, waits for the threads."""
         done = super().shutdown(timeout_sec)
-        inside = getattr(self._own, 'depth', 0)  # a thread cannot wait for itself
+        inside = self._own.depth  # a thread cannot wait for itself
         self._threads.shutdown(wait=wait_for_threads and done and not inside)
         return done
 

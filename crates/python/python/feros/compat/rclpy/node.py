@@ -338,12 +338,12 @@ class Node(NodeParameters, NodeNames, NodeGraph):
             else:
                 method(status)
 
-        arrived = weakref.WeakMethod(subscription._came)
+        find_subscription = weakref.ref(subscription)
 
         def deliver(message: Any, info: Any) -> None:
-            method = arrived()
-            if method is not None:
-                method(message, info)
+            living = find_subscription()
+            if living is not None:
+                living._arrived((message, info))
 
         subscription._native = self._rclpy_made(lambda: native.create_subscription(
             message_type(msg_type), topic, to_tuple(qos), deliver, with_info=True, raw=raw,
@@ -386,12 +386,12 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         group = callback_group or self._default_callback_group
         service: Any = Service(
             None, srv_type, srv_name, callback, group, qos_profile, self._logger.name)
-        arrived = weakref.WeakMethod(service._came)
+        find_service = weakref.ref(service)
 
         def answer(request: Any, responder: Any) -> None:
-            method = arrived()
-            if method is not None:
-                method(request, responder)
+            living = find_service()
+            if living is not None:
+                living._arrived((request, responder))
 
         service._native = self._rclpy_made(lambda: native.create_service(
             srv_name, srv_type._feros_name, message_type(srv_type.Request),

@@ -33,9 +33,6 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         self.qos_profile = qos_profile
         self._logger_name = logger_name
 
-    def _came(self, request: Any, responder: Any) -> None:
-        self._arrived((request, responder))
-
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         return self.callback, (data[0], self.srv_type.Response())
 

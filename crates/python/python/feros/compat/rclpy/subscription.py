@@ -68,9 +68,6 @@ class Subscription(Entity, Generic[MsgT]):
         self._lost_handler: Any = None
         self._logger_name = logger_name
 
-    def _came(self, message: Any, info: Any) -> None:
-        self._arrived((message, info))
-
     @property
     def dropped_messages(self) -> int:
         """Messages that went because their callback did not come to run in time."""
