@@ -2,17 +2,19 @@
 //! itself.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use feros::{Outcome, SpinError, policy};
 use feros_sync::Mutex;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::callback::Failure;
 use crate::detached::Detached;
+use crate::entity_queue::{Called, Ready, ReadyQueue};
 use crate::error::error;
 use crate::node::Node;
 use crate::waiting::{SLICE, duration};
@@ -25,10 +27,7 @@ struct Inner {
     failure: Arc<Failure>,
     /// Somebody wants it to end spinning.
     is_stopped: AtomicBool,
-    /// Somebody wants whoever spins it to look at what it waits for.
-    is_woken: AtomicBool,
-    /// The thread in `wait`, by `this_thread`; 0 where none is.
-    waiting: AtomicUsize,
+    ready: Arc<Ready>,
     /// Those of its nodes, by name: it spins until one of them is shut down.
     contexts: Mutex<Vec<(String, feros::Context)>>,
 }
@@ -74,24 +73,32 @@ impl Inner {
         is_stopped || self.contexts.lock().iter().any(|(_, context)| !context.is_ok())
     }
 
-    /// Has who is in `wait` return, or who comes next.
-    fn wake(&self) {
-        self.is_woken.store(true, Ordering::Release);
-        // A callback that the waiting thread runs needs no bell: the thread looks after it.
-        if self.waiting.load(Ordering::Acquire) != this_thread() {
-            self.executor.stopper().stop();
+    /// Runs callbacks until something of `ready` is due; says whether it is, or all is over.
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
+        loop {
+            if self.ready.is_due() {
+                return Ok(true);
+            }
+            let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            let slice = left.min(self.slice());
+            let asked = || self.failure.is_set() || self.ready.is_due();
+            self.piece(py, |executor| {
+                self.ready.while_spinning(|| executor.spin_until(Some(slice), asked))
+            })?;
+            if self.is_over() {
+                self.ready.wake();
+                return Ok(true);
+            }
         }
     }
 
     fn slice(&self) -> Duration {
         if self.executor.threads() > 1 { SLICE_OF_SEVERAL } else { SLICE }
     }
-}
-
-/// A number of the calling thread that no other thread has while it lives.
-fn this_thread() -> usize {
-    thread_local!(static PLACE: u8 = const { 0 });
-    PLACE.with(|place| std::ptr::from_ref(place).addr())
 }
 
 #[pymethods]
@@ -115,12 +122,12 @@ impl Executor {
         };
         let executor = builder.build();
         let failure = Failure::new(executor.stopper());
+        let ready = Ready::new(executor.stopper());
         let inner = Arc::new(Inner {
             executor,
             failure,
             is_stopped: AtomicBool::new(false),
-            is_woken: AtomicBool::new(false),
-            waiting: AtomicUsize::new(0),
+            ready,
             contexts: Mutex::default(),
         });
         Ok(Self { inner: Detached::new(inner), background: Mutex::default() })
@@ -236,30 +243,46 @@ impl Executor {
         }
     }
 
-    /// Runs callbacks until `wake` was called, since the last wait or now; says whether it was.
-    /// `timeout` is in seconds. One thread waits at a time.
+    /// Waits until an entity of `rclpy` is ready, or `wake` was called, since it was asked last or
+    /// now; says whether that is so. `timeout` is in seconds. One thread spins at a time.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
-        let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
-        let inner: &Inner = &self.inner;
+        let ready = &self.inner.ready;
+        let is_due = self.inner.wait(py, timeout)?;
+        ready.take_wake();
+        ready.take_new();
+        Ok(is_due)
+    }
+
+    /// Calls for one entity of `rclpy` that is ready; `wait`s for it. `True` is that a callback
+    /// ran, `False` that something else is to be looked at, or the time is over; an entity has to
+    /// be asked what is to be called; a tuple is an entity, its item and what the callback returned.
+    #[pyo3(signature = (timeout=None))]
+    fn wait_and_call(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
+        let ready = &self.inner.ready;
+        let until = duration(timeout).map(|timeout| Instant::now() + timeout);
         loop {
-            if inner.is_woken.swap(false, Ordering::AcqRel) {
-                return Ok(true);
+            ready.take_new();
+            match ready.call_next(py)? {
+                Called::Nothing => {}
+                Called::Ran => return true.into_py_any(py),
+                Called::Asks(entity) => return Ok(entity),
+                Called::Returned { entity, item, result } => {
+                    return (entity, item, result).into_py_any(py);
+                }
             }
-            let left = deadline.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return Ok(false);
-            }
-            let slice = left.min(inner.slice());
-            let asked = || inner.failure.is_set() || inner.is_woken.load(Ordering::Acquire);
-            inner.waiting.store(this_thread(), Ordering::Release);
-            let ended = inner.piece(py, |executor| executor.spin_until(Some(slice), asked));
-            inner.waiting.store(0, Ordering::Release);
-            ended?;
-            if inner.is_over() {
-                return Ok(true);
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let left = left.map(|left| left.as_secs_f64());
+            if !self.inner.wait(py, left)? || ready.take_wake() {
+                return false.into_py_any(py);
             }
         }
+    }
+
+    /// The entities of `rclpy` that are ready.
+    #[getter]
+    fn ready(&self) -> ReadyQueue {
+        ReadyQueue(self.inner.ready.clone())
     }
 
     /// Ends spinning, from any thread.
@@ -270,7 +293,7 @@ impl Executor {
 
     /// Has whoever spins it look at what it waits for.
     fn wake(&self) {
-        self.inner.wake();
+        self.inner.ready.wake();
     }
 
     /// Spins on a thread of its own until it is stopped or a context is shut down. An exception of

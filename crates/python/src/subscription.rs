@@ -10,12 +10,14 @@ use feros::{
     GenericSubscription, MessageInfo as Info, QosProfile, SerializedMessage, SubscriptionOptions,
 };
 use feros_sync::Mutex;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::callback::Owner;
 use crate::callback_group::{Schedule, callback_options};
 use crate::detached::Detached;
+use crate::entity_queue::EntityQueue;
 use crate::error::{DecodeError, error, wait_error};
 use crate::events::subscription_event;
 use crate::ffi::{Block, Pins};
@@ -168,10 +170,13 @@ impl Subscription {
     ) -> PyResult<Self> {
         let opener = Opener::new(py, &arguments);
         let (opening, failures) = (opener.clone(), owner.failures.clone());
+        let queue = callback.cast_bound::<EntityQueue>(py).ok().map(|queue| queue.get().waiting());
         let deliver = move |message: SerializedMessage, info: Info| {
             failures.run(|py| {
                 let Some(message) = opening.open(py, message)? else { return Ok(()) };
-                if with_info {
+                if let Some(queue) = &queue {
+                    queue.push(py, (message, MessageInfo(info)).into_py_any(py)?)
+                } else if with_info {
                     callback.call1(py, (message, MessageInfo(info))).map(drop)
                 } else {
                     callback.call1(py, (message,)).map(drop)

@@ -144,3 +144,58 @@ def test_exceptions_of_tasks_and_threads_reach_who_spins(node):
     threads.shutdown()
     executor.shutdown()
     rclpy.spin_once(node, timeout_sec=0)
+
+
+def test_what_a_callback_does_frees_its_group(node):
+    """Raising, waiting and returning: other callbacks of the group run afterwards."""
+    executor, heard = SingleThreadedExecutor(), []
+    executor.add_node(node)
+
+    async def wait_and_hear(message):
+        heard.append(f"async {message.data}")
+
+    def hear(message):
+        heard.append(message.data)
+        if message.data == "raise":
+            raise KeyError("of a callback")
+        if message.data == "spin":
+            publisher.publish(String(data="nested"))
+            executor.spin_once(60)  # another group: the own one is held
+        return len(heard)
+
+    group = MutuallyExclusiveCallbackGroup()
+    node.create_subscription(String, "chatter", hear, 10, callback_group=group)
+    node.create_subscription(String, "chatter", wait_and_hear, 10)
+    publisher = node.create_publisher(String, "chatter", 10)
+    for text in ("raise", "spin", "last"):
+        publisher.publish(String(data=text))
+    raised = 0
+    while len(heard) < 8:
+        try:
+            executor.spin_once(60)
+        except KeyError:
+            raised += 1
+    assert raised == 1
+    assert [text for text in heard if "async" not in text] == ["raise", "spin", "last", "nested"]
+    assert sorted(text for text in heard if "async" in text) == [
+        "async last", "async nested", "async raise", "async spin"]
+    executor.shutdown()
+
+
+def test_a_callback_that_is_replaced_is_called_no_more(node):
+    executor, heard = SingleThreadedExecutor(), []
+    executor.add_node(node)
+    subscription = node.create_subscription(
+        String, "chatter", lambda message: heard.append(("first", message.data)), 10)
+    publisher = node.create_publisher(String, "chatter", 10)
+    publisher.publish(String(data="one"))
+    executor.spin_once(60)
+    subscription.callback = lambda message, info: heard.append(
+        ("with info", message.data, info["source_timestamp"] > 0))
+    publisher.publish(String(data="two"))
+    executor.spin_once(60)
+    subscription.callback = lambda message: heard.append(("last", message.data))
+    publisher.publish(String(data="three"))
+    executor.spin_once(60)
+    assert heard == [("first", "one"), ("with info", "two", True), ("last", "three")]
+    executor.shutdown()

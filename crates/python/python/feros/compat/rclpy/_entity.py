@@ -1,10 +1,10 @@
 """What executors run: something that has data waiting, in a callback group, of a node."""
 
 import weakref
-from collections import deque
-from threading import Lock
-from typing import Any, Callable, Deque, Optional, Tuple
+from typing import Any, Callable, Tuple
 
+from ._native import extension
+from .callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from ._native.errors import InvalidHandle
 
 _MOST_WAITING = 1000
@@ -20,10 +20,7 @@ class Entity:
 
     def __init__(self, callback_group: Any, depth: int = _MOST_WAITING) -> None:
         self.callback_group = callback_group
-        self._waiting: Deque[Any] = deque(maxlen=max(depth, 1))
-        self._waiting_lock = Lock()
-        self._pushed_out = 0
-        self._queued = False
+        self._queue = extension.EntityQueue(self, depth)
         self._find_node: Callable[[], Any] = lambda: None
         self._destroyed = False
         self._executor_event = False
@@ -33,56 +30,25 @@ class Entity:
         if self.callback_group is not None:
             self.callback_group.add_entity(self)
 
+    def _follow(self, executor: Any) -> None:
+        """An executor, or nobody, is told from now on that something waits."""
+        self._queue.tell(None if executor is None else executor._told)
+
     def _arrived(self, data: Any) -> None:
         """Something came; from any thread."""
-        if self._destroyed:
-            return
-        with self._waiting_lock:
-            is_full = len(self._waiting) == self._waiting.maxlen
-            self._waiting.append(data)
-            if is_full:
-                self._pushed_out += 1
-            is_queued = self._queued
-        if is_full:
-            self._on_pushed_out()
-        if not is_queued:
-            self._announce()
+        self._queue.push(data)
+
+    def _call_directly(self, callback: Callable[..., Any]) -> None:
+        """Has executors call `callback` with the first part of what came, if the rule of its group
+        is one that they know; `_finish` is left out where it returns `None`."""
+        group, kind = self.callback_group, type(self.callback_group)
+        if kind is MutuallyExclusiveCallbackGroup:
+            self._queue.call_directly(callback, group._exclusive)
+        elif group is None or kind is ReentrantCallbackGroup:
+            self._queue.call_directly(callback, None)
 
     def _on_pushed_out(self) -> None:
         """The oldest that waited went, for what came last."""
-
-    def _announce(self) -> None:
-        """Tells the executor of the node, if there is one, that something waits."""
-        node = self._find_node()
-        executor = None if node is None else node._rclpy_executor()
-        if executor is None:
-            return
-        with self._waiting_lock:
-            if self._queued or not self._waiting:
-                return
-            self._queued = True
-        executor._is_ready(self)
-
-    def _withdraw(self) -> None:
-        """The executor looks at it no more."""
-        with self._waiting_lock:
-            self._queued = False
-
-    def _take(self) -> Optional[Tuple[Any]]:
-        """The oldest that waits, in a tuple; `None` where nothing does."""
-        with self._waiting_lock:
-            return (self._waiting.popleft(),) if self._waiting else None
-
-    def _take_queued(self) -> Optional[Tuple[Any, bool]]:
-        """For an executor that took it out of its queue: the oldest that waits, and whether more
-        does, for which it goes into that queue again; `None` where nothing waits."""
-        with self._waiting_lock:
-            if not self._waiting:
-                self._queued = False
-                return None
-            data = self._waiting.popleft()
-            self._queued = bool(self._waiting)
-            return data, self._queued
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         """What is to be called with data: a function or coroutine function, and its arguments."""
@@ -114,8 +80,7 @@ class Entity:
         """Ends it. What waits is dropped."""
         self._destroyed = True
         self._native: Any = None
-        with self._waiting_lock:
-            self._waiting.clear()
+        self._queue.close()
 
     def __enter__(self) -> Any:
         return self

@@ -1,8 +1,9 @@
 """Which callbacks may run at the same time."""
 
 import weakref
-from threading import Lock
-from typing import Any, Optional
+from typing import Any
+
+from ._native import extension
 
 
 class CallbackGroup:
@@ -52,26 +53,19 @@ class MutuallyExclusiveCallbackGroup(CallbackGroup):
 
     def __init__(self) -> None:
         super().__init__()
-        self._active_entity: Optional[Any] = None
-        self._lock = Lock()
+        self._exclusive = extension.ExclusiveGroup()
 
     def can_execute(self, entity: Any) -> bool:
         """Whether no member runs."""
-        with self._lock:
-            assert weakref.ref(entity) in self.entities
-            return self._active_entity is None
+        assert weakref.ref(entity) in self.entities
+        return self._exclusive.is_free()
 
     def beginning_execution(self, entity: Any) -> bool:
         """Claims the right to run; `False` when another member has it."""
-        with self._lock:
-            assert weakref.ref(entity) in self.entities
-            if self._active_entity is not None:
-                return False
-            self._active_entity = entity
-            return True
+        assert weakref.ref(entity) in self.entities
+        return self._exclusive.begin(id(entity))
 
     def ending_execution(self, entity: Any) -> None:
         """Lets the next one run."""
-        with self._lock:
-            assert self._active_entity is entity
-            self._active_entity = None
+        ended = self._exclusive.end(id(entity))
+        assert ended

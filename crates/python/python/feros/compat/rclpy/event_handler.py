@@ -1,5 +1,6 @@
 """Events of publishers and subscriptions: matches, deadlines, liveliness, what does not fit."""
 
+import threading
 from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, Optional, Tuple
@@ -121,6 +122,7 @@ class EventHandler(Waitable):
         self.event_type = event_type
         self._parent = parent_impl
         self._info_type = info_type
+        self._merging = threading.Lock()
 
     def _came(self, status: Dict[str, Any]) -> None:
         if 'last_policy_kind' in status:
@@ -128,13 +130,11 @@ class EventHandler(Waitable):
 
             kind = _POLICIES.get(status['last_policy_kind'], 1)
             status = {**status, 'last_policy_kind': QoSPolicyKind(kind)}
-        with self._waiting_lock:
-            if self._destroyed:
-                return
-            if self._waiting:  # one status tells all that was not told yet
-                status = _merged(vars(self._waiting.pop()), status)
-            self._waiting.append(self._info_type(**status))
-        self._announce()
+        with self._merging:
+            before = self._queue.take()
+            if before is not None:  # one status tells all that was not told yet
+                status = _merged(vars(before[0]), status)
+            self._arrived(self._info_type(**status))
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         return self.callback, (data,)

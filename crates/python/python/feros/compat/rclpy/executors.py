@@ -81,7 +81,8 @@ class Executor:
         self._native = extension.Executor(1, 'ros')
         self._nodes: Set[Any] = set()
         self._nodes_lock = threading.RLock()
-        self._ready: Deque[Entity] = deque()
+        self._ready = self._native.ready
+        self._told = self._ready  # by entities that have something waiting
         self._tasks: Deque[Task] = deque()
         self._sources: 'weakref.WeakKeyDictionary[Task, Tuple[Entity, Any]]' = (
             weakref.WeakKeyDictionary()
@@ -98,12 +99,7 @@ class Executor:
         """The context whose end is the end of spinning."""
         return self._context
 
-    # What is ready. The queues need no lock: each step on them is one of Python's own.
-
-    def _is_ready(self, entity: Entity) -> None:
-        """Something of an entity waits; from any thread."""
-        self._ready.append(entity)
-        self._native.wake()
+    # What is ready. The tasks need no lock: each step on them is one of Python's own.
 
     def _resume(self, task: Task) -> None:
         self._sleeping.discard(task)
@@ -216,31 +212,34 @@ class Executor:
                 return None
             entity, node = self._sources.get(task, (None, None))
             return task, entity, node, None
-        ready = self._ready
-        for _ in range(len(ready)):
-            try:
-                entity = ready.popleft()
-            except IndexError:
+        for _ in range(len(self._ready)):
+            entity = self._ready.pop()
+            if entity is None:  # another thread was first
                 return None
-            node = entity._find_node()
-            if node is None or entity._destroyed or node._rclpy_executor() is not self:
-                entity._withdraw()
-                continue
-            group = entity.callback_group
-            elsewhere = nodes is not None and node not in nodes
-            if elsewhere or (group is not None and not group.beginning_execution(entity)):
-                ready.append(entity)  # another time
-                continue
-            taken = entity._take_queued()
-            if taken is None:
-                if group is not None:
-                    group.ending_execution(entity)
-                continue
-            data, has_more = taken
-            if has_more:
-                ready.append(entity)
-            return None, entity, node, data
+            claim = self._claim_of(entity, nodes)
+            if claim is not None:
+                return claim
         return None
+
+    def _claim_of(self, entity: Entity, nodes: Optional[List[Any]]) -> Optional[Claim]:
+        node = entity._find_node()
+        if node is None or entity._destroyed or node._rclpy_executor() is not self:
+            entity._queue.withdraw()
+            return None
+        group = entity.callback_group
+        elsewhere = nodes is not None and node not in nodes
+        if elsewhere or (group is not None and not group.beginning_execution(entity)):
+            self._ready.put_back(entity, entity._queue)  # another time
+            return None
+        taken = entity._queue.take_queued()
+        if taken is None:
+            if group is not None:
+                group.ending_execution(entity)
+            return None
+        data, has_more = taken
+        if has_more:
+            self._ready.put_back(entity, entity._queue)
+        return None, entity, node, data
 
     def _make_task(self, claim: Claim) -> Task:
         """What runs the callback of an entity, for an executor that hands it on."""
@@ -362,6 +361,18 @@ class Executor:
         if rest is not None:
             self._run(rest)
 
+    def _go_on(self, entity: Entity, data: Any, result: Any) -> None:
+        """Does what is left to do after a callback that returned something."""
+        if type(result) is CoroutineType:
+            rest: Task = Task(self._rest_of, (entity, data, result), executor=self)
+            self._sources[rest] = (entity, entity._find_node())
+            self._run(rest)
+            return
+        try:
+            entity._finish(data, result)
+        finally:
+            self._end_of(entity)
+
     async def _rest_of(self, entity: Entity, data: Any, coroutine: Any) -> None:
         try:
             entity._finish(data, await coroutine)
@@ -400,11 +411,53 @@ class SingleThreadedExecutor(Executor):
         timeout_sec: Optional[Union[float, TimeoutObject]] = None,
         wait_condition: Optional[Callable[[], bool]] = None,
     ) -> None:
+        # Counted from here on: between a message and its callback little is to be done.
+        self._begin_callback()
         try:
-            claim = self._wait_for_claim(timeout_sec, None, wait_condition)
-        except (ShutdownException, TimeoutException, ConditionReachedException):
-            return
-        self._call(claim)
+            self._step(timeout_sec, wait_condition)
+        finally:
+            self._end_callback()
+
+    def _step(
+        self,
+        timeout_sec: Optional[Union[float, TimeoutObject]],
+        condition: Optional[Callable[[], bool]],
+    ) -> None:
+        if isinstance(timeout_sec, TimeoutObject):
+            timeout_sec = timeout_sec.timeout
+        forever = timeout_sec is None or timeout_sec < 0
+        end = 0.0 if forever else time.monotonic() + timeout_sec
+        looked = False
+        while not self._is_shutdown:
+            if not self._context.ok():
+                raise ExternalShutdownException()
+            if condition is not None and condition():
+                return
+            if self._tasks:
+                claim = self._claim(None)
+                if claim is not None:
+                    self._call(claim)
+                    return
+                continue
+            left = None if forever else max(end - time.monotonic(), 0.0)
+            if left == 0.0:
+                self._native.spin_some()
+            came = self._native.wait_and_call(left)
+            if came is True:
+                return
+            if came is False:
+                if left == 0.0:
+                    if looked:
+                        return
+                    looked = True
+            elif type(came) is tuple:
+                self._go_on(*came)
+                return
+            else:
+                claim = self._claim_of(came, None)
+                if claim is not None:
+                    self._call(claim)
+                    return
 
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
         """Runs one callback."""

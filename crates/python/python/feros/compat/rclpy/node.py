@@ -156,7 +156,11 @@ class Node(NodeParameters, NodeNames, NodeGraph):
     def _rclpy_keep(self, kind: str, entity: Entity) -> Any:
         entity._attach(self)
         self._rclpy_entities[kind].append(entity)
-        return entity
+        while True:
+            executor = self._rclpy_executor()
+            entity._follow(executor)
+            if executor is self._rclpy_executor():  # it may change meanwhile
+                return entity
 
     def _rclpy_end(self, kind: str, entity: Any) -> bool:
         if entity not in self._rclpy_entities[kind]:
@@ -189,16 +193,19 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         self._rclpy_executor = weakref.ref(new_executor)
         if self not in new_executor._nodes:
             new_executor.add_node(self)
+        self._rclpy_tell_waiting(new_executor)
+
+    def _rclpy_tell_waiting(self, executor: Any) -> None:
         for entities in self._rclpy_entities.values():
-            for entity in entities:
-                entity._withdraw()
-                entity._announce()  # what came while nobody spun the node
+            for entity in list(entities):
+                entity._follow(executor)  # and what came while nobody spun the node
 
     def _rclpy_leave(self, executor: Any) -> None:
         if self.executor is executor:
             if self._rclpy_native is not None:
                 executor._native.remove_node(self._rclpy_native)
             self._rclpy_executor = lambda: None
+            self._rclpy_tell_waiting(None)
 
     def _wake_executor(self) -> None:
         executor = self.executor
@@ -338,15 +345,8 @@ class Node(NodeParameters, NodeNames, NodeGraph):
             else:
                 method(status)
 
-        find_subscription = weakref.ref(subscription)
-
-        def deliver(message: Any, info: Any) -> None:
-            living = find_subscription()
-            if living is not None:
-                living._arrived((message, info))
-
         subscription._native = self._rclpy_made(lambda: native.create_subscription(
-            message_type(msg_type), topic, to_tuple(qos), deliver, with_info=True, raw=raw,
+            message_type(msg_type), topic, to_tuple(qos), subscription._queue, raw=raw,
             views=False, on_event=tell if handlers else None), 'subscription')
         return self._rclpy_keep('subscription', subscription)
 

@@ -71,7 +71,7 @@ class Subscription(Entity, Generic[MsgT]):
     @property
     def dropped_messages(self) -> int:
         """Messages that went because their callback did not come to run in time."""
-        return self._pushed_out
+        return self._queue.pushed_out
 
     def _on_pushed_out(self) -> None:
         self._tell_lost(1)
@@ -82,7 +82,7 @@ class Subscription(Entity, Generic[MsgT]):
 
     def _tell_lost(self, change: int) -> None:
         if self._lost_handler is not None:
-            total = self._lost_before + self._pushed_out
+            total = self._lost_before + self._queue.pushed_out
             self._lost_handler._came({'total_count': total, 'total_count_change': change})
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -93,7 +93,7 @@ class Subscription(Entity, Generic[MsgT]):
 
     def take_message(self, msg_type: Any = None, raw: bool = False) -> Any:
         """The oldest message that waits and what is known of it; `None` where there is none."""
-        taken = self._take()
+        taken = self._queue.take()
         if taken is None:
             return None
         message, info = taken[0]
@@ -134,6 +134,10 @@ class Subscription(Entity, Generic[MsgT]):
         except ValueError:  # a builtin without a signature
             self._callback_type = Subscription.CallbackType.MessageOnly
         self._callback = value
+        if self._callback_type is Subscription.CallbackType.MessageOnly:
+            self._call_directly(value)
+        else:
+            self._queue.call_directly(None, None)
 
     @property
     def logger_name(self) -> str:

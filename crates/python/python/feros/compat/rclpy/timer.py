@@ -109,7 +109,7 @@ class Timer(Entity):
 
     def is_ready(self) -> bool:
         """Whether it is due."""
-        return bool(self._waiting) or self.handle._native.is_ready()
+        return bool(self._queue) or self.handle._native.is_ready()
 
     def is_canceled(self) -> bool:
         """Whether it was canceled."""
@@ -118,8 +118,7 @@ class Timer(Entity):
     def cancel(self) -> None:
         """Stops it, until it is reset."""
         self.handle._native.cancel()
-        with self._waiting_lock:
-            self._waiting.clear()
+        self._queue.clear()
 
     def reset(self) -> None:
         """Begins its period anew."""

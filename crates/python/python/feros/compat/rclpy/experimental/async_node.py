@@ -12,6 +12,7 @@ A thread waits for what comes, without the lock of the interpreter; the loop cal
 import asyncio
 import inspect
 import threading
+import weakref
 from typing import Any, Callable, List, Optional, Set
 
 from .._entity import Entity
@@ -106,6 +107,14 @@ class _LoopExecutor:
         self._group: Optional[asyncio.TaskGroup] = None
         self._busy: Set[int] = set()
         self._ended = False
+        find_self = weakref.ref(self)
+
+        def told(entity: Entity) -> None:
+            living = find_self()
+            if living is not None:
+                living._is_ready(entity)
+
+        self._told = told
         self._thread = threading.Thread(target=self._wait, name='rclpy-async', daemon=True)
 
     def start(self, loop: asyncio.AbstractEventLoop, group: asyncio.TaskGroup) -> None:
@@ -130,7 +139,7 @@ class _LoopExecutor:
         try:
             loop.call_soon_threadsafe(self._dispatch, entity)
         except RuntimeError:  # the loop is closed: nobody is left to be told
-            entity._withdraw()
+            entity._queue.withdraw()
 
     def _dispatch(self, entity: Entity) -> None:
         """On the loop: begins what may begin now; one call of an entity, or all if concurrent."""
@@ -138,17 +147,17 @@ class _LoopExecutor:
             return
         concurrent = getattr(entity, 'concurrent', False)
         if not concurrent and id(entity) in self._busy:
-            entity._withdraw()
+            entity._queue.withdraw()
             return
-        taken = entity._take()
-        entity._withdraw()
+        taken = entity._queue.take()
+        entity._queue.withdraw()
         if taken is None:
             return
         if not concurrent:
             self._busy.add(id(entity))
         self._spawn(self._call(entity, taken[0]))
         if concurrent:
-            entity._announce()
+            entity._queue.announce()
 
     async def _call(self, entity: Entity, data: Any) -> None:
         try:
@@ -159,7 +168,7 @@ class _LoopExecutor:
             entity._finish(data, result)
         finally:
             self._busy.discard(id(entity))
-            entity._announce()
+            entity._queue.announce()
 
     def _spawn(self, coroutine: Any) -> None:
         assert self._group is not None

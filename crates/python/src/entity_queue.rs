@@ -1,0 +1,398 @@
+//! What waits for the callbacks of entities of the package `rclpy`, and tells an executor that it
+//! does. Between a message and its callback no Python runs here where that can be: at low rates
+//! each of its functions costs microseconds.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use feros::Stopper;
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
+
+use crate::exclusive_group::{Exclusion, ExclusiveGroup};
+
+/// Entities that have something waiting, and who waits for them.
+pub(crate) struct Ready {
+    entities: Mutex<VecDeque<(Py<PyAny>, Arc<Waiting>)>>,
+    /// An entity came that nobody has looked at.
+    has_new: AtomicBool,
+    /// Somebody wants whoever spins the executor to look at what it waits for.
+    is_woken: AtomicBool,
+    /// The thread that spins, by `this_thread`; 0 where none does.
+    spinning: AtomicUsize,
+    stopper: Stopper,
+}
+
+/// A number of the calling thread that no other thread has while it lives.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
+impl Ready {
+    pub(crate) fn new(stopper: Stopper) -> Arc<Self> {
+        Arc::new(Self {
+            entities: Mutex::default(),
+            has_new: AtomicBool::new(false),
+            is_woken: AtomicBool::new(false),
+            spinning: AtomicUsize::new(0),
+            stopper,
+        })
+    }
+
+    fn push(&self, entity: Py<PyAny>, queue: Arc<Waiting>) {
+        self.entities.lock().push_back((entity, queue));
+        self.has_new.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    /// Has who spins look at what it waits for, or who spins next.
+    pub(crate) fn wake(&self) {
+        self.is_woken.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    fn ring(&self) {
+        // A callback on the thread that spins needs no bell: the thread looks after it.
+        if self.spinning.load(Ordering::Acquire) != this_thread() {
+            self.stopper.stop();
+        }
+    }
+
+    /// Whether there is something new to look at.
+    pub(crate) fn is_due(&self) -> bool {
+        self.has_new.load(Ordering::Acquire) || self.is_woken.load(Ordering::Acquire)
+    }
+
+    /// Whether somebody called `wake` since it was asked last.
+    pub(crate) fn take_wake(&self) -> bool {
+        self.is_woken.swap(false, Ordering::AcqRel)
+    }
+
+    /// Whether an entity came since it was asked last.
+    pub(crate) fn take_new(&self) -> bool {
+        self.has_new.swap(false, Ordering::AcqRel)
+    }
+
+    /// The calling thread spins while `spin` runs.
+    pub(crate) fn while_spinning<T>(&self, spin: impl FnOnce() -> T) -> T {
+        self.spinning.store(this_thread(), Ordering::Release);
+        let outcome = spin();
+        self.spinning.store(0, Ordering::Release);
+        outcome
+    }
+
+    /// Calls for the first entity that may be called for.
+    ///
+    /// # Errors
+    /// What the callback raises.
+    pub(crate) fn call_next(&self, py: Python<'_>) -> PyResult<Called> {
+        let candidates = self.entities.lock().len();
+        for _ in 0..candidates {
+            let Some((entity, queue)) = self.entities.lock().pop_front() else { break };
+            match queue.claim(py, &entity, self) {
+                Claim::Python => return Ok(Called::Asks(entity)),
+                Claim::Nothing => {}
+                Claim::Busy => self.entities.lock().push_back((entity, queue)), // another time
+                Claim::Call { callback, item, group, has_more } => {
+                    let called = call_with_first(py, &callback, &item);
+                    if has_more {
+                        self.entities.lock().push_back((entity.clone_ref(py), queue));
+                    }
+                    return match called {
+                        Ok(awaitable) if !awaitable.is_none(py) => {
+                            Ok(Called::Returned { entity, item, result: awaitable })
+                        }
+                        called => {
+                            if let Some(group) = group {
+                                group.end(token(&entity));
+                            }
+                            called.map(|_| Called::Ran)
+                        }
+                    };
+                }
+            }
+        }
+        Ok(Called::Nothing)
+    }
+}
+
+/// How it came out.
+pub(crate) enum Called {
+    Nothing,
+    Ran,
+    /// This entity has to be asked what is to be called.
+    Asks(Py<PyAny>),
+    /// The callback of this entity returned something for an item; its group is held still.
+    Returned {
+        entity: Py<PyAny>,
+        item: Py<PyAny>,
+        result: Py<PyAny>,
+    },
+}
+
+fn call_with_first(py: Python<'_>, callback: &Py<PyAny>, item: &Py<PyAny>) -> PyResult<Py<PyAny>> {
+    callback.call1(py, (item.bind(py).cast::<PyTuple>()?.get_item(0)?,))
+}
+
+/// What an exclusive group knows an entity by.
+fn token(entity: &Py<PyAny>) -> usize {
+    entity.as_ptr().addr()
+}
+
+/// For the side of Python.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct ReadyQueue(pub(crate) Arc<Ready>);
+
+#[pymethods]
+impl ReadyQueue {
+    /// The next entity; `None` where there is none.
+    fn pop(&self) -> Option<Py<PyAny>> {
+        let next = self.0.entities.lock().pop_front();
+        next.map(|(entity, _)| entity)
+    }
+
+    /// Puts an entity behind all others, without waking who waits.
+    fn put_back(&self, entity: Py<PyAny>, queue: &Bound<'_, EntityQueue>) {
+        self.0.entities.lock().push_back((entity, queue.get().waiting()));
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.entities.lock().len()
+    }
+}
+
+/// Who is told that something waits.
+enum Told {
+    Nobody,
+    Executor(Weak<Ready>),
+    /// Something of Python, called with the entity.
+    Function(Py<PyAny>),
+}
+
+/// What is called without asking the entity.
+struct Direct {
+    /// Called with the first part of an item, which is a tuple.
+    callback: Py<PyAny>,
+    /// Who has to let it run, if anybody has.
+    group: Option<Arc<Exclusion>>,
+}
+
+struct State {
+    items: VecDeque<Py<PyAny>>,
+    /// Items that went for newer ones.
+    pushed_out: u64,
+    /// Whether who is told has it in a queue already.
+    is_queued: bool,
+    is_closed: bool,
+    told: Told,
+    direct: Option<Direct>,
+}
+
+enum Claim {
+    /// Python says what is to be called.
+    Python,
+    Nothing,
+    /// Another callback of the group runs.
+    Busy,
+    Call {
+        callback: Py<PyAny>,
+        item: Py<PyAny>,
+        group: Option<Arc<Exclusion>>,
+        has_more: bool,
+    },
+}
+
+/// The queue of one entity, for whoever fills it.
+pub(crate) struct Waiting {
+    depth: usize,
+    entity: Py<PyWeakrefReference>,
+    state: Mutex<State>,
+}
+
+impl Waiting {
+    /// Puts an item in; the oldest goes where the queue is full, and the entity hears of that.
+    ///
+    /// # Errors
+    /// What Python raises when it is told.
+    pub(crate) fn push(self: &Arc<Self>, py: Python<'_>, item: Py<PyAny>) -> PyResult<()> {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            drop(state);
+            return Ok(());
+        }
+        let oldest = if state.items.len() >= self.depth { state.items.pop_front() } else { None };
+        state.pushed_out += u64::from(oldest.is_some());
+        state.items.push_back(item);
+        drop(state);
+        if oldest.is_some()
+            && let Some(entity) = self.entity.bind(py).upgrade()
+        {
+            entity.call_method0("_on_pushed_out")?;
+        }
+        self.announce(py)
+    }
+
+    fn announce(self: &Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        let Some(entity) = self.entity.bind(py).upgrade() else { return Ok(()) };
+        let mut state = self.state.lock();
+        if state.is_queued || state.items.is_empty() {
+            return Ok(());
+        }
+        let told = match &state.told {
+            Told::Nobody => return Ok(()),
+            Told::Executor(ready) => Told::Executor(ready.clone()),
+            Told::Function(function) => Told::Function(function.clone_ref(py)),
+        };
+        state.is_queued = true;
+        drop(state);
+        match told {
+            Told::Nobody => {}
+            Told::Executor(ready) => {
+                if let Some(ready) = ready.upgrade() {
+                    ready.push(entity.unbind(), self.clone());
+                }
+            }
+            Told::Function(function) => drop(function.call1(py, (entity,))?),
+        }
+        Ok(())
+    }
+
+    fn claim(&self, py: Python<'_>, entity: &Py<PyAny>, ready: &Ready) -> Claim {
+        let mut state = self.state.lock();
+        let is_told =
+            matches!(&state.told, Told::Executor(told) if std::ptr::eq(told.as_ptr(), ready));
+        if !is_told {
+            return Claim::Nothing; // who is told now has it in a queue of its own
+        }
+        if state.is_closed || state.items.is_empty() {
+            state.is_queued = false;
+            return Claim::Nothing;
+        }
+        let Some(direct) = &state.direct else { return Claim::Python };
+        if direct.group.as_ref().is_some_and(|group| !group.begin(token(entity))) {
+            return Claim::Busy;
+        }
+        let (callback, group) = (direct.callback.clone_ref(py), direct.group.clone());
+        let Some(item) = state.items.pop_front() else { return Claim::Nothing };
+        state.is_queued = !state.items.is_empty();
+        Claim::Call { callback, item, group, has_more: state.is_queued }
+    }
+}
+
+/// What waits for the callback of an entity.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct EntityQueue(Arc<Waiting>);
+
+impl EntityQueue {
+    pub(crate) fn waiting(&self) -> Arc<Waiting> {
+        self.0.clone()
+    }
+}
+
+#[pymethods]
+impl EntityQueue {
+    /// A queue with room for `depth` items. The entity is not kept alive by it.
+    #[new]
+    fn new(entity: &Bound<'_, PyAny>, depth: usize) -> PyResult<Self> {
+        let state = State {
+            items: VecDeque::new(),
+            pushed_out: 0,
+            is_queued: false,
+            is_closed: false,
+            told: Told::Nobody,
+            direct: None,
+        };
+        let entity = PyWeakrefReference::new(entity)?.unbind();
+        Ok(Self(Arc::new(Waiting { depth: depth.max(1), entity, state: Mutex::new(state) })))
+    }
+
+    /// Puts an item in.
+    fn push(&self, py: Python<'_>, item: Py<PyAny>) -> PyResult<()> {
+        self.0.push(py, item)
+    }
+
+    /// From now on an executor (its `ReadyQueue`), a function, or nobody (`None`) is told that
+    /// something waits; at once where something does.
+    fn tell(&self, py: Python<'_>, told: Bound<'_, PyAny>) -> PyResult<()> {
+        let told = match told.cast::<ReadyQueue>() {
+            Ok(ready) => Told::Executor(Arc::downgrade(&ready.get().0)),
+            Err(_) if told.is_none() => Told::Nobody,
+            Err(_) => Told::Function(told.unbind()),
+        };
+        let mut state = self.0.state.lock();
+        let before = std::mem::replace(&mut state.told, told);
+        state.is_queued = false;
+        drop(state);
+        drop(before); // perhaps the last that is left of a function
+        self.0.announce(py)
+    }
+
+    /// Has executors call `callback` with the first part of an item, which is a tuple, without
+    /// asking the entity; `None` has them ask. They ask as well where it returns something.
+    fn call_directly(
+        &self,
+        callback: Option<Py<PyAny>>,
+        group: Option<&Bound<'_, ExclusiveGroup>>,
+    ) {
+        let group = group.map(|group| group.get().exclusion());
+        let direct = callback.map(|callback| Direct { callback, group });
+        let before = std::mem::replace(&mut self.0.state.lock().direct, direct);
+        drop(before);
+    }
+
+    /// Tells again, where something waits and was not told of.
+    fn announce(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.announce(py)
+    }
+
+    /// Who was told looks at it no more.
+    fn withdraw(&self) {
+        self.0.state.lock().is_queued = false;
+    }
+
+    /// The oldest item, in a tuple; `None` where nothing waits.
+    fn take(&self) -> Option<(Py<PyAny>,)> {
+        let item = self.0.state.lock().items.pop_front();
+        item.map(|item| (item,))
+    }
+
+    /// For who was told: the oldest item, and whether more wait, for which the entity is to be put
+    /// into the queue of who was told again; `None` where nothing waits.
+    fn take_queued(&self) -> Option<(Py<PyAny>, bool)> {
+        let mut state = self.0.state.lock();
+        let item = state.items.pop_front();
+        state.is_queued = item.is_some() && !state.items.is_empty();
+        let has_more = state.is_queued;
+        drop(state);
+        item.map(|item| (item, has_more))
+    }
+
+    /// Drops what waits.
+    fn clear(&self) {
+        let items = std::mem::take(&mut self.0.state.lock().items);
+        drop(items);
+    }
+
+    /// Drops what waits, and all that comes later.
+    fn close(&self) {
+        let mut state = self.0.state.lock();
+        state.is_closed = true;
+        let direct = state.direct.take();
+        drop(state);
+        drop(direct);
+        self.clear();
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.state.lock().items.len()
+    }
+
+    /// Items that went for newer ones.
+    #[getter]
+    fn pushed_out(&self) -> u64 {
+        self.0.state.lock().pushed_out
+    }
+}

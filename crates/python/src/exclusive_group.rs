@@ -1,0 +1,65 @@
+//! A group of entities of the package `rclpy` of which one at a time is called for.
+
+use std::sync::Arc;
+
+use feros_sync::Mutex;
+use pyo3::prelude::*;
+
+/// Who of a group runs, by a number of the entity.
+#[derive(Default)]
+pub(crate) struct Exclusion(Mutex<Option<usize>>);
+
+impl Exclusion {
+    /// Claims the right to run; `false` while another has it.
+    pub(crate) fn begin(&self, token: usize) -> bool {
+        let mut active = self.0.lock();
+        let is_free = active.is_none();
+        if is_free {
+            *active = Some(token);
+        }
+        is_free
+    }
+
+    /// Gives the right back, if it is of this one.
+    pub(crate) fn end(&self, token: usize) -> bool {
+        let mut active = self.0.lock();
+        let is_own = *active == Some(token);
+        if is_own {
+            *active = None;
+        }
+        is_own
+    }
+}
+
+/// For the side of Python, where the number is the entity's `id`.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct ExclusiveGroup(Arc<Exclusion>);
+
+impl ExclusiveGroup {
+    pub(crate) fn exclusion(&self) -> Arc<Exclusion> {
+        self.0.clone()
+    }
+}
+
+#[pymethods]
+impl ExclusiveGroup {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Claims the right to run; `False` while another has it.
+    fn begin(&self, token: usize) -> bool {
+        self.0.begin(token)
+    }
+
+    /// Gives the right back; `False` where it was not of this one.
+    fn end(&self, token: usize) -> bool {
+        self.0.end(token)
+    }
+
+    /// Whether nobody runs.
+    fn is_free(&self) -> bool {
+        self.0.0.lock().is_none()
+    }
+}
