@@ -254,9 +254,10 @@ impl Executor {
         Ok(is_due)
     }
 
-    /// Calls for one entity of `rclpy` that is ready; `wait`s for it. `True` is that a callback
+    /// Calls for one entity of `rclpy` that is ready, and waits for it. `True` is that a callback
     /// ran, `False` that something else is to be looked at, or the time is over; an entity has to
-    /// be asked what is to be called; a tuple is an entity, its item and what the callback returned.
+    /// be asked what is to be called; a tuple has an entity, its item, and what the callback
+    /// returned.
     #[pyo3(signature = (timeout=None))]
     fn wait_and_call(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
         let ready = &self.inner.ready;
