@@ -12,6 +12,10 @@ use feros_sync::Mutex;
 
 use crate::losses::Losses;
 
+/// Messages that wait for the executor: as many as a queue in shared memory can have. With a longer
+/// history the network transport would be taken, which costs the publisher a write for the meter
+/// alone.
+const DEPTH: usize = 128;
 /// Readings that figures are made of: with one a second, a topic of 1 Hz has a steady rate.
 const READINGS: usize = 5;
 /// Ages of a reading that are kept: a topic of 1 kHz is judged by the last half of each second.
@@ -73,7 +77,7 @@ impl TopicMeter {
     pub fn new(node: &Node, topic: &str, identity: &TypeIdentity) -> Result<Self, CreateError> {
         let state = Arc::new(Mutex::new(State::new(Instant::now())));
         let heard = Arc::clone(&state);
-        let qos = QosProfile::keep_last(1000).best_effort();
+        let qos = QosProfile::keep_last(DEPTH).best_effort();
         let options = SubscriptionOptions::from(qos).log_lost_messages(false);
         let subscription = node.create_generic_subscription(
             topic,
