@@ -4,6 +4,9 @@
 import type { Connection } from "../connection/connection";
 import { type End, Signal } from "../signal";
 
+const START = "bag.start_time_nanos";
+const END = "bag.end_time_nanos";
+
 export interface Span {
   start: bigint;
   end: bigint;
@@ -25,7 +28,8 @@ export class Timeline {
       this.seen = { start: now < start ? now : start, end: now > end ? now : end };
       this.changed.emit();
     });
-    const endParameters = this.connection.parameters.follow(() => this.changed.emit());
+    const endParameters = this.connection.parameters.changed.listen(() => this.changed.emit());
+    this.connection.parameters.read([START, END].map((name) => `${this.player}.${name}`));
     return () => {
       endTime();
       endParameters();
@@ -33,8 +37,8 @@ export class Timeline {
   }
 
   get span(): Span | null {
-    const start = this.parameter("bag.start_time_nanos");
-    const end = this.parameter("bag.end_time_nanos");
+    const start = this.parameter(START);
+    const end = this.parameter(END);
     if (start !== null && end !== null && end > start) return { start, end, isWhole: true };
     return this.seen === null ? null : { ...this.seen, isWhole: false };
   }

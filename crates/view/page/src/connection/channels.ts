@@ -34,11 +34,16 @@ export class Message {
   }
 }
 
-/** `null` asks for every message: what is not whole without the others, as transforms. */
+/** Messages per second; `null` asks for each: what is not whole without the others. */
 export type Rate = number | null;
+/** What a watcher asks for, once it is known what the topic has. */
+export type RateOf = (channel: Channel) => Rate;
+
+/** As for transforms, of which each message tells of other frames. */
+export const everyMessage: RateOf = () => null;
 
 interface Watcher {
-  rate: Rate;
+  rateOf: RateOf;
   receive: (message: Message) => void;
 }
 
@@ -62,8 +67,8 @@ export class Channels {
   constructor(private readonly send: Send) {}
 
   /** Receives the messages of a topic, now or once it is advertised, until ended. */
-  watch(topic: string, rate: Rate, receive: (message: Message) => void): End {
-    const watcher: Watcher = { rate, receive };
+  watch(topic: string, rateOf: RateOf, receive: (message: Message) => void): End {
+    const watcher: Watcher = { rateOf, receive };
     let watchers = this.watchers.get(topic);
     if (watchers === undefined) this.watchers.set(topic, (watchers = new Set()));
     watchers.add(watcher);
@@ -126,10 +131,11 @@ export class Channels {
   /** Makes the subscription of a topic what its watchers ask for together. */
   private settle(topic: string): void {
     const channel = this.byTopic.get(topic);
-    const rates = [...(this.watchers.get(topic) ?? [])].map((watcher) => watcher.rate);
-    const rate = rates.includes(null) ? null : Math.max(...(rates as number[]));
+    const watchers = [...(this.watchers.get(topic) ?? [])];
     const old = this.subscriptions.get(topic);
-    const isWanted = channel !== undefined && rates.length > 0;
+    const isWanted = channel !== undefined && watchers.length > 0;
+    const rates = isWanted ? watchers.map(({ rateOf }) => rateOf(channel)) : [];
+    const rate = rates.includes(null) ? null : Math.max(...(rates as number[]));
     if (old !== undefined && isWanted && old.channel === channel && old.rate === rate) return;
     if (old !== undefined) {
       this.subscriptions.delete(topic);

@@ -11,6 +11,12 @@ interface Setting {
   name: string;
 }
 
+/** `/ns/node.a.b` is parameter `a.b` of `/ns/node`: names of nodes have no dot. */
+export function splitName(name: string): [node: string, parameter: string] {
+  const dot = name.indexOf(".");
+  return dot < 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot + 1)];
+}
+
 export class Parameters {
   readonly changed = new Signal<void>();
   readonly values = new Map<string, Parameter>();
@@ -35,6 +41,11 @@ export class Parameters {
   /** Asks for all values anew; nodes that have come since are among them. */
   ask(): void {
     this.send({ op: "getParameters", parameterNames: [], id: "all" });
+  }
+
+  /** Asks for some alone; `changed` tells when they have come. */
+  read(names: string[]): void {
+    this.send({ op: "getParameters", parameterNames: names, id: "some" });
   }
 
   /** Sets one; gives what the node has afterwards, `null` where nothing came back in time. */

@@ -4,7 +4,7 @@ import type { CallFigures, EdgeFigures, Figures, Mismatch, TopicFigures } from "
 import { button, h, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
 import type { Box, Edge, Graph } from "./model";
-import { ORDER, TRANSPORTS } from "./transports";
+import { lookOf, ORDER } from "./transports";
 
 export interface Actions {
   choose: (id: string) => void;
@@ -77,7 +77,7 @@ function matches(pairs: EdgeFigures[]): HTMLElement {
   if (pairs.length === 0) return h("p", { class: "dim" }, "None.");
   const list = h("ul", { class: "matches" });
   for (const pair of pairs.slice(0, 200)) {
-    const { word } = TRANSPORTS[pair.transport];
+    const { word } = lookOf(pair.transport);
     const qos = `${pair.reliability}, ${pair.durability}`.replaceAll("_", " ");
     list.append(h("li", {}, h("span", { class: `badge ${pair.transport}` }, word),
       h("span", {}, `${pair.publisher} → ${pair.subscription}`),
@@ -135,7 +135,7 @@ function overview(figures: Figures, actions: Actions): HTMLElement[] {
   const counted = (name: keyof TopicFigures["transports"]): number =>
     figures.topics.reduce((sum, topic) => sum + (topic.transports[name] ?? 0), 0);
   const legend = h("ul", { class: "legend" }, ...ORDER.map((transport) => {
-    const { word, dash, width } = TRANSPORTS[transport];
+    const { word, dash, width } = lookOf(transport);
     const line = svg("line", {
       x1: 0, y1: 6, x2: 40, y2: 6, class: "line", "stroke-width": width, "stroke-dasharray": dash,
     });

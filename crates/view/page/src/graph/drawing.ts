@@ -4,7 +4,7 @@ import { setText, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
 import { type Arrangement, type Point, shortName } from "./arrange";
 import type { Box, Edge, Graph } from "./model";
-import { ORDER, TRANSPORTS } from "./transports";
+import { lookOf, ORDER } from "./transports";
 
 interface Drawn {
   group: SVGGElement;
@@ -102,9 +102,8 @@ export class Drawing {
     const drawn = this.edges.get(edge.id);
     if (drawn === undefined) return;
     const isBroken = edge.mismatches.length > 0;
-    const transport = edge.transport ?? "none";
     const { dash, width } = edge.kind === "receive"
-      ? TRANSPORTS[transport] : { dash: edge.kind === "call" ? "1 3" : "", width: 1.2 };
+      ? lookOf(edge.transport) : { dash: edge.kind === "call" ? "1 3" : "", width: 1.2 };
     drawn.line.setAttribute("stroke-dasharray", isBroken ? "3 3" : dash);
     drawn.line.setAttribute("stroke-width", String(isBroken ? 2.5 : width));
     for (const each of ORDER) drawn.group.classList.toggle(each, edge.transport === each);
@@ -132,7 +131,7 @@ export function edgeWords(edge: Edge): string[] {
   const [mismatch] = edge.mismatches;
   if (mismatch !== undefined) return ["✕ mismatch", shortened(mismatch.problem), "select for its cure"];
   const kinds = [...new Set(edge.pairs.map((pair) => pair.transport))];
-  const { word } = TRANSPORTS[edge.transport ?? "none"];
+  const { word } = lookOf(edge.transport);
   const transport = kinds.length > 1 ? `${word} + ${kinds.length - 1} more` : word;
   const { ageNanos, lost } = edge.topic ?? { ageNanos: null, lost: null };
   const figures = [

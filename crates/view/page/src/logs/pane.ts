@@ -1,5 +1,6 @@
 // The pane of logs: lines with their levels, and what is shown of each logger.
 
+import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { button, h, select, setText } from "../shell/dom";
@@ -11,6 +12,7 @@ import { levelName, LEVELS, type Line, type Logger, Store } from "./store";
 const ROW_PX = 20;
 const SPARE_ROWS = 10;
 const LEVEL_CHOICES = LEVELS.map(([level, name]) => [String(level), name] as const);
+const FROM = LEVEL_CHOICES.map(([level, name]) => [level, `from ${name}`] as const);
 
 export class LogsPane {
   readonly element: HTMLElement;
@@ -35,7 +37,7 @@ export class LogsPane {
         this.refilter();
       },
     });
-    this.least = select("Least level shown", LEVEL_CHOICES, "20", (value) => {
+    this.least = select("Least level shown", FROM, "20", (value) => {
       this.store.least = Number(value);
       this.refilter();
     });
@@ -72,7 +74,7 @@ export class LogsPane {
       const until = new Date().toISOString().slice(11, 19);
       this.store.remark(`– not watched from ${this.hiddenSince} to ${until} –`);
     }
-    const end = this.connection.channels.watch("/rosout", null, (message) => {
+    const end = this.connection.channels.watch("/rosout", everyMessage, (message) => {
       try {
         this.store.take(message);
       } catch (error) {

@@ -8,9 +8,7 @@ import { type Part, textOf } from "../shell/layout";
 import { plain, timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
 import { type RawImage, toPixels } from "./image_pixels";
-import { type Panel, type PanelContext, shortType } from "./panel";
-
-const RATE_HZ = 10;
+import { type Panel, type PanelContext, rateFor, shortType } from "./panel";
 
 export class ImagePanel implements Panel {
   readonly kind = "image";
@@ -32,7 +30,7 @@ export class ImagePanel implements Panel {
     this.element = h("div", { class: "image" }, frame, h("div", { class: "row" }, this.note,
       this.spot));
     this.end = whileVisible(this.element, () =>
-      connection.channels.watch(this.topic, RATE_HZ, (message) => {
+      connection.channels.watch(this.topic, rateFor, (message) => {
         this.waiting = message;
         if (!this.isDrawing) void this.drawAll();
       }),

@@ -109,7 +109,7 @@ function bayer(pattern: string): Write {
 }
 
 const MONO: Write = interleaved(1, 0, 0, 0, -1);
-const FORMATS: Record<string, { bytesPerPixel: number; write: Write }> = {
+const FORMATS = new Map<string, { bytesPerPixel: number; write: Write }>(Object.entries({
   rgb8: { bytesPerPixel: 3, write: interleaved(3, 0, 1, 2, -1) },
   bgr8: { bytesPerPixel: 3, write: interleaved(3, 2, 1, 0, -1) },
   "8UC3": { bytesPerPixel: 3, write: interleaved(3, 2, 1, 0, -1) },
@@ -128,14 +128,14 @@ const FORMATS: Record<string, { bytesPerPixel: number; write: Write }> = {
   bayer_bggr8: { bytesPerPixel: 1, write: bayer("bggr") },
   bayer_gbrg8: { bytesPerPixel: 1, write: bayer("gbrg") },
   bayer_grbg8: { bytesPerPixel: 1, write: bayer("grbg") },
-};
+}));
 
 /** Throws an `Error` that says what is wrong with the image. */
 export function toPixels(image: RawImage): Pixels {
   const { width, height, step, encoding, data } = image;
-  const format = FORMATS[encoding];
+  const format = FORMATS.get(encoding);
   if (format === undefined) {
-    const known = Object.keys(FORMATS).join(", ");
+    const known = [...FORMATS.keys()].join(", ");
     throw new Error(`The encoding ${encoding} cannot be shown. Known: ${known}.`);
   }
   if (width === 0 || height === 0) throw new Error(`The image has ${width}×${height} pixels.`);

@@ -1,8 +1,7 @@
 // The pane of messages: topics at the left, a grid of views at the right.
 
 import type { Connection } from "../connection/connection";
-import type { Message } from "../connection/channels";
-import { parsePath } from "../decode/fields";
+import { numericFields, parsePath } from "../decode/fields";
 import { ScenePanel } from "../scene/panel";
 import { button, h } from "../shell/dom";
 import { flagOf, type Layout, type Part, partsOf, textOf } from "../shell/layout";
@@ -78,11 +77,9 @@ export class MessagesPane {
 
   private open(topic: string, kind: Kind): void {
     if (kind === "plot") {
-      const end = this.connection.channels.watch(topic, 1, (message: Message) => {
-        end();
-        const field = Object.keys(message.value)[0];
-        if (field !== undefined) this.plot(`${topic}.${field}`);
-      });
+      const field = this.firstField(topic);
+      if (field === null) this.append("plot", {});
+      else this.plot(topic + field);
       return;
     }
     const known = this.shown.find(({ panel }) =>
@@ -95,6 +92,17 @@ export class MessagesPane {
     const scene = this.shown.find(({ panel }) => panel.kind === "scene")?.panel;
     if (kind === "scene" && scene instanceof ScenePanel) scene.add(topic);
     else this.append(kind, kind === "scene" ? { t: [topic] } : { t: topic });
+  }
+
+  /** A field that is worth a plot: the first number that is not of the header. */
+  private firstField(topic: string): string | null {
+    try {
+      const fields = numericFields(
+        this.connection.channels.byTopic.get(topic)?.codec.definitions ?? [], 50);
+      return fields.find((field) => !field.startsWith(".header")) ?? null;
+    } catch {
+      return null;
+    }
   }
 
   private plot(path: string): void {

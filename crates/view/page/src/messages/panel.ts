@@ -1,6 +1,7 @@
 // What every view of messages is: an element that lives in the grid, a state that the address
 // keeps, and an end.
 
+import type { RateOf } from "../connection/channels";
 import type { Connection } from "../connection/connection";
 import type { Part } from "../shell/layout";
 
@@ -61,7 +62,9 @@ export function kindsFor(type: string): Kind[] {
   return ["tree", "plot", "text"];
 }
 
-/** Messages per second that a view of a type asks for. */
-export function rateFor(type: string): number {
-  return IMAGES.has(shortType(type)) || shortType(type) === "sensor_msgs/PointCloud2" ? 10 : 30;
-}
+/** What a view asks for: less of what is large, all of what would stay away for good. */
+export const rateFor: RateOf = ({ type }) => {
+  const short = shortType(type);
+  if (short.startsWith("visualization_msgs/Marker")) return null;
+  return IMAGES.has(short) || short === "sensor_msgs/PointCloud2" ? 10 : 30;
+};

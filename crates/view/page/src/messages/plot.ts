@@ -189,8 +189,7 @@ export class PlotPanel implements Panel {
       const { channels } = this.context.connection;
       for (const topic of new Set(this.lines.map((line) => line.field.topic))) {
         const lines = this.lines.filter((line) => line.field.topic === topic);
-        const rate = rateFor(channels.byTopic.get(topic)?.type ?? "");
-        this.watches.push(channels.watch(topic, rate, (message) => this.take(message, lines)));
+        this.watches.push(channels.watch(topic, rateFor, (message) => this.take(message, lines)));
       }
     }
     // The old ones end last: a topic that stays keeps its subscription.

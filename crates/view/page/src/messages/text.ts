@@ -38,13 +38,12 @@ export class TextPanel implements Panel {
   constructor({ connection }: PanelContext, state: Part) {
     this.topic = textOf(state.t, "");
     this.element = h("div", { class: "text-panel" }, this.list);
-    this.end = whileVisible(this.element, () => {
-      const type = connection.channels.byTopic.get(this.topic)?.type ?? "";
-      return connection.channels.watch(this.topic, rateFor(type), (message) => {
+    this.end = whileVisible(this.element, () =>
+      connection.channels.watch(this.topic, rateFor, (message) => {
         if (this.waiting.push(message) === 1) requestAnimationFrame(() => this.draw());
         if (this.waiting.length > MOST_LINES) this.waiting.shift();
-      });
-    });
+      }),
+    );
   }
 
   title(): string {

@@ -158,13 +158,12 @@ export class TreePanel implements Panel {
         setText(this.note, `This message cannot be read: ${errorText(error)}`);
       }
     };
-    this.end = whileVisible(this.element, () => {
-      const type = context.connection.channels.byTopic.get(this.topic)?.type ?? "";
-      return context.connection.channels.watch(this.topic, rateFor(type), (message) => {
+    this.end = whileVisible(this.element, () =>
+      context.connection.channels.watch(this.topic, rateFor, (message) => {
         if (this.waiting === null) requestAnimationFrame(draw);
         this.waiting = message;
-      });
-    });
+      }),
+    );
   }
 
   title(): string {

@@ -1,5 +1,6 @@
 // A node with a lifecycle: its state, and the transitions that lead on from it.
 
+import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { button, h, setText } from "../shell/dom";
@@ -25,7 +26,7 @@ export class Lifecycle {
   constructor(private readonly connection: Connection, private readonly node: string) {
     this.element = h("section", { class: "lifecycle" }, h("h3", {}, "Lifecycle"),
       h("p", {}, "State: ", this.state), this.buttons, this.outcome);
-    this.endWatch = connection.channels.watch(`${node}/transition_event`, null, () => {
+    this.endWatch = connection.channels.watch(`${node}/transition_event`, everyMessage, () => {
       void this.read();
     });
     void this.read();

@@ -117,6 +117,7 @@ export class NodesPane {
       this.details.append(h("p", { class: "hint warn" },
         "To steer it, start the server with --allow-changes."));
     }
+    if (served.length === 0) return;
     this.details.append(h("h3", {}, "Services"), h("ul", { class: "names" },
       ...served.slice(0, 200).map(({ name, type }) =>
         h("li", {}, name, " ", h("span", { class: "dim" }, type)))));

@@ -1,6 +1,7 @@
 // The pane of parameters: by node, with a filter, to read and to set.
 
 import type { Connection } from "../connection/connection";
+import { splitName } from "../connection/parameters";
 import type { Parameter } from "../connection/protocol";
 import { button, h, setText } from "../shell/dom";
 import { type Layout, textOf, textsOf } from "../shell/layout";
@@ -16,12 +17,6 @@ interface Descriptor {
   read_only: boolean;
   floating_point_range: { from_value: number; to_value: number; step: number }[];
   integer_range: { from_value: bigint; to_value: bigint; step: bigint }[];
-}
-
-/** `/ns/node.a.b` is parameter `a.b` of `/ns/node`: names of nodes have no dot. */
-export function splitName(name: string): [node: string, parameter: string] {
-  const dot = name.indexOf(".");
-  return dot < 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot + 1)];
 }
 
 export class ParametersPane {

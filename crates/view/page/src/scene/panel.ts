@@ -1,6 +1,6 @@
 // The view in 3D: topics that have a place, drawn in one fixed frame.
 
-import type { Channel, Message } from "../connection/channels";
+import { type Channel, everyMessage, type Message } from "../connection/channels";
 import { errorText } from "../decode/codec";
 import { type Panel, type PanelContext, rateFor, shortType, SPATIAL } from "../messages/panel";
 import { button, checkbox, h, select, setText } from "../shell/dom";
@@ -137,9 +137,8 @@ export class ScenePanel implements Panel {
     this.isVisible = true;
     const { channels } = this.context.connection;
     const endStage = this.stage?.start();
-    // Every message of /tf counts: each tells of other frames.
     const ends = [false, true].map((isStatic) =>
-      channels.watch(isStatic ? "/tf_static" : "/tf", null, (message) => {
+      channels.watch(isStatic ? "/tf_static" : "/tf", everyMessage, (message) => {
         try {
           const { transforms } = message.value as { transforms: TransformStamped[] };
           for (const each of transforms) this.transforms.add(each, isStatic);
@@ -184,11 +183,7 @@ export class ScenePanel implements Panel {
 
   private watch(shown: Shown): void {
     const { channels } = this.context.connection;
-    const type = channels.byTopic.get(shown.topic)?.type ?? "";
-    // A marker that is left out would stay away for good.
-    const isWhole = shortType(type).startsWith("visualization_msgs/Marker");
-    const rate = isWhole ? null : rateFor(type);
-    shown.end = channels.watch(shown.topic, rate, (message) => this.take(shown, message));
+    shown.end = channels.watch(shown.topic, rateFor, (message) => this.take(shown, message));
   }
 
   private take(shown: Shown, message: Message): void {

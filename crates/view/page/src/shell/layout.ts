@@ -5,6 +5,8 @@ import { Signal } from "../signal";
 
 const PREFIX = "#v1.";
 const LONGEST = 32_768;
+/** Browsers refuse addresses that change too often, as with a drag. */
+const WRITE_AFTER_MS = 250;
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
 export type Part = { [key: string]: Json | undefined };
@@ -14,11 +16,15 @@ export class Layout {
   readonly replaced = new Signal<void>();
   private parts: Part = {};
   private written = "";
+  private timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor() {
     this.read();
+    window.addEventListener("pagehide", () => this.write());
     window.addEventListener("hashchange", () => {
       if (location.hash === this.written) return;
+      if (this.timer !== null) clearTimeout(this.timer);
+      this.timer = null;
       this.read();
       this.replaced.emit();
     });
@@ -32,7 +38,7 @@ export class Layout {
 
   set(name: string, part: Part): void {
     this.parts = { ...this.parts, [name]: part };
-    this.write();
+    this.writeSoon();
   }
 
   get tab(): string {
@@ -41,10 +47,17 @@ export class Layout {
 
   set tab(tab: string) {
     this.parts = { ...this.parts, tab };
-    this.write();
+    this.writeSoon();
+  }
+
+  private writeSoon(): void {
+    this.timer ??= setTimeout(() => this.write(), WRITE_AFTER_MS);
   }
 
   private write(): void {
+    if (this.timer === null) return;
+    clearTimeout(this.timer);
+    this.timer = null;
     const bytes = new TextEncoder().encode(JSON.stringify(this.parts));
     let binary = "";
     for (const byte of bytes) binary += String.fromCharCode(byte);

@@ -170,7 +170,8 @@ export class MockServer {
         send({ op: "connectionGraphUpdate", ...this.system.graph() });
         break;
       case "getParameters":
-        send({ op: "parameterValues", parameters: [...parameters.values()], id: text.id });
+        send({ op: "parameterValues", id: text.id, parameters: [...parameters.values()].filter(
+          ({ name }) => text.parameterNames.length === 0 || text.parameterNames.includes(name)) });
         break;
       case "setParameters":
         for (const each of text.parameters) this.system.setParameter(each);
