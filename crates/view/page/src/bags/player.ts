@@ -30,8 +30,8 @@ export class Player {
     this.timeline = new Timeline(connection, base);
     this.toggle = button("Pause", () => void this.turn());
     const next = button("Next message", () => void this.steering.call("play_next"));
-    const back = button("− 5 s", () => this.jump(-5n), { label: "Five seconds back" });
-    const on = button("+ 5 s", () => this.jump(5n), { label: "Five seconds on" });
+    const back = button("− 5 s", () => this.jump(-5n), { title: "Five seconds back" });
+    const on = button("+ 5 s", () => this.jump(5n), { title: "Five seconds on" });
     this.rate = select("Speed", RATES.map((each) => [each, `× ${each}`] as const), "1", (value) => {
       void this.steering.call("set_rate", { rate: Number(value) }).then(() => this.poll());
     });

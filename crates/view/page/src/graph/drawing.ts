@@ -1,5 +1,6 @@
 // The graph as SVG: made anew when its structure changes, else only its words and classes.
 
+import type { NodeFigures } from "../connection/protocol";
 import { setText, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
 import { type Arrangement, type Point, shortName } from "./arrange";
@@ -60,9 +61,10 @@ export class Drawing {
           `H${left + cut}L${left} ${y}Z`,
       })
       : svg("rect", { x: left, y: top, width, height, rx: box.kind === "node" ? 20 : 2 });
-    const first = svg("text", { x, y: y - 3, class: "name" }, shortName(box.name));
+    const first = svg("text", { x, y: y - 3, class: "name" }, `${shortName(box.name)} `);
     const second = svg("text", { x, y: y + 13, class: "words" });
-    group.append(outline, first, second, svg("title", {}, box.name));
+    group.append(outline, first, second);
+    if (shortName(box.name) !== box.name) group.append(svg("title", {}, box.name));
     this.layer.append(group);
     this.boxes.set(box.id, { group, words: [second] });
   }
@@ -71,10 +73,10 @@ export class Drawing {
     const drawn = this.boxes.get(box.id);
     if (drawn === undefined) return;
     const words = wordsOf(box);
-    for (const line of drawn.words) setText(line, words);
+    for (const line of drawn.words) setText(line, `${words} `);
     drawn.group.classList.toggle("chosen", box.id === chosen);
     drawn.group.classList.toggle("broken", (box.topic?.mismatches.length ?? 0) > 0);
-    drawn.group.setAttribute("aria-label", `${box.kind} ${box.name}, ${words}`);
+    drawn.group.setAttribute("aria-label", `${box.kind} ${box.name} ${words}`);
   }
 
   private makeEdge(edge: Edge, arrangement: Arrangement): void {
@@ -93,7 +95,6 @@ export class Drawing {
     const words = !hasWords ? [] : [-9, 5, 18].map((down, at) =>
       svg("text", { x, y: y + down, class: at === 0 ? "transport" : "words" }));
     group.append(...words);
-    if (!hasWords) group.append(svg("title", {}, edge.id));
     this.layer.append(group);
     this.edges.set(edge.id, { group, words, line });
   }
@@ -110,19 +111,24 @@ export class Drawing {
     drawn.group.classList.toggle("broken", isBroken);
     drawn.group.classList.toggle("chosen", edge.id === chosen);
     const words = edgeWords(edge);
-    drawn.words.forEach((line, at) => setText(line, words[at] ?? ""));
+    drawn.words.forEach((line, at) => setText(line, words[at] === undefined ? "" : `${words[at]} `));
     const ends = `${edge.from} to ${edge.to}`;
-    drawn.group.setAttribute("aria-label", [ends, ...words].filter(Boolean).join(", "));
+    drawn.group.setAttribute("aria-label", [ends, ...words].join(" "));
   }
 }
 
-function wordsOf({ kind, topic, call }: Box): string {
-  if (kind === "node") return "node";
+function wordsOf({ kind, topic, call, node }: Box): string {
+  if (kind === "node") return nodeWords(node);
   if (call !== undefined) return call.type.split("/").pop() ?? kind;
   if (topic === undefined) return kind;
   if (topic.rateHz === null) return topic.types[0]?.split("/").pop() ?? "";
   const size = topic.sizeBytes === null ? "" : ` · ${bytes(topic.sizeBytes)}`;
   return `${hertz(topic.rateHz)}${size}`;
+}
+
+function nodeWords(node: NodeFigures | undefined): string {
+  if (node === undefined || node.pid === null) return "elsewhere";
+  return node.cpu === null ? `process ${node.pid}` : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
 }
 
 /** Short lines: which way, how well, and with which QoS. */

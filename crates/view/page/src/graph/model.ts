@@ -2,7 +2,7 @@
 
 import type { ConnectionGraph } from "../connection/graph";
 import type {
-  CallFigures, EdgeFigures, Figures, Mismatch, TopicFigures, Transport,
+  CallFigures, EdgeFigures, Figures, Mismatch, NodeFigures, TopicFigures, Transport,
 } from "../connection/protocol";
 import { ORDER } from "./transports";
 
@@ -14,6 +14,7 @@ export interface Box {
   name: string;
   topic?: TopicFigures;
   call?: CallFigures;
+  node?: NodeFigures;
 }
 
 export interface Edge {
@@ -59,7 +60,7 @@ function isHidden(name: string): boolean {
 export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes): Graph {
   const graph: Graph = { boxes: new Map(), edges: new Map() };
   const builder = new Builder(graph, wishes.infrastructure);
-  for (const node of figures.nodes) builder.node(node.name);
+  for (const node of figures.nodes) builder.node(node.name, node);
   for (const topic of figures.topics) {
     const isInfrastructure = INFRASTRUCTURE_TOPICS.has(topic.name) || isHidden(topic.name);
     if (isInfrastructure && !wishes.infrastructure) continue;
@@ -83,10 +84,10 @@ export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes)
 class Builder {
   constructor(private readonly graph: Graph, private readonly hasHidden: boolean) {}
 
-  node(name: string): string | null {
+  node(name: string, node?: NodeFigures): string | null {
     if (isHidden(name) && !this.hasHidden) return null;
     const id = `node ${name}`;
-    if (!this.graph.boxes.has(id)) this.graph.boxes.set(id, { id, kind: "node", name });
+    if (!this.graph.boxes.has(id)) this.graph.boxes.set(id, { id, kind: "node", name, node });
     return id;
   }
 

@@ -133,8 +133,8 @@ export class MessagesPane {
     frame.classList.toggle("wide", shown.isWide);
     const isTitled = panel.title() !== KIND_NAMES[kind];
     frame.append(
-      h("header", {}, h("span", { class: "kind" }, KIND_NAMES[kind]),
-        h("h2", {}, isTitled ? panel.title() : ""),
+      h("header", {}, isTitled && h("span", { class: "kind" }, KIND_NAMES[kind]),
+        h("h2", {}, panel.title()),
         button("⤢", () => {
           shown.isWide = frame.classList.toggle("wide");
           this.save();

@@ -31,7 +31,7 @@ export function themeButton(): HTMLButtonElement {
     if (theme === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
     setText(element, theme === "system" ? "Auto" : theme === "light" ? "Light" : "Dark");
-    element.setAttribute("aria-label", `Colours: ${theme}`);
+    element.setAttribute("aria-label", `${element.textContent ?? ""}: colours of the page`);
   };
   apply();
   return element;

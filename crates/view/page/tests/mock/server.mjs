@@ -77,14 +77,14 @@ export class MockServer {
     let payload = null;
     for (const connection of this.connections) {
       for (const [subscription, entry] of connection.subscriptions) {
-        if (entry.channelId !== channel.info.id || !entry.allows()) continue;
+        if (entry.channelId !== channel.info.id) continue;
         payload ??= channel.writer.writeMessage(message);
         const frame = Buffer.alloc(13 + payload.length);
         frame.writeUInt8(1, 0);
         frame.writeUInt32LE(subscription, 1);
         frame.writeBigUInt64LE(timeNanos, 5);
         frame.set(payload, 13);
-        connection.socket.send(frame);
+        entry.send(frame);
       }
     }
   }
@@ -191,14 +191,21 @@ export class MockServer {
 
   subscribe(connection, id, entry) {
     const gapMs = entry.maxRateHz === undefined ? 0 : 1000 / entry.maxRateHz - 4;
-    let last = -Infinity;
-    const allows = () => {
-      const now = performance.now();
-      if (now - last < gapMs) return false;
-      last = now;
-      return true;
+    let [last, waiting] = [-Infinity, null];
+    const sendWaiting = () => {
+      last = performance.now();
+      if (connection.subscriptions.has(id)) connection.socket.send(waiting);
+      waiting = null;
     };
-    connection.subscriptions.set(id, { ...entry, allows });
+    // The latest wins: what comes too early waits, and is replaced by what comes after it.
+    const send = (frame) => {
+      const isTimed = waiting !== null;
+      waiting = frame;
+      const waitMs = last + gapMs - performance.now();
+      if (waitMs <= 0 && !isTimed) sendWaiting();
+      else if (!isTimed) setTimeout(sendWaiting, waitMs);
+    };
+    connection.subscriptions.set(id, { ...entry, send });
     const { topic } = this.channels.get(entry.channelId).info;
     for (const message of this.system.latched?.[topic] ?? []) this.publish(topic, message);
   }
