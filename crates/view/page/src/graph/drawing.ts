@@ -7,9 +7,12 @@ import { type Arrangement, type Point, shortName } from "./arrange";
 import type { Box, Edge, Graph } from "./model";
 import { lookOf, ORDER } from "./transports";
 
+const LETTER_PX = 5.4;
+
 interface Drawn {
   group: SVGGElement;
   words: SVGTextElement[];
+  plate: SVGRectElement | null;
 }
 
 export class Drawing {
@@ -66,7 +69,7 @@ export class Drawing {
     group.append(outline, first, second);
     if (shortName(box.name) !== box.name) group.append(svg("title", {}, box.name));
     this.layer.append(group);
-    this.boxes.set(box.id, { group, words: [second] });
+    this.boxes.set(box.id, { group, words: [second], plate: null });
   }
 
   private updateBox(box: Box, chosen: string): void {
@@ -94,9 +97,12 @@ export class Drawing {
     const hasWords = place.label !== null && edge.kind === "receive";
     const words = !hasWords ? [] : [-9, 5, 18].map((down, at) =>
       svg("text", { x, y: y + down, class: at === 0 ? "transport" : "words" }));
+    const plate = hasWords ? svg("rect", { y: y - 20, height: 41, class: "plate" }) : null;
+    plate?.setAttribute("data-x", String(x));
+    if (plate !== null) group.append(plate);
     group.append(...words);
     this.layer.append(group);
-    this.edges.set(edge.id, { group, words, line });
+    this.edges.set(edge.id, { group, words, line, plate });
   }
 
   private updateEdge(edge: Edge, chosen: string): void {
@@ -112,6 +118,10 @@ export class Drawing {
     drawn.group.classList.toggle("chosen", edge.id === chosen);
     const words = edgeWords(edge);
     drawn.words.forEach((line, at) => setText(line, words[at] === undefined ? "" : `${words[at]} `));
+    // The line makes room for its words.
+    const room = Math.max(0, ...words.map((each) => each.length)) * LETTER_PX + 8;
+    drawn.plate?.setAttribute("width", String(room));
+    drawn.plate?.setAttribute("x", String(Number(drawn.plate.dataset.x) - room / 2));
     const ends = `${edge.from} to ${edge.to}`;
     drawn.group.setAttribute("aria-label", [ends, ...words].join(" "));
   }

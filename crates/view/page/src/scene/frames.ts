@@ -17,15 +17,17 @@ export class Frames {
     new LineDashedMaterial({ color: 0x888888, dashSize: 0.1, gapSize: 0.06 }),
   );
   private colour = "";
+  private halo = "";
 
   constructor() {
     this.links.frustumCulled = false;
     this.object.add(this.links);
   }
 
-  update(transforms: Transforms, fixed: string, colour: string): void {
+  update(transforms: Transforms, fixed: string, [colour, halo]: [string, string]): void {
     if (colour !== this.colour) this.clear();
     this.colour = colour;
+    this.halo = halo;
     const names = transforms.names().slice(0, MOST_FRAMES);
     const places = new Map<string, Vector3>();
     const left = new Set(this.axes.keys());
@@ -55,7 +57,7 @@ export class Frames {
     const group = new Group();
     group.matrixAutoUpdate = false;
     const axes = new AxesHelper(0.35);
-    const label = labelOf(name, this.colour, 0.035, true);
+    const label = labelOf(name, this.colour, 0.035, true, this.halo);
     label.center.set(0.5, -0.35);
     group.add(axes, label);
     this.axes.set(name, group);

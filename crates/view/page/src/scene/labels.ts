@@ -5,12 +5,13 @@ import { CanvasTexture, Sprite, SpriteMaterial } from "three";
 const PIXELS = 48;
 const LONGEST = 120;
 
-/** `height` in metres, or, with `isFixedSize`, in parts of the view. */
+/** `height` in metres, or, with `isFixedSize`, in parts of the view; a halo where the ground varies. */
 export function labelOf(
   text: string,
   colour: string,
   height: number,
   isFixedSize: boolean,
+  halo: string | null = null,
 ): Sprite {
   const canvas = document.createElement("canvas");
   const words = text.slice(0, LONGEST);
@@ -24,6 +25,12 @@ export function labelOf(
     context.font = font;
     context.fillStyle = colour;
     context.textBaseline = "middle";
+    if (halo !== null) {
+      context.strokeStyle = halo;
+      context.lineWidth = 8;
+      context.lineJoin = "round";
+      context.strokeText(words, 8, canvas.height / 2);
+    }
     context.fillText(words, 8, canvas.height / 2);
   }
   const texture = new CanvasTexture(canvas);

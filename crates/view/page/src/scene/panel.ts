@@ -242,7 +242,7 @@ export class ScenePanel implements Panel {
       shown.note.classList.toggle("problem", problem !== "");
     }
     this.frames.object.visible = this.hasFrames;
-    if (this.hasFrames) this.frames.update(this.transforms, fixed, stage.textColour);
+    if (this.hasFrames) this.frames.update(this.transforms, fixed, stage.textColours);
   }
 
   private fixedFrame(): string {

@@ -65,8 +65,10 @@ export class Stage {
     this.isDirty = true;
   }
 
-  get textColour(): string {
-    return getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
+  /** Colours of text, and of what it stands on. */
+  get textColours(): [string, string] {
+    const style = getComputedStyle(document.documentElement);
+    return [style.getPropertyValue("--text").trim(), style.getPropertyValue("--well").trim()];
   }
 
   retheme(): void {
