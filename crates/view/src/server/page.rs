@@ -16,7 +16,7 @@ struct File {
     bytes: &'static [u8],
 }
 
-const FILES: [File; 3] = [
+const FILES: [File; 4] = [
     File {
         path: "/",
         content_type: "text/html; charset=utf-8",
@@ -31,6 +31,12 @@ const FILES: [File; 3] = [
         path: "/app.css",
         content_type: "text/css; charset=utf-8",
         bytes: include_bytes!("../../page/dist/app.css"),
+    },
+    // Of what the page is made of.
+    File {
+        path: "/LICENSES.txt",
+        content_type: "text/plain; charset=utf-8",
+        bytes: include_bytes!("../../page/dist/LICENSES.txt"),
     },
 ];
 
@@ -73,7 +79,7 @@ mod tests {
 
     #[test]
     fn only_the_files_of_the_page_are_there() {
-        for path in ["/", "/index.html", "/app.js", "/app.css"] {
+        for path in ["/", "/index.html", "/app.js", "/app.css", "/LICENSES.txt"] {
             assert_eq!(file(path).status(), StatusCode::OK, "{path}");
         }
         for path in ["/../Cargo.toml", "/%2e%2e/etc/passwd", "//", "/app.js/", "/etc/passwd", ""] {
