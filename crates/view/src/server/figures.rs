@@ -252,7 +252,10 @@ impl FigureMaker {
             };
             Node {
                 pid: summary.pid,
-                cpu: summary.pid.and_then(|pid| costs.get(&pid)?.cpu_percent),
+                cpu: summary
+                    .pid
+                    .and_then(|pid| costs.get(&pid)?.cpu_percent)
+                    .map(|percent| percent / 100.0),
                 pss_bytes: summary.pid.and_then(|pid| self.memory.get(&pid).copied()),
                 is_lifecycle: serves("change_state", "lifecycle_msgs/srv/ChangeState"),
                 is_container: serves("_container/load_node", "composition_interfaces/srv/LoadNode"),
