@@ -35,7 +35,6 @@ mod metadata;
 mod qos;
 mod reader;
 mod reindex;
-mod schema;
 mod selection;
 mod sqlite_file;
 mod writer;
@@ -53,6 +52,7 @@ pub mod recorder;
 pub use convert_options::{OutputBag, read_output_bags};
 pub use copy::{CopyError, copy};
 pub use error::{ReadError, WriteError};
+pub use feros_message::Schema;
 pub use mcap_file::{Compression, McapOptions};
 pub use message::{BagMessage, BagTopic, MessageFilter};
 pub use metadata::{
@@ -65,7 +65,6 @@ pub use reader::{BagMessages, BagReader, ReaderOptions};
 #[cfg(feature = "node")]
 pub use recorder::{Recorder, RecorderOptions};
 pub use reindex::{Reindexed, reindex};
-pub use schema::Schema;
 pub use selection::{TopicKind, TopicSelection, topic_kind};
 pub use writer::{BagWriter, Split, TopicId, WriterOptions};
 pub use yaml::YamlError;

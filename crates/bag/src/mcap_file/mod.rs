@@ -19,8 +19,8 @@ use std::sync::Arc;
 use crate::message::BagTopic;
 use crate::metadata::TopicMetadata;
 use crate::qos;
-use crate::schema::Schema;
 use crate::yaml::Node;
+use feros_message::Schema;
 
 /// The bytes of opcode and length before each record.
 const RECORD_HEAD: u64 = 9;

@@ -1,0 +1,47 @@
+// The pane of bags: every recorder and player that runs, each with what steers it.
+
+import type { Connection } from "../connection/connection";
+import { h } from "../shell/dom";
+import { Player } from "./player";
+import { Recorder } from "./recorder";
+
+/** Nodes that offer a service of this name and type: the name without the service's own. */
+export function offering(connection: Connection, type: string, service: string): string[] {
+  const end = `/${service}`;
+  return connection.services.ofType(`rosbag2_interfaces/srv/${type}`)
+    .filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length));
+}
+
+export class BagsPane {
+  readonly element: HTMLElement;
+  private readonly list = h("div", { class: "bag-list" });
+  private readonly hint = h("p", { class: "hint" });
+  private shown: (Player | Recorder)[] = [];
+  private key = "";
+
+  constructor(private readonly connection: Connection) {
+    this.element = h("div", { class: "bags" }, this.hint, this.list);
+    connection.services.changed.listen(() => this.draw());
+    connection.informed.listen(() => this.draw());
+    this.draw();
+  }
+
+  private draw(): void {
+    const { connection } = this;
+    const players = offering(connection, "Seek", "seek");
+    const recorders = offering(connection, "SplitBagfile", "split_bagfile");
+    const key = `${players.join(" ")}|${recorders.join(" ")}`;
+    this.hint.hidden = key !== "|";
+    this.hint.textContent = connection.info === null || connection.allowsChanges
+      ? "No recorder or player runs. `feros bag record` and `feros bag play --clock` start one."
+      : "To steer recorders and players, start the server with --allow-changes.";
+    if (key === this.key) return;
+    this.key = key;
+    this.shown.forEach((each) => each.dispose());
+    this.shown = [
+      ...players.map((base) => new Player(connection, base)),
+      ...recorders.map((base) => new Recorder(connection, base)),
+    ];
+    this.list.replaceChildren(...this.shown.map(({ element }) => element));
+  }
+}

@@ -1,0 +1,68 @@
+// A running recorder: pause, split, snapshot, stop, and a new bag.
+
+import type { Connection } from "../connection/connection";
+import { button, h, setText } from "../shell/dom";
+import { whileVisible } from "../shell/visibility";
+import { Steering } from "./steering";
+
+const POLL_MS = 2000;
+
+export class Recorder {
+  readonly element: HTMLElement;
+  private readonly steering: Steering;
+  private readonly toggle: HTMLButtonElement;
+  private readonly state = h("output", { class: "state" }, "…");
+  private readonly endVisible: () => void;
+  private isPaused = false;
+
+  constructor(connection: Connection, readonly base: string) {
+    this.steering = new Steering(connection, base);
+    this.toggle = button("Pause", () => void this.turn());
+    const simple = (words: string, service: string): HTMLElement | false =>
+      this.steering.has(service) && button(words, () => void this.steering.call(service));
+    const uri = h("input", {
+      type: "text", placeholder: "Folder of the new bag", "aria-label": "Folder of the new bag",
+      required: true, spellcheck: "false",
+    });
+    const record = this.steering.has("record") && h("form", {
+      class: "row",
+      onsubmit: (event: Event) => {
+        event.preventDefault();
+        void this.record(uri.value.trim());
+      },
+    }, uri, h("button", { type: "submit" }, "Record"));
+    this.element = h("section", { class: "recorder", "data-base": base },
+      h("header", {}, h("span", { class: "kind" }, "Recorder"), h("h2", {}, base), this.state),
+      h("div", { class: "row" }, this.toggle, simple("Split", "split_bagfile"),
+        simple("Snapshot", "snapshot"), simple("Stop", "stop")), record, this.steering.outcome);
+    this.endVisible = whileVisible(this.element, () => {
+      const timer = setInterval(() => void this.poll(), POLL_MS);
+      void this.poll();
+      return () => clearInterval(timer);
+    });
+  }
+
+  dispose(): void {
+    this.endVisible();
+  }
+
+  private async turn(): Promise<void> {
+    await this.steering.call(this.isPaused ? "resume" : "pause");
+    await this.poll();
+  }
+
+  private async record(uri: string): Promise<void> {
+    const answer = await this.steering.call("record", { uri }, true);
+    if (answer === null) return;
+    if (answer.return_code === 0) this.steering.tell("done", `✓ records into ${uri}`);
+    else this.steering.tell("failed", `✕ ${String(answer.error_string)}`);
+  }
+
+  private async poll(): Promise<void> {
+    const answer = await this.steering.call("is_paused", {}, true);
+    if (answer === null) return;
+    this.isPaused = answer.paused === true;
+    setText(this.toggle, this.isPaused ? "Resume" : "Pause");
+    setText(this.state, this.isPaused ? "‖ paused" : "● recording");
+  }
+}

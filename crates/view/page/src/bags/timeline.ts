@@ -1,0 +1,51 @@
+// Where a player is within its bag. The player's parameters `bag.start_time_nanos` and
+// `bag.end_time_nanos` say where the bag begins and ends; without them it is what /clock has shown.
+
+import type { Connection } from "../connection/connection";
+import { type End, Signal } from "../signal";
+
+const START = "bag.start_time_nanos";
+const END = "bag.end_time_nanos";
+
+export interface Span {
+  start: bigint;
+  end: bigint;
+  /** The bag's own ends are known, not only what was seen of it. */
+  isWhole: boolean;
+}
+
+export class Timeline {
+  readonly changed = new Signal<void>();
+  now: bigint | null = null;
+  private seen: { start: bigint; end: bigint } | null = null;
+
+  constructor(private readonly connection: Connection, private readonly player: string) {}
+
+  follow(): End {
+    const endTime = this.connection.time.listen((now) => {
+      this.now = now;
+      const { start, end } = this.seen ?? { start: now, end: now };
+      this.seen = { start: now < start ? now : start, end: now > end ? now : end };
+      this.changed.emit();
+    });
+    const endParameters = this.connection.parameters.changed.listen(() => this.changed.emit());
+    this.connection.parameters.read([START, END].map((name) => `${this.player}.${name}`));
+    return () => {
+      endTime();
+      endParameters();
+    };
+  }
+
+  get span(): Span | null {
+    const start = this.parameter(START);
+    const end = this.parameter(END);
+    if (start !== null && end !== null && end > start) return { start, end, isWhole: true };
+    return this.seen === null ? null : { ...this.seen, isWhole: false };
+  }
+
+  private parameter(name: string): bigint | null {
+    const value = this.connection.parameters.values.get(`${this.player}.${name}`)?.value;
+    return typeof value === "number" && Number.isFinite(value) && value > 0
+      ? BigInt(Math.round(value)) : null;
+  }
+}

@@ -1,0 +1,153 @@
+// Topics that the server advertises, and what of them the page watches: one subscription per topic,
+// only while something visible shows it, as often as the most demanding of its watchers asks.
+
+import { Codec, type Value } from "../decode/codec";
+import { type End, Signal } from "../signal";
+import type { ChannelInfo, MessageFrame } from "./protocol";
+
+export class Channel {
+  readonly codec: Codec;
+  readonly topic: string;
+  readonly type: string;
+
+  constructor(readonly info: ChannelInfo) {
+    this.codec = new Codec(info.schema);
+    this.topic = info.topic;
+    this.type = info.schemaName;
+  }
+}
+
+/** One message; decoded when first looked at, and at most once. */
+export class Message {
+  private decoded: Value | null = null;
+
+  constructor(
+    readonly channel: Channel,
+    readonly timeNanos: bigint,
+    readonly bytes: Uint8Array,
+  ) {}
+
+  /** Throws where the bytes are not of the channel's schema. */
+  get value(): Value {
+    this.decoded ??= this.channel.codec.decode(this.bytes);
+    return this.decoded;
+  }
+}
+
+/** Messages per second; `null` asks for each: what is not whole without the others. */
+export type Rate = number | null;
+/** What a watcher asks for, once it is known what the topic has. */
+export type RateOf = (channel: Channel) => Rate;
+
+/** As for transforms, of which each message tells of other frames. */
+export const everyMessage: RateOf = () => null;
+
+interface Watcher {
+  rateOf: RateOf;
+  receive: (message: Message) => void;
+}
+
+interface Subscription {
+  id: number;
+  channel: Channel;
+  rate: Rate;
+}
+
+type Send = (text: object) => void;
+
+export class Channels {
+  readonly changed = new Signal<void>();
+  readonly byTopic = new Map<string, Channel>();
+  private readonly byId = new Map<number, Channel>();
+  private readonly watchers = new Map<string, Set<Watcher>>();
+  private readonly subscriptions = new Map<string, Subscription>();
+  private readonly subscriptionsById = new Map<number, Subscription>();
+  private nextId = 1;
+
+  constructor(private readonly send: Send) {}
+
+  /** Receives the messages of a topic, now or once it is advertised, until ended. */
+  watch(topic: string, rateOf: RateOf, receive: (message: Message) => void): End {
+    const watcher: Watcher = { rateOf, receive };
+    let watchers = this.watchers.get(topic);
+    if (watchers === undefined) this.watchers.set(topic, (watchers = new Set()));
+    watchers.add(watcher);
+    this.settle(topic);
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.watchers.get(topic) === watchers) {
+        this.watchers.delete(topic);
+      }
+      this.settle(topic);
+    };
+  }
+
+  get watchedTopics(): string[] {
+    return [...this.subscriptions.keys()];
+  }
+
+  advertise(infos: ChannelInfo[]): void {
+    for (const info of infos) {
+      const channel = new Channel(info);
+      this.byId.set(info.id, channel);
+      // A topic of two types has two channels; the first one stays, figures name the others.
+      if (!this.byTopic.has(info.topic)) this.byTopic.set(info.topic, channel);
+    }
+    for (const info of infos) this.settle(info.topic);
+    this.changed.emit();
+  }
+
+  unadvertise(ids: number[]): void {
+    for (const id of ids) {
+      const channel = this.byId.get(id);
+      this.byId.delete(id);
+      if (channel === undefined || this.byTopic.get(channel.topic) !== channel) continue;
+      this.byTopic.delete(channel.topic);
+      const other = [...this.byId.values()].find((each) => each.topic === channel.topic);
+      if (other !== undefined) this.byTopic.set(channel.topic, other);
+      this.settle(channel.topic);
+    }
+    this.changed.emit();
+  }
+
+  /** A new connection knows nothing of the subscriptions and channels of the last one. */
+  reset(): void {
+    this.byId.clear();
+    this.byTopic.clear();
+    this.subscriptions.clear();
+    this.subscriptionsById.clear();
+    this.changed.emit();
+  }
+
+  deliver(frame: MessageFrame): void {
+    const subscription = this.subscriptionsById.get(frame.subscriptionId);
+    if (subscription === undefined) return;
+    const message = new Message(subscription.channel, frame.timeNanos, frame.payload);
+    for (const watcher of [...(this.watchers.get(subscription.channel.topic) ?? [])]) {
+      watcher.receive(message);
+    }
+  }
+
+  /** Makes the subscription of a topic what its watchers ask for together. */
+  private settle(topic: string): void {
+    const channel = this.byTopic.get(topic);
+    const watchers = [...(this.watchers.get(topic) ?? [])];
+    const old = this.subscriptions.get(topic);
+    const isWanted = channel !== undefined && watchers.length > 0;
+    const rates = isWanted ? watchers.map(({ rateOf }) => rateOf(channel)) : [];
+    const rate = rates.includes(null) ? null : Math.max(...(rates as number[]));
+    if (old !== undefined && isWanted && old.channel === channel && old.rate === rate) return;
+    if (old !== undefined) {
+      this.subscriptions.delete(topic);
+      this.subscriptionsById.delete(old.id);
+      this.send({ op: "unsubscribe", subscriptionIds: [old.id] });
+    }
+    if (!isWanted) return;
+    const subscription = { id: this.nextId++, channel, rate };
+    this.subscriptions.set(topic, subscription);
+    this.subscriptionsById.set(subscription.id, subscription);
+    const limit = rate === null ? {} : { maxRateHz: rate };
+    const entry = { id: subscription.id, channelId: channel.info.id, ...limit };
+    this.send({ op: "subscribe", subscriptions: [entry] });
+  }
+}

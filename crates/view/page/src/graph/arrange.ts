@@ -1,0 +1,86 @@
+// Where boxes and edges lie: in layers from left to right or from top to bottom, whichever is
+// larger in the room there is.
+
+import { Graph as LayeredGraph, layout } from "@dagrejs/dagre";
+import type { Graph } from "./model";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface BoxPlace extends Point {
+  width: number;
+  height: number;
+}
+
+export interface EdgePlace {
+  points: Point[];
+  /** Where the words of the edge stand, if it has some. */
+  label: Point | null;
+}
+
+export interface Arrangement {
+  width: number;
+  height: number;
+  boxes: Map<string, BoxPlace>;
+  edges: Map<string, EdgePlace>;
+}
+
+const LABEL_WIDTH = 112;
+const LABEL_HEIGHT = 40;
+const LETTER_WIDTH = 7;
+const MOST_LETTERS = 34;
+
+/** A long name keeps its end, which tells it from its neighbours. */
+export function shortName(name: string): string {
+  return name.length <= MOST_LETTERS ? name : `…${name.slice(1 - MOST_LETTERS)}`;
+}
+
+/** The same for the same structure: positions follow from it alone. */
+export function structureOf(graph: Graph): string {
+  return [...graph.boxes.keys(), ...graph.edges.keys()].sort().join("\n");
+}
+
+export function arrange(graph: Graph, width: number, height: number): Arrangement {
+  const [across, down] = [layers(graph, false), layers(graph, true)];
+  const scale = (each: Arrangement): number => Math.min(width / each.width, height / each.height);
+  return scale(down) > scale(across) ? down : across;
+}
+
+function layers(graph: Graph, isDown: boolean): Arrangement {
+  const layered = new LayeredGraph();
+  layered.setGraph({
+    rankdir: isDown ? "TB" : "LR",
+    nodesep: isDown ? 24 : 20,
+    ranksep: isDown ? 26 : 30,
+    edgesep: 14,
+    marginx: 20,
+    marginy: 20,
+  });
+  layered.setDefaultEdgeLabel(() => ({}));
+  for (const { id, kind, name } of [...graph.boxes.values()].sort(byId)) {
+    const letters = Math.max(shortName(name).length, kind === "topic" ? 18 : 8);
+    layered.setNode(id, { width: letters * LETTER_WIDTH + 26, height: 40 });
+  }
+  for (const { id, from, to, kind } of [...graph.edges.values()].sort(byId)) {
+    const label = kind === "receive"
+      ? { width: LABEL_WIDTH, height: LABEL_HEIGHT, labelpos: "c" } : {};
+    layered.setEdge(from, to, { ...label, id });
+  }
+  layout(layered);
+  const boxes = new Map<string, BoxPlace>();
+  for (const id of layered.nodes()) boxes.set(id, layered.node(id) as BoxPlace);
+  const edges = new Map<string, EdgePlace>();
+  for (const each of layered.edges()) {
+    const edge = layered.edge(each) as { points: Point[]; x?: number; y?: number; id: string };
+    const label = edge.x === undefined ? null : { x: edge.x, y: edge.y ?? 0 };
+    edges.set(edge.id, { points: edge.points, label });
+  }
+  const { width, height } = layered.graph() as { width: number; height: number };
+  return { width, height, boxes, edges };
+}
+
+function byId(one: { id: string }, other: { id: string }): number {
+  return one.id < other.id ? -1 : 1;
+}

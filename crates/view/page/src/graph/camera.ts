@@ -1,0 +1,121 @@
+// Moving over the graph: wheel, drag, two fingers, keys and buttons.
+
+interface View {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+const LEAST = 0.1;
+const MOST = 4;
+
+export class Camera {
+  private view: View = { x: 0, y: 0, scale: 1 };
+  private readonly fingers = new Map<number, { x: number; y: number }>();
+  private hasMoved = false;
+
+  constructor(
+    private readonly root: SVGSVGElement,
+    private readonly layer: SVGGElement,
+    private readonly moved: () => void,
+  ) {
+    root.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const { x, y } = this.within(event);
+      this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
+    }, { passive: false });
+    root.addEventListener("pointerdown", (event) => {
+      this.fingers.set(event.pointerId, this.within(event));
+      this.hasMoved = false;
+    });
+    root.addEventListener("pointermove", (event) => this.drag(event));
+    for (const name of ["pointerup", "pointercancel", "pointerleave"] as const) {
+      root.addEventListener(name, (event) => this.fingers.delete(event.pointerId));
+    }
+    // The end of a drag is no click on what happens to be there.
+    root.addEventListener("click", (event) => {
+      if (this.hasMoved) event.stopPropagation();
+      this.hasMoved = false;
+    }, { capture: true });
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Where the view is; `null` sets nothing. */
+  get place(): number[] {
+    const { x, y, scale } = this.view;
+    return [Math.round(x), Math.round(y), Math.round(scale * 100) / 100];
+  }
+
+  set place(place: number[]) {
+    const [x, y, scale] = place;
+    if (place.length !== 3 || !place.every(Number.isFinite)) return;
+    this.view = { x: x!, y: y!, scale: Math.min(Math.max(scale!, LEAST), MOST) };
+    this.apply();
+  }
+
+  fit(width: number, height: number): void {
+    const { clientWidth, clientHeight } = this.root;
+    if (width <= 0 || height <= 0 || clientWidth === 0) return;
+    const scale = Math.min(clientWidth / width, clientHeight / height, 1.25);
+    // A large graph begins at its start instead of shrinking beyond reading.
+    this.view.scale = Math.max(scale, 0.35);
+    this.view.x = Math.max(0, (clientWidth - width * this.view.scale) / 2);
+    this.view.y = Math.max(0, (clientHeight - height * this.view.scale) / 2);
+    this.apply();
+  }
+
+  zoom(factor: number, x = this.root.clientWidth / 2, y = this.root.clientHeight / 2): void {
+    const scale = Math.min(Math.max(this.view.scale * factor, LEAST), MOST);
+    const part = scale / this.view.scale;
+    this.view = { x: x - (x - this.view.x) * part, y: y - (y - this.view.y) * part, scale };
+    this.apply();
+    this.moved();
+  }
+
+  private within(event: MouseEvent): { x: number; y: number } {
+    const box = this.root.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  private drag(event: PointerEvent): void {
+    const last = this.fingers.get(event.pointerId);
+    if (last === undefined) return;
+    const here = this.within(event);
+    const isFar = Math.hypot(here.x - last.x, here.y - last.y) > 3;
+    if (!isFar && !this.hasMoved) return;
+    const other = [...this.fingers].find(([id]) => id !== event.pointerId)?.[1];
+    if (other !== undefined) {
+      const before = Math.hypot(last.x - other.x, last.y - other.y);
+      const now = Math.hypot(here.x - other.x, here.y - other.y);
+      if (before > 0) this.zoom(now / before, (here.x + other.x) / 2, (here.y + other.y) / 2);
+    } else {
+      this.view.x += here.x - last.x;
+      this.view.y += here.y - last.y;
+      this.apply();
+      this.moved();
+    }
+    this.hasMoved = true;
+    this.fingers.set(event.pointerId, here);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const steps: Record<string, [number, number]> = {
+      ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60],
+    };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      this.view.x += step[0];
+      this.view.y += step[1];
+      this.apply();
+      this.moved();
+    } else if (event.key === "+") this.zoom(1.25);
+    else if (event.key === "-") this.zoom(0.8);
+    else return;
+    event.preventDefault();
+  }
+
+  private apply(): void {
+    const { x, y, scale } = this.view;
+    this.layer.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+  }
+}

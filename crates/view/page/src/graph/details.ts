@@ -1,0 +1,166 @@
+// What is known of the chosen box or edge; without one, of the whole system.
+
+import type { CallFigures, EdgeFigures, Figures, Mismatch, TopicFigures } from "../connection/protocol";
+import { button, h, svg } from "../shell/dom";
+import { bytes, hertz, nanoseconds } from "../shell/units";
+import type { Box, Edge, Graph } from "./model";
+import { lookOf, ORDER } from "./transports";
+
+export interface Actions {
+  choose: (id: string) => void;
+  openTopic: (topic: string) => void;
+}
+
+export function detailsOf(
+  figures: Figures,
+  graph: Graph,
+  chosen: string,
+  actions: Actions,
+): HTMLElement[] {
+  const edge = graph.edges.get(chosen);
+  if (edge?.topic !== undefined) return topicDetails(edge.topic, edge.pairs, edge, actions);
+  const box = graph.boxes.get(chosen) ?? graph.boxes.get(edge?.from ?? "");
+  if (box?.topic !== undefined) {
+    const pairs = figures.edges.filter((each) => each.topic === box.name);
+    return topicDetails(box.topic, pairs, null, actions);
+  }
+  if (box?.call !== undefined) return callDetails(box, box.call, actions);
+  if (box !== undefined) return nodeDetails(figures, graph, box, actions);
+  return overview(figures, actions);
+}
+
+function facts(pairs: [string, string | null][]): HTMLElement {
+  const list = h("dl");
+  for (const [name, value] of pairs) {
+    if (value !== null) list.append(h("dt", {}, name), h("dd", {}, value));
+  }
+  return list;
+}
+
+function mismatchBlock(mismatch: Mismatch, onClick?: () => void): HTMLElement {
+  return h("div", { class: "mismatch" },
+    h("strong", {}, "✕ Mismatch"),
+    h("p", {}, `${mismatch.publisher} → ${mismatch.subscription}: ${mismatch.problem}`),
+    h("p", {}, h("b", {}, "Cure: "), mismatch.cure),
+    onClick && button("Show", onClick));
+}
+
+function topicDetails(
+  topic: TopicFigures,
+  pairs: EdgeFigures[],
+  edge: Edge | null,
+  actions: Actions,
+): HTMLElement[] {
+  const age = topic.ageNanos;
+  const mismatches = edge === null ? topic.mismatches : edge.mismatches;
+  return [
+    h("h2", {}, topic.name),
+    h("p", { class: "dim" }, edge === null ? "topic" : `topic, to ${edge.to.slice(5)}`),
+    ...mismatches.map((each) => mismatchBlock(each)),
+    facts([
+      ["Type", topic.types.join(", ")],
+      ["Rate", topic.rateHz === null ? "not measured" : hertz(topic.rateHz)],
+      ["Size", topic.sizeBytes === null ? null : bytes(topic.sizeBytes)],
+      ["Traffic", topic.bytesPerSecond === null ? null : `${bytes(topic.bytesPerSecond)}/s`],
+      ["Latency", age && `p50 ${nanoseconds(age.p50)}, p99 ${nanoseconds(age.p99)}`],
+      ["Lost", topic.lost === null ? null : String(topic.lost)],
+      ["Publishers", String(topic.publishers)],
+      ["Subscriptions", String(topic.subscriptions)],
+    ]),
+    button("Show messages", () => actions.openTopic(topic.name)),
+    h("h3", {}, "Matches"),
+    matches(pairs),
+  ];
+}
+
+function matches(pairs: EdgeFigures[]): HTMLElement {
+  if (pairs.length === 0) return h("p", { class: "dim" }, "None.");
+  const list = h("ul", { class: "matches" });
+  for (const pair of pairs.slice(0, 200)) {
+    const { word } = lookOf(pair.transport);
+    const qos = `${pair.reliability}, ${pair.durability}`.replaceAll("_", " ");
+    list.append(h("li", {}, h("span", { class: `badge ${pair.transport}` }, word),
+      h("span", {}, `${pair.publisher} → ${pair.subscription}`),
+      h("span", { class: "dim" }, pair.why === null ? qos : `${qos}; ${pair.why}`)));
+  }
+  return list;
+}
+
+function callDetails(box: Box, call: CallFigures, actions: Actions): HTMLElement[] {
+  return [
+    h("h2", {}, call.name),
+    h("p", { class: "dim" }, box.kind),
+    facts([["Type", call.type]]),
+    h("h3", {}, "Servers"), names(call.servers, "node", actions),
+    h("h3", {}, "Clients"), names(call.clients, "node", actions),
+  ];
+}
+
+function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions): HTMLElement[] {
+  const node = figures.nodes.find((each) => each.name === box.name);
+  const edges = [...graph.edges.values()];
+  const out = edges.filter((edge) => edge.from === box.id && edge.kind === "send");
+  const into = edges.filter((edge) => edge.to === box.id && edge.kind === "receive");
+  const served = [...figures.services, ...figures.actions]
+    .filter(({ servers }) => servers.includes(box.name)).map(({ name }) => name);
+  const kinds = ["node", node?.isLifecycle && "lifecycle", node?.isContainer && "container"];
+  return [
+    h("h2", {}, box.name),
+    h("p", { class: "dim" }, kinds.filter(Boolean).join(", ")),
+    facts([
+      ["Process", node?.pid?.toString() ?? "not on this host"],
+      ["Processor", cpuText(node?.cpu)],
+      ["Memory", node?.pssBytes ? bytes(node.pssBytes) : null],
+    ]),
+    h("h3", {}, "Publishes"), names(out.map(({ to }) => to.slice(6)), "topic", actions),
+    h("h3", {}, "Subscribes to"), names(into.map(({ from }) => from.slice(6)), "topic", actions),
+    h("h3", {}, "Serves"), h("p", { class: "dim" }, served.join(", ") || "Nothing."),
+  ];
+}
+
+/** A share of one core, as the figures say it. */
+export function cpuText(cpu: number | null | undefined): string | null {
+  return cpu === null || cpu === undefined ? null : `${(cpu * 100).toFixed(1)} % of a core`;
+}
+
+function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {
+  if (list.length === 0) return h("p", { class: "dim" }, "Nothing.");
+  return h("ul", { class: "names" }, ...list.sort().slice(0, 200).map((name) =>
+    h("li", {}, button(name, () => actions.choose(`${kind} ${name}`), { class: "link" }))));
+}
+
+function overview(figures: Figures, actions: Actions): HTMLElement[] {
+  const mismatches = figures.topics.flatMap((topic) =>
+    topic.mismatches.map((each) => mismatchBlock(each, () => actions.choose(`topic ${topic.name}`))));
+  const counted = (name: keyof TopicFigures["transports"]): number =>
+    figures.topics.reduce((sum, topic) => sum + (topic.transports[name] ?? 0), 0);
+  const legend = h("ul", { class: "legend" }, ...ORDER.map((transport) => {
+    const { word, dash, width } = lookOf(transport);
+    const line = svg("line", {
+      x1: 0, y1: 6, x2: 40, y2: 6, class: "line", "stroke-width": width, "stroke-dasharray": dash,
+    });
+    const group = svg("g", { class: `edge ${transport}` }, line);
+    const sample = svg("svg", { width: 40, height: 12, "aria-hidden": "true" }, group);
+    const item = h("li", {}, h("span", { class: "path" }, word), h("output", {},
+      String(counted(transport))));
+    item.prepend(sample);
+    return item;
+  }));
+  const { connections } = figures;
+  return [
+    h("h2", {}, figures.host),
+    ...mismatches,
+    h("h3", {}, "Matches by transport"),
+    legend,
+    facts([
+      ["Nodes", String(figures.nodes.length)],
+      ["Topics", String(figures.topics.length)],
+      ["Services", String(figures.services.length)],
+      ["Actions", String(figures.actions.length)],
+      ["Views open", String(connections.count)],
+      ["Sent to views", `${bytes(connections.sentBytesPerSecond)}/s`],
+      ["Left out", `${connections.droppedMessages} messages`],
+    ]),
+    h("p", { class: "dim" }, "Choose a box or a line for its figures."),
+  ];
+}

@@ -1,0 +1,70 @@
+// What every view of messages is: an element that lives in the grid, a state that the address
+// keeps, and an end.
+
+import type { RateOf } from "../connection/channels";
+import type { Connection } from "../connection/connection";
+import type { Part } from "../shell/layout";
+
+export const KINDS = ["tree", "text", "plot", "image", "scene"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const KIND_NAMES: Record<Kind, string> = {
+  tree: "Tree",
+  text: "Text",
+  plot: "Plot",
+  image: "Image",
+  scene: "3D",
+};
+
+export interface Panel {
+  readonly kind: Kind;
+  readonly element: HTMLElement;
+  title(): string;
+  /** What the address keeps of it. */
+  state(): Part;
+  dispose(): void;
+}
+
+export interface PanelContext {
+  connection: Connection;
+  /** The state of a panel changed: the address has to. */
+  changed: () => void;
+  /** Plots a field, in the plot that was used last or a new one. */
+  plot: (path: string) => void;
+}
+
+/** `sensor_msgs/msg/Image` and `sensor_msgs/Image` are the same type. */
+export function shortType(type: string): string {
+  return type.replace("/msg/", "/");
+}
+
+const IMAGES = new Set(["sensor_msgs/Image", "sensor_msgs/CompressedImage"]);
+export const SPATIAL = new Set([
+  "sensor_msgs/PointCloud2",
+  "sensor_msgs/LaserScan",
+  "nav_msgs/OccupancyGrid",
+  "nav_msgs/Path",
+  "nav_msgs/Odometry",
+  "geometry_msgs/PoseStamped",
+  "geometry_msgs/PoseWithCovarianceStamped",
+  "geometry_msgs/PoseArray",
+  "visualization_msgs/Marker",
+  "visualization_msgs/MarkerArray",
+]);
+const TEXTS = new Set(["std_msgs/String"]);
+
+/** Views that can show a type, the best one first. */
+export function kindsFor(type: string): Kind[] {
+  const short = shortType(type);
+  if (IMAGES.has(short)) return ["image", "tree", "text"];
+  if (SPATIAL.has(short) || short === "tf2_msgs/TFMessage") return ["scene", "tree", "text"];
+  if (TEXTS.has(short)) return ["text", "tree"];
+  return ["tree", "plot", "text"];
+}
+
+/** What a view asks for: less of what is large, all of what would stay away for good. */
+export const rateFor: RateOf = ({ type }) => {
+  const short = shortType(type);
+  if (short.startsWith("visualization_msgs/Marker")) return null;
+  return IMAGES.has(short) || short === "sensor_msgs/PointCloud2" ? 10 : 30;
+};

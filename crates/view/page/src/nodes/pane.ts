@@ -1,0 +1,131 @@
+// The pane of nodes: processes, processor and memory of all; lifecycle and components of one.
+
+import type { Connection } from "../connection/connection";
+import type { Figures, NodeFigures } from "../connection/protocol";
+import { h, setText } from "../shell/dom";
+import { type Layout, textOf } from "../shell/layout";
+import { bytes } from "../shell/units";
+import { whileVisible } from "../shell/visibility";
+import { Components } from "./components";
+import { Lifecycle } from "./lifecycle";
+
+export class NodesPane {
+  readonly element: HTMLElement;
+  readonly filter: HTMLInputElement;
+  private readonly body = h("tbody");
+  private readonly details = h("aside", { class: "details", "aria-label": "Node" });
+  private chosen = "";
+  private shownKey = "";
+  private lifecycle: Lifecycle | null = null;
+
+  constructor(private readonly connection: Connection, private readonly layout: Layout) {
+    this.filter = h("input", {
+      type: "search", placeholder: "Filter nodes", "aria-label": "Filter nodes", class: "filter",
+      oninput: () => this.draw(connection.figures.latest),
+    });
+    const heads = ["Node", "Kind", "Process", "Processor", "Memory"];
+    const table = h("table", {}, h("thead", {}, h("tr", {},
+      ...heads.map((head) => h("th", { scope: "col" }, head)))), this.body);
+    this.element = h("div", { class: "nodes" }, h("div", { class: "row bar" }, this.filter),
+      h("div", { class: "split" },
+        h("div", { class: "scroll", tabindex: "0", "aria-label": "List of nodes", role: "region" },
+          table), this.details));
+    const restore = (): void => {
+      this.chosen = textOf(layout.part("nodes").n, "");
+      this.shownKey = "";
+      this.draw(connection.figures.latest);
+    };
+    restore();
+    layout.replaced.listen(restore);
+    connection.services.changed.listen(() => this.showChosen(connection.figures.latest));
+    whileVisible(this.element, () => {
+      const end = connection.figures.follow((figures) => this.draw(figures));
+      this.shownKey = "";
+      this.draw(connection.figures.latest);
+      return () => {
+        end();
+        this.clearDetails();
+      };
+    });
+  }
+
+  private draw(figures: Figures | null): void {
+    const words = this.filter.value.toLowerCase();
+    const nodes = (figures?.nodes ?? []).filter(({ name }) => name.toLowerCase().includes(words))
+      .sort((one, other) => one.name.localeCompare(other.name)).slice(0, 1000);
+    const rows = new Map([...this.body.children].map((row) => [row.getAttribute("data-name"), row]));
+    nodes.forEach((node, at) => {
+      let row = rows.get(node.name);
+      if (row === undefined) row = this.row(node.name);
+      rows.delete(node.name);
+      if (this.body.children[at] !== row) this.body.insertBefore(row, this.body.children[at] ?? null);
+      this.fill(row, node);
+    });
+    for (const row of rows.values()) row.remove();
+    this.showChosen(figures);
+  }
+
+  private row(name: string): HTMLElement {
+    const choose = h("button", {
+      type: "button", class: "link",
+      onclick: () => {
+        this.chosen = this.chosen === name ? "" : name;
+        this.layout.set("nodes", this.chosen === "" ? {} : { n: this.chosen });
+        this.draw(this.connection.figures.latest);
+      },
+    }, name);
+    return h("tr", { "data-name": name }, h("th", { scope: "row" }, choose), h("td"), h("td"),
+      h("td"), h("td"));
+  }
+
+  private fill(row: Element, node: NodeFigures): void {
+    const kind = [node.isLifecycle && "lifecycle", node.isContainer && "container"].filter(Boolean);
+    const cells = [
+      kind.join(", "),
+      node.pid === null ? "elsewhere" : String(node.pid),
+      node.cpu === null ? "" : `${(node.cpu * 100).toFixed(1)} %`,
+      node.pssBytes === null ? "" : bytes(node.pssBytes),
+    ];
+    cells.forEach((text, at) => setText(row.children[at + 1]!, text));
+    row.classList.toggle("chosen", node.name === this.chosen);
+    row.querySelector("button")?.setAttribute("aria-pressed", String(node.name === this.chosen));
+  }
+
+  private showChosen(figures: Figures | null): void {
+    const node = figures?.nodes.find(({ name }) => name === this.chosen);
+    const { services } = this.connection;
+    const hasLifecycle = node !== undefined && services.has(`${node.name}/get_state`);
+    const hasComponents = node !== undefined && services.has(`${node.name}/_container/list_nodes`);
+    const key = node === undefined ? "none" : `${node.name} ${hasLifecycle} ${hasComponents}`;
+    if (key === this.shownKey) return;
+    this.shownKey = key;
+    this.clearDetails();
+    if (node === undefined) {
+      this.details.append(h("p", { class: "dim" }, "Choose a node."));
+      return;
+    }
+    const served = figures?.services.filter(({ servers }) => servers.includes(node.name)) ?? [];
+    this.details.append(h("h2", {}, node.name));
+    if (hasLifecycle) {
+      this.lifecycle = new Lifecycle(this.connection, node.name);
+      this.details.append(this.lifecycle.element);
+    }
+    if (hasComponents) {
+      this.details.append(new Components(this.connection, node.name).element);
+    }
+    if ((node.isLifecycle && !hasLifecycle) || (node.isContainer && !hasComponents)) {
+      this.details.append(h("p", { class: "hint warn" },
+        "To steer it, start the server with --allow-changes."));
+    }
+    if (served.length === 0) return;
+    this.details.append(h("h3", {}, "Services"), h("ul", { class: "names" },
+      ...served.slice(0, 200).map(({ name, type }) =>
+        h("li", {}, name, " ", h("span", { class: "dim" }, type)))));
+  }
+
+  private clearDetails(): void {
+    this.lifecycle?.dispose();
+    this.lifecycle = null;
+    this.details.replaceChildren();
+  }
+}

@@ -1,0 +1,152 @@
+// One parameter: its value in a field that fits its type, and what came of a change.
+
+import type { Parameter, ParameterValue } from "../connection/protocol";
+import { button, h, setText } from "../shell/dom";
+
+export interface Description {
+  description: string;
+  readOnly: boolean;
+  constraints: string;
+}
+
+type Set = (parameter: Parameter) => Promise<Parameter | null>;
+
+export function valueText(value: ParameterValue | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Whether two values are the same; doubles by a part in a million million. */
+function isSame(one: ParameterValue | undefined, other: ParameterValue | undefined): boolean {
+  if (typeof one === "number" && typeof other === "number") {
+    return Math.abs(one - other) <= 1e-12 * Math.max(1, Math.abs(one), Math.abs(other));
+  }
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The value that a text means for a parameter of this kind; throws with what is expected. */
+export function parseValue(text: string, like: Parameter): ParameterValue {
+  const { value, type } = like;
+  if (typeof value === "string") return text;
+  if (typeof value === "number") {
+    const number = Number(text);
+    const isNumber = text.trim() !== "" && Number.isFinite(number);
+    if (!isNumber) throw new Error("A number is expected.");
+    if (type !== "float64" && !Number.isSafeInteger(number)) {
+      throw new Error("An integer is expected.");
+    }
+    return number;
+  }
+  let parsed: ParameterValue;
+  try {
+    parsed = JSON.parse(text) as ParameterValue;
+  } catch {
+    throw new Error("A list as [1, 2, 3] is expected.");
+  }
+  if (Array.isArray(value) && !Array.isArray(parsed)) {
+    throw new Error("A list as [1, 2, 3] is expected.");
+  }
+  return parsed;
+}
+
+export class Editor {
+  readonly element: HTMLElement;
+  private readonly input: HTMLInputElement;
+  private readonly outcome = h("span", { class: "outcome", role: "status" });
+  private readonly description = h("span", { class: "dim description" });
+  private isEdited = false;
+
+  constructor(
+    private parameter: Parameter,
+    label: string,
+    private readonly set: Set,
+    canSet: boolean,
+  ) {
+    const isFlag = typeof parameter.value === "boolean";
+    const isNumber = typeof parameter.value === "number";
+    this.input = h("input", {
+      type: isFlag ? "checkbox" : "text",
+      inputmode: isNumber ? "decimal" : null,
+      "aria-label": parameter.name,
+      spellcheck: "false",
+      disabled: !canSet,
+      onkeydown: (event: KeyboardEvent) => {
+        if (event.key === "Escape") this.restore();
+      },
+      oninput: () => {
+        this.isEdited = true;
+        this.element.classList.add("edited");
+      },
+      onchange: () => {
+        if (isFlag) void this.send(this.input.checked);
+      },
+    });
+    const form = h("form", {
+      onsubmit: (event: Event) => {
+        event.preventDefault();
+        if (!isFlag) this.submit();
+      },
+    }, this.input, !isFlag && h("button", { type: "submit", disabled: !canSet }, "Set"),
+    !isFlag && button("Undo", () => this.restore(), { class: "undo" }));
+    this.element = h("li", { class: "parameter", "data-name": parameter.name },
+      h("span", { class: "name" }, label), form, h("span", { class: "dim type" }, this.typeName()),
+      this.outcome, this.description);
+    this.show(parameter);
+  }
+
+  /** A new value from the node; what the user is writing stays. */
+  show(parameter: Parameter): void {
+    this.parameter = parameter;
+    if (this.isEdited) return;
+    if (typeof parameter.value === "boolean") this.input.checked = parameter.value;
+    else this.input.value = valueText(parameter.value);
+  }
+
+  describe({ description, readOnly, constraints }: Description): void {
+    const words = [readOnly ? "read only" : "", description, constraints].filter(Boolean);
+    setText(this.description, words.join(" · "));
+    if (readOnly) {
+      this.input.disabled = true;
+      this.element.querySelector("button")?.setAttribute("disabled", "");
+    }
+  }
+
+  private typeName(): string {
+    const { value, type } = this.parameter;
+    if (Array.isArray(value)) return type === "float64_array" ? "double[]" : "list";
+    if (typeof value === "number") return type === "float64" ? "double" : "integer";
+    return type === "byte_array" ? "bytes" : typeof value === "boolean" ? "bool" : typeof value;
+  }
+
+  private restore(): void {
+    this.isEdited = false;
+    this.element.classList.remove("edited");
+    this.tell("", "");
+    this.show(this.parameter);
+  }
+
+  private submit(): void {
+    try {
+      void this.send(parseValue(this.input.value, this.parameter));
+    } catch (error) {
+      this.tell("failed", (error as Error).message);
+    }
+  }
+
+  private async send(value: ParameterValue): Promise<void> {
+    this.tell("", "setting …");
+    const { name, type } = this.parameter;
+    const now = await this.set({ name, value, ...(type === undefined ? {} : { type }) });
+    this.isEdited = false;
+    this.element.classList.remove("edited");
+    if (now === null) this.tell("failed", "✕ the node did not answer");
+    else if (isSame(now.value, value)) this.tell("done", "✓ set");
+    else this.tell("failed", `✕ refused; it is ${valueText(now.value)}`);
+    this.show(now ?? this.parameter);
+  }
+
+  private tell(kind: string, words: string): void {
+    this.outcome.className = `outcome ${kind}`;
+    setText(this.outcome, words);
+  }
+}

@@ -1,0 +1,80 @@
+// The tree of frames in the scene: axes, names, and lines to the parents.
+
+import {
+  AxesHelper, BufferAttribute, BufferGeometry, Group, LineDashedMaterial, LineSegments, Vector3,
+} from "three";
+import { labelOf } from "./labels";
+import { free } from "./layer";
+import type { Transforms } from "./transforms";
+
+const MOST_FRAMES = 200;
+
+export class Frames {
+  readonly object = new Group();
+  private readonly axes = new Map<string, Group>();
+  private readonly links = new LineSegments(
+    new BufferGeometry(),
+    new LineDashedMaterial({ color: 0x888888, dashSize: 0.1, gapSize: 0.06 }),
+  );
+  private colour = "";
+  private halo = "";
+
+  constructor() {
+    this.links.frustumCulled = false;
+    this.object.add(this.links);
+  }
+
+  update(transforms: Transforms, fixed: string, [colour, halo]: [string, string]): void {
+    if (colour !== this.colour) this.clear();
+    this.colour = colour;
+    this.halo = halo;
+    const names = transforms.names().slice(0, MOST_FRAMES);
+    const places = new Map<string, Vector3>();
+    const left = new Set(this.axes.keys());
+    for (const name of names) {
+      const matrix = transforms.lookup(fixed, name, null);
+      if (matrix === null) continue;
+      left.delete(name);
+      const axes = this.axes.get(name) ?? this.make(name);
+      axes.matrix.copy(matrix);
+      axes.matrixWorldNeedsUpdate = true;
+      places.set(name, new Vector3().setFromMatrixPosition(matrix));
+    }
+    for (const name of left) {
+      const axes = this.axes.get(name);
+      if (axes !== undefined) free(axes);
+      this.axes.delete(name);
+    }
+    this.link(transforms, places);
+  }
+
+  clear(): void {
+    for (const axes of this.axes.values()) free(axes);
+    this.axes.clear();
+  }
+
+  private make(name: string): Group {
+    const group = new Group();
+    group.matrixAutoUpdate = false;
+    const axes = new AxesHelper(0.35);
+    const label = labelOf(name, this.colour, 0.035, true, this.halo);
+    label.center.set(0.5, -0.35);
+    group.add(axes, label);
+    this.axes.set(name, group);
+    this.object.add(group);
+    return group;
+  }
+
+  private link(transforms: Transforms, places: Map<string, Vector3>): void {
+    const points: number[] = [];
+    for (const [name, place] of places) {
+      const parent = places.get(transforms.parentOf(name) ?? "");
+      if (parent !== undefined) points.push(...place.toArray(), ...parent.toArray());
+    }
+    this.links.geometry.dispose();
+    this.links.geometry = new BufferGeometry();
+    const positions = new BufferAttribute(new Float32Array(points), 3);
+    this.links.geometry.setAttribute("position", positions);
+    this.links.computeLineDistances();
+  }
+}

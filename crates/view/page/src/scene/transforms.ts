@@ -1,0 +1,164 @@
+// Where frames are: the last seconds of each transform of /tf, all of /tf_static, and the pose of
+// one frame in another at a time.
+
+import { Matrix4, Quaternion, Vector3 } from "three";
+
+const KEPT_SECONDS = 10;
+const MOST_SAMPLES = 600;
+const MOST_FRAMES = 2000;
+const DEEPEST = 100;
+const ONE = new Vector3(1, 1, 1);
+
+export interface Xyz {
+  x: number;
+  y: number;
+  z: number;
+}
+
+export interface Pose {
+  position: Xyz;
+  orientation: Xyz & { w: number };
+}
+
+export interface Header {
+  stamp: { sec: number; nanosec: number };
+  frame_id: string;
+}
+
+export interface TransformStamped {
+  header: Header;
+  child_frame_id: string;
+  transform: { translation: Xyz; rotation: Xyz & { w: number } };
+}
+
+interface Sample {
+  time: number;
+  position: Vector3;
+  rotation: Quaternion;
+}
+
+interface Frame {
+  parent: string;
+  samples: Sample[];
+}
+
+export function secondsOf(stamp: Header["stamp"]): number {
+  return stamp.sec + stamp.nanosec / 1e9;
+}
+
+/** A quaternion of length one; one of length zero, as senders forget it, turns nothing. */
+export function rotationOf({ x, y, z, w }: Xyz & { w: number }): Quaternion {
+  const rotation = new Quaternion(x, y, z, w);
+  return rotation.length() < 1e-6 ? rotation.identity() : rotation.normalize();
+}
+
+export function matrixOf(pose: Pose): Matrix4 {
+  const { x, y, z } = pose.position;
+  return new Matrix4().compose(new Vector3(x, y, z), rotationOf(pose.orientation), ONE);
+}
+
+/** Frames of ROS 1 begin with a slash; they are the same ones. */
+export function frameName(name: string): string {
+  return name.startsWith("/") ? name.slice(1) : name;
+}
+
+export class Transforms {
+  /** Transforms of frames beyond the number that is kept. */
+  refused = 0;
+  private readonly frames = new Map<string, Frame>();
+
+  add(transform: TransformStamped, isStatic: boolean): void {
+    const child = frameName(transform.child_frame_id);
+    const parent = frameName(transform.header.frame_id);
+    const { translation, rotation } = transform.transform;
+    const numbers = [...Object.values(translation), ...Object.values(rotation)];
+    if (child === "" || child === parent || !numbers.every(Number.isFinite)) return;
+    const sample = {
+      time: isStatic ? -Infinity : secondsOf(transform.header.stamp),
+      position: new Vector3(translation.x, translation.y, translation.z),
+      rotation: rotationOf(rotation),
+    };
+    const frame = this.frames.get(child);
+    if (frame === undefined || frame.parent !== parent || isStatic) {
+      if (frame === undefined && this.frames.size >= MOST_FRAMES) {
+        this.refused += 1;
+        return;
+      }
+      this.frames.set(child, { parent, samples: [sample] });
+      return;
+    }
+    const last = frame.samples[frame.samples.length - 1]!;
+    // Time went far back: a bag starts again, or a simulation.
+    if (sample.time < last.time - KEPT_SECONDS) frame.samples.length = 0;
+    else if (sample.time <= last.time) return;
+    frame.samples.push(sample);
+    const isOld = (): boolean => frame.samples[0]!.time < sample.time - KEPT_SECONDS;
+    while (frame.samples.length > 1 && (frame.samples.length > MOST_SAMPLES || isOld())) {
+      frame.samples.shift();
+    }
+  }
+
+  names(): string[] {
+    const names = new Set<string>();
+    for (const [child, { parent }] of this.frames) names.add(child).add(parent);
+    return [...names].sort();
+  }
+
+  parentOf(frame: string): string | null {
+    return this.frames.get(frame)?.parent ?? null;
+  }
+
+  rootOf(frame: string): string {
+    let at = frame;
+    for (let depth = 0; depth < DEEPEST; depth++) {
+      const parent = this.parentOf(at);
+      if (parent === null) return at;
+      at = parent;
+    }
+    return at;
+  }
+
+  /** The pose of `source` in `target`; `null` where no transforms join them. */
+  lookup(target: string, source: string, time: number | null): Matrix4 | null {
+    if (target === source) return new Matrix4();
+    const up = this.toRoot(source, time);
+    const down = this.toRoot(target, time);
+    if (up.root !== down.root) return null;
+    return down.matrix.invert().multiply(up.matrix);
+  }
+
+  private toRoot(frame: string, time: number | null): { root: string; matrix: Matrix4 } {
+    const matrix = new Matrix4();
+    let at = frame;
+    for (let depth = 0; depth < DEEPEST; depth++) {
+      const found = this.frames.get(at);
+      if (found === undefined) break;
+      matrix.premultiply(matrixAt(found.samples, time));
+      at = found.parent;
+    }
+    return { root: at, matrix };
+  }
+}
+
+/** Between two samples the pose is interpolated; beyond them the nearest one holds. */
+function matrixAt(samples: Sample[], time: number | null): Matrix4 {
+  const last = samples[samples.length - 1]!;
+  let above = samples.length - 1;
+  if (time !== null && time < last.time) {
+    let low = 0;
+    while (low < above) {
+      const middle = (low + above) >> 1;
+      if (samples[middle]!.time < time) low = middle + 1;
+      else above = middle;
+    }
+  }
+  const after = samples[above]!;
+  const before = samples[above - 1];
+  if (time === null || before === undefined || time >= after.time) {
+    return new Matrix4().compose(after.position, after.rotation, ONE);
+  }
+  const part = (time - before.time) / (after.time - before.time);
+  const position = before.position.clone().lerp(after.position, part);
+  const rotation = before.rotation.clone().slerp(after.rotation, part);
+  return new Matrix4().compose(position, rotation, ONE);
+}

@@ -1,0 +1,90 @@
+// Elements made in one expression. Text from outside only ever becomes text, never markup.
+
+type Child = Node | string | null | undefined | false;
+type Handler = (event: never) => void;
+type Property = string | number | boolean | null | undefined | Handler;
+
+/** Makes an element: `on...` are listeners, `class` and the rest attributes; `null` leaves out. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Record<string, Property> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  apply(element, properties);
+  for (const child of children) if (child) element.append(child);
+  return element;
+}
+
+/** The same for SVG. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  properties: Record<string, Property> = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  apply(element, properties);
+  for (const child of children) if (child) element.append(child);
+  return element;
+}
+
+function apply(element: Element, properties: Record<string, Property>): void {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") {
+      element.addEventListener(name.slice(2), value as EventListener);
+    } else element.setAttribute(name, value === true ? "" : String(value));
+  }
+}
+
+/** Sets a text only where it differs, so that selections of the user survive. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** A button with words; `label` where the words are a sign alone. */
+export function button(
+  text: string,
+  onClick: (event: MouseEvent) => void,
+  options: { label?: string; class?: string; title?: string } = {},
+): HTMLButtonElement {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: options.class,
+      "aria-label": options.label,
+      title: options.title ?? options.label,
+      onclick: onClick,
+    },
+    text,
+  );
+}
+
+/** A choice among words. */
+export function select(
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  value: string,
+  onChange: (value: string) => void,
+): HTMLSelectElement {
+  const element = h("select", {
+    "aria-label": label,
+    title: label,
+    onchange: () => onChange(element.value),
+  });
+  for (const [each, text] of options) element.append(h("option", { value: each }, text));
+  element.value = value;
+  return element;
+}
+
+/** A box to tick, with its words. */
+export function checkbox(
+  text: string,
+  isOn: boolean,
+  onChange: (isOn: boolean) => void,
+): HTMLLabelElement {
+  const input = h("input", { type: "checkbox", onchange: () => onChange(input.checked) });
+  input.checked = isOn;
+  return h("label", { class: "check" }, input, text);
+}

@@ -1,0 +1,102 @@
+// The pane of the graph: boxes, transports by word and line, mismatches with their cure.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { layoutOf, Session } from "./session.mjs";
+
+const edge = (from, to) => `.edge[data-id="${from} > ${to}"]`;
+
+test("edges say their transport, latency, losses and QoS", async (t) => {
+  const session = await Session.start(t);
+  const { page } = session;
+  const selector = edge("topic /camera/image_raw", "node /filter");
+  await session.untilText(`${selector} text`, "intra-process");
+  await session.untilText(`${selector} text`, "84.0 µs · 0 lost");
+  await session.untilText(`${selector} text`, "reliable, volatile");
+  await session.untilText('.box[data-id="topic /camera/image_raw"] text', "30.0 Hz · 922 kB");
+  await session.untilText(`${edge("topic /points", "node /planner")} text`, "3 lost");
+  const dash = (each) => page.$eval(`${each} .line`, (line) =>
+    `${line.getAttribute("stroke-dasharray")} ${line.getAttribute("stroke-width")}`);
+  const lines = [
+    await dash(selector),
+    await dash(edge("topic /scan", "node /localization")),
+    await dash(edge("topic /points", "node /planner")),
+    await dash(edge("topic /cmd_vel", "node /base_driver")),
+  ];
+  assert.equal(new Set(lines).size, 4, `lines differ without colour: ${lines.join("; ")}`);
+  assert.ok(await page.$('.box.service[data-id="service /clear_map"]'));
+  assert.ok(await page.$('.box.action[data-id="action /follow_path"]'));
+  assert.equal(await page.$('[data-id="topic /rosout"]'), null, "infrastructure stays away");
+  assert.deepEqual(session.errors, []);
+});
+
+test("a mismatch is red, says its problem, and its cure when chosen", async (t) => {
+  const session = await Session.start(t);
+  const { page } = session;
+  const selector = edge("topic /cmd_vel", "node /base_driver");
+  await session.untilText(`${selector} text`, "✕ mismatch");
+  const colour = await page.$eval(`${selector} .line`, (each) => getComputedStyle(each).stroke);
+  assert.equal(colour, "rgb(179, 32, 44)");
+  await session.untilText(".details .mismatch", "Cure: Let /teleop publish reliably");
+  await page.$eval(selector, (each) => each.focus());
+  await page.keyboard.press("Enter");
+  await session.untilText(".details h2", "/cmd_vel");
+  await session.untilText(".details .mismatch", "the publisher is best effort");
+  await session.untilText(".details .matches", "another host");
+});
+
+test("a chosen node tells of its process; the choice is in the address", async (t) => {
+  const session = await Session.start(t);
+  await session.click(".box.node", "/filter");
+  await session.untilText(".details", "4006");
+  await session.untilText(".details", "/camera/image_raw");
+  await session.until("the address has it", () => location.hash.length > 10);
+  assert.equal(layoutOf(session.page.url()).graph.c, "node /filter");
+  await session.click(".details button", "/camera/image_raw");
+  await session.untilText(".details", "Show messages");
+  await session.click(".details button", "Show messages");
+  await session.untilText(".image p", "rgb8");
+});
+
+test("the filter keeps what is met and its neighbours", async (t) => {
+  const session = await Session.start(t);
+  await session.untilText(".box .name", "/camera");
+  await session.page.keyboard.press("/");
+  await session.page.keyboard.type("scan");
+  await session.until("the camera goes", () =>
+    !document.querySelector('[data-id="node /camera"]') &&
+    document.querySelector('[data-id="node /lidar"]') !== null &&
+    document.querySelector('[data-id="node /localization"]') !== null);
+});
+
+test("topics are measured while they are shown, and figures end with the pane", async (t) => {
+  const session = await Session.start(t);
+  const { server } = session;
+  const connection = () => [...server.connections][0];
+  await session.untilServer("measured", () => connection()?.measured.has("/points") === true);
+  await session.click(".check", "Measure");
+  await session.untilServer("not measured", () => connection().measured.size === 0);
+  await session.click('[role="tab"]', "Doctor");
+  await session.untilServer("no figures", () => !connection().hasFigures);
+});
+
+test("the graph moves by drag, wheel and keys, and fits again", async (t) => {
+  const session = await Session.start(t);
+  const { page } = session;
+  await session.untilText(".box .name", "/camera");
+  const place = () => page.$eval("svg.graph > g", (each) => each.getAttribute("transform"));
+  const places = [await place()];
+  await page.mouse.move(100, 700);
+  await page.mouse.down();
+  await page.mouse.move(200, 650, { steps: 5 });
+  await page.mouse.up();
+  places.push(await place());
+  await page.mouse.wheel({ deltaY: -300 });
+  places.push(await place());
+  await page.$eval(".box", (each) => each.focus());
+  await page.keyboard.press("ArrowLeft");
+  places.push(await place());
+  assert.equal(new Set(places).size, 4, places.join(" | "));
+  await session.click("button", "Fit");
+  assert.equal(await place(), places[0]);
+});

@@ -1,0 +1,150 @@
+// Modules without a browser: pixels, paths of fields, lines of plots, transforms, parameters.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { messageSchema } from "./mock/definitions.mjs";
+import { HEIGHT, imageOf, seenAt, WIDTH } from "./mock/images.mjs";
+import { pose, transformOf } from "./mock/places.mjs";
+import { load } from "./source.mjs";
+
+const ENCODINGS = ["rgb8", "bgr8", "rgba8", "bgra8", "mono8", "mono16", "16UC1", "32FC1", "yuv422",
+  "yuv422_yuy2", "bayer_rggb8"];
+
+test("every pixel of every encoding is the one that was sent", async () => {
+  const { toPixels } = await load("messages/image_pixels.ts");
+  for (const encoding of ENCODINGS) {
+    const { rgba } = toPixels(imageOf(encoding));
+    for (let y = 0; y < HEIGHT; y++) {
+      for (let x = 0; x < WIDTH; x++) {
+        const at = (y * WIDTH + x) * 4;
+        const seen = [...rgba.subarray(at, at + 3)];
+        seenAt(encoding, x, y).forEach((value, channel) => {
+          assert.ok(Math.abs(seen[channel] - value) <= 1,
+            `${encoding} at ${x} ${y}: ${seen}, not ${seenAt(encoding, x, y)}`);
+        });
+      }
+    }
+  }
+});
+
+test("images that lie about their size are refused with the numbers", async () => {
+  const { toPixels } = await load("messages/image_pixels.ts");
+  const image = imageOf("rgb8");
+  const refused = (change, words) =>
+    assert.throws(() => toPixels({ ...image, ...change }), words);
+  refused({ height: 100_000 }, /has \d+ bytes, its size and step need \d+/);
+  refused({ width: 100_000, height: 100_000 }, /at most \d+ are shown/);
+  refused({ step: 3 }, /step/);
+  refused({ encoding: "constructor" }, /cannot be shown/);
+  refused({ width: 0 }, /0×48/);
+});
+
+test("paths lead to numbers, and what is no path is none", async () => {
+  const { asNumber, numericFields, parsePath, valueAt } = await load("decode/fields.ts");
+  const { topic, steps } = parsePath("/arm/joints.position[2]");
+  assert.equal(topic, "/arm/joints");
+  assert.deepEqual(steps, ["position", 2]);
+  assert.equal(asNumber(valueAt({ position: new Float64Array([1, 2, 3]) }, steps)), 3);
+  assert.equal(asNumber(valueAt({ position: null }, steps)), null);
+  assert.equal(asNumber({ sec: 2, nanosec: 500_000_000 }), 2.5);
+  assert.equal(asNumber(12n), 12);
+  for (const text of ["", "/a", "a.b", "/a.", "/a.b[", "/a.b c", "/a.b[-1]"]) {
+    assert.equal(parsePath(text), null, text);
+  }
+  const { Codec } = await load("decode/codec.ts");
+  const fields = numericFields(new Codec(messageSchema("nav_msgs/msg/Odometry")).definitions, 99);
+  assert.ok(fields.includes(".pose.pose.position.x"), fields.join());
+  assert.ok(fields.includes(".pose.covariance[0]"));
+});
+
+test("a line keeps its window, is bounded, and starts anew when time goes back", async () => {
+  const { Series } = await load("messages/series.ts");
+  const series = new Series();
+  for (let at = 0; at < 1000; at++) series.push(at / 10, at, 5);
+  const [times, values] = series.columns(99.9);
+  assert.ok(series.count >= 51 && series.count <= 53, String(series.count));
+  assert.ok(Math.abs(times.at(-1)) < 1e-9 && values.at(-1) === 999);
+  for (let at = 0; at < 30_000; at++) series.push(100 + at / 1e6, at, 5);
+  assert.equal(series.count, 10_000);
+  series.push(1, 7, 5);
+  assert.deepEqual(series.columns(1), [[0], [7]]);
+  series.push(2, NaN, 5);
+  assert.deepEqual(series.columns(2)[1], [7, null]);
+});
+
+test("transforms join frames at a time, and strangers not", async () => {
+  const { Transforms } = await load("scene/transforms.ts");
+  const transforms = new Transforms();
+  transforms.add(transformOf(0, "base", "lidar", pose(0, 0, 1, 0)), true);
+  transforms.add(transformOf(10, "odom", "base", pose(0, 0, 0, 0)), false);
+  transforms.add(transformOf(11, "odom", "base", pose(4, 0, 0, 0)), false);
+  const place = (target, source, time) => {
+    const matrix = transforms.lookup(target, source, time);
+    return matrix && matrix.elements.slice(12, 15).map((each) => Math.round(each * 1e6) / 1e6);
+  };
+  assert.deepEqual(place("odom", "lidar", 10.25), [1, 0, 1]);
+  assert.deepEqual(place("odom", "lidar", null), [4, 0, 1]);
+  assert.deepEqual(place("lidar", "odom", 99).map((each) => each + 0), [-4, 0, -1]);
+  assert.equal(place("odom", "elsewhere", null), null);
+  // A ring of parents ends, instead of turning for ever.
+  transforms.add(transformOf(12, "lidar", "odom", pose(0, 0, 0, 0)), false);
+  assert.ok(transforms.rootOf("base").length > 0);
+  transforms.lookup("odom", "elsewhere", null);
+  transforms.add(transformOf(12, "odom", "bad", pose(NaN, 0, 0, 0)), false);
+  assert.ok(!transforms.names().includes("bad"));
+});
+
+test("texts become values of the parameter's type, or say what is expected", async () => {
+  const { parseValue } = await load("parameters/editor.ts");
+  const { splitName } = await load("connection/parameters.ts");
+  assert.equal(parseValue("2.5", { name: "a", value: 1, type: "float64" }), 2.5);
+  assert.equal(parseValue("3", { name: "a", value: 1 }), 3);
+  assert.throws(() => parseValue("2.5", { name: "a", value: 1 }), /integer/);
+  assert.throws(() => parseValue("", { name: "a", value: 1 }), /number/);
+  assert.equal(parseValue("2", { name: "a", value: "text" }), "2");
+  assert.deepEqual(parseValue("[1, 2]", { name: "a", value: [0] }), [1, 2]);
+  assert.throws(() => parseValue("1", { name: "a", value: [0] }), /list/);
+  assert.deepEqual(splitName("/ns/node.a.b"), ["/ns/node", "a.b"]);
+});
+
+test("frames that are too short or unknown are none", async () => {
+  const { readFrame, writeRequest } = await load("connection/protocol.ts");
+  assert.equal(readFrame(new ArrayBuffer(0)), null);
+  assert.equal(readFrame(new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]).buffer), null);
+  assert.equal(readFrame(new Uint8Array(20).fill(9).buffer), null);
+  const lying = new Uint8Array(13);
+  lying.set([3, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
+  assert.equal(readFrame(lying.buffer), null);
+  assert.equal(writeRequest(1, 2, new Uint8Array([9])).length, 17);
+});
+
+test("a server that does not answer is asked ever later, up to a limit", async (t) => {
+  const { Socket } = await load("connection/socket.ts");
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  t.mock.method(Math, "random", () => 0.5);
+  const asked = [];
+  globalThis.WebSocket = class {
+    constructor() {
+      asked.push(this);
+    }
+  };
+  t.after(() => delete globalThis.WebSocket);
+  const socket = new Socket("ws://localhost/");
+  const reasons = [];
+  socket.changed.listen((state) => state.kind === "waiting" && reasons.push(state.reason));
+  socket.connect();
+  for (const waitMs of [500, 1000, 2000, 4000, 8000, 15_000, 15_000]) {
+    const count = asked.length;
+    asked.at(-1).onclose({ code: 1006, reason: "" });
+    t.mock.timers.tick(waitMs - 1);
+    assert.equal(asked.length, count, `not before ${waitMs} ms`);
+    t.mock.timers.tick(1);
+    assert.equal(asked.length, count + 1, `after ${waitMs} ms`);
+  }
+  assert.equal(reasons[0], "no server answers");
+  asked.at(-1).onopen();
+  asked.at(-1).onclose({ code: 1001, reason: "" });
+  assert.equal(reasons.at(-1), "the server ended");
+  t.mock.timers.tick(500);
+  assert.equal(asked.length, 9, "an answer sets the wait back");
+});

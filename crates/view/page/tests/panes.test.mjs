@@ -1,0 +1,208 @@
+// Logs, parameters, nodes, bags and doctor: what is shown, and that what is pressed arrives.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Session } from "./session.mjs";
+
+const calls = (session, name) =>
+  session.server.received.filter((each) => each.op === "call" && each.name === name);
+
+function log(level, name, msg) {
+  return { stamp: { sec: 1_700_000_000, nanosec: 5_000_000 }, level, name, msg, file: "a.rs",
+    function: "f", line: 7 };
+}
+
+test("logs are filtered by level, by logger and by text", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "logs" }, isStill: true });
+  const { page, server } = session;
+  await session.untilServer("it is subscribed to", () => server.subscribed.has("/rosout"));
+  assert.equal(server.subscribed.get("/rosout"), null, "no line is left out");
+  for (const [level, name, text] of [[10, "camera", "quiet"], [20, "camera", "starts"],
+    [30, "planner", "slow"], [40, "planner", "no path"], [20, "arm.joint", "moves"]]) {
+    server.publish("/rosout", log(level, name, text));
+  }
+  const lines = () => page.$$eval(".line .text", (all) => all.map((each) => each.textContent));
+  const until = (...wanted) => session.until(wanted.join(), (texts) =>
+    [...document.querySelectorAll(".line .text")].map((each) => each.textContent).join() === texts,
+  wanted.join());
+  await until("starts", "slow", "no path", "moves");
+  await page.select('select[aria-label="Least level shown"]', "40");
+  await until("no path");
+  await page.select('select[aria-label="Shown of camera"]', "10");
+  await until("quiet", "starts", "no path");
+  await session.write(await session.find("input", "Filter logs"), "path");
+  await until("no path");
+  assert.deepEqual(await lines(), ["no path"]);
+  await session.untilText(".loggers", "1 error, 1 warn");
+  await session.click(".line .text", "no path");
+  await session.untilText(".whole", "a.rs:7 f");
+  await page.select('select[aria-label="Level at camera"]', "10");
+  await session.untilText(".rows", "camera now says from Debug");
+  const [{ request }] = calls(session, "/camera/set_logger_levels");
+  assert.equal(request.levels[0].name, "camera");
+  assert.equal(request.levels[0].level, 10);
+});
+
+test("a flood of logs keeps the last ones and few elements", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "logs" }, isStill: true });
+  const { server, page } = session;
+  await session.untilServer("it is subscribed to", () => server.subscribed.has("/rosout"));
+  for (let at = 0; at < 7000; at++) server.publish("/rosout", log(20, "flood", `line ${at}`));
+  await session.untilText(".bar", "5000 of the last 5000 lines");
+  await session.untilText(".line .text", "line 6999");
+  assert.ok((await page.$$(".line")).length < 100);
+});
+
+test("logs say what was not watched", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "logs" } });
+  await session.until("a line", () => document.querySelector(".line .text") !== null);
+  await session.click('[role="tab"]', "Doctor");
+  await session.untilServer("it ended", () => !session.server.subscribed.has("/rosout"));
+  await session.click('[role="tab"]', "Logs");
+  await session.untilText(".remark", "not watched from");
+});
+
+test("a parameter that is set arrives, and a refusal is said", async (t) => {
+  const layout = { tab: "parameters", parameters: { o: ["/camera"] } };
+  const session = await Session.start(t, { layout });
+  const { page, robot } = session;
+  const row = (name) => `[data-name="/camera.${name}"]`;
+  await session.untilText(`${row("exposure")} .description`, "Milliseconds per picture · 0 to 100");
+  const field = await page.$(`${row("exposure")} input`);
+  await session.write(field, "20.5");
+  await page.keyboard.press("Enter");
+  await session.untilText(`${row("exposure")} .outcome`, "✓ set");
+  assert.equal(robot.parameters.get("/camera.exposure").value, 20.5);
+  await session.write(field, "200");
+  await page.keyboard.press("Enter");
+  await session.untilText(`${row("exposure")} .outcome`, "✕ refused; it is 20.5");
+  assert.equal(await field.evaluate((each) => each.value), "20.5");
+  await session.write(field, "much");
+  await page.keyboard.press("Enter");
+  await session.untilText(`${row("exposure")} .outcome`, "A number is expected.");
+  await page.click(`${row("auto_white_balance")} input`);
+  await session.untilText(`${row("auto_white_balance")} .outcome`, "✓ set");
+  assert.equal(robot.parameters.get("/camera.auto_white_balance").value, false);
+  assert.ok(await page.$eval(`${row("frame_id")} input`, (each) => each.disabled), "read only");
+  const size = await page.$(`${row("size")} input`);
+  await session.write(size, "[320, 240]");
+  await page.keyboard.press("Enter");
+  await session.untilText(`${row("size")} .outcome`, "✓ set");
+  assert.deepEqual(robot.parameters.get("/camera.size").value, [320, 240]);
+});
+
+test("a change by another is shown, but not over what is being written", async (t) => {
+  const layout = { tab: "parameters", parameters: { o: ["/camera"] } };
+  const session = await Session.start(t, { layout });
+  const { page, server } = session;
+  await session.untilText(".parameter .name", "exposure");
+  const change = (value) => server.tell({ op: "parameterValues",
+    parameters: [{ name: "/camera.exposure", value, type: "float64" }] });
+  const shown = () => document.querySelector('[data-name="/camera.exposure"] input').value;
+  change(33);
+  await session.until("it is shown", () =>
+    document.querySelector('[data-name="/camera.exposure"] input').value === "33");
+  const field = await page.$('[data-name="/camera.exposure"] input');
+  await session.write(field, "44");
+  change(55);
+  change(56);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  assert.equal(await page.evaluate(shown), "44");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(shown), "56");
+});
+
+test("without --allow-changes nothing can be changed, and it is said", async (t) => {
+  const session = await Session.start(t, {
+    layout: { tab: "parameters", parameters: { o: ["/camera"] } }, allowsChanges: false,
+  });
+  await session.untilText(".warn", "--allow-changes");
+  await session.until("fields are shut", () => {
+    const inputs = [...document.querySelectorAll(".parameter input")];
+    return inputs.length > 0 && inputs.every((each) => each.disabled);
+  });
+  await session.click('[role="tab"]', "Bags");
+  await session.untilText("#pane-bags .hint", "--allow-changes");
+  await session.click('[role="tab"]', "Nodes");
+  await session.click(".nodes .link", "/filter");
+  await session.untilText("#pane-nodes .warn", "--allow-changes");
+});
+
+test("a lifecycle is steered", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "nodes" } });
+  await session.click(".nodes .link", "/filter");
+  await session.untilText(".lifecycle .state", "unconfigured");
+  await session.click(".lifecycle button", "configure");
+  await session.untilText(".lifecycle .state", "inactive");
+  await session.click(".lifecycle button", "activate");
+  await session.untilText(".lifecycle .outcome", "✓ activate");
+  assert.equal(session.robot.lifecycle.label, "active");
+  session.robot.lifecycle = { id: 2, label: "inactive" };
+  session.server.publish("/filter/transition_event", { timestamp: 0n,
+    transition: { id: 4, label: "deactivate" }, start_state: { id: 3, label: "active" },
+    goal_state: { id: 2, label: "inactive" } });
+  await session.untilText(".lifecycle .state", "inactive");
+});
+
+test("components are loaded and unloaded", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "nodes", nodes: { n: "/container" } } });
+  const { page, robot } = session;
+  await session.untilText(".components-list", "/talker");
+  await page.type('[name="package_name"]', "demo");
+  await page.type('[name="plugin_name"]', "demo::Nothing");
+  await session.click(".load button", "Load");
+  await session.untilText(".components .outcome", "✕ no plugin demo::Nothing");
+  await session.write(await page.$('[name="plugin_name"]'), "demo::Talker");
+  await page.type('[name="node_name"]', "second");
+  await session.click(".load button", "Load");
+  await session.untilText(".components-list", "/second");
+  await session.click(".components-list button", "Unload /talker");
+  await session.until("it is gone", () =>
+    !document.querySelector(".components-list").textContent.includes("/talker"));
+  assert.deepEqual([...robot.components.values()], ["/second"]);
+});
+
+test("a bag is paused, stepped, sped up and scrubbed", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "bags" } });
+  const { page, robot } = session;
+  await session.untilText("#pane-bags .position", "of 60.0 s");
+  await session.click("#pane-bags .player button", "Pause");
+  await session.untilText("#pane-bags .player button", "Play");
+  assert.ok(robot.bag.isPaused);
+  await session.click("#pane-bags .player button", "Next message");
+  await session.untilText("#pane-bags .player .outcome", "✓ play next");
+  await page.select('#pane-bags select[aria-label="Speed"]', "2");
+  await session.untilServer("the speed arrives", () => robot.bag.rate === 2);
+  const slider = await session.find("#pane-bags input", "Position of /rosbag2_player");
+  const box = await slider.boundingBox();
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  await session.untilServer("it seeks", () => calls(session, "/rosbag2_player/seek").length > 0);
+  const half = Number(robot.bag.at - robot.bag.start) / 1e9;
+  assert.ok(Math.abs(half - 30) < 1, `in the middle of the bag, not at ${half} s`);
+});
+
+test("a recorder is paused, split, and told of a new bag", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "bags" } });
+  await session.untilText(".recorder .state", "recording");
+  await session.click(".recorder button", "Pause");
+  await session.untilText(".recorder .state", "paused");
+  await session.click(".recorder button", "Split");
+  await session.untilText(".recorder .outcome", "✓ split bagfile");
+  const field = await session.find("input", "Folder of the new bag");
+  await field.type("taken");
+  await session.page.keyboard.press("Enter");
+  await session.untilText(".recorder .outcome", "✕ the folder exists");
+  await session.write(field, "fresh");
+  await session.page.keyboard.press("Enter");
+  await session.untilText(".recorder .outcome", "✓ records into fresh");
+});
+
+test("the doctor says what is wrong first, each with its cure", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "doctor" } });
+  await session.untilText(".findings", "Cure: ip link set lo multicast on");
+  const signs = await session.page.$$eval(".sign", (all) => all.map((each) => each.textContent));
+  assert.deepEqual(signs, ["✕ error", "! warning", "✓ ok"]);
+  session.robot.findings = [];
+  await session.click("button", "Examine again");
+  await session.untilText("#pane-doctor", "0 error, 0 warning, 0 ok");
+});

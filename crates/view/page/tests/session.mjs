@@ -1,0 +1,129 @@
+// A mock server, a browser and a page for one test; all three end with it.
+
+import puppeteer from "puppeteer-core";
+import { Robot } from "./mock/robot.mjs";
+import { MockServer } from "./mock/server.mjs";
+
+const BROWSER = process.env.FEROS_CHROMIUM ?? "/usr/bin/chromium";
+/** A watchdog alone: a test fails by what it sees, not by how long that took. */
+const WATCHDOG_MS = 60_000;
+
+export const SIZES = {
+  desktop: { width: 1280, height: 800 },
+  phone: { width: 390, height: 844, isMobile: true, hasTouch: true },
+};
+
+export function hashOf(layout) {
+  return `#v1.${Buffer.from(JSON.stringify(layout)).toString("base64url")}`;
+}
+
+export function layoutOf(address) {
+  const text = new URL(address).hash.slice("#v1.".length);
+  return JSON.parse(Buffer.from(text, "base64url").toString());
+}
+
+let browser = null;
+let open = 0;
+
+/** One browser for all tests of a file. */
+async function startBrowser() {
+  open += 1;
+  browser ??= puppeteer.launch({
+    executablePath: BROWSER,
+    headless: true,
+    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+      "--js-flags=--expose-gc", "--force-color-profile=srgb"],
+  });
+  return browser;
+}
+
+export class Session {
+  errors = [];
+
+  static async start(test, options = {}) {
+    const session = new Session();
+    await session.begin(test, options);
+    return session;
+  }
+
+  async begin(test, { layout = {}, size = SIZES.desktop, theme = "light", robot = new Robot(),
+    allowsChanges = true, speed = 1, isStill = false }) {
+    this.robot = robot;
+    this.server = new MockServer(robot);
+    this.server.allowsChanges = allowsChanges;
+    this.address = await this.server.listen();
+    if (!isStill) robot.start(this.server, speed);
+    const chromium = await startBrowser();
+    this.context = await chromium.createBrowserContext();
+    this.page = await this.context.newPage();
+    test.after(() => this.end());
+    this.page.setDefaultTimeout(WATCHDOG_MS);
+    this.page.on("pageerror", (error) => this.errors.push(error.message));
+    this.page.on("console", (message) => {
+      if (message.type() === "error") this.errors.push(message.text());
+    });
+    await this.page.setViewport(size);
+    await this.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
+    await this.page.goto(this.address + hashOf(layout));
+  }
+
+  async end() {
+    await this.context.close();
+    await this.server.close();
+    open -= 1;
+    if (open > 0) return;
+    const last = browser;
+    browser = null;
+    await (await last)?.close();
+  }
+
+  /** Waits until the page has it. */
+  async until(words, check, ...values) {
+    try {
+      return await this.page.waitForFunction(check, { polling: 50 }, ...values);
+    } catch (error) {
+      throw new Error(`${words}: ${error.message}; errors of the page: ${this.errors.join("; ")}`);
+    }
+  }
+
+  /** Waits until the server has it. */
+  async untilServer(words, check) {
+    const end = Date.now() + WATCHDOG_MS;
+    while (!check()) {
+      if (Date.now() > end) throw new Error(`never came: ${words}`);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  }
+
+  async untilText(selector, text) {
+    await this.until(`${selector} says ${text}`, (s, t) =>
+      [...document.querySelectorAll(s)].some((each) => each.textContent.includes(t)),
+    selector, text);
+  }
+
+  /** The first visible element of a selector whose text or label has these words. */
+  async find(selector, words) {
+    const handle = await this.until(`${selector} with ${words}`, (s, w) =>
+      [...document.querySelectorAll(s)].find((each) => each.checkVisibility() &&
+        (each.textContent.includes(w) || (each.getAttribute("aria-label") ?? "").includes(w))),
+    selector, words);
+    return handle.asElement();
+  }
+
+  async click(selector, words) {
+    const element = await this.find(selector, words);
+    await element.evaluate((each) => each.scrollIntoView({ block: "center" }));
+    await element.click();
+  }
+
+  async text(selector) {
+    return this.page.$eval(selector, (each) => each.textContent);
+  }
+
+  /** Presses keys in a field until it has this text alone. */
+  async write(field, text) {
+    await field.click({ count: 3 });
+    await this.page.keyboard.press("Backspace");
+    await field.type(text);
+  }
+}
