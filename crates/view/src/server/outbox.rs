@@ -19,6 +19,8 @@ pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 const MAX_OPERATION_BYTES: usize = 16 << 20;
 /// What a message costs besides its bytes.
 const OVERHEAD_BYTES: usize = 128;
+/// Whoever wants a message less often gets one as often as this.
+const LONGEST_PERIOD: Duration = Duration::from_secs(3600);
 
 /// What waits to be sent to one client.
 pub(crate) struct Outbox {
@@ -88,6 +90,15 @@ struct RateLimit {
     latest: Option<Vec<u8>>,
 }
 
+impl RateLimit {
+    /// Lets a message pass. One that is a little late does not put off those after it: a topic of
+    /// just this rate loses none.
+    fn pass(&mut self, now: Instant) {
+        let next = self.due + self.period;
+        self.due = if next > now { next } else { now + self.period };
+    }
+}
+
 fn cost(frame: &[u8]) -> usize {
     frame.len() + OVERHEAD_BYTES
 }
@@ -99,9 +110,10 @@ impl Outbox {
 
     /// Takes messages of a subscription from now on, at most so often.
     pub(crate) fn open(&self, subscription: u32, max_rate_hz: Option<f64>, now: Instant) {
-        let period = |rate: f64| Duration::try_from_secs_f64(1.0 / rate).ok();
-        let limit = max_rate_hz.and_then(period);
-        let limit = limit.map(|period| RateLimit { period, due: now, latest: None });
+        let limit = max_rate_hz.map(|rate| {
+            let period = Duration::try_from_secs_f64(1.0 / rate).unwrap_or(LONGEST_PERIOD);
+            RateLimit { period: period.min(LONGEST_PERIOD), due: now, latest: None }
+        });
         let queue = Queue { waiting: VecDeque::new(), limit };
         self.state.lock().subscriptions.insert(subscription, queue);
     }
@@ -215,7 +227,7 @@ impl State {
             Some(limit) if is_early => limit.latest = Some(frame),
             limit => {
                 if let Some(limit) = limit {
-                    limit.due = now + limit.period;
+                    limit.pass(now);
                 }
                 queue.waiting.push_back(self.next);
                 self.messages.insert(self.next, (subscription, frame));
@@ -275,7 +287,7 @@ impl State {
         if now < limit.due {
             return Next::Until(limit.due);
         }
-        limit.due = (limit.due + limit.period).max(now);
+        limit.pass(now);
         let frame = limit.latest.take().unwrap_or_default();
         self.message_bytes -= cost(&frame);
         self.send(Outgoing::Binary(frame))
@@ -370,6 +382,18 @@ mod tests {
         assert_eq!(outbox.next(ms(150)), Next::Until(ms(200)));
         outbox.close_subscription(1);
         assert_eq!(outbox.state.lock().message_bytes, 0);
+    }
+
+    #[test]
+    fn rates_that_nobody_means_are_limits_all_the_same() {
+        for rate in [1e-300, 1e-18, 1e-9] {
+            let (outbox, now) = (Outbox::new(), Instant::now());
+            outbox.open(1, Some(rate), now);
+            outbox.offer(1, 0, b"a", now);
+            outbox.offer(1, 0, b"b", now);
+            assert!(message(&outbox, now).is_some());
+            assert_eq!(outbox.next(now), Next::Until(now + LONGEST_PERIOD), "{rate}");
+        }
     }
 
     #[test]

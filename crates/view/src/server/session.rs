@@ -25,6 +25,8 @@ use crate::server::publishing::Publishing;
 const MAX_SUBSCRIPTIONS: usize = 4096;
 /// Parameters whose changes a client is told at most.
 const MAX_PARAMETERS: usize = 4096;
+/// Names of parameters that are longer are nobody's.
+const LONGEST_NAME: usize = 1024;
 /// Questions of a client that are being answered at most.
 const MAX_TASKS: usize = 64;
 /// How often a silent client is asked whether it is there.
@@ -327,7 +329,7 @@ impl Session {
 
     fn watch_parameters(&mut self, names: Vec<String>) {
         let mut wants = self.client().wants.lock();
-        wants.parameters.extend(names);
+        wants.parameters.extend(names.into_iter().filter(|name| name.len() <= LONGEST_NAME));
         while wants.parameters.len() > MAX_PARAMETERS {
             wants.parameters.pop_last();
         }

@@ -88,6 +88,21 @@ fn hostile_frames_end_nothing_but_their_own_connection() {
 }
 
 #[test]
+fn many_idle_sockets_disturb_nobody_who_is_in() {
+    let fixture = Fixture::with(|options| options.max_connections = 2);
+    let mut client = fixture.foxglove();
+    let idle: Vec<TcpStream> =
+        (0..300).map(|_| TcpStream::connect(fixture.server.address()).unwrap()).collect();
+    let publisher = fixture.robot.create_publisher::<Text>("/chatter", 1).unwrap();
+    client.subscribe("/chatter", 1);
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    publisher.publish(Text { data: "hello".into() }).unwrap();
+    client.frame(1);
+    drop(idle);
+    fixture.page().channel("/chatter");
+}
+
+#[test]
 fn files_of_packages_are_given_and_no_others() {
     let prefix = tempfile::tempdir().unwrap();
     let write = |path: &str, bytes: &[u8]| {
