@@ -75,6 +75,7 @@ export interface EdgeFigures {
 export interface NodeFigures {
   name: string;
   pid: number | null;
+  /** Percent of one core. */
   cpu: number | null;
   pssBytes: number | null;
   isLifecycle: boolean;
@@ -96,7 +97,12 @@ export interface Figures {
   nodes: NodeFigures[];
   services: CallFigures[];
   actions: CallFigures[];
-  connections: { count: number; sentBytesPerSecond: number; droppedMessages: number };
+  connections: {
+    count: number;
+    sentBytesPerSecond: number;
+    droppedMessages: number;
+    leftOutMessages: number;
+  };
 }
 
 export interface Finding {

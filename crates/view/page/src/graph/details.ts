@@ -118,9 +118,8 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
   ];
 }
 
-/** A share of one core, as the figures say it. */
-export function cpuText(cpu: number | null | undefined): string | null {
-  return cpu === null || cpu === undefined ? null : `${(cpu * 100).toFixed(1)} % of a core`;
+function cpuText(cpu: number | null | undefined): string | null {
+  return cpu === null || cpu === undefined ? null : `${cpu.toFixed(1)} % of a core`;
 }
 
 function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {
@@ -159,7 +158,8 @@ function overview(figures: Figures, actions: Actions): HTMLElement[] {
       ["Actions", String(figures.actions.length)],
       ["Views open", String(connections.count)],
       ["Sent to views", `${bytes(connections.sentBytesPerSecond)}/s`],
-      ["Left out", `${connections.droppedMessages} messages`],
+      ["Left out for their rate", `${connections.leftOutMessages} messages`],
+      ["Dropped", `${connections.droppedMessages} messages`],
     ]),
     h("p", { class: "dim" }, "Choose a box or a line for its figures."),
   ];

@@ -138,7 +138,7 @@ function wordsOf({ kind, topic, call, node }: Box): string {
 
 function nodeWords(node: NodeFigures | undefined): string {
   if (node === undefined || node.pid === null) return "elsewhere";
-  return node.cpu === null ? `process ${node.pid}` : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
+  return node.cpu === null ? `process ${node.pid}` : `${node.pid} · ${node.cpu.toFixed(0)} %`;
 }
 
 /** Short lines: which way, how well, and with which QoS. */
@@ -159,7 +159,8 @@ export function edgeWords(edge: Edge): string[] {
   return [transport, ...[figures, qos.replaceAll("_", " ")].filter(Boolean)];
 }
 
-function shortened(text: string): string {
+function shortened(problem: string): string {
+  const text = problem.replace(/^QoS does not match: /, "");
   return text.length > 26 ? `${text.slice(0, 25)}…` : text;
 }
 

@@ -81,7 +81,7 @@ function figuresOf(measured) {
       durability: topic === "/map" ? "transient_local" : "volatile",
     })),
     nodes: NODES.map((name, at) => ({
-      name, pid: name === "/base_driver" ? null : 4000 + at, cpu: 0.013 * (at + 1),
+      name, pid: name === "/base_driver" ? null : 4000 + at, cpu: 1.3 * (at + 1),
       pssBytes: 9_000_000 + at * 1_234_567, isLifecycle: name === "/filter",
       isContainer: name === "/container",
     })),
@@ -93,7 +93,7 @@ function figuresOf(measured) {
     ],
     actions: [{ name: "/follow_path", type: "nav2_msgs/action/FollowPath",
       servers: ["/controller"], clients: ["/planner"] }],
-    connections: { count: 1, sentBytesPerSecond: 250_000, droppedMessages: 0 },
+    connections: { count: 1, sentBytesPerSecond: 250_000, droppedMessages: 0, leftOutMessages: 12 },
   };
 }
 
