@@ -7,8 +7,19 @@ import { HEIGHT, imageOf, seenAt, WIDTH } from "./mock/images.mjs";
 import { pose, transformOf } from "./mock/places.mjs";
 import { load } from "./source.mjs";
 
-const ENCODINGS = ["rgb8", "bgr8", "rgba8", "bgra8", "mono8", "mono16", "16UC1", "32FC1", "yuv422",
-  "yuv422_yuy2", "bayer_rggb8"];
+const ENCODINGS = [
+  "rgb8",
+  "bgr8",
+  "rgba8",
+  "bgra8",
+  "mono8",
+  "mono16",
+  "16UC1",
+  "32FC1",
+  "yuv422",
+  "yuv422_yuy2",
+  "bayer_rggb8",
+];
 
 test("every pixel of every encoding is the one that was sent", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");
@@ -19,8 +30,10 @@ test("every pixel of every encoding is the one that was sent", async () => {
         const at = (y * WIDTH + x) * 4;
         const seen = [...rgba.subarray(at, at + 3)];
         seenAt(encoding, x, y).forEach((value, channel) => {
-          assert.ok(Math.abs(seen[channel] - value) <= 1,
-            `${encoding} at ${x} ${y}: ${seen}, not ${seenAt(encoding, x, y)}`);
+          assert.ok(
+            Math.abs(seen[channel] - value) <= 1,
+            `${encoding} at ${x} ${y}: ${seen}, not ${seenAt(encoding, x, y)}`,
+          );
         });
       }
     }
@@ -30,8 +43,7 @@ test("every pixel of every encoding is the one that was sent", async () => {
 test("images that lie about their size are refused with the numbers", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");
   const image = imageOf("rgb8");
-  const refused = (change, words) =>
-    assert.throws(() => toPixels({ ...image, ...change }), words);
+  const refused = (change, words) => assert.throws(() => toPixels({ ...image, ...change }), words);
   refused({ height: 100_000 }, /has \d+ bytes, its size and step need \d+/);
   refused({ width: 100_000, height: 100_000 }, /at most \d+ are shown/);
   refused({ step: 3 }, /step/);
@@ -84,7 +96,10 @@ test("transforms join frames at a time, and strangers not", async () => {
   };
   assert.deepEqual(place("odom", "lidar", 10.25), [1, 0, 1]);
   assert.deepEqual(place("odom", "lidar", null), [4, 0, 1]);
-  assert.deepEqual(place("lidar", "odom", 99).map((each) => each + 0), [-4, 0, -1]);
+  assert.deepEqual(
+    place("lidar", "odom", 99).map((each) => each + 0),
+    [-4, 0, -1],
+  );
   assert.equal(place("odom", "elsewhere", null), null);
   // A ring of parents ends, instead of turning for ever.
   transforms.add(transformOf(12, "lidar", "odom", pose(0, 0, 0, 0)), false);

@@ -19,7 +19,8 @@ const ENVIRONMENT = {
   ROS_DOMAIN_ID: String(120 + (process.pid % 100)),
   ROS_AUTOMATIC_DISCOVERY_RANGE: "LOCALHOST",
 };
-const IMAGE = "{header: {frame_id: base}, height: 2, width: 2, encoding: rgb8, step: 6, " +
+const IMAGE =
+  "{header: {frame_id: base}, height: 2, width: 2, encoding: rgb8, step: 6, " +
   "data: [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7]}";
 
 /** Commands that run beside the test, and end with it, each before the next is asked to. */
@@ -75,7 +76,9 @@ async function openPage(t, address, layout) {
   return session;
 }
 
-test("the real server shows a system and steers it", { skip: !FEROS && "no FEROS_COMMAND" },
+test(
+  "the real server shows a system and steers it",
+  { skip: !FEROS && "no FEROS_COMMAND" },
   async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
     const commands = new Commands();
@@ -90,7 +93,14 @@ test("the real server shows a system and steers it", { skip: !FEROS && "no FEROS
     commands.start("container").stdout.resume();
     commands.start("bag", "record", "-o", join(folder, "bag"), "/imu").stdout.resume();
     const address = await commands.view("--allow-changes");
-    const layout = { messages: { p: [{ k: "image", t: "/image" }, { k: "tree", t: "/imu" }] } };
+    const layout = {
+      messages: {
+        p: [
+          { k: "image", t: "/image" },
+          { k: "tree", t: "/imu" },
+        ],
+      },
+    };
     const session = await openPage(t, address, layout);
     const { page } = session;
 
@@ -98,15 +108,16 @@ test("the real server shows a system and steers it", { skip: !FEROS && "no FEROS
     await session.untilText(".edge text", "✕ mismatch");
     await session.untilText(".details .mismatch", "Cure:");
     await session.until("it is measured", () =>
-      /^\d+\.\d Hz/.test(document.querySelector('[data-id="topic /imu"] .words').textContent));
+      /^\d+\.\d Hz/.test(document.querySelector('[data-id="topic /imu"] .words').textContent),
+    );
 
     await session.click('[role="tab"]', "Messages");
     await session.untilText(".tree", "linear_acceleration");
     await session.untilText(".image p", "2×2 rgb8");
-    const pixels = await page.$eval(".image canvas", (each) =>
-      [...each.getContext("2d").getImageData(0, 0, 2, 2).data]);
-    assert.deepEqual(pixels,
-      [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 9, 8, 7, 255]);
+    const pixels = await page.$eval(".image canvas", (each) => [
+      ...each.getContext("2d").getImageData(0, 0, 2, 2).data,
+    ]);
+    assert.deepEqual(pixels, [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 9, 8, 7, 255]);
 
     await session.click('[role="tab"]', "Parameters");
     const row = '[data-name="/ComponentManager.use_sim_time"]';
@@ -114,8 +125,11 @@ test("the real server shows a system and steers it", { skip: !FEROS && "no FEROS
     await session.untilText(".description", "Start the ~/get_type_description service");
     await page.click(`${row} input`);
     await session.untilText(`${row} .outcome`, "✓ set");
-    const { stdout } = await promisify(execFile)(FEROS,
-      ["param", "get", "/ComponentManager", "use_sim_time"], { env: ENVIRONMENT });
+    const { stdout } = await promisify(execFile)(
+      FEROS,
+      ["param", "get", "/ComponentManager", "use_sim_time"],
+      { env: ENVIRONMENT },
+    );
     assert.match(stdout, /true/i);
 
     await session.click('[role="tab"]', "Nodes");
@@ -130,7 +144,8 @@ test("the real server shows a system and steers it", { skip: !FEROS && "no FEROS
     await session.click('[role="tab"]', "Doctor");
     await session.untilText(".findings", "ok");
     assert.deepEqual(session.errors, []);
-  });
+  },
+);
 
 test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
@@ -152,14 +167,19 @@ test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }
   await session.untilText(".player .position", "of");
   const position = () => page.$eval(".player .position", (each) => each.textContent);
   const first = await position();
-  await session.until("it plays", (old) =>
-    document.querySelector(".player .position").textContent !== old, first);
+  await session.until(
+    "it plays",
+    (old) => document.querySelector(".player .position").textContent !== old,
+    first,
+  );
   await session.click(".player button", "Pause");
   await session.untilText(".player button", "Play");
   await session.click(".player button", "Next message");
   await session.untilText(".player .outcome", "✓ play next");
-  await session.until("there is something to scrub", () =>
-    !document.querySelector(".player input[type=range]").disabled);
+  await session.until(
+    "there is something to scrub",
+    () => !document.querySelector(".player input[type=range]").disabled,
+  );
   await page.$eval(".player input[type=range]", (each) => {
     each.value = "0";
     each.dispatchEvent(new Event("input"));

@@ -68,8 +68,8 @@ function layers(graph: Graph, isDown: boolean): Arrangement {
     layered.setNode(id, { width, height: 40 });
   }
   for (const { id, from, to, kind } of [...graph.edges.values()].sort(byId)) {
-    const label = kind === "receive"
-      ? { width: LABEL_WIDTH, height: LABEL_HEIGHT, labelpos: "c" } : {};
+    const label =
+      kind === "receive" ? { width: LABEL_WIDTH, height: LABEL_HEIGHT, labelpos: "c" } : {};
     layered.setEdge(from, to, { ...label, id });
   }
   layout(layered);

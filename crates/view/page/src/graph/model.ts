@@ -2,7 +2,13 @@
 
 import type { ConnectionGraph } from "../connection/graph";
 import type {
-  CallFigures, EdgeFigures, Figures, Mismatch, NodeFigures, TopicFigures, Transport,
+  CallFigures,
+  EdgeFigures,
+  Figures,
+  Mismatch,
+  NodeFigures,
+  TopicFigures,
+  Transport,
 } from "../connection/protocol";
 import { ORDER } from "./transports";
 
@@ -87,7 +93,10 @@ export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes)
 class Builder {
   private readonly nodes: Map<string, NodeFigures>;
 
-  constructor(private readonly graph: Graph, nodes: NodeFigures[]) {
+  constructor(
+    private readonly graph: Graph,
+    nodes: NodeFigures[],
+  ) {
     this.nodes = new Map(nodes.map((each) => [each.name, each]));
   }
 
@@ -144,8 +153,8 @@ class Builder {
     if (pair !== null) edge.pairs.push(pair);
     if (mismatch !== null) edge.mismatches.push(mismatch);
     const transport = pair?.transport ?? "none";
-    const isFarther = edge.transport === null ||
-      ORDER.indexOf(transport) > ORDER.indexOf(edge.transport);
+    const isFarther =
+      edge.transport === null || ORDER.indexOf(transport) > ORDER.indexOf(edge.transport);
     if (isFarther) edge.transport = transport;
   }
 

@@ -81,16 +81,27 @@ export class Editor {
         if (isFlag) void this.send(this.input.checked);
       },
     });
-    const form = h("form", {
-      onsubmit: (event: Event) => {
-        event.preventDefault();
-        if (!isFlag) this.submit();
+    const form = h(
+      "form",
+      {
+        onsubmit: (event: Event) => {
+          event.preventDefault();
+          if (!isFlag) this.submit();
+        },
       },
-    }, this.input, !isFlag && h("button", { type: "submit", disabled: !canSet }, "Set"),
-    !isFlag && button("Undo", () => this.restore(), { class: "undo" }));
-    this.element = h("li", { class: "parameter", "data-name": parameter.name },
-      h("span", { class: "name" }, label), form, h("span", { class: "dim type" }, this.typeName()),
-      this.outcome, this.description);
+      this.input,
+      !isFlag && h("button", { type: "submit", disabled: !canSet }, "Set"),
+      !isFlag && button("Undo", () => this.restore(), { class: "undo" }),
+    );
+    this.element = h(
+      "li",
+      { class: "parameter", "data-name": parameter.name },
+      h("span", { class: "name" }, label),
+      form,
+      h("span", { class: "dim type" }, this.typeName()),
+      this.outcome,
+      this.description,
+    );
     this.show(parameter);
   }
 

@@ -37,14 +37,22 @@ export class ParametersPane {
   readonly filter: HTMLInputElement;
   private readonly list = h("div", { class: "nodes-of-parameters" });
   private readonly note = h("p", { class: "hint" }, "Asking the nodes …");
-  private readonly refusal = h("p", { class: "hint warn", hidden: true },
-    "Read only: the server was started without --allow-changes.");
+  private readonly refusal = h(
+    "p",
+    { class: "hint warn", hidden: true },
+    "Read only: the server was started without --allow-changes.",
+  );
   private readonly sections = new Map<string, Section>();
   private opened = new Set<string>();
 
-  constructor(private readonly connection: Connection, private readonly layout: Layout) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly layout: Layout,
+  ) {
     this.filter = h("input", {
-      type: "search", placeholder: "Filter nodes and parameters", class: "filter",
+      type: "search",
+      placeholder: "Filter nodes and parameters",
+      class: "filter",
       "aria-label": "Filter parameters",
       oninput: () => {
         this.save();
@@ -52,8 +60,14 @@ export class ParametersPane {
       },
     });
     const again = button("Read again", () => connection.parameters.ask());
-    this.element = h("div", { class: "parameters" }, h("div", { class: "row bar" }, this.filter,
-      again), this.refusal, this.note, this.list);
+    this.element = h(
+      "div",
+      { class: "parameters" },
+      h("div", { class: "row bar" }, this.filter, again),
+      this.refusal,
+      this.note,
+      this.list,
+    );
     this.restore();
     layout.replaced.listen(() => this.restore());
     connection.informed.listen(() => this.draw());
@@ -87,8 +101,10 @@ export class ParametersPane {
   private draw(): void {
     const all = [...this.connection.parameters.values.values()];
     const words = this.filter.value.toLowerCase();
-    const met = all.filter(({ name }) => name.toLowerCase().includes(words))
-      .sort((one, other) => one.name.localeCompare(other.name)).slice(0, MOST_SHOWN);
+    const met = all
+      .filter(({ name }) => name.toLowerCase().includes(words))
+      .sort((one, other) => one.name.localeCompare(other.name))
+      .slice(0, MOST_SHOWN);
     this.refusal.hidden = this.connection.info === null || this.canSet;
     this.note.hidden = met.length > 0;
     setText(this.note, all.length === 0 ? "No node has told parameters yet." : "None is met.");
@@ -111,15 +127,20 @@ export class ParametersPane {
   private section(name: string): Section {
     const rows = h("ul");
     const count = h("span", { class: "dim" });
-    const details = h("details", {
-      class: "node",
-      ontoggle: () => {
-        if (details.open) this.opened.add(name);
-        else this.opened.delete(name);
-        this.save();
-        if (details.open) void this.describe(name);
+    const details = h(
+      "details",
+      {
+        class: "node",
+        ontoggle: () => {
+          if (details.open) this.opened.add(name);
+          else this.opened.delete(name);
+          this.save();
+          if (details.open) void this.describe(name);
+        },
       },
-    }, h("summary", {}, name, " ", count), rows);
+      h("summary", {}, name, " ", count),
+      rows,
+    );
     return { details, rows, count, editors: new Map() };
   }
 

@@ -44,7 +44,10 @@ export class ScenePanel implements Panel {
   private readonly fixedSelect: HTMLSelectElement;
   private readonly addSelect: HTMLSelectElement;
 
-  constructor(private readonly context: PanelContext, state: Part) {
+  constructor(
+    private readonly context: PanelContext,
+    state: Part,
+  ) {
     this.fixed = textOf(state.f, "");
     this.hasFrames = flagOf(state.x, true);
     this.colouring = COLOURINGS.find(([each]) => each === state.c)?.[0] ?? "auto";
@@ -68,8 +71,13 @@ export class ScenePanel implements Panel {
       context.changed();
     });
     const box = h("div", { class: "stage" }, this.canvas);
-    this.element = h("div", { class: "scene" }, h("div", { class: "row controls" },
-      this.addSelect, this.fixedSelect, colours, frames, reset), box, this.rows);
+    this.element = h(
+      "div",
+      { class: "scene" },
+      h("div", { class: "row controls" }, this.addSelect, this.fixedSelect, colours, frames, reset),
+      box,
+      this.rows,
+    );
     this.prepare(box, state);
     for (const topic of textsOf(state.t).slice(0, MOST_TOPICS)) this.append(topic);
     this.ends.push(context.connection.channels.changed.listen(() => this.offer()));
@@ -146,7 +154,8 @@ export class ScenePanel implements Panel {
         } catch {
           // What is no TFMessage has no frames; the tree of the topic says why.
         }
-      }));
+      }),
+    );
     for (const shown of this.shown) this.watch(shown);
     return () => {
       this.isVisible = false;
@@ -163,11 +172,19 @@ export class ScenePanel implements Panel {
     const note = h("span", { class: "dim" }, "no message yet");
     const row = h("li");
     const shown: Shown = { topic, layer: null, problem: "", row, note, end: () => undefined };
-    row.append(h("span", { class: "path" }, topic), note, button("×", () => {
-      this.remove(shown);
-      this.offer();
-      this.context.changed();
-    }, { label: `Remove ${topic}`, class: "icon" }));
+    row.append(
+      h("span", { class: "path" }, topic),
+      note,
+      button(
+        "×",
+        () => {
+          this.remove(shown);
+          this.offer();
+          this.context.changed();
+        },
+        { label: `Remove ${topic}`, class: "icon" },
+      ),
+    );
     this.rows.append(row);
     this.shown.push(shown);
     if (this.isVisible) this.watch(shown);
@@ -200,17 +217,26 @@ export class ScenePanel implements Panel {
   private layerOf(channel: Channel): Layer | null {
     const colouring = (): Colouring => this.colouring;
     switch (shortType(channel.type)) {
-      case "sensor_msgs/PointCloud2": return new CloudLayer(colouring);
-      case "sensor_msgs/LaserScan": return new ScanLayer(colouring);
-      case "nav_msgs/OccupancyGrid": return new GridLayer();
-      case "nav_msgs/Path": return new PosesLayer("path");
-      case "nav_msgs/Odometry": return new PosesLayer("odometry");
-      case "geometry_msgs/PoseArray": return new PosesLayer("poses");
+      case "sensor_msgs/PointCloud2":
+        return new CloudLayer(colouring);
+      case "sensor_msgs/LaserScan":
+        return new ScanLayer(colouring);
+      case "nav_msgs/OccupancyGrid":
+        return new GridLayer();
+      case "nav_msgs/Path":
+        return new PosesLayer("path");
+      case "nav_msgs/Odometry":
+        return new PosesLayer("odometry");
+      case "geometry_msgs/PoseArray":
+        return new PosesLayer("poses");
       case "geometry_msgs/PoseStamped":
-      case "geometry_msgs/PoseWithCovarianceStamped": return new PosesLayer("pose");
+      case "geometry_msgs/PoseWithCovarianceStamped":
+        return new PosesLayer("pose");
       case "visualization_msgs/Marker":
-      case "visualization_msgs/MarkerArray": return new MarkerLayer();
-      default: return null;
+      case "visualization_msgs/MarkerArray":
+        return new MarkerLayer();
+      default:
+        return null;
     }
   }
 

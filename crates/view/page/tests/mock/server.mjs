@@ -10,7 +10,8 @@ import { messageSchema, readerOf, serviceSchemas, writerOf } from "./definitions
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
   "connect-src 'self' ws: wss:; img-src 'self' data: blob:";
 
 export class MockServer {
@@ -39,8 +40,12 @@ export class MockServer {
   addService(name, { type, answer }) {
     const id = this.services.size + 1;
     const [request, response] = serviceSchemas(type);
-    const form = (schema) =>
-      ({ encoding: "cdr", schemaEncoding: "ros2msg", schemaName: type, schema });
+    const form = (schema) => ({
+      encoding: "cdr",
+      schemaEncoding: "ros2msg",
+      schemaName: type,
+      schema,
+    });
     this.services.set(id, {
       info: { id, name, type, request: form(request), response: form(response) },
       answer,
@@ -102,9 +107,15 @@ export class MockServer {
 
   /** Topics that are subscribed to at the moment, with the rates that were asked for. */
   get subscribed() {
-    const entries = [...this.connections].flatMap(({ subscriptions }) => [...subscriptions.values()]);
-    return new Map(entries.map(({ channelId, maxRateHz }) =>
-      [this.channels.get(channelId).info.topic, maxRateHz ?? null]));
+    const entries = [...this.connections].flatMap(({ subscriptions }) => [
+      ...subscriptions.values(),
+    ]);
+    return new Map(
+      entries.map(({ channelId, maxRateHz }) => [
+        this.channels.get(channelId).info.topic,
+        maxRateHz ?? null,
+      ]),
+    );
   }
 
   async serveFile(request, response) {
@@ -123,7 +134,11 @@ export class MockServer {
 
   welcome(socket) {
     const connection = {
-      socket, subscriptions: new Map(), measured: new Set(), hasFigures: false, hasGraph: false,
+      socket,
+      subscriptions: new Map(),
+      measured: new Set(),
+      hasFigures: false,
+      hasGraph: false,
     };
     this.connections.add(connection);
     socket.on("close", () => this.connections.delete(connection));
@@ -142,7 +157,10 @@ export class MockServer {
     });
     send({ op: "advertise", channels: [...this.channels.values()].map(({ info }) => info) });
     if (!this.allowsChanges) return;
-    send({ op: "advertiseServices", services: [...this.services.values()].map((each) => each.info) });
+    send({
+      op: "advertiseServices",
+      services: [...this.services.values()].map((each) => each.info),
+    });
   }
 
   take(connection, text) {
@@ -170,8 +188,13 @@ export class MockServer {
         send({ op: "connectionGraphUpdate", ...this.system.graph() });
         break;
       case "getParameters":
-        send({ op: "parameterValues", id: text.id, parameters: [...parameters.values()].filter(
-          ({ name }) => text.parameterNames.length === 0 || text.parameterNames.includes(name)) });
+        send({
+          op: "parameterValues",
+          id: text.id,
+          parameters: [...parameters.values()].filter(
+            ({ name }) => text.parameterNames.length === 0 || text.parameterNames.includes(name),
+          ),
+        });
         break;
       case "setParameters":
         for (const each of text.parameters) this.system.setParameter(each);
