@@ -144,15 +144,16 @@ test("a server that does not answer is asked ever later, up to a limit", async (
     }
   };
   t.after(() => delete globalThis.WebSocket);
-  const socket = new Socket("ws://localhost/");
+  const socket = new Socket("ws://localhost/", async () => "no server answers");
   const reasons = [];
   socket.changed.listen((state) => state.kind === "waiting" && reasons.push(state.reason));
-  const refuse = () => {
+  const refuse = async () => {
     asked.at(-1).onclose({ code: 1006, reason: "" });
+    await Promise.resolve();
     waits.at(-1).act();
   };
   socket.connect();
-  for (let at = 0; at < 7; at++) refuse();
+  for (let at = 0; at < 7; at++) await refuse();
   const wanted = [500, 1000, 2000, 4000, 8000, 15_000, 15_000];
   assert.deepEqual(
     waits.map(({ ms }) => ms),

@@ -140,3 +140,14 @@ test("a drag turns the view, and the address keeps it", async (t) => {
   await page.mouse.up();
   await session.until("the address changes", (old) => location.href !== old, hash);
 });
+
+test("the topic of transforms opens a view of their frames", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "messages" } });
+  await session.click("button.topic", "/tf");
+  await session.until("the frames are there", () => {
+    const options = document.querySelector('select[aria-label="Fixed frame"]')?.options ?? [];
+    return [...options].some(({ value }) => value === "base_link");
+  });
+  assert.equal((await session.page.$$(".scene li")).length, 0, "transforms have no row");
+  assert.deepEqual(session.errors, []);
+});

@@ -104,6 +104,18 @@ test("the token of the address is the token of the socket", async (t) => {
   assert.equal(await asked, "/?token=s%26cret");
 });
 
+test("a refusal is said in the server's own words", async (t) => {
+  const session = await Session.start(t, { isStill: true });
+  await session.untilText(".connection", "● feros view on mock");
+  session.server.refusal = "open the link that feros view printed: it carries the token";
+  for (const { socket } of session.server.connections) socket.terminate();
+  await session.untilText(".connection", "connection lost");
+  await session.untilText(".connection", "it carries the token; next try in");
+  session.server.refusal = null;
+  await session.click(".connection button", "Try now");
+  await session.untilText(".connection", "● feros view on mock");
+});
+
 test("what the server remarks is shown, once each, until dismissed", async (t) => {
   const session = await Session.start(t, { isStill: true });
   await session.untilText(".connection", "● feros view on mock");

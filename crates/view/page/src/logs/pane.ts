@@ -14,6 +14,10 @@ const SPARE_ROWS = 10;
 const LEVEL_CHOICES = LEVELS.map(([level, name]) => [String(level), name] as const);
 const FROM = LEVEL_CHOICES.map(([level, name]) => [level, `from ${name}`] as const);
 
+function now(): string {
+  return timeOfDay(BigInt(Date.now()) * 1_000_000n);
+}
+
 export class LogsPane {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
@@ -98,7 +102,7 @@ export class LogsPane {
 
   private start(): () => void {
     if (this.hiddenSince !== null) {
-      const until = new Date().toISOString().slice(11, 19);
+      const until = now();
       this.store.remark(`– not watched from ${this.hiddenSince} to ${until} –`);
     }
     const end = this.connection.channels.watch("/rosout", everyMessage, (message) => {
@@ -117,7 +121,7 @@ export class LogsPane {
     this.draw();
     return () => {
       end();
-      this.hiddenSince = new Date().toISOString().slice(11, 19);
+      this.hiddenSince = now();
     };
   }
 

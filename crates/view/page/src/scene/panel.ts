@@ -16,6 +16,8 @@ import { Stage } from "./stage";
 import { type TransformStamped, Transforms } from "./transforms";
 
 const MOST_TOPICS = 16;
+/** They are watched whatever is shown, and have no row of their own. */
+const TRANSFORMS = new Set(["/tf", "/tf_static"]);
 const PREFERRED = ["map", "odom", "world", "base_link"];
 
 interface Shown {
@@ -79,7 +81,8 @@ export class ScenePanel implements Panel {
       this.rows,
     );
     this.prepare(box, state);
-    for (const topic of textsOf(state.t).slice(0, MOST_TOPICS)) this.append(topic);
+    const topics = textsOf(state.t).filter((each) => !TRANSFORMS.has(each));
+    for (const topic of topics.slice(0, MOST_TOPICS)) this.append(topic);
     this.ends.push(context.connection.channels.changed.listen(() => this.offer()));
     this.offer();
     this.ends.push(whileVisible(this.element, () => this.start()));
@@ -108,7 +111,8 @@ export class ScenePanel implements Panel {
   }
 
   add(topic: string): void {
-    if (topic === "" || this.shown.some((each) => each.topic === topic)) return;
+    const isShown = TRANSFORMS.has(topic) || this.shown.some((each) => each.topic === topic);
+    if (topic === "" || isShown) return;
     if (this.shown.length >= MOST_TOPICS) return;
     this.append(topic);
     this.offer();

@@ -21,6 +21,8 @@ export class MockServer {
   channels = new Map();
   services = new Map();
   allowsChanges = true;
+  /** A sentence with which every request is refused. */
+  refusal = null;
 
   constructor(system) {
     this.system = system;
@@ -58,6 +60,7 @@ export class MockServer {
     this.http = createServer((request, response) => void this.serveFile(request, response));
     this.sockets = new WebSocketServer({
       server: this.http,
+      verifyClient: () => this.refusal === null,
       handleProtocols: (offered) => (offered.has("feros.view.v1") ? "feros.view.v1" : false),
     });
     this.sockets.on("connection", (socket) => this.welcome(socket));
@@ -119,6 +122,7 @@ export class MockServer {
   }
 
   async serveFile(request, response) {
+    if (this.refusal !== null) return response.writeHead(401).end(this.refusal);
     const path = new URL(request.url, "http://localhost").pathname;
     const name = path === "/" ? "index.html" : path.slice(1);
     try {
@@ -126,9 +130,9 @@ export class MockServer {
       const body = await readFile(join(DIST, name));
       const type = TYPES[extname(name)] ?? "text/plain";
       response.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
-      response.end(body);
+      return response.end(body);
     } catch {
-      response.writeHead(404).end();
+      return response.writeHead(404).end();
     }
   }
 
