@@ -166,3 +166,16 @@ test("a server that does not answer is asked ever later, up to a limit", async (
   assert.equal(reasons.at(-1), "the server ended");
   assert.equal(waits.at(-1).ms, 500, "an answer sets the wait back");
 });
+
+test("parameters of a component are read by their form", async () => {
+  const { readLoadParameters } = await load("nodes/load_parameters.ts");
+  const [plus, big, text] = readLoadParameters('a.b:=+5 c:=1e3 d:="x y"');
+  assert.equal(plus.name, "a.b");
+  assert.equal(plus.value.integer_value, 5n);
+  assert.equal(big.value.double_value, 1000);
+  assert.equal(text.value.string_value, "x y");
+  assert.deepEqual(readLoadParameters("  "), []);
+  for (const wrong of ["a=1", ":=1", "a:=", "9223372036854775808", "a:=9223372036854775808"]) {
+    assert.throws(() => readLoadParameters(wrong), /name:=value|64 bits/, wrong);
+  }
+});

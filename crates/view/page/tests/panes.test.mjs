@@ -180,6 +180,7 @@ test("components are loaded and unloaded", async (t) => {
   await session.untilText(".components .outcome", "✕ no plugin demo::Nothing");
   await session.write(await page.$('[name="plugin_name"]'), "demo::Talker");
   await page.type('[name="node_name"]', "second");
+  await page.type('[name="parameters"]', 'rate:=2.5 count:=-7 on:=true frame:="left arm"');
   await session.click(".load button", "Load");
   await session.untilText(".components-list", "/second");
   await session.click(".components-list button", "Unload /talker");
@@ -188,6 +189,22 @@ test("components are loaded and unloaded", async (t) => {
     () => !document.querySelector(".components-list").textContent.includes("/talker"),
   );
   assert.deepEqual([...robot.components.values()], ["/second"]);
+  const { request } = calls(session, "/container/_container/load_node").at(-1);
+  const values = request.parameters.map(({ name, value }) => [
+    name,
+    [value.bool_value, value.integer_value, value.double_value, value.string_value][value.type - 1],
+  ]);
+  assert.deepEqual(values, [
+    ["rate", 2.5],
+    ["count", -7n],
+    ["on", true],
+    ["frame", "left arm"],
+  ]);
+  await page.type('[name="package_name"]', "demo");
+  await page.type('[name="plugin_name"]', "demo::Talker");
+  await page.type('[name="parameters"]', "rate=2");
+  await session.click(".load button", "Load");
+  await session.untilText(".components .outcome", "rate=2: parameters are written as name:=value");
 });
 
 test("a bag is paused, stepped, sped up and scrubbed", async (t) => {

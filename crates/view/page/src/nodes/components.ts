@@ -3,6 +3,7 @@
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { button, h, setText } from "../shell/dom";
+import { readLoadParameters } from "./load_parameters";
 
 export class Components {
   readonly element: HTMLElement;
@@ -30,6 +31,7 @@ export class Components {
       field("node_name", "Node name (its own)", false),
       field("node_namespace", "Namespace (/)", false),
     ];
+    const parameters = field("parameters", "Parameters, as rate:=2.5 name:=left", false);
     const form = h(
       "form",
       {
@@ -37,12 +39,13 @@ export class Components {
         onsubmit: (event: Event) => {
           event.preventDefault();
           const values = Object.fromEntries(fields.map(({ name, value }) => [name, value.trim()]));
-          void this.load(values).then((isLoaded) => {
+          void this.load(values, parameters.value).then((isLoaded) => {
             if (isLoaded) form.reset();
           });
         },
       },
       ...fields,
+      parameters,
       h("button", { type: "submit" }, "Load"),
     );
     this.element = h(
@@ -79,14 +82,14 @@ export class Components {
     }
   }
 
-  private async load(values: Record<string, string>): Promise<boolean> {
+  private async load(values: Record<string, string>, parameters: string): Promise<boolean> {
     this.tell("", "loading …");
     let isLoaded = false;
     try {
       const answer = await this.connection.services.call(`${this.base}/load_node`, {
         log_level: 0,
         remap_rules: [],
-        parameters: [],
+        parameters: readLoadParameters(parameters),
         extra_arguments: [],
         ...values,
       });
