@@ -21,7 +21,8 @@ async function licenceOf(name) {
   const folder = join("node_modules", name);
   const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
-  const text = file === undefined ? `Licence: ${license}` : await readFile(join(folder, file), "utf8");
+  const text =
+    file === undefined ? `Licence: ${license}` : await readFile(join(folder, file), "utf8");
   return `${name} ${version} (${license})\n\n${text.trim()}\n`;
 }
 

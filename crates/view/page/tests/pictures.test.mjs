@@ -19,7 +19,9 @@ function different(one, other) {
   if (one.width !== other.width || one.height !== other.height) return 1;
   let count = 0;
   for (let at = 0; at < one.data.length; at += 4) {
-    const isFar = [0, 1, 2].some((each) => Math.abs(one.data[at + each] - other.data[at + each]) > 48);
+    const isFar = [0, 1, 2].some(
+      (each) => Math.abs(one.data[at + each] - other.data[at + each]) > 48,
+    );
     if (isFar) count += 1;
   }
   return count / (one.width * one.height);
@@ -44,11 +46,16 @@ test("the graph, with the mismatch chosen", async (t) => {
 });
 
 test("messages, with an image and a plot", async (t) => {
-  const layout = { tab: "messages", messages: { p: [
-    { k: "plot", s: ["/imu.linear_acceleration.x", "/imu.linear_acceleration.y"], w: 10 },
-    { k: "image", t: "/camera/image_raw" },
-    { k: "scene", t: ["/map", "/scan", "/points", "/plan", "/odom", "/markers"] },
-  ] } };
+  const layout = {
+    tab: "messages",
+    messages: {
+      p: [
+        { k: "plot", s: ["/imu.linear_acceleration.x", "/imu.linear_acceleration.y"], w: 10 },
+        { k: "image", t: "/camera/image_raw" },
+        { k: "scene", t: ["/map", "/scan", "/points", "/plan", "/odom", "/markers"] },
+      ],
+    },
+  };
   const session = await Session.start(t, { layout, size: SIZE, isStill: true });
   const { robot, server } = session;
   await session.untilServer("all is subscribed to", () => server.subscribed.size >= 10);
@@ -58,10 +65,16 @@ test("messages, with an image and a plot", async (t) => {
   for (let at = 0; at < 200; at++) {
     robot.seconds += 0.05;
     const { seconds } = robot;
-    server.publish("/imu", { header: { stamp: { sec: 0, nanosec: 0 }, frame_id: "base_link" },
-      orientation: { x: 0, y: 0, z: 0, w: 1 }, angular_velocity: { x: 0, y: 0, z: 0 },
-      linear_acceleration: { x: Math.sin(seconds * 3), y: Math.cos(seconds * 2), z: 9.81 } },
-    BigInt(Math.round(1e9 * (1_700_000_000 + seconds))));
+    server.publish(
+      "/imu",
+      {
+        header: { stamp: { sec: 0, nanosec: 0 }, frame_id: "base_link" },
+        orientation: { x: 0, y: 0, z: 0, w: 1 },
+        angular_velocity: { x: 0, y: 0, z: 0 },
+        linear_acceleration: { x: Math.sin(seconds * 3), y: Math.cos(seconds * 2), z: 9.81 },
+      },
+      BigInt(Math.round(1e9 * (1_700_000_000 + seconds))),
+    );
     await new Promise((resolve) => setTimeout(resolve, 35));
   }
   robot.look();
