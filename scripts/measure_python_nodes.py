@@ -4,11 +4,13 @@
     .venv/bin/python scripts/measure_python_nodes.py [ROUNDS]
 
 It takes the wheel that scripts/build_wheel.sh put last into target, and the rclpy of .venv, in the
-same interpreter. Medians over rounds: one-way latency between two processes (median of each round),
-processor time of a node with 20 subscriptions of 50 Hz, memory of a process with an empty node,
-processor time of a turn of an executor beside idle subscriptions.
+same interpreter; `feros_rclpy` is the same program by the packages of ROS's names that the wheel
+has. Medians over rounds: one-way latency between two processes (median of each round), also for a
+program of asyncio, processor time of a node with 20 subscriptions of 50 Hz, memory of a process with
+an empty node, processor time of a turn of an executor beside idle subscriptions.
 """
 
+import asyncio
 import os
 import statistics
 import subprocess
@@ -22,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SUBSCRIPTIONS, HERTZ, SECONDS, TURNS = 20, 50, 5.0, 500
 SIZES = {"256 B": (256, 200, 0.01), "1 MB": (1_000_000, 50, 0.1)}
-SYSTEMS = ("rclpy", "feros", "feros:numpy")
+SYSTEMS = ("rclpy", "feros_rclpy", "feros", "feros:numpy")
 
 
 class Feros:
@@ -104,7 +106,7 @@ class Rclpy:
 
 
 def system(name, node):
-    return Rclpy(node) if name == "rclpy" else Feros(node, views=name == "feros:numpy")
+    return Rclpy(node) if name.endswith("rclpy") else Feros(node, views=name == "feros:numpy")
 
 
 def wait_for(publisher, side, count=1):
@@ -122,6 +124,24 @@ def talk(side, topics, size, count, pause):
             side.publish_stamped(publisher, size)
         time.sleep(pause)
     time.sleep(1)
+
+
+def listen_async(side, count):
+    """The same by `async for`, of a node that no executor of the program has."""
+    latencies, node = [], side.context.create_node(f"async_{os.getpid()}")
+
+    async def hear():
+        async for message in node.subscribe(side.cls, "topic_0", 100, views=side.views):
+            now = time.monotonic_ns()
+            latencies.append(now - int.from_bytes(bytes(message.data[:8]), "little"))
+            if len(latencies) == count:
+                return
+
+    try:
+        asyncio.run(asyncio.wait_for(hear(), 30))
+    except TimeoutError:
+        pass  # as for the others, what came is taken
+    print(statistics.median(latencies[10:]) / 1000)
 
 
 def listen(side, count):
@@ -188,13 +208,16 @@ def turns(side, idle):
 
 def child(name, what, *numbers):
     side = system(name, f"{what}_{os.getpid()}")
-    jobs = {"talk": talk, "listen": listen, "work": work, "memory": memory, "turns": turns}
+    jobs = {"talk": talk, "listen": listen, "listen_async": listen_async, "work": work, "memory": memory, "turns": turns}
     jobs[what](side, *[float(n) if "." in n else int(n) for n in numbers])
     side.end()
 
 
 def start(environment, *arguments):
     command = [sys.executable, __file__, "--child", *map(str, arguments)]
+    if arguments[0] == "feros_rclpy":
+        first = f"{environment['PYTHONPATH']}/feros/compat"
+        environment = {**environment, "PYTHONPATH": f"{first}:{environment['PYTHONPATH']}"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
@@ -217,6 +240,9 @@ def rows(environment):
         # Best of what each has, and the same program with arrays of its own.
         yield (f"latency, {label}, us", lambda name, s=size, c=count, p=pause: pair(
             environment, name, ("listen", c), (1, s, c, p)))
+        yield (f"latency, {label}, asyncio, us", lambda name, s=size, c=count, p=pause: pair(
+            environment, name, ("listen_async", c), (1, s, c, p)
+        ) if name.startswith("feros:") or name == "feros" else None)
     count = int(HERTZ * (SECONDS + 3))
     yield (f"{SUBSCRIPTIONS} x {HERTZ} Hz, % of a core", lambda name: pair(
         environment, name, ("work",), (SUBSCRIPTIONS, 64, count, 1 / HERTZ)))
@@ -239,12 +265,14 @@ def main():
         environment = {**os.environ, "PYTHONPATH": folder, "ROS_DOMAIN_ID": "61",
                        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
         print(f"{wheels[-1]}; medians of {rounds} rounds")
-        print(f"{'':28}" + "".join(f"{name:>14}" for name in SYSTEMS) + f"{'factors':>16}")
+        print(f"{'':30}" + "".join(f"{name:>14}" for name in SYSTEMS) + f"{'factors':>16}")
         for label, measure in rows(environment):
             taken = [[measure(name) for name in SYSTEMS] for _ in range(rounds)]
-            medians = [statistics.median(column) for column in zip(*taken)]
-            factors = " ".join(f"{medians[0] / median:7.1f}" for median in medians[1:])
-            print(f"{label:28}" + "".join(f"{m:14.1f}" for m in medians) + f" {factors}", flush=True)
+            medians = [None if None in column else statistics.median(column) for column in zip(*taken)]
+            shown = "".join("             -" if m is None else f"{m:14.1f}" for m in medians)
+            known = [] if None in medians else medians[1:]
+            factors = " ".join(f"{medians[0] / median:7.1f}" for median in known)
+            print(f"{label:30}{shown} {factors}", flush=True)
 
 
 main()
