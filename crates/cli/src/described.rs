@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use feros_message::Schema;
 use feros_message::dynamic::DynamicType;
 use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot, NodeName, TypeHash};
@@ -44,6 +45,26 @@ pub(crate) fn message_of_topic(
         // Another definition than the publishers' is better than none: its own refusals say more.
         (Err(_), Ok(known)) => Ok(known),
         (Err(unasked), Err(unknown)) => Err(CliError::failed(format!("{unknown}; {unasked}"))),
+    }
+}
+
+/// The definition of a topic's type, for who passes messages on with it; `None`: nobody knows the
+/// type of this name and hash.
+pub(crate) fn schema_of_topic(
+    connection: &Connection,
+    types: &Types,
+    topic: &str,
+    name: &str,
+    hash: Option<TypeHash>,
+) -> Option<Schema> {
+    let ty = message_of_topic(connection, types, topic, name, hash).ok()?;
+    if hash.is_some_and(|hash| hash.0 != ty.type_hash().0) {
+        return None; // another type of the same name
+    }
+    let own = types.message(name).is_ok_and(|known| known == ty);
+    match own {
+        true => Schema::of_interface(types.set(), ty.name()).ok(),
+        false => Some(Schema::of_dynamic(&ty)),
     }
 }
 

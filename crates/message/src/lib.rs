@@ -8,6 +8,7 @@
 mod action;
 mod description;
 pub mod dynamic;
+mod schema;
 mod service_event;
 mod traits;
 
@@ -21,6 +22,7 @@ pub use feros_interface::{self as interface, TypeHash, TypeHashError};
 
 pub use action::{Action, GoalId, goal_id_of, set_goal_id};
 pub use description::{FieldDescription, TypeDescription};
+pub use schema::Schema;
 pub use service_event::{ServiceEventInfo, ServiceEventKind};
 pub use traits::{HasHeader, Message, Service, stamp_nanos, view};
 

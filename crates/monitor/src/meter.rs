@@ -12,8 +12,14 @@ use feros_sync::Mutex;
 
 use crate::losses::Losses;
 
+/// Messages that wait for the executor: as many as a queue in shared memory can have. With a longer
+/// history the network transport would be taken, which costs the publisher a write for the meter
+/// alone.
+const DEPTH: usize = 128;
 /// Readings that figures are made of: with one a second, a topic of 1 Hz has a steady rate.
 const READINGS: usize = 5;
+/// Ages of a reading that are kept: a topic of 1 kHz is judged by the last half of each second.
+const MAX_AGES: usize = 512;
 
 /// Listens to a topic as long as it lives.
 ///
@@ -33,6 +39,10 @@ pub struct TopicFigures {
     /// The mean time from a message's source timestamp to its arrival; `None`: nothing came, or
     /// nothing says when it was sent. Between machines it is as true as their clocks.
     pub age: Option<Duration>,
+    /// The age that half of the messages do not exceed; as `age`.
+    pub age_p50: Option<Duration>,
+    /// The age that 99 of 100 messages do not exceed; as `age`.
+    pub age_p99: Option<Duration>,
     /// Messages that did not come, since the meter began.
     pub lost: u64,
     /// Messages that came, since the meter began.
@@ -48,13 +58,15 @@ struct State {
     read_at: Instant,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Counts {
     messages: u64,
     bytes: u64,
     /// Messages that say when they were sent, and their ages together.
     aged: u32,
     age: Duration,
+    /// The last of these ages.
+    ages: Vec<Duration>,
 }
 
 impl TopicMeter {
@@ -65,7 +77,7 @@ impl TopicMeter {
     pub fn new(node: &Node, topic: &str, identity: &TypeIdentity) -> Result<Self, CreateError> {
         let state = Arc::new(Mutex::new(State::new(Instant::now())));
         let heard = Arc::clone(&state);
-        let qos = QosProfile::keep_last(1000).best_effort();
+        let qos = QosProfile::keep_last(DEPTH).best_effort();
         let options = SubscriptionOptions::from(qos).log_lost_messages(false);
         let subscription = node.create_generic_subscription(
             topic,
@@ -110,7 +122,11 @@ impl State {
         let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);
         let age = info.source_timestamp.and_then(|sent| arrival.duration_since(sent).ok());
         if let Some(age) = age {
-            counts.aged += 1;
+            match counts.ages.len() {
+                MAX_AGES => counts.ages[counts.aged as usize % MAX_AGES] = age,
+                _ => counts.ages.push(age),
+            }
+            counts.aged = counts.aged.wrapping_add(1);
             counts.age = counts.age.saturating_add(age);
         }
     }
@@ -130,7 +146,13 @@ impl State {
             all.bytes += counts.bytes;
             all.aged += counts.aged;
             all.age = all.age.saturating_add(counts.age);
+            all.ages.extend_from_slice(&counts.ages);
         }
+        all.ages.sort_unstable();
+        let percentile = |percent: usize| {
+            let last = all.ages.len().checked_sub(1)?;
+            all.ages.get((all.ages.len() * percent).div_ceil(100).saturating_sub(1).min(last))
+        };
         #[allow(clippy::cast_precision_loss)] // far below 2^52
         let per_second = |count: u64| {
             if time.is_zero() { 0.0 } else { count as f64 / time.as_secs_f64() }
@@ -139,6 +161,8 @@ impl State {
             rate_hz: per_second(all.messages),
             bytes_per_second: per_second(all.bytes),
             age: all.age.checked_div(all.aged),
+            age_p50: percentile(50).copied(),
+            age_p99: percentile(99).copied(),
             lost: self.losses.count(),
             received: self.received,
         }
@@ -178,11 +202,43 @@ mod tests {
         assert_eq!((figures.rate_hz, figures.bytes_per_second), (10.0, 1000.0));
         assert_eq!(figures.age, Some(Duration::from_millis(3)));
         assert_eq!((figures.received, figures.lost), (10, 9));
+        assert_eq!((figures.age_p50, figures.age_p99), (figures.age, figures.age));
         for _ in 0..READINGS {
             second(&mut state, 0);
         }
         let silent = TopicFigures { received: 10, lost: 9, ..TopicFigures::default() };
         assert_eq!(second(&mut state, 0), silent);
         assert_eq!(second(&mut state, 5).rate_hz, 1.0);
+    }
+
+    #[test]
+    fn ages_have_percentiles() {
+        let now = Instant::now();
+        let mut state = State::new(now);
+        let sent = SystemTime::now();
+        for number in 1..=200_u64 {
+            let info = MessageInfo {
+                source_timestamp: Some(sent),
+                received_timestamp: Some(sent + Duration::from_millis(number)),
+                publication_sequence_number: Some(number),
+                publisher_gid: Gid::default(),
+                from_same_session: false,
+            };
+            state.came(1, &info);
+        }
+        let figures = state.read(now + Duration::from_secs(1));
+        assert_eq!(figures.age_p50, Some(Duration::from_millis(100)));
+        assert_eq!(figures.age_p99, Some(Duration::from_millis(198)));
+        for _ in 0..3 * MAX_AGES {
+            let info = MessageInfo {
+                source_timestamp: Some(sent),
+                received_timestamp: Some(sent),
+                publication_sequence_number: None,
+                publisher_gid: Gid::default(),
+                from_same_session: false,
+            };
+            state.came(1, &info);
+        }
+        assert_eq!(state.since_reading.ages.len(), MAX_AGES);
     }
 }

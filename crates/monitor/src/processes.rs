@@ -53,6 +53,16 @@ impl ProcessMeter {
     }
 }
 
+/// The memory of a process of this host, where pages that several processes share count in parts
+/// (PSS); `None` of one that is gone or not to be looked at.
+///
+/// The system adds up all pages of the process: some milliseconds for a large one.
+pub fn proportional_memory_bytes(pid: u32) -> Option<u64> {
+    let process = Process::new(i32::try_from(pid).ok()?).ok()?;
+    let maps = process.smaps_rollup().ok()?.memory_map_rollup;
+    maps.0.first()?.extension.map.get("Pss").copied()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -66,6 +76,9 @@ mod tests {
         let first = meter.read([own, gone]);
         assert_eq!(first.len(), 1);
         assert_eq!(first[&own].cpu_percent, None);
+        let proportional = proportional_memory_bytes(own).unwrap();
+        assert!(proportional > 0 && proportional <= 2 * first[&own].resident_bytes);
+        assert_eq!(proportional_memory_bytes(gone), None);
         assert!(first[&own].resident_bytes > 100_000 && first[&own].threads >= 1);
         let until = Instant::now() + Duration::from_millis(200);
         while Instant::now() < until {

@@ -26,4 +26,5 @@ pages! {
     Lifecycle "../pages/lifecycle.md",
     Bags "../pages/bags.md",
     LookingInside "../pages/looking_inside.md",
+    View "../pages/view.md",
 }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use crate::message::BagTopic;
 use crate::metadata::TopicMetadata;
 use crate::qos;
-use crate::schema::Schema;
 use crate::yaml::Node;
+use feros_message::Schema;
 
 /// The profile of files with messages of ROS 2.
 const PROFILE: &str = "ros2";

@@ -15,13 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use feros::msgs::rosbag2_interfaces::msg::WriteSplitEvent;
 use feros::rmw::TypeHash;
 use feros::{CreateError, Node, Publisher, QosProfile};
-use feros_interface::TypeName;
-use feros_message::dynamic::DynamicType;
+use feros_message::Schema;
 use feros_sync::Mutex;
 
 use crate::error::WriteError;
 use crate::metadata::BagMetadata;
-use crate::schema::Schema;
 use crate::selection::TopicSelection;
 use crate::writer::WriterOptions;
 use services::Services;
@@ -78,13 +76,8 @@ impl RecorderOptions {
 
 /// The definition of a type that Feros ships, if it is the one with this hash.
 fn shipped_schema(name: &str, hash: Option<TypeHash>) -> Schema {
-    let set = feros_interface::shipped();
-    let Ok(name) = name.parse::<TypeName>() else { return Schema::unknown() };
-    let is_same = |ty: &DynamicType| hash.is_none_or(|hash| hash.0 == ty.type_hash().0);
-    match DynamicType::resolve(set, &name) {
-        Ok(ty) if is_same(&ty) => Schema::of_interface(set, &name).unwrap_or_default(),
-        _ => Schema::unknown(),
-    }
+    let hash = hash.map(|hash| feros_interface::TypeHash(hash.0));
+    Schema::of_type(feros_interface::shipped(), name, hash).unwrap_or_default()
 }
 
 /// Why recording did not begin.

@@ -24,6 +24,7 @@ mod tf;
 mod top;
 mod topic;
 mod trace;
+mod view;
 
 use std::process::ExitCode;
 
@@ -105,6 +106,8 @@ enum Command {
     Lab(lab::Command),
     /// Topics, nodes and their processes on a screen, each second
     Top(top::Args),
+    /// Show the running system in the browser, to Foxglove and to Lichtblick
+    View(view::Args),
     /// See where the time of messages goes, layer by layer
     #[command(subcommand)]
     Trace(trace::Command),
@@ -161,6 +164,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Daemon(args) => daemon::run(&args),
         Command::Lab(command) => lab::run(command),
         Command::Top(args) => top::run(&args),
+        Command::View(args) => view::run(args, &interfaces),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
         Command::Completion(args) => completion::run(&args),

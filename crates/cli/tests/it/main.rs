@@ -21,3 +21,4 @@ mod tf;
 mod top;
 mod topic;
 mod trace;
+mod view;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use feros::{Executor, Outcome};
 use feros_bag::recorder::Recording;
-use feros_bag::{Recorder, RecorderOptions, Schema, TopicSelection};
+use feros_bag::{Recorder, RecorderOptions, TopicSelection};
 
 use super::compression_args::CompressionArgs;
 use super::keys::{Key, Keys};
@@ -163,16 +163,7 @@ fn options(
     writer.custom_data = args.custom_data.iter().cloned().collect::<BTreeMap<_, _>>();
     let connection = connection.clone();
     let schemas = move |topic: &str, type_name: &str, hash| {
-        let found = described::message_of_topic(&connection, &types, topic, type_name, hash);
-        let Ok(ty) = found else { return Schema::unknown() };
-        if hash.is_some_and(|hash| hash.0 != ty.type_hash().0) {
-            return Schema::unknown(); // another type of the same name
-        }
-        let own = types.message(type_name).is_ok_and(|known| known == ty);
-        match own {
-            true => Schema::of_interface(types.set(), ty.name()).unwrap_or_default(),
-            false => Schema::of_dynamic(&ty),
-        }
+        described::schema_of_topic(&connection, &types, topic, type_name, hash).unwrap_or_default()
     };
     let output = args.output.clone().unwrap_or_else(named);
     Ok(RecorderOptions {

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Status {
+pub(in crate::commands) enum Status {
     /// As it should be.
     Ok,
     /// It works, but worse than it could.
@@ -16,12 +16,12 @@ pub(super) enum Status {
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Finding {
-    pub(super) area: &'static str,
-    pub(super) status: Status,
-    pub(super) text: String,
+pub(in crate::commands) struct Finding {
+    pub(in crate::commands) area: &'static str,
+    pub(in crate::commands) status: Status,
+    pub(in crate::commands) text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cure: Option<String>,
+    pub(in crate::commands) cure: Option<String>,
 }
 
 impl Finding {

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use anstyle::AnsiColor;
 use serde_json::json;
 
-use self::finding::{Finding, Status};
+pub(in crate::commands) use self::finding::{Finding, Status};
 use crate::error::CliError;
 use crate::output;
 
@@ -64,12 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn check(args: &Args) -> Result<ExitCode, CliError> {
-    let mut findings = network::examine();
-    findings.extend(machine::examine());
-    let (engine, context) = engine::examine();
-    findings.extend(engine);
-    findings.extend(graph::examine());
-    findings.extend(programs::examine());
+    let (mut findings, context) = examine();
     let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
     let failing = if args.include_warnings { Status::Warning } else { Status::Error };
@@ -92,6 +87,17 @@ fn check(args: &Args) -> Result<ExitCode, CliError> {
         }
     }
     Ok(if worst >= failing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Looks at everything; the context is there if the engine started.
+pub(in crate::commands) fn examine() -> (Vec<Finding>, Option<feros::Context>) {
+    let mut findings = network::examine();
+    findings.extend(machine::examine());
+    let (engine, context) = engine::examine();
+    findings.extend(engine);
+    findings.extend(graph::examine());
+    findings.extend(programs::examine());
+    (findings, context)
 }
 
 /// Spells out the options that `ros2 doctor` has with one dash and two letters; clap takes these

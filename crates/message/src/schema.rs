@@ -1,8 +1,8 @@
-//! Definitions of message types as bags carry them: `ros2msg`, the text of the type and, after a
-//! line each, those of all types that it refers to.
+//! Definitions of message types as bags and viewers have them: `ros2msg`, the text of the type and,
+//! after a line each, those of all types that it refers to.
 
-use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeName};
-use feros_message::dynamic::DynamicType;
+use crate::dynamic::DynamicType;
+use feros_interface::{InterfaceSet, MessageDefinition, ResolveError, TypeHash, TypeName};
 
 /// The line before each type that another one refers to.
 const SEPARATOR: &str =
@@ -30,7 +30,7 @@ impl Schema {
     /// When the set lacks the type or one that it refers to.
     ///
     /// ```
-    /// use feros_bag::Schema;
+    /// use feros_message::Schema;
     /// let name = "std_msgs/msg/Header".parse()?;
     /// let schema = Schema::of_interface(feros_interface::shipped(), &name)?;
     /// assert!(schema.text.contains("MSG: builtin_interfaces/Time\nint32 sec\n"));
@@ -42,6 +42,15 @@ impl Schema {
         let definitions: Vec<_> =
             std::iter::once(name).chain(parts).filter_map(|name| set.message(name)).collect();
         Ok(Self::of_definitions(definitions.iter().map(|definition| &***definition)))
+    }
+
+    /// The definition of a type of this set, if it is the one with this hash; `None`: the set lacks
+    /// it, or has another one of its name.
+    pub fn of_type(set: &InterfaceSet, name: &str, hash: Option<TypeHash>) -> Option<Self> {
+        let name = name.parse::<TypeName>().ok()?;
+        let ty = DynamicType::resolve(set, &name).ok()?;
+        let is_same = hash.is_none_or(|hash| hash == ty.type_hash());
+        is_same.then(|| Self::of_interface(set, &name).ok()).flatten()
     }
 
     /// The definition of a type that is known only at run time, such as one that a node described.
@@ -96,6 +105,16 @@ mod tests {
             sections
         };
         assert_eq!(sections(&Schema::of_dynamic(&dynamic).text), sections(&schema.text));
+    }
+
+    #[test]
+    fn another_type_of_the_same_name_has_no_schema() {
+        let name = "std_msgs/msg/String";
+        let ty = DynamicType::resolve(shipped(), &name.parse().unwrap()).unwrap();
+        let known = Schema::of_type(shipped(), name, None).unwrap();
+        assert_eq!(Schema::of_type(shipped(), name, Some(ty.type_hash())), Some(known));
+        assert_eq!(Schema::of_type(shipped(), name, Some(TypeHash([7; 32]))), None);
+        assert_eq!(Schema::of_type(shipped(), "no name", None), None);
     }
 
     #[test]

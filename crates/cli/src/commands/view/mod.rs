@@ -1,0 +1,113 @@
+//! `feros view`: a page in the browser that shows the running system, and the server that Foxglove
+//! and Lichtblick connect to.
+
+mod browser;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use feros_view::protocol::{Finding, Severity};
+use feros_view::{DEFAULT_PORT, Doctor, Server, Token, ViewOptions};
+
+use super::doctor::{self, Status};
+use super::topic::watch::spin;
+use crate::connection::Connection;
+use crate::described;
+use crate::error::CliError;
+use crate::packages::installed_packages;
+use crate::types::{InterfaceArgs, Types};
+use crate::value_parsers::parse_count;
+use crate::{notices, output};
+
+/// Show the running system in the browser, until Ctrl-C
+#[derive(clap::Args)]
+#[command(
+    after_help = "Foxglove and Lichtblick connect to the same address (Foxglove WebSocket). The server only shows, \
+                  unless --allow-changes; other machines can connect only where --listen says so, and with the \
+                  token of the link that is printed.\n\nExamples:\n  feros view\n  feros view --listen 0.0.0.0\n  feros \
+                  view --allow-changes --allow-origin https://app.foxglove.dev"
+)]
+pub(crate) struct Args {
+    /// The address to listen at: 127.0.0.1 for this machine alone, 0.0.0.0 for all networks
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// The port; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
+    port: u16,
+    /// What the link has to carry; without it, one is made up where other machines can connect
+    #[arg(long, value_name = "TOKEN", env = "FEROS_VIEW_TOKEN", hide_env_values = true, value_parser = Token::new)]
+    token: Option<Token>,
+    /// Let clients publish, call services and set parameters
+    #[arg(long)]
+    allow_changes: bool,
+    /// Let pages of this origin connect as well, such as https://app.foxglove.dev; may be repeated
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    allowed_origins: Vec<String>,
+    /// Do not open the browser
+    #[arg(long)]
+    no_open: bool,
+    /// Clients at a time
+    #[arg(long, value_name = "N", default_value = "32", value_parser = parse_count)]
+    max_connections: usize,
+}
+
+pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Arc::new(Types::load(interfaces)?);
+    let connection = Connection::open()?;
+    let no_open = args.no_open;
+    let options = options(args, types, &connection)?;
+    let allow_changes = options.allow_changes;
+    let server = Server::start(&connection.node, options).map_err(CliError::failed)?;
+    output::print_lines([server.link()])?;
+    let only_shows = if allow_changes { "" } else { "; it only shows (--allow-changes)" };
+    notices::note(format!("the page is at this address{only_shows}: Ctrl-C ends it"));
+    if !no_open {
+        browser::open(server.link());
+    }
+    spin(&connection.node, None, || false)?;
+    drop(server);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(
+    args: Args,
+    types: Arc<Types>,
+    connection: &Connection,
+) -> Result<ViewOptions, CliError> {
+    let token = match args.token {
+        None if !args.listen.is_loopback() => Some(Token::random()?),
+        token => token,
+    };
+    let interfaces = Arc::new(types.set().clone());
+    let connection = connection.clone();
+    let describe = move |topic: &str, name: &str, hash| {
+        described::schema_of_topic(&connection, &types, topic, name, hash)
+    };
+    Ok(ViewOptions {
+        address: SocketAddr::new(args.listen, args.port),
+        token,
+        allow_changes: args.allow_changes,
+        allowed_origins: args.allowed_origins,
+        max_connections: args.max_connections,
+        interfaces,
+        describe: Some(Arc::new(describe)),
+        packages: installed_packages(),
+        doctor: Some(doctor()),
+    })
+}
+
+/// The checks of `feros doctor`, for the page.
+fn doctor() -> Doctor {
+    let finding = |found: doctor::Finding| Finding {
+        area: found.area.to_owned(),
+        level: match found.status {
+            Status::Ok => Severity::Ok,
+            Status::Warning => Severity::Warning,
+            Status::Error => Severity::Error,
+        },
+        text: found.text,
+        cure: found.cure,
+    };
+    Arc::new(move || doctor::examine().0.into_iter().map(finding).collect())
+}

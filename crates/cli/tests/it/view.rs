@@ -1,0 +1,88 @@
+//! `feros view`: the page and the socket that it serves, its refusals, and its end.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use feros::msgs::std_msgs::msg::String as Text;
+use serde_json::{Value, json};
+use tungstenite::Message;
+use tungstenite::client::IntoClientRequest as _;
+
+use crate::process::{Running, WATCHDOG, context, feros, has_line};
+
+/// What is at a link of the command, such as `http://127.0.0.1:8765/?token=…`: host and path.
+fn parts(link: &str) -> (&str, &str) {
+    let rest = link.strip_prefix("http://").unwrap();
+    rest.split_at(rest.find('/').unwrap())
+}
+
+fn get(host: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(WATCHDOG)).unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+#[test]
+fn a_robot_is_shown_until_ctrl_c() {
+    let robot = context().create_node("viewed_robot").unwrap();
+    let _publisher = robot.create_publisher::<Text>("/t_view/chatter", 1).unwrap();
+    let options = ["view", "--port", "0", "--no-open", "--token", "0123456789"];
+    let mut view = Running::start(&options);
+    let link = view.line().unwrap();
+    let (host, path) = parts(&link);
+    assert_eq!(path, "/?token=0123456789");
+    assert!(get(host, path).starts_with("HTTP/1.1 200 "));
+    assert!(get(host, "/").starts_with("HTTP/1.1 401 "));
+    let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
+    let protocol = "feros.view.v1".parse().unwrap();
+    request.headers_mut().insert("Sec-WebSocket-Protocol", protocol);
+    let stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(WATCHDOG)).unwrap();
+    let (mut socket, _) = tungstenite::client(request, stream).unwrap();
+    let mut op = |fits: &dyn Fn(&Value) -> bool| loop {
+        if let Message::Text(text) = socket.read().unwrap() {
+            let op = serde_json::from_str::<Value>(&text).unwrap();
+            if fits(&op) {
+                break op;
+            }
+        }
+    };
+    let info = op(&|op| op["op"] == "serverInfo");
+    assert!(!info["capabilities"].as_array().unwrap().contains(&json!("clientPublish")));
+    op(&|op| {
+        let channels = op["channels"].as_array().into_iter().flatten();
+        channels.into_iter().any(|channel| channel["topic"] == "/t_view/chatter")
+    });
+    socket.send(Message::text(json!({"op": "doctor"}).to_string())).unwrap();
+    let report = loop {
+        if let Message::Text(text) = socket.read().unwrap()
+            && text.contains("doctorReport")
+        {
+            break serde_json::from_str::<Value>(&text).unwrap();
+        }
+    };
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["area"] == "engine"), "{report}");
+    view.interrupt();
+    let finished = view.finish();
+    assert!(has_line(
+        &finished.err,
+        "the page is at this address; it only shows (--allow-changes): Ctrl-C ends it"
+    ));
+    finished.success();
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let text = feros(&["view", "--no-open", "--port", &port]).failure(1);
+    assert!(text.contains("cannot be listened to") && text.contains("--port"), "{text}");
+    let text = feros(&["view", "--no-open", "--token", "a b"]).failure(2);
+    assert!(text.contains("at least 8 characters"), "{text}");
+    feros(&["view", "--no-open", "--listen", "nowhere"]).failure(2);
+}

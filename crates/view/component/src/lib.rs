@@ -1,0 +1,90 @@
+//! The server of `feros view` as a component, `feros_view::View`: it runs where the robot's other
+//! components do, and begins and ends with them.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use feros::{Context, Error, Node, NodeOptions, Parameter, Parameters};
+use feros_component::{Component, register};
+use feros_view::{Server, Token, ViewOptions};
+
+/// The variable with the token. No parameter: those are for everybody to read.
+const TOKEN_VARIABLE: &str = "FEROS_VIEW_TOKEN";
+
+#[derive(Parameters)]
+struct Settings {
+    /// The address to listen at: 127.0.0.1 for this machine alone, 0.0.0.0 for all networks
+    #[parameter(default = "127.0.0.1", read_only)]
+    address: Parameter<String>,
+    /// The port; 0 takes a free one
+    #[parameter(default = 8765, range = 0..=65535, read_only)]
+    port: Parameter<i64>,
+    /// Let clients publish, call services and set parameters
+    #[parameter(default = false, read_only)]
+    allow_changes: Parameter<bool>,
+    /// Let pages of these origins connect as well, such as https://app.foxglove.dev
+    #[parameter(default = Vec::<String>::new(), read_only)]
+    allow_origins: Parameter<Vec<String>>,
+    /// Clients at a time
+    #[parameter(default = 32, range = 1..=10_000, read_only)]
+    max_connections: Parameter<i64>,
+}
+
+/// A server as long as it lives. Where other machines can connect and `FEROS_VIEW_TOKEN` has no
+/// token, one is made up; the log has the link.
+pub struct View {
+    node: Node,
+    server: Server,
+}
+
+impl View {
+    /// The address of the page, with the token if one is needed.
+    pub fn link(&self) -> &str {
+        self.server.link()
+    }
+}
+
+impl Component for View {
+    fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
+        let node = context.create_node_with(options.name("view"))?;
+        let settings = Settings::declare(&node)?;
+        let server = Server::start(&node, view_options(&settings)?).map_err(Error::other)?;
+        feros::info!(node, "the page is at {}", server.link());
+        Ok(Self { node, server })
+    }
+
+    fn node(&self) -> &Node {
+        &self.node
+    }
+}
+
+fn view_options(settings: &Settings) -> Result<ViewOptions, Error> {
+    let text = settings.address.get();
+    let address: IpAddr = text.parse().map_err(|_| {
+        Error::other(format!("the parameter address is `{text}`: give an address such as 0.0.0.0"))
+    })?;
+    // The ranges of the parameters hold both.
+    let port = u16::try_from(settings.port.get()).unwrap_or(feros_view::DEFAULT_PORT);
+    let max_connections = usize::try_from(settings.max_connections.get()).unwrap_or(1);
+    let token = match std::env::var(TOKEN_VARIABLE) {
+        Ok(token) => Some(Token::new(&token).map_err(Error::other)?),
+        Err(_) if address.is_loopback() => None,
+        Err(_) => Some(Token::random().map_err(Error::other)?),
+    };
+    let mut interfaces = feros_interface::shipped().clone();
+    if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
+        // Packages that cannot be read have no definitions; the rest have.
+        drop(interfaces.load_ament_prefix_path(&path));
+    }
+    Ok(ViewOptions {
+        address: SocketAddr::new(address, port),
+        token,
+        allow_changes: settings.allow_changes.get(),
+        allowed_origins: settings.allow_origins.get(),
+        max_connections,
+        interfaces: Arc::new(interfaces),
+        ..ViewOptions::default()
+    })
+}
+
+register!(View, "feros_view::View");

@@ -1,0 +1,247 @@
+//! Operations of clients in JSON.
+
+use serde::Deserialize;
+
+use super::parameter::ParameterJson;
+
+/// Bytes of an operation in JSON at most: what it becomes in memory is some times larger.
+pub const MAX_OP_BYTES: usize = 1 << 20;
+
+/// An operation of a client in JSON.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ClientOp {
+    /// Messages of channels are wanted.
+    Subscribe {
+        /// Which.
+        subscriptions: Vec<TopicSubscription>,
+    },
+    /// Messages are no longer wanted.
+    Unsubscribe {
+        /// The numbers that the client gave.
+        subscription_ids: Vec<u32>,
+    },
+    /// The client is going to publish.
+    Advertise {
+        /// What.
+        channels: Vec<ClientChannel>,
+    },
+    /// The client publishes no longer.
+    Unadvertise {
+        /// The numbers that the client gave.
+        channel_ids: Vec<u32>,
+    },
+    /// Values of parameters are asked for.
+    GetParameters {
+        /// Which; none: all.
+        parameter_names: Vec<String>,
+        /// What the answer is to carry.
+        #[serde(default)]
+        id: Option<String>,
+    },
+    /// Parameters are to be set.
+    SetParameters {
+        /// Which, and to what.
+        parameters: Vec<ParameterToSet>,
+        /// Asks for an answer, which is to carry this.
+        #[serde(default)]
+        id: Option<String>,
+    },
+    /// Changes of parameters are to be told.
+    SubscribeParameterUpdates {
+        /// Which.
+        parameter_names: Vec<String>,
+    },
+    /// Changes of parameters are not to be told any longer.
+    UnsubscribeParameterUpdates {
+        /// Which.
+        parameter_names: Vec<String>,
+    },
+    /// The connection graph is wanted, and its changes.
+    SubscribeConnectionGraph,
+    /// The connection graph is no longer wanted.
+    UnsubscribeConnectionGraph,
+    /// A file is asked for.
+    FetchAsset {
+        /// Which, such as `package://robot/meshes/arm.stl`.
+        uri: String,
+        /// What the answer is to carry.
+        request_id: u32,
+    },
+    /// Figures are wanted, each second.
+    SubscribeFigures,
+    /// Figures are no longer wanted.
+    UnsubscribeFigures,
+    /// The topics whose rates, sizes and ages this client wants in the figures.
+    MeasureTopics {
+        /// All of them.
+        topics: Vec<String>,
+    },
+    /// The checks of `feros doctor` are to be made.
+    Doctor,
+}
+
+/// One channel that a client wants messages of.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TopicSubscription {
+    /// The number that the messages are to carry.
+    pub id: u32,
+    /// The channel that the server advertised.
+    pub channel_id: u32,
+    /// The most messages a second; the newest are sent. All, if not said.
+    #[serde(default)]
+    pub max_rate_hz: Option<f64>,
+}
+
+/// A channel that a client publishes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientChannel {
+    /// The number that its messages carry.
+    pub id: u32,
+    /// The topic.
+    pub topic: String,
+    /// How messages are encoded.
+    pub encoding: String,
+    /// Their type.
+    pub schema_name: String,
+}
+
+/// A parameter that is to be set.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ParameterToSet {
+    /// The node, a dot, and the parameter.
+    pub name: String,
+    /// Its new value.
+    #[serde(flatten)]
+    pub value: ParameterJson,
+}
+
+/// Why an operation cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpError {
+    /// More text than any operation needs.
+    #[error("an operation in JSON has at most {MAX_OP_BYTES} bytes, this one has {size}")]
+    Long {
+        /// Its bytes.
+        size: usize,
+    },
+    /// No operation of the protocol.
+    #[error("this is no operation of the protocol: {reason}")]
+    Json {
+        /// What is wrong, and where.
+        reason: String,
+    },
+}
+
+impl ClientOp {
+    /// Reads an operation.
+    ///
+    /// # Errors
+    /// See [`OpError`].
+    ///
+    /// ```
+    /// use feros_view::protocol::ClientOp;
+    /// let op = ClientOp::parse(r#"{"op":"unsubscribe","subscriptionIds":[3]}"#)?;
+    /// assert_eq!(op, ClientOp::Unsubscribe { subscription_ids: vec![3] });
+    /// # Ok::<(), feros_view::protocol::OpError>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, OpError> {
+        if text.len() > MAX_OP_BYTES {
+            return Err(OpError::Long { size: text.len() });
+        }
+        serde_json::from_str(text).map_err(|error| {
+            // What was sent may be part of the reason: its beginning is enough.
+            let reason: String = error.to_string().chars().take(300).collect();
+            OpError::Json { reason }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse(op: serde_json::Value) -> ClientOp {
+        ClientOp::parse(&op.to_string()).unwrap()
+    }
+
+    #[test]
+    fn operations_are_those_of_the_specification() {
+        let subscribe = json!({"op": "subscribe", "subscriptions": [
+            {"id": 0, "channelId": 3}, {"id": 1, "channelId": 5, "maxRateHz": 10}]});
+        assert_eq!(
+            parse(subscribe),
+            ClientOp::Subscribe {
+                subscriptions: vec![
+                    TopicSubscription { id: 0, channel_id: 3, max_rate_hz: None },
+                    TopicSubscription { id: 1, channel_id: 5, max_rate_hz: Some(10.0) },
+                ]
+            }
+        );
+        let advertise = json!({"op": "advertise", "channels": [{"id": 1, "topic": "/a",
+            "encoding": "cdr", "schemaName": "std_msgs/msg/String", "schema": "string data",
+            "schemaEncoding": "ros2msg"}]});
+        let ClientOp::Advertise { channels } = parse(advertise) else { panic!("advertise") };
+        assert_eq!((channels[0].id, &*channels[0].schema_name), (1, "std_msgs/msg/String"));
+        let get = json!({"op": "getParameters", "parameterNames": ["/a.b"]});
+        assert_eq!(
+            parse(get),
+            ClientOp::GetParameters { parameter_names: vec!["/a.b".into()], id: None }
+        );
+        let set = json!({"op": "setParameters", "id": "7", "parameters": [
+            {"name": "/a.b", "value": 5, "type": "float64"}, {"name": "/a.c"}]});
+        let ClientOp::SetParameters { parameters, id } = parse(set) else { panic!("set") };
+        assert_eq!(id.as_deref(), Some("7"));
+        assert_eq!(parameters[0].value.value, Some(json!(5)));
+        assert_eq!(parameters[1].value.value, None);
+        let fetch = json!({"op": "fetchAsset", "uri": "package://a/b.stl", "requestId": 2});
+        assert!(matches!(parse(fetch), ClientOp::FetchAsset { request_id: 2, .. }));
+        for (op, expected) in [
+            ("subscribeConnectionGraph", ClientOp::SubscribeConnectionGraph),
+            ("unsubscribeConnectionGraph", ClientOp::UnsubscribeConnectionGraph),
+            ("subscribeFigures", ClientOp::SubscribeFigures),
+            ("unsubscribeFigures", ClientOp::UnsubscribeFigures),
+            ("doctor", ClientOp::Doctor),
+        ] {
+            assert_eq!(parse(json!({"op": op})), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_operation_is_refused_with_its_reason() {
+        let reason = |text: &str| ClientOp::parse(text).unwrap_err().to_string();
+        assert!(reason("{\"op\":\"reboot\"}").contains("unknown variant `reboot`"));
+        assert!(reason("[]").contains("no operation"));
+        assert!(reason(&"[".repeat(100_000)).contains("no operation"));
+        let deep = format!("{{\"op\":\"doctor\",\"a\":{}", "[".repeat(100_000));
+        assert!(reason(&deep).contains("recursion limit"));
+        assert!(reason("{\"op\":\"subscribe\",\"subscriptions\":[{\"id\":-1}]}").contains("-1"));
+        let long = format!("{{\"op\":\"{}\"}}", "a".repeat(MAX_OP_BYTES));
+        assert!(matches!(ClientOp::parse(&long), Err(OpError::Long { .. })));
+        let long = format!("{{\"op\":\"{}\"}}", "a".repeat(MAX_OP_BYTES - 20));
+        assert!(reason(&long).len() < 500);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+            let _ = ClientOp::parse(&text);
+        }
+
+        #[test]
+        fn any_json_with_an_op_is_read_or_refused(
+            op in "subscribe|advertise|getParameters|setParameters|fetchAsset|doctor",
+            key in "subscriptions|channels|parameterNames|parameters|uri|id",
+            value in "[0-9]{1,30}|\"[a-z]{0,9}\"|\\[\\{\"id\":[0-9]{1,12}\\}\\]|null|\\[\\[\\]\\]",
+        ) {
+            let _ = ClientOp::parse(&format!("{{\"op\":\"{op}\",\"{key}\":{value}}}"));
+        }
+    }
+}

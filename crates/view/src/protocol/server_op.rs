@@ -1,0 +1,301 @@
+//! Operations of the server in JSON.
+
+use serde::Serialize;
+
+use super::parameter::ParameterJson;
+
+/// An operation of the server in JSON, except figures, which say themselves what they are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ServerOp<'a> {
+    /// What the server is and can do; comes first.
+    ServerInfo {
+        /// What people read.
+        name: &'a str,
+        /// What the server can do.
+        capabilities: &'a [&'a str],
+        /// How messages of clients may be encoded.
+        supported_encodings: &'a [&'a str],
+        /// More about the server.
+        metadata: &'a std::collections::BTreeMap<String, String>,
+        /// Another one means that the server was started anew.
+        session_id: &'a str,
+    },
+    /// What people should know.
+    Status {
+        /// How grave it is: 0 information, 1 warning, 2 error.
+        level: u8,
+        /// What it is.
+        message: &'a str,
+        /// Replaces the status of the same id.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+    },
+    /// Topics that can be subscribed to.
+    Advertise {
+        /// Those that are new.
+        channels: &'a [Channel],
+    },
+    /// Topics that are no more.
+    Unadvertise {
+        /// Which.
+        channel_ids: &'a [u32],
+    },
+    /// Services that can be called.
+    AdvertiseServices {
+        /// Those that are new.
+        services: &'a [Service],
+    },
+    /// Services that are no more.
+    UnadvertiseServices {
+        /// Which.
+        service_ids: &'a [u32],
+    },
+    /// Values of parameters: an answer, or a change.
+    ParameterValues {
+        /// Which, and what they are.
+        parameters: &'a [NamedParameter],
+        /// What the question carried.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+    },
+    /// What of the connection graph has changed.
+    ConnectionGraphUpdate(&'a ConnectionGraphUpdate),
+    /// A call of a service failed.
+    ServiceCallFailure {
+        /// The service.
+        service_id: u32,
+        /// The number that the request carried.
+        call_id: u32,
+        /// Why.
+        message: &'a str,
+    },
+    /// What `feros doctor` found.
+    DoctorReport {
+        /// All findings.
+        findings: &'a [Finding],
+    },
+}
+
+impl ServerOp<'_> {
+    /// The text of the operation.
+    pub fn to_text(&self) -> String {
+        // Only maps with keys that are no texts, or values that refuse, can fail: there are none.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A topic with one of its types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Channel {
+    /// Its number; never used again for another.
+    pub id: u32,
+    /// Its fully qualified name.
+    pub topic: String,
+    /// `cdr`.
+    pub encoding: &'static str,
+    /// Its type, as `package/msg/Name`.
+    pub schema_name: String,
+    /// The definition of the type with all that it refers to; empty where it is not known.
+    pub schema: String,
+    /// `ros2msg`, or nothing where the type is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub schema_encoding: String,
+}
+
+/// A service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Service {
+    /// Its number; never used again for another.
+    pub id: u32,
+    /// Its fully qualified name.
+    pub name: String,
+    /// Its type, as `package/srv/Name`.
+    #[serde(rename = "type")]
+    pub service_type: String,
+    /// What requests are.
+    pub request: ServiceSchema,
+    /// What responses are.
+    pub response: ServiceSchema,
+}
+
+/// What requests or responses of a service are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServiceSchema {
+    /// `cdr`.
+    pub encoding: &'static str,
+    /// The type, as `package/srv/Name_Request`.
+    pub schema_name: String,
+    /// `ros2msg`.
+    pub schema_encoding: String,
+    /// The definition of the type with all that it refers to.
+    pub schema: String,
+}
+
+/// A parameter with its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedParameter {
+    /// The node, a dot, and the parameter.
+    pub name: String,
+    /// Its value.
+    #[serde(flatten)]
+    pub value: ParameterJson,
+}
+
+/// What of the connection graph has changed; at first, all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectionGraphUpdate {
+    /// Topics with the nodes that publish them.
+    #[serde(serialize_with = "ids::publishers")]
+    pub published_topics: Vec<NamedIds>,
+    /// Topics with the nodes that subscribe to them.
+    #[serde(serialize_with = "ids::subscribers")]
+    pub subscribed_topics: Vec<NamedIds>,
+    /// Services with the nodes that serve them.
+    #[serde(serialize_with = "ids::providers")]
+    pub advertised_services: Vec<NamedIds>,
+    /// Topics that are no more.
+    pub removed_topics: Vec<String>,
+    /// Services that are no more.
+    pub removed_services: Vec<String>,
+}
+
+/// A topic or service, and nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedIds {
+    /// Its name.
+    pub name: String,
+    /// The nodes.
+    pub ids: Vec<String>,
+}
+
+/// One finding of `feros doctor`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub area: String,
+    /// How grave it is.
+    pub level: Severity,
+    /// What was found.
+    pub text: String,
+    /// What helps.
+    pub cure: Option<String>,
+}
+
+/// How grave a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// As it should be.
+    Ok,
+    /// It works, but worse than it could.
+    Warning,
+    /// ROS does not work.
+    Error,
+}
+
+/// The lists of nodes have another name in each list of the connection graph.
+mod ids {
+    use serde::Serializer;
+    use serde::ser::SerializeSeq as _;
+    use serde_json::json;
+
+    use super::NamedIds;
+
+    pub(super) fn publishers<S: Serializer>(of: &[NamedIds], to: S) -> Result<S::Ok, S::Error> {
+        write(of, "publisherIds", to)
+    }
+
+    pub(super) fn subscribers<S: Serializer>(of: &[NamedIds], to: S) -> Result<S::Ok, S::Error> {
+        write(of, "subscriberIds", to)
+    }
+
+    pub(super) fn providers<S: Serializer>(of: &[NamedIds], to: S) -> Result<S::Ok, S::Error> {
+        write(of, "providerIds", to)
+    }
+
+    fn write<S: Serializer>(of: &[NamedIds], key: &str, to: S) -> Result<S::Ok, S::Error> {
+        let mut list = to.serialize_seq(Some(of.len()))?;
+        for NamedIds { name, ids } in of {
+            list.serialize_element(&json!({ "name": name, key: ids }))?;
+        }
+        list.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn json(op: &ServerOp<'_>) -> Value {
+        serde_json::from_str(&op.to_text()).unwrap()
+    }
+
+    #[test]
+    fn operations_are_those_of_the_specification() {
+        let metadata = [("ROS_DISTRO".to_owned(), "kilted".to_owned())].into();
+        let info = ServerOp::ServerInfo {
+            name: "feros",
+            capabilities: &["time"],
+            supported_encodings: &["cdr"],
+            metadata: &metadata,
+            session_id: "1",
+        };
+        assert_eq!(
+            json(&info),
+            json!({"op": "serverInfo", "name": "feros", "capabilities": ["time"],
+                   "supportedEncodings": ["cdr"], "metadata": {"ROS_DISTRO": "kilted"},
+                   "sessionId": "1"})
+        );
+        let channels = [Channel {
+            id: 1,
+            topic: "/a".into(),
+            encoding: "cdr",
+            schema_name: "std_msgs/msg/String".into(),
+            schema: "string data\n".into(),
+            schema_encoding: "ros2msg".into(),
+        }];
+        assert_eq!(
+            json(&ServerOp::Advertise { channels: &channels }),
+            json!({"op": "advertise", "channels": [{"id": 1, "topic": "/a", "encoding": "cdr",
+                   "schemaName": "std_msgs/msg/String", "schema": "string data\n",
+                   "schemaEncoding": "ros2msg"}]})
+        );
+        let status = ServerOp::Status { level: 1, message: "m", id: None };
+        assert_eq!(json(&status), json!({"op": "status", "level": 1, "message": "m"}));
+        let value = ParameterJson { value: Some(json!(5.0)), value_type: Some("float64".into()) };
+        let parameters = [NamedParameter { name: "/a.b".into(), value }];
+        assert_eq!(
+            json(&ServerOp::ParameterValues { parameters: &parameters, id: Some("7") }),
+            json!({"op": "parameterValues", "id": "7",
+                   "parameters": [{"name": "/a.b", "value": 5.0, "type": "float64"}]})
+        );
+        let named = |name: &str| vec![NamedIds { name: name.into(), ids: vec!["/n".into()] }];
+        let update = ConnectionGraphUpdate {
+            published_topics: named("/a"),
+            subscribed_topics: named("/b"),
+            advertised_services: named("/c"),
+            ..ConnectionGraphUpdate::default()
+        };
+        assert_eq!(
+            json(&ServerOp::ConnectionGraphUpdate(&update)),
+            json!({"op": "connectionGraphUpdate",
+                   "publishedTopics": [{"name": "/a", "publisherIds": ["/n"]}],
+                   "subscribedTopics": [{"name": "/b", "subscriberIds": ["/n"]}],
+                   "advertisedServices": [{"name": "/c", "providerIds": ["/n"]}],
+                   "removedTopics": [], "removedServices": []})
+        );
+        let failure = ServerOp::ServiceCallFailure { service_id: 1, call_id: 2, message: "m" };
+        assert_eq!(
+            json(&failure),
+            json!({"op": "serviceCallFailure", "serviceId": 1, "callId": 2, "message": "m"})
+        );
+    }
+}

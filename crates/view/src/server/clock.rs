@@ -1,0 +1,56 @@
+//! Simulated time: what `/clock` tells, for clients whose time it is to be.
+
+use std::sync::Arc;
+
+use feros::msgs::rosgraph_msgs::msg::Clock;
+use feros::{CreateError, Node, QosProfile, Subscription};
+use feros_rmw::{EndpointKind, Gid, GraphSnapshot};
+use feros_sync::{AtomicU64, Ordering};
+
+use crate::protocol;
+use crate::server::clients::Clients;
+
+/// The topic of simulated time.
+const TOPIC: &str = "/clock";
+
+/// The last time that `/clock` told.
+#[derive(Clone, Default)]
+pub(crate) struct SimulatedTime(Arc<AtomicU64>);
+
+impl SimulatedTime {
+    /// Nanoseconds; `None`: nobody tells a time.
+    pub(crate) fn nanos(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|nanos| *nanos > 0)
+    }
+
+    pub(crate) fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Whether somebody else than the participant `own` tells the time.
+pub(crate) fn is_told(graph: &GraphSnapshot, own: Gid) -> bool {
+    let mut tellers = graph.endpoints_of(EndpointKind::Publisher, TOPIC);
+    tellers.any(|teller| {
+        teller.type_name == "rosgraph_msgs/msg/Clock"
+            && teller.gid.participant_prefix() != own.participant_prefix()
+    })
+}
+
+/// Listens to `/clock`, and passes each time on to all clients.
+pub(crate) fn listen(
+    node: &Node,
+    time: &SimulatedTime,
+    clients: &Arc<Clients>,
+) -> Result<Subscription<Clock>, CreateError> {
+    let (time, clients) = (time.clone(), clients.clone());
+    let qos = QosProfile::clock().best_effort();
+    node.create_subscription(TOPIC, qos, move |message: Clock| {
+        let seconds = u64::try_from(message.clock.sec).unwrap_or(0);
+        let nanos = seconds * 1_000_000_000 + u64::from(message.clock.nanosec);
+        time.0.store(nanos, Ordering::Relaxed);
+        for client in clients.all() {
+            client.outbox.tell_time(protocol::time(nanos));
+        }
+    })
+}

@@ -1,0 +1,182 @@
+//! The subscriptions to topics that clients look at: one for each topic, however many clients there
+//! are, and as long as there is one.
+//!
+//! A topic whose publishers keep what they sent for late joiners (transient local) has a
+//! subscription for each client, since each is such a joiner. These topics are slow by nature.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use feros::{
+    CreateError, Durability, GenericSubscription, MessageInfo, Node, QosProfile, SerializedMessage,
+    SubscriptionOptions, TypeIdentity,
+};
+use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_sync::Mutex;
+
+use crate::server::clients::Client;
+use crate::server::clock::SimulatedTime;
+
+/// Messages that wait in a subscription until the executor comes to it: a burst of small ones, and
+/// few enough for a queue in shared memory.
+const DEPTH: usize = 64;
+
+/// Who looks at a topic, by which number.
+#[derive(Clone)]
+pub(crate) struct Listener {
+    pub(crate) client: Arc<Client>,
+    pub(crate) subscription: u32,
+}
+
+type Listeners = Arc<Mutex<Vec<Listener>>>;
+
+/// All topics that are looked at, by the number of their channel.
+pub(crate) struct Feeds {
+    node: Node,
+    time: SimulatedTime,
+    by_channel: HashMap<u32, Feed>,
+}
+
+struct Feed {
+    topic: String,
+    identity: TypeIdentity,
+    is_latched: bool,
+    /// One for all listeners, or one for each.
+    subscriptions: Vec<(Listeners, GenericSubscription)>,
+}
+
+impl Feeds {
+    pub(crate) fn new(node: Node, time: SimulatedTime) -> Self {
+        Self { node, time, by_channel: HashMap::new() }
+    }
+
+    /// Has a listener get the messages of a channel.
+    pub(crate) fn add(
+        &mut self,
+        channel: u32,
+        topic: &str,
+        identity: TypeIdentity,
+        listener: Listener,
+        graph: &GraphSnapshot,
+    ) -> Result<(), CreateError> {
+        if let Some(feed) = self.by_channel.get_mut(&channel) {
+            return feed.add(&self.node, &self.time, listener);
+        }
+        let is_latched = is_latched(graph, topic, &identity.name);
+        let topic = topic.to_owned();
+        let mut feed = Feed { topic, identity, is_latched, subscriptions: Vec::new() };
+        feed.add(&self.node, &self.time, listener)?;
+        self.by_channel.insert(channel, feed);
+        Ok(())
+    }
+
+    /// Ends one listener's part of a channel.
+    pub(crate) fn remove(&mut self, channel: u32, client: u64, subscription: u32) {
+        self.retain(channel, |listener| {
+            listener.client.id != client || listener.subscription != subscription
+        });
+    }
+
+    fn retain(&mut self, channel: u32, stays: impl Fn(&Listener) -> bool) {
+        let Some(feed) = self.by_channel.get_mut(&channel) else { return };
+        feed.subscriptions.retain(|(listeners, _)| {
+            let mut listeners = listeners.lock();
+            listeners.retain(&stays);
+            !listeners.is_empty()
+        });
+        if feed.subscriptions.is_empty() {
+            self.by_channel.remove(&channel);
+        }
+    }
+
+    /// Ends a channel that is no more.
+    pub(crate) fn remove_channel(&mut self, channel: u32) {
+        let Some(feed) = self.by_channel.remove(&channel) else { return };
+        for listener in feed.listeners() {
+            listener.client.outbox.close_subscription(listener.subscription);
+        }
+    }
+
+    /// Follows publishers that came or left, where they keep messages and the former ones did not.
+    /// The topics that cannot be followed are named, with the reason.
+    pub(crate) fn adapt(&mut self, graph: &GraphSnapshot) -> Vec<CreateError> {
+        let mut errors = Vec::new();
+        for feed in self.by_channel.values_mut() {
+            let is_latched = is_latched(graph, &feed.topic, &feed.identity.name);
+            let has_publishers = graph.count(EndpointKind::Publisher, &feed.topic) > 0;
+            // Without publishers there is nothing to choose by.
+            if is_latched == feed.is_latched || !has_publishers {
+                continue;
+            }
+            let listeners = feed.listeners();
+            feed.subscriptions.clear();
+            feed.is_latched = is_latched;
+            for listener in listeners {
+                errors.extend(feed.add(&self.node, &self.time, listener).err());
+            }
+        }
+        errors
+    }
+}
+
+impl Feed {
+    fn listeners(&self) -> Vec<Listener> {
+        self.subscriptions.iter().flat_map(|(listeners, _)| listeners.lock().clone()).collect()
+    }
+
+    fn add(
+        &mut self,
+        node: &Node,
+        time: &SimulatedTime,
+        listener: Listener,
+    ) -> Result<(), CreateError> {
+        if let Some((listeners, _)) = self.subscriptions.first()
+            && !self.is_latched
+        {
+            listeners.lock().push(listener);
+            return Ok(());
+        }
+        let listeners = Arc::new(Mutex::new(vec![listener]));
+        let (heard, time) = (listeners.clone(), time.clone());
+        // It asks the publishers for nothing, unless they keep messages: those are sent again only
+        // to who is reliable.
+        let qos = QosProfile::keep_last(DEPTH);
+        let qos =
+            if self.is_latched { qos.reliable().transient_local() } else { qos.best_effort() };
+        let options = SubscriptionOptions::from(qos).log_lost_messages(false);
+        let subscription = node.create_generic_subscription(
+            &self.topic,
+            &self.identity,
+            options,
+            move |message: SerializedMessage, info: MessageInfo| {
+                let (now, nanos) = (Instant::now(), received_nanos(&time, &info));
+                for listener in heard.lock().iter() {
+                    listener.client.outbox.offer(listener.subscription, nanos, &message, now);
+                }
+            },
+        )?;
+        self.subscriptions.push((listeners, subscription));
+        Ok(())
+    }
+}
+
+/// When a message was received: by /clock where there is one.
+fn received_nanos(time: &SimulatedTime, info: &MessageInfo) -> u64 {
+    if let Some(nanos) = time.nanos() {
+        return nanos;
+    }
+    let at = info.received_timestamp.unwrap_or_else(SystemTime::now);
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Whether all publishers keep messages for late joiners.
+fn is_latched(graph: &GraphSnapshot, topic: &str, type_name: &str) -> bool {
+    let mut publishers = graph
+        .endpoints_of(EndpointKind::Publisher, topic)
+        .filter(|publisher| publisher.type_name == type_name)
+        .peekable();
+    publishers.peek().is_some()
+        && publishers.all(|publisher| publisher.qos.durability == Durability::TransientLocal)
+}

@@ -1,0 +1,386 @@
+//! The figures of a running system that the page shows each second: topics, who talks to whom and
+//! how, nodes with what their processes cost, services, actions, and the connections themselves.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Instant, SystemTime};
+
+use feros::{Durability, Reliability, Transport, TypeIdentity, transports_of_topic};
+use feros_monitor::{
+    NodeSummary, ProcessFigures, ProcessMeter, TopicFigures, TopicMeter, TopicSummary, nodes,
+    topics,
+};
+use feros_rmw::graph::{EndpointNode, NamesAndTypes};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot};
+use serde::Serialize;
+
+use crate::server::access::host_name;
+use crate::server::connection_graph::node_name;
+use crate::server::hub::Hub;
+use crate::server::outbox::Counts;
+
+/// Topics that are measured at most: each costs a subscription.
+pub(crate) const MAX_MEASURED: usize = 256;
+/// Readings between two looks at the memory of processes, which cost the system some time.
+const MEMORY_READINGS: u32 = 5;
+
+/// Makes the figures, again and again.
+pub(crate) struct FigureMaker {
+    meters: BTreeMap<String, TopicMeter>,
+    processes: ProcessMeter,
+    /// Memory of processes as it was last looked at.
+    memory: HashMap<u32, u64>,
+    readings: u32,
+    last: Option<(Instant, Counts)>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Figures<'a> {
+    op: &'static str,
+    time_nanos: String,
+    host: String,
+    topics: Vec<Topic<'a>>,
+    edges: Vec<Edge<'a>>,
+    nodes: Vec<Node>,
+    services: Vec<Service>,
+    actions: Vec<Service>,
+    connections: Connections,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Topic<'a> {
+    name: &'a str,
+    types: &'a [String],
+    publishers: usize,
+    subscriptions: usize,
+    transports: Transports,
+    rate_hz: Option<f64>,
+    bytes_per_second: Option<f64>,
+    size_bytes: Option<f64>,
+    age_nanos: Option<Age>,
+    lost: Option<u64>,
+    mismatches: Vec<Mismatch>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Transports {
+    intra_process: usize,
+    shared_memory: usize,
+    network: usize,
+    none: usize,
+}
+
+#[derive(Serialize)]
+struct Age {
+    p50: u64,
+    p99: u64,
+}
+
+#[derive(Serialize)]
+struct Mismatch {
+    publisher: String,
+    subscription: String,
+    problem: String,
+    cure: String,
+}
+
+#[derive(Serialize)]
+struct Edge<'a> {
+    topic: &'a str,
+    publisher: String,
+    subscription: String,
+    transport: &'static str,
+    why: Option<String>,
+    reliability: &'static str,
+    durability: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    name: String,
+    pid: Option<u32>,
+    cpu: Option<f64>,
+    pss_bytes: Option<u64>,
+    is_lifecycle: bool,
+    is_container: bool,
+}
+
+/// A service or an action.
+#[derive(Serialize)]
+struct Service {
+    name: String,
+    #[serde(rename = "type")]
+    service_type: String,
+    servers: BTreeSet<String>,
+    clients: BTreeSet<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Connections {
+    count: usize,
+    sent_bytes_per_second: f64,
+    dropped_messages: u64,
+    left_out_messages: u64,
+}
+
+impl FigureMaker {
+    pub(crate) fn new() -> Self {
+        Self {
+            meters: BTreeMap::new(),
+            processes: ProcessMeter::default(),
+            memory: HashMap::new(),
+            readings: 0,
+            last: None,
+        }
+    }
+
+    /// Tells all clients that want figures; to be called about once a second.
+    pub(crate) fn tell(&mut self, hub: &Hub, graph: &GraphSnapshot) {
+        let clients = hub.clients.all();
+        let wanting: Vec<_> = clients.iter().filter(|client| client.wants.lock().figures).collect();
+        let measured: BTreeSet<String> = wanting
+            .iter()
+            .flat_map(|client| client.wants.lock().measured.clone())
+            .take(MAX_MEASURED)
+            .collect();
+        let summaries = topics(graph, hub.own());
+        self.measure(hub, graph, &summaries, &measured);
+        if wanting.is_empty() {
+            *self = Self::new();
+            return;
+        }
+        let text: std::sync::Arc<str> = self.text(hub, graph, &summaries).into();
+        wanting.iter().for_each(|client| client.outbox.tell_figures(text.clone()));
+    }
+
+    /// Listens to these topics, and no longer to others.
+    fn measure(
+        &mut self,
+        hub: &Hub,
+        graph: &GraphSnapshot,
+        summaries: &[TopicSummary],
+        measured: &BTreeSet<String>,
+    ) {
+        self.meters.retain(|topic, _| measured.contains(topic));
+        for summary in summaries {
+            let is_wanted = measured.contains(&summary.name) && summary.publishers > 0;
+            if !is_wanted || self.meters.contains_key(&summary.name) {
+                continue;
+            }
+            // With several types, nobody could say whose figures these are; the mismatches do.
+            let [type_name] = &summary.types[..] else { continue };
+            let mut hashes: Vec<_> = graph
+                .endpoints_of(EndpointKind::Publisher, &summary.name)
+                .filter_map(|endpoint| endpoint.type_hash)
+                .collect();
+            hashes.dedup();
+            let hash = if hashes.len() == 1 { hashes.pop() } else { None };
+            let identity = TypeIdentity { name: type_name.clone(), hash };
+            match TopicMeter::new(&hub.node, &summary.name, &identity) {
+                Ok(meter) => {
+                    self.meters.insert(summary.name.clone(), meter);
+                }
+                Err(error) => tracing::warn!("{} is not measured: {error}", summary.name),
+            }
+        }
+    }
+
+    fn text(&mut self, hub: &Hub, graph: &GraphSnapshot, summaries: &[TopicSummary]) -> String {
+        let own = hub.own();
+        let services = service_names(graph, own);
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let figures = Figures {
+            op: "figures",
+            time_nanos: since.as_nanos().to_string(),
+            host: host_name(),
+            topics: summaries.iter().map(|summary| self.topic(summary)).collect(),
+            edges: summaries.iter().flat_map(|summary| edges(graph, own, &summary.name)).collect(),
+            nodes: self.nodes(nodes(graph, own), &services),
+            services: with_users(graph, own, &services),
+            actions: actions(graph, own),
+            connections: self.connections(hub),
+        };
+        // Only maps with keys that are no texts, or values that refuse, can fail: there are none.
+        serde_json::to_string(&figures).unwrap_or_default()
+    }
+
+    fn topic<'a>(&self, summary: &'a TopicSummary) -> Topic<'a> {
+        let figures = self.meters.get(&summary.name).map(TopicMeter::read);
+        let of = |value: fn(&TopicFigures) -> f64| figures.as_ref().map(value);
+        let matches = summary.matches;
+        let is_moving = |figures: &&TopicFigures| figures.rate_hz > 0.0;
+        Topic {
+            name: &summary.name,
+            types: &summary.types,
+            publishers: summary.publishers,
+            subscriptions: summary.subscriptions,
+            transports: Transports {
+                intra_process: matches.intra_process,
+                shared_memory: matches.shared_memory,
+                network: matches.network,
+                none: matches.none,
+            },
+            rate_hz: of(|figures| figures.rate_hz),
+            bytes_per_second: of(|figures| figures.bytes_per_second),
+            size_bytes: figures
+                .as_ref()
+                .filter(is_moving)
+                .map(|figures| figures.bytes_per_second / figures.rate_hz),
+            age_nanos: figures.as_ref().and_then(age),
+            lost: figures.as_ref().map(|figures| figures.lost),
+            mismatches: summary.mismatches.iter().map(mismatch).collect(),
+        }
+    }
+
+    fn nodes(&mut self, summaries: Vec<NodeSummary>, services: &NamesAndTypes) -> Vec<Node> {
+        let pids: BTreeSet<u32> = summaries.iter().filter_map(|node| node.pid).collect();
+        let costs: HashMap<u32, ProcessFigures> = self.processes.read(pids.iter().copied());
+        if self.readings.is_multiple_of(MEMORY_READINGS) {
+            let memory = |pid: &u32| Some((*pid, feros_monitor::proportional_memory_bytes(*pid)?));
+            self.memory = pids.iter().filter_map(memory).collect();
+        }
+        self.readings = self.readings.wrapping_add(1);
+        let node = |summary: NodeSummary| {
+            let name = summary.name.fully_qualified();
+            let serves = |service: &str, wanted: &str| {
+                let types = services.get(&format!("{name}/{service}"));
+                types.is_some_and(|types| types.contains(wanted))
+            };
+            Node {
+                pid: summary.pid,
+                cpu: summary
+                    .pid
+                    .and_then(|pid| costs.get(&pid)?.cpu_percent)
+                    .map(|percent| percent / 100.0),
+                pss_bytes: summary.pid.and_then(|pid| self.memory.get(&pid).copied()),
+                is_lifecycle: serves("change_state", "lifecycle_msgs/srv/ChangeState"),
+                is_container: serves("_container/load_node", "composition_interfaces/srv/LoadNode"),
+                name,
+            }
+        };
+        summaries.into_iter().map(node).collect()
+    }
+
+    fn connections(&mut self, hub: &Hub) -> Connections {
+        let (now, counts) = (Instant::now(), hub.clients.counts());
+        let former = self.last.replace((now, counts));
+        let sent_bytes_per_second = former.map_or(0.0, |(before, former)| {
+            let seconds = now.duration_since(before).as_secs_f64();
+            #[allow(clippy::cast_precision_loss)] // far below 2^52
+            let bytes = counts.sent_bytes.saturating_sub(former.sent_bytes) as f64;
+            if seconds > 0.0 { bytes / seconds } else { 0.0 }
+        });
+        Connections {
+            count: hub.clients.count(),
+            sent_bytes_per_second,
+            dropped_messages: counts.dropped,
+            left_out_messages: counts.left_out,
+        }
+    }
+}
+
+fn age(figures: &TopicFigures) -> Option<Age> {
+    let nanos = |age: std::time::Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
+    Some(Age { p50: nanos(figures.age_p50?), p99: nanos(figures.age_p99?) })
+}
+
+fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
+    let side = |node: &EndpointNode| {
+        node.name().map_or("a node without a name".to_owned(), ToString::to_string)
+    };
+    Mismatch {
+        publisher: side(&found.publisher),
+        subscription: side(&found.subscription),
+        problem: found.reason.clone(),
+        cure: format!(
+            "have one of the two offer or ask for what the other does; `feros topic info -v {}` \
+             shows both",
+            found.topic
+        ),
+    }
+}
+
+/// Who sends a topic to whom, and how.
+fn edges<'a>(graph: &'a GraphSnapshot, own: Gid, topic: &'a str) -> Vec<Edge<'a>> {
+    let is_own =
+        |endpoint: &EndpointInfo| endpoint.gid.participant_prefix() == own.participant_prefix();
+    let found = transports_of_topic(graph, topic).into_iter();
+    let found = found.filter(|found| !is_own(found.publisher) && !is_own(found.subscription));
+    let edge = |found: feros::TransportBetween<'a>| Edge {
+        topic,
+        publisher: node_name(found.publisher),
+        subscription: node_name(found.subscription),
+        transport: match found.transport {
+            Some(Transport::IntraProcess) => "intraProcess",
+            Some(Transport::SharedMemory) => "sharedMemory",
+            Some(Transport::Network) => "network",
+            None => "none",
+        },
+        why: found.reason.map(|reason| reason.to_string()),
+        // What the subscription asks for is what it gets.
+        reliability: match found.subscription.qos.reliability {
+            Reliability::BestEffort => "best_effort",
+            _ => "reliable",
+        },
+        durability: match found.subscription.qos.durability {
+            Durability::TransientLocal => "transient_local",
+            _ => "volatile",
+        },
+    };
+    found.map(edge).collect()
+}
+
+/// The services of others, with their types.
+fn service_names(graph: &GraphSnapshot, own: Gid) -> NamesAndTypes {
+    graph.names_and_types(|endpoint| {
+        matches!(endpoint.kind, EndpointKind::Service | EndpointKind::Client)
+            && endpoint.gid.participant_prefix() != own.participant_prefix()
+    })
+}
+
+fn with_users(graph: &GraphSnapshot, own: Gid, services: &NamesAndTypes) -> Vec<Service> {
+    let mut found: BTreeMap<(&str, &str), Service> = BTreeMap::new();
+    for (name, types) in services {
+        for ty in types {
+            let (servers, clients) = (BTreeSet::new(), BTreeSet::new());
+            let service =
+                Service { name: name.clone(), service_type: ty.clone(), servers, clients };
+            found.insert((name, ty), service);
+        }
+    }
+    for endpoint in &graph.endpoints {
+        let key = (endpoint.name.as_str(), endpoint.type_name.as_str());
+        let is_own = endpoint.gid.participant_prefix() == own.participant_prefix();
+        let Some(service) = found.get_mut(&key).filter(|_| !is_own) else { continue };
+        match endpoint.kind {
+            EndpointKind::Service => service.servers.insert(node_name(endpoint)),
+            EndpointKind::Client => service.clients.insert(node_name(endpoint)),
+            EndpointKind::Publisher | EndpointKind::Subscription => continue,
+        };
+    }
+    found.into_values().collect()
+}
+
+/// Who publishes feedback is a server of the action, and who subscribes to it a client.
+fn actions(graph: &GraphSnapshot, own: Gid) -> Vec<Service> {
+    let actions = graph.actions().into_iter();
+    let actions =
+        actions.flat_map(|(name, types)| types.into_iter().map(move |ty| (name.clone(), ty)));
+    let action = |(name, service_type): (String, String)| {
+        let topic = format!("{name}/_action/feedback");
+        let users = |kind| {
+            let endpoints = graph.endpoints_of(kind, &topic);
+            let others = endpoints
+                .filter(|endpoint| endpoint.gid.participant_prefix() != own.participant_prefix());
+            others.map(node_name).collect::<BTreeSet<_>>()
+        };
+        let (servers, clients) =
+            (users(EndpointKind::Publisher), users(EndpointKind::Subscription));
+        Service { name, service_type, servers, clients }
+    };
+    actions.map(action).filter(|found| found.servers.len() + found.clients.len() > 0).collect()
+}

@@ -1,0 +1,317 @@
+//! What all connections share: the catalogue of topics and services, the subscriptions, and what is
+//! listened to for all clients together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use feros::msgs::rcl_interfaces::msg::ParameterEvent;
+use feros::msgs::rosgraph_msgs::msg::Clock;
+use feros::{Node, Subscription, TypeIdentity};
+use feros_message::Schema;
+use feros_rmw::name::is_hidden;
+use feros_rmw::{Gid, GraphSnapshot};
+use feros_sync::{Mutex, Ordering};
+
+use crate::protocol::{Channel, ServerOp, Service};
+use crate::server::calls::Calls;
+use crate::server::catalogue::{Catalogue, Changes, TypeKey};
+use crate::server::clients::{Client, Clients, Level};
+use crate::server::clock::{self, SimulatedTime};
+use crate::server::connection_graph::ConnectionGraph;
+use crate::server::feeds::{Feeds, Listener};
+use crate::server::options::ViewOptions;
+use crate::server::parameters::{self, Parameters};
+
+/// What all connections share.
+///
+/// Locks are taken in the order of the fields, and none while a callback runs.
+pub(crate) struct Hub {
+    pub(crate) node: Node,
+    pub(crate) options: ViewOptions,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) calls: Calls,
+    pub(crate) parameters: Parameters,
+    session_id: String,
+    time: SimulatedTime,
+    catalogue: Mutex<Catalogue>,
+    connection_graph: Mutex<ConnectionGraph>,
+    feeds: Mutex<Feeds>,
+    listening: Mutex<Listening>,
+}
+
+/// What is listened to for all clients together, as long as one needs it.
+#[derive(Default)]
+struct Listening {
+    has_clock: bool,
+    clock: Option<Subscription<Clock>>,
+    parameter_events: Option<Subscription<ParameterEvent>>,
+}
+
+impl Hub {
+    pub(crate) fn new(node: &Node, options: ViewOptions, session_id: String) -> Self {
+        let time = SimulatedTime::default();
+        let looks_for_types = options.describe.is_some();
+        Self {
+            node: node.clone(),
+            clients: Arc::default(),
+            calls: Calls::new(node.clone()),
+            parameters: Parameters::new(node.clone()),
+            session_id,
+            catalogue: Mutex::new(Catalogue::new(options.interfaces.clone(), looks_for_types)),
+            connection_graph: Mutex::default(),
+            feeds: Mutex::new(Feeds::new(node.clone(), time.clone())),
+            listening: Mutex::default(),
+            time,
+            options,
+        }
+    }
+
+    pub(crate) fn own(&self) -> Gid {
+        self.node.context().session().gid()
+    }
+
+    pub(crate) fn graph(&self) -> Arc<GraphSnapshot> {
+        self.node.context().graph()
+    }
+
+    /// Tells a new client what there is.
+    pub(crate) fn greet(&self, client: &Client) {
+        self.listen_as_needed(&self.graph());
+        self.tell_server_info(client);
+        // Held until the client has all of it, so that changes come after it.
+        let catalogue = self.catalogue.lock();
+        let everything = Changes {
+            channels: catalogue.channels(),
+            services: catalogue.services(),
+            ..Changes::default()
+        };
+        self.tell_changes(client, &everything);
+        client.is_greeted.store(true, Ordering::Relaxed);
+        for (topic, types) in catalogue.ambiguous() {
+            client.tell(&ServerOp::Status {
+                level: Level::Warning as u8,
+                message: &ambiguity(&topic, &types),
+                id: Some(&format!("types:{topic}")),
+            });
+        }
+    }
+
+    fn tell_server_info(&self, client: &Client) {
+        let mut capabilities =
+            vec!["parameters", "parametersSubscribe", "connectionGraph", "assets"];
+        if self.options.allow_changes {
+            capabilities.extend(["clientPublish", "services"]);
+        }
+        if self.listening.lock().has_clock {
+            capabilities.push("time");
+        }
+        let metadata = BTreeMap::from([
+            ("ROS_DISTRO".to_owned(), "kilted".to_owned()),
+            ("feros".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+        ]);
+        client.tell(&ServerOp::ServerInfo {
+            name: "feros view",
+            capabilities: &capabilities,
+            supported_encodings: if self.options.allow_changes { &["cdr"] } else { &[] },
+            metadata: &metadata,
+            session_id: &self.session_id,
+        });
+    }
+
+    fn tell_changes(&self, client: &Client, changes: &Changes) {
+        let shows = |name: &str| client.is_page || !is_hidden(name);
+        let ids = |ids: Vec<u32>| ids;
+        let removed = changes.removed_channels.iter().filter(|channel| shows(&channel.topic));
+        let removed = ids(removed.map(|channel| channel.id).collect());
+        if !removed.is_empty() {
+            client.tell(&ServerOp::Unadvertise { channel_ids: &removed });
+        }
+        let channels = changes.channels.iter().filter(|channel| shows(&channel.topic));
+        let channels: Vec<Channel> = channels.map(|channel| (**channel).clone()).collect();
+        if !channels.is_empty() {
+            client.tell(&ServerOp::Advertise { channels: &channels });
+            tell_unknown(client, &channels);
+        }
+        if !self.options.allow_changes {
+            return;
+        }
+        let removed = changes.removed_services.iter().filter(|service| shows(&service.name));
+        let removed = ids(removed.map(|service| service.id).collect());
+        if !removed.is_empty() {
+            client.tell(&ServerOp::UnadvertiseServices { service_ids: &removed });
+        }
+        let services = changes.services.iter().filter(|service| shows(&service.name));
+        let services: Vec<Service> = services.map(|service| (**service).clone()).collect();
+        if !services.is_empty() {
+            client.tell(&ServerOp::AdvertiseServices { services: &services });
+        }
+    }
+
+    /// Follows a change of the graph; says which types are to be looked for.
+    pub(crate) fn follow(&self, graph: &GraphSnapshot) -> Vec<(String, TypeKey)> {
+        let mut catalogue = self.catalogue.lock();
+        let former: Vec<_> = catalogue.ambiguous();
+        let mut changes = catalogue.update(graph, self.own(), Instant::now());
+        let lookups = std::mem::take(&mut changes.lookups);
+        let clients = self.clients.greeted();
+        for client in &clients {
+            self.tell_changes(client, &changes);
+        }
+        for (topic, types) in catalogue.ambiguous() {
+            if !former.iter().any(|(known, before)| *known == topic && *before == types) {
+                let (message, id) = (ambiguity(&topic, &types), format!("types:{topic}"));
+                let level = Level::Warning as u8;
+                let status = ServerOp::Status { level, message: &message, id: Some(&id) };
+                clients.iter().for_each(|client| client.tell(&status));
+            }
+        }
+        drop(catalogue);
+        self.follow_connections(graph, &clients);
+        let mut feeds = self.feeds.lock();
+        changes.removed_channels.iter().for_each(|channel| feeds.remove_channel(channel.id));
+        let failures = feeds.adapt(graph);
+        drop(feeds);
+        for failure in failures {
+            let text = failure.to_string();
+            clients.iter().for_each(|client| client.status(Level::Error, &text));
+        }
+        changes.removed_services.iter().for_each(|service| self.calls.forget(service.id));
+        self.parameters.follow(graph);
+        self.listen_as_needed(graph);
+        lookups
+    }
+
+    /// Notes what came of looking for a type.
+    pub(crate) fn found_type(&self, key: TypeKey, schema: Option<Schema>) {
+        self.catalogue.lock().found(key, schema, Instant::now());
+    }
+
+    fn follow_connections(&self, graph: &GraphSnapshot, clients: &[Arc<Client>]) {
+        let now = ConnectionGraph::of(graph, self.own());
+        let mut former = self.connection_graph.lock();
+        if let Some(update) = now.since(&former) {
+            for client in clients.iter().filter(|client| client.wants.lock().connection_graph) {
+                client.tell(&ServerOp::ConnectionGraphUpdate(&update));
+            }
+            *former = now;
+        }
+    }
+
+    /// Tells a client the whole connection graph, and from now on its changes.
+    pub(crate) fn begin_connection_graph(&self, client: &Client) {
+        let graph = self.connection_graph.lock();
+        client.wants.lock().connection_graph = true;
+        let all = graph.since(&ConnectionGraph::default()).unwrap_or_default();
+        client.tell(&ServerOp::ConnectionGraphUpdate(&all));
+    }
+
+    /// Has a client get the messages of a channel; the error is for people.
+    pub(crate) fn subscribe(
+        &self,
+        channel: u32,
+        client: &Arc<Client>,
+        subscription: u32,
+        max_rate_hz: Option<f64>,
+    ) -> Result<(), String> {
+        let graph = self.graph();
+        let catalogue = self.catalogue.lock();
+        let found = catalogue.channel(channel);
+        let Some((found, hash)) = found else {
+            return Err(format!("there is no channel {channel}: its topic may have gone"));
+        };
+        let identity = TypeIdentity { name: found.schema_name.clone(), hash };
+        let listener = Listener { client: client.clone(), subscription };
+        client.outbox.open(subscription, max_rate_hz, Instant::now());
+        let mut feeds = self.feeds.lock();
+        let added = feeds.add(channel, &found.topic, identity, listener, &graph);
+        added.map_err(|error| {
+            client.outbox.close_subscription(subscription);
+            format!("{} cannot be subscribed to: {error}", found.topic)
+        })
+    }
+
+    pub(crate) fn unsubscribe(&self, channel: u32, client: &Client, subscription: u32) {
+        self.feeds.lock().remove(channel, client.id, subscription);
+        client.outbox.close_subscription(subscription);
+    }
+
+    pub(crate) fn service(&self, id: u32) -> Option<Arc<Service>> {
+        self.catalogue.lock().service(id)
+    }
+
+    /// Forgets a client that has left.
+    pub(crate) fn leave(&self, client: &Client) {
+        self.clients.leave(client);
+        self.listen_as_needed(&self.graph());
+        if self.clients.count() == 0 {
+            self.calls.forget_all();
+            self.parameters.forget_all();
+        }
+    }
+
+    /// Listens to /clock and /parameter_events as long as a client needs it.
+    pub(crate) fn listen_as_needed(&self, graph: &GraphSnapshot) {
+        let clients = self.clients.all();
+        let wants_parameters =
+            clients.iter().any(|client| !client.wants.lock().parameters.is_empty());
+        let has_clock = clock::is_told(graph, self.own());
+        let mut listening = self.listening.lock();
+        let changed = listening.has_clock != has_clock;
+        listening.has_clock = has_clock;
+        let mut failures = Vec::new();
+        if !has_clock || clients.is_empty() {
+            listening.clock = None;
+            self.time.forget();
+        } else if listening.clock.is_none() {
+            match clock::listen(&self.node, &self.time, &self.clients) {
+                Ok(subscription) => listening.clock = Some(subscription),
+                Err(error) => failures.push(error.to_string()),
+            }
+        }
+        if !wants_parameters {
+            listening.parameter_events = None;
+        } else if listening.parameter_events.is_none() {
+            match parameters::listen(&self.node, &self.clients) {
+                Ok(subscription) => listening.parameter_events = Some(subscription),
+                Err(error) => failures.push(error.to_string()),
+            }
+        }
+        drop(listening);
+        for client in clients.iter().filter(|client| client.is_greeted.load(Ordering::Relaxed)) {
+            if changed {
+                self.tell_server_info(client);
+            }
+            failures.iter().for_each(|failure| client.status(Level::Error, failure));
+        }
+    }
+}
+
+fn ambiguity(topic: &str, types: &[String]) -> String {
+    format!(
+        "{topic} is used with several types, {}: each is a channel of its own, and one of them is a \
+         mistake; `feros topic info -v {topic}` says by whom",
+        types.join(" and ")
+    )
+}
+
+/// Says of which topics the type is not known: in one status, since there may be many.
+fn tell_unknown(client: &Client, channels: &[Channel]) {
+    let unknown: Vec<&Channel> =
+        channels.iter().filter(|channel| channel.schema_encoding.is_empty()).collect();
+    let Some(first) = unknown.first() else { return };
+    let others = match unknown.len() - 1 {
+        0 => String::new(),
+        count => format!(" and of {count} other topics"),
+    };
+    let message = format!(
+        "the type of {} ({}){others} is not known here, and no node describes it: name the folder \
+         of its definition by --interfaces or FEROS_INTERFACES",
+        first.topic, first.schema_name
+    );
+    client.tell(&ServerOp::Status {
+        level: Level::Warning as u8,
+        message: &message,
+        id: Some(&format!("schema:{}", first.topic)),
+    });
+}

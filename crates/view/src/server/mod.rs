@@ -1,0 +1,26 @@
+//! The server: who may come in, what each connection asks for, and what all of them share.
+
+mod access;
+mod asset;
+mod calls;
+mod catalogue;
+mod clients;
+mod clock;
+mod connection_graph;
+mod error;
+mod feeds;
+mod figures;
+mod hub;
+mod listening;
+mod options;
+mod outbox;
+mod page;
+mod parameters;
+mod publishing;
+mod session;
+mod watcher;
+
+pub use access::{Token, TokenError};
+pub use error::StartError;
+pub use listening::Server;
+pub use options::{DEFAULT_PORT, Describe, Doctor, ViewOptions};

@@ -1,0 +1,71 @@
+//! What a server is told.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use feros_interface::InterfaceSet;
+use feros_launch::Packages;
+use feros_message::Schema;
+use feros_rmw::TypeHash;
+
+use crate::protocol::Finding;
+use crate::server::access::Token;
+
+/// The port that Foxglove looks at first.
+pub const DEFAULT_PORT: u16 = 8765;
+
+/// Finds the definition of a type that is not among the interfaces, such as by asking a node of the
+/// topic: topic, type, and its hash as far as it is known. It may take some seconds.
+pub type Describe = Arc<dyn Fn(&str, &str, Option<TypeHash>) -> Option<Schema> + Send + Sync>;
+
+/// Makes the checks of `feros doctor`. It may take some seconds.
+pub type Doctor = Arc<dyn Fn() -> Vec<Finding> + Send + Sync>;
+
+/// What a server is told.
+#[derive(Clone)]
+pub struct ViewOptions {
+    /// Where it listens; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// What clients have to know; needed where other machines can connect.
+    pub token: Option<Token>,
+    /// Whether clients may publish, call services and set parameters.
+    pub allow_changes: bool,
+    /// Pages of these origins may connect as well, such as `https://app.foxglove.dev`.
+    pub allowed_origins: Vec<String>,
+    /// WebSockets at a time.
+    pub max_connections: usize,
+    /// The types that are known.
+    pub interfaces: Arc<InterfaceSet>,
+    /// Finds types that are not known.
+    pub describe: Option<Describe>,
+    /// Where files of packages are.
+    pub packages: Packages,
+    /// What looks at the machine.
+    pub doctor: Option<Doctor>,
+}
+
+impl Default for ViewOptions {
+    fn default() -> Self {
+        Self {
+            address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
+            token: None,
+            allow_changes: false,
+            allowed_origins: Vec::new(),
+            max_connections: 32,
+            interfaces: Arc::new(feros_interface::shipped().clone()),
+            describe: None,
+            packages: Packages::from_env(),
+            doctor: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for ViewOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ViewOptions")
+            .field("address", &self.address)
+            .field("allow_changes", &self.allow_changes)
+            .field("max_connections", &self.max_connections)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! Parameters of nodes, asked for and set by their services, several nodes at a time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros::message::Service;
+use feros::msgs::rcl_interfaces::msg::{Parameter, ParameterEvent};
+use feros::msgs::rcl_interfaces::srv::{
+    GetParameters, GetParameters_Request, ListParameters, ListParameters_Request, SetParameters,
+    SetParameters_Request,
+};
+use feros::{Client, ClientOptions, CreateError, Node, ParameterValue, QosProfile, Subscription};
+use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_sync::Mutex;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use crate::protocol::{NamedParameter, ParameterToSet, ServerOp, full_name, split_name, to_json};
+use crate::server::calls::wait_until_ready;
+use crate::server::clients::Clients;
+
+/// How long a node may take to answer.
+const ANSWER: Duration = Duration::from_secs(3);
+/// Nodes that are asked at a time: each costs two endpoints that are announced.
+const AT_A_TIME: usize = 8;
+
+/// Clients of the parameter services of nodes, made when they are first needed.
+pub(crate) struct Parameters {
+    node: Node,
+    by_node: Mutex<HashMap<String, Arc<Remote>>>,
+}
+
+/// Values, and what people should know of those that are missing.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub(crate) values: Vec<NamedParameter>,
+    pub(crate) problems: Vec<String>,
+}
+
+impl Parameters {
+    pub(crate) fn new(node: Node) -> Self {
+        Self { node, by_node: Mutex::default() }
+    }
+
+    /// The values of these parameters; of all nodes, if none is named.
+    pub(crate) async fn get(&self, names: &[String], graph: &GraphSnapshot) -> Answer {
+        let mut answer = Answer::default();
+        let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for name in names {
+            match split_name(name) {
+                Ok((node, parameter)) => {
+                    wanted.entry(node.to_owned()).or_default().push(parameter.to_owned());
+                }
+                Err(error) => answer.problems.push(error.to_string()),
+            }
+        }
+        if names.is_empty() {
+            wanted = nodes_with_parameters(graph).map(|node| (node, Vec::new())).collect();
+        }
+        let mut wanted = wanted.into_iter();
+        let mut asked = FuturesUnordered::new();
+        loop {
+            while asked.len() < AT_A_TIME
+                && let Some((node, parameters)) = wanted.next()
+            {
+                asked.push(async move {
+                    let got = self.remote(&node).get(&self.node, &parameters).await;
+                    (node, got)
+                });
+            }
+            match asked.next().await {
+                Some((node, Ok(values))) => {
+                    answer.values.extend(values.into_iter().map(|(name, value)| NamedParameter {
+                        name: full_name(&node, &name),
+                        value: to_json(value),
+                    }));
+                }
+                Some((_, Err(problem))) => answer.problems.push(problem),
+                None => break,
+            }
+        }
+        answer.values.sort_by(|a, b| a.name.cmp(&b.name));
+        answer
+    }
+
+    /// Sets parameters; what was refused is told.
+    pub(crate) async fn set(&self, parameters: Vec<ParameterToSet>) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut wanted: BTreeMap<String, Vec<Parameter>> = BTreeMap::new();
+        for ParameterToSet { name, value } in parameters {
+            match (split_name(&name), value.into_value()) {
+                (Ok((node, parameter)), Ok(value)) => wanted
+                    .entry(node.to_owned())
+                    .or_default()
+                    .push(Parameter { name: parameter.to_owned(), value: value.into() }),
+                (Err(error), _) => problems.push(error.to_string()),
+                (_, Err(reason)) => problems.push(format!("{name} is not set: {reason}")),
+            }
+        }
+        for (node, parameters) in wanted {
+            problems.extend(self.remote(&node).set(&self.node, &node, parameters).await);
+        }
+        problems
+    }
+
+    fn remote(&self, node: &str) -> Arc<Remote> {
+        let new = || Arc::new(Remote { node: node.to_owned(), ..Remote::default() });
+        self.by_node.lock().entry(node.to_owned()).or_insert_with(new).clone()
+    }
+
+    /// Withdraws the clients of nodes that are no more.
+    pub(crate) fn follow(&self, graph: &GraphSnapshot) {
+        let nodes: BTreeSet<String> = nodes_with_parameters(graph).collect();
+        let mut by_node = self.by_node.lock();
+        let gone: Vec<_> = by_node.extract_if(|node, _| !nodes.contains(node)).collect();
+        drop(by_node);
+        drop(gone);
+    }
+
+    /// Withdraws all clients.
+    pub(crate) fn forget_all(&self) {
+        let clients = std::mem::take(&mut *self.by_node.lock());
+        drop(clients);
+    }
+}
+
+/// Nodes that tell their parameters.
+fn nodes_with_parameters(graph: &GraphSnapshot) -> impl Iterator<Item = String> + '_ {
+    let is_server = |endpoint: &feros_rmw::EndpointInfo| endpoint.kind == EndpointKind::Service;
+    let services = graph.names_and_types(is_server).into_keys();
+    services.filter_map(|name| name.strip_suffix("/list_parameters").map(str::to_owned))
+}
+
+/// The parameter services of one node.
+#[derive(Default)]
+struct Remote {
+    node: String,
+    list: Slot<ListParameters>,
+    get: Slot<GetParameters>,
+    set: Slot<SetParameters>,
+}
+
+struct Slot<S: Service>(Mutex<Option<Client<S>>>);
+
+impl<S: Service> Default for Slot<S> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<S: Service> Slot<S> {
+    async fn call(
+        &self,
+        node: &Node,
+        service: &str,
+        request: &S::Request,
+    ) -> Result<S::Response, String> {
+        let client = {
+            let mut client = self.0.lock();
+            match &*client {
+                Some(client) => client.clone(),
+                None => {
+                    let options = ClientOptions::from(QosProfile::parameters());
+                    let made = node.create_client_with::<S>(service, options);
+                    client.insert(made.map_err(|error| error.to_string())?).clone()
+                }
+            }
+        };
+        wait_until_ready(|| client.service_is_ready(), service).await?;
+        let response = client.call(request).map_err(|error| error.to_string())?;
+        match tokio::time::timeout(ANSWER, response).await {
+            Ok(response) => response.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("{service} did not respond within {ANSWER:?}")),
+        }
+    }
+}
+
+impl Remote {
+    /// The values of these parameters as far as the node has them; of all, if none is named.
+    async fn get(
+        &self,
+        node: &Node,
+        names: &[String],
+    ) -> Result<Vec<(String, ParameterValue)>, String> {
+        if !names.is_empty() {
+            let values = self.values(node, names).await?;
+            if values.len() == names.len() {
+                return Ok(values);
+            }
+        }
+        // A node answers with nothing when it lacks one of them.
+        let service = format!("{}/list_parameters", self.node);
+        let request = ListParameters_Request { prefixes: Vec::new(), depth: 0 };
+        let mut known = self.list.call(node, &service, &request).await?.result.names;
+        if !names.is_empty() {
+            known.retain(|name| names.contains(name));
+        }
+        if known.is_empty() { Ok(Vec::new()) } else { self.values(node, &known).await }
+    }
+
+    async fn values(
+        &self,
+        node: &Node,
+        names: &[String],
+    ) -> Result<Vec<(String, ParameterValue)>, String> {
+        let service = format!("{}/get_parameters", self.node);
+        let request = GetParameters_Request { names: names.to_vec() };
+        let values = self.get.call(node, &service, &request).await?.values;
+        let names = names.iter().cloned();
+        Ok(names.zip(values.into_iter().map(ParameterValue::from)).collect())
+    }
+
+    async fn set(&self, node: &Node, name: &str, parameters: Vec<Parameter>) -> Vec<String> {
+        let service = format!("{}/set_parameters", self.node);
+        let request = SetParameters_Request { parameters };
+        let results = match self.set.call(node, &service, &request).await {
+            Ok(response) => response.results,
+            Err(problem) => return vec![problem],
+        };
+        let refused = request.parameters.iter().zip(results).filter(|(_, how)| !how.successful);
+        let reason = |(parameter, how): (
+            &Parameter,
+            feros::msgs::rcl_interfaces::msg::SetParametersResult,
+        )| {
+            format!("{} is not set: {}", full_name(name, &parameter.name), how.reason)
+        };
+        refused.map(reason).collect()
+    }
+}
+
+/// Tells clients of changes of the parameters that they asked for.
+pub(crate) fn listen(
+    node: &Node,
+    clients: &Arc<Clients>,
+) -> Result<Subscription<ParameterEvent>, CreateError> {
+    let clients = clients.clone();
+    let qos = QosProfile::parameter_events();
+    node.create_subscription("/parameter_events", qos, move |event: ParameterEvent| {
+        let node = event.node;
+        let now = event.new_parameters.into_iter().chain(event.changed_parameters);
+        let deleted = event.deleted_parameters.into_iter().map(|parameter| (parameter.name, None));
+        let changed: Vec<NamedParameter> = now
+            .map(|parameter| (parameter.name, Some(parameter.value)))
+            .chain(deleted)
+            .map(|(name, value)| NamedParameter {
+                name: full_name(&node, &name),
+                value: to_json(value.map_or(ParameterValue::NotSet, Into::into)),
+            })
+            .collect();
+        for client in clients.all() {
+            let wants = client.wants.lock();
+            let is_wanted =
+                |parameter: &&NamedParameter| wants.parameters.contains(&parameter.name);
+            let parameters: Vec<_> = changed.iter().filter(is_wanted).cloned().collect();
+            drop(wants);
+            if !parameters.is_empty() {
+                client.tell(&ServerOp::ParameterValues { parameters: &parameters, id: None });
+            }
+        }
+    })
+}

@@ -1,0 +1,137 @@
+//! Topics that a client publishes.
+
+use std::collections::HashMap;
+
+use feros::{Durability, GenericPublisher, Node, PublisherOptions, QosProfile, TypeIdentity};
+use feros_interface::{InterfaceSet, TypeName};
+use feros_rmw::{EndpointKind, GraphSnapshot, TypeHash};
+
+use crate::protocol::ClientChannel;
+
+/// Topics that a client publishes at most.
+const MAX_CHANNELS: usize = 64;
+/// Messages that wait until a publisher's thread has sent those before.
+const QUEUE_DEPTH: usize = 8;
+
+/// Why a client cannot publish.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PublishingError {
+    #[error("channel {id} ({topic}) has encoding `{encoding}`: say `cdr`")]
+    Encoding { id: u32, topic: String, encoding: String },
+    #[error("channel {id} has type `{name}`: name it as package/msg/Name")]
+    Type { id: u32, name: String },
+    #[error("a client publishes {MAX_CHANNELS} topics at most: unadvertise others before {topic}")]
+    Many { topic: String },
+    #[error("channel {id} is advertised already, as {topic}: unadvertise it first")]
+    Taken { id: u32, topic: String },
+    #[error("channel {id} is not advertised by this client: a message was not published")]
+    Unknown { id: u32 },
+    #[error(transparent)]
+    Create(#[from] feros::CreateError),
+    #[error(transparent)]
+    Publish(#[from] feros::PublishError),
+}
+
+/// The publishers of one client, by the numbers that it gave.
+#[derive(Default)]
+pub(crate) struct Publishing {
+    by_channel: HashMap<u32, GenericPublisher>,
+}
+
+impl Publishing {
+    pub(crate) fn advertise(
+        &mut self,
+        node: &Node,
+        interfaces: &InterfaceSet,
+        graph: &GraphSnapshot,
+        channel: &ClientChannel,
+    ) -> Result<(), PublishingError> {
+        let ClientChannel { id, topic, encoding, schema_name } = channel;
+        let id = *id;
+        if let Some(known) = self.by_channel.get(&id) {
+            return Err(PublishingError::Taken { id, topic: known.topic_name().to_owned() });
+        }
+        if self.by_channel.len() >= MAX_CHANNELS {
+            return Err(PublishingError::Many { topic: start(topic) });
+        }
+        if encoding != "cdr" {
+            let (topic, encoding) = (start(topic), start(encoding));
+            return Err(PublishingError::Encoding { id, topic, encoding });
+        }
+        let unknown = || PublishingError::Type { id, name: start(schema_name) };
+        let name = type_name(schema_name).ok_or_else(unknown)?;
+        let hash = type_hash(graph, interfaces, topic, &name);
+        let identity = TypeIdentity { name: name.to_string(), hash };
+        let options = PublisherOptions::from(qos(graph, topic)).asynchronous(QUEUE_DEPTH);
+        let publisher = node.create_generic_publisher(topic, &identity, options)?;
+        self.by_channel.insert(id, publisher);
+        Ok(())
+    }
+
+    pub(crate) fn unadvertise(&mut self, id: u32) -> Result<(), PublishingError> {
+        match self.by_channel.remove(&id) {
+            Some(_) => Ok(()),
+            None => Err(PublishingError::Unknown { id }),
+        }
+    }
+
+    pub(crate) fn publish(&self, id: u32, message: &[u8]) -> Result<(), PublishingError> {
+        let publisher = self.by_channel.get(&id).ok_or(PublishingError::Unknown { id })?;
+        Ok(publisher.publish_serialized(message)?)
+    }
+}
+
+/// `package/msg/Name`, or `package/Name` as ROS 1 has it.
+fn type_name(text: &str) -> Option<TypeName> {
+    let full = match text.split('/').collect::<Vec<_>>()[..] {
+        [package, name] => format!("{package}/msg/{name}"),
+        _ => text.to_owned(),
+    };
+    full.parse().ok()
+}
+
+/// The hash that others use on the topic, or that of the known type.
+fn type_hash(
+    graph: &GraphSnapshot,
+    interfaces: &InterfaceSet,
+    topic: &str,
+    name: &TypeName,
+) -> Option<TypeHash> {
+    let type_name = name.to_string();
+    let mut others = graph.endpoints.iter().filter(|endpoint| {
+        matches!(endpoint.kind, EndpointKind::Publisher | EndpointKind::Subscription)
+            && endpoint.name == topic
+            && endpoint.type_name == type_name
+    });
+    let of_others = others.find_map(|endpoint| endpoint.type_hash);
+    of_others.or_else(|| interfaces.type_hash(name).ok().map(|hash| TypeHash(hash.0)))
+}
+
+/// What every subscription matches: reliable, and kept for late joiners if one asks for that.
+fn qos(graph: &GraphSnapshot, topic: &str) -> QosProfile {
+    let mut subscriptions = graph.endpoints_of(EndpointKind::Subscription, topic);
+    let qos = QosProfile::keep_last(10).reliable();
+    if subscriptions.any(|other| other.qos.durability == Durability::TransientLocal) {
+        qos.transient_local()
+    } else {
+        qos
+    }
+}
+
+/// Enough of what a client sent to know it by.
+fn start(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_may_be_named_as_ros_1_names_them() {
+        let name = |text| type_name(text).map(|name| name.to_string());
+        assert_eq!(name("std_msgs/String").as_deref(), Some("std_msgs/msg/String"));
+        assert_eq!(name("std_msgs/msg/String").as_deref(), Some("std_msgs/msg/String"));
+        assert_eq!((name("String"), name("a/b/c/d"), name("")), (None, None, None));
+    }
+}

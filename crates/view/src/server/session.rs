@@ -1,0 +1,380 @@
+//! One connection: what its client asks for is done, what waits for it is sent.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt as _, StreamExt as _};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::protocol::{
+    ClientFrame, ClientOp, ParameterToSet, ServerOp, TopicSubscription, asset_found, asset_missing,
+    service_response,
+};
+use crate::server::asset;
+use crate::server::clients::{Client, Level};
+use crate::server::figures::MAX_MEASURED;
+use crate::server::hub::Hub;
+use crate::server::outbox::{Next, Outgoing};
+use crate::server::publishing::Publishing;
+
+/// Subscriptions of a client at most.
+const MAX_SUBSCRIPTIONS: usize = 4096;
+/// Parameters whose changes a client is told at most.
+const MAX_PARAMETERS: usize = 4096;
+/// Names of parameters that are longer are nobody's.
+const LONGEST_NAME: usize = 1024;
+/// Questions of a client that are being answered at most.
+const MAX_TASKS: usize = 64;
+/// How often a silent client is asked whether it is there.
+const PING_PERIOD: Duration = Duration::from_secs(15);
+/// A client that says nothing for so long, not even that it is there, has gone.
+const SILENCE: Duration = Duration::from_secs(60);
+/// A client that does not take one frame in this time has stalled.
+const STALL: Duration = Duration::from_secs(60);
+
+/// Leaves the hub when the connection ends, however it ends.
+pub(crate) struct Membership {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) client: Arc<Client>,
+    /// The channel of each subscription.
+    channels: HashMap<u32, u32>,
+}
+
+impl Membership {
+    pub(crate) fn new(hub: Arc<Hub>, client: Arc<Client>) -> Self {
+        Self { hub, client, channels: HashMap::new() }
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        for (subscription, channel) in self.channels.drain() {
+            self.hub.unsubscribe(channel, &self.client, subscription);
+        }
+        self.hub.leave(&self.client);
+    }
+}
+
+/// Serves a client until it leaves.
+pub(crate) async fn run(socket: WebSocket, membership: Membership) {
+    let client = membership.client.clone();
+    membership.hub.greet(&client);
+    let (sending, receiving) = socket.split();
+    let session = Session { membership, publishing: Publishing::default(), tasks: JoinSet::new() };
+    // Whichever ends first ends the connection.
+    tokio::select! {
+        () = send(sending, &client) => {}
+        () = session.receive(receiving) => {}
+    }
+}
+
+/// Sends what waits for the client.
+async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client) {
+    let mut ping_due = Instant::now() + PING_PERIOD;
+    loop {
+        let now = Instant::now();
+        let wake = match client.outbox.next(now) {
+            Next::Send(outgoing) => {
+                let message = match outgoing {
+                    Outgoing::Text(text) => Message::Text((&*text).into()),
+                    Outgoing::Binary(frame) => Message::Binary(frame.into()),
+                };
+                if !matches!(timeout(STALL, socket.send(message)).await, Ok(Ok(()))) {
+                    return;
+                }
+                continue;
+            }
+            Next::Closed => {
+                let reason = "it left too much unread".into();
+                let frame = CloseFrame { code: close_code::AGAIN, reason };
+                // It may not even read this.
+                let _ =
+                    timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
+                return;
+            }
+            Next::Until(due) => due.min(ping_due),
+            Next::Nothing => ping_due,
+        };
+        if now >= ping_due {
+            ping_due = now + PING_PERIOD;
+            let ping = Message::Ping(Vec::new().into());
+            if !matches!(timeout(STALL, socket.send(ping)).await, Ok(Ok(()))) {
+                return;
+            }
+            continue;
+        }
+        tokio::select! {
+            () = client.outbox.changed() => {}
+            () = tokio::time::sleep_until(wake.into()) => {}
+        }
+    }
+}
+
+struct Session {
+    /// Answers on their way end with the connection, before it leaves.
+    tasks: JoinSet<()>,
+    publishing: Publishing,
+    membership: Membership,
+}
+
+impl Session {
+    /// Does what the client asks for.
+    async fn receive(mut self, mut socket: SplitStream<WebSocket>) {
+        while let Ok(Some(Ok(message))) = timeout(SILENCE, socket.next()).await {
+            while self.tasks.try_join_next().is_some() {}
+            match message {
+                Message::Text(text) => match ClientOp::parse(&text) {
+                    Ok(op) => self.perform(op),
+                    Err(error) => self.refuse(&error.to_string()),
+                },
+                Message::Binary(frame) => self.take_frame(&frame),
+                Message::Close(_) => return,
+                // Pongs are answered beneath.
+                Message::Ping(_) | Message::Pong(_) => {}
+            }
+        }
+    }
+
+    fn client(&self) -> &Arc<Client> {
+        &self.membership.client
+    }
+
+    fn hub(&self) -> &Arc<Hub> {
+        &self.membership.hub
+    }
+
+    fn refuse(&self, reason: &str) {
+        self.client().status(Level::Error, reason);
+    }
+
+    fn perform(&mut self, op: ClientOp) {
+        match op {
+            ClientOp::Subscribe { subscriptions } => {
+                subscriptions.into_iter().for_each(|one| self.subscribe(one));
+            }
+            ClientOp::Unsubscribe { subscription_ids } => {
+                for id in subscription_ids {
+                    if let Some(channel) = self.membership.channels.remove(&id) {
+                        self.hub().unsubscribe(channel, self.client(), id);
+                    }
+                }
+            }
+            ClientOp::Advertise { channels } => {
+                for channel in &channels {
+                    if let Err(reason) = self.advertise(channel) {
+                        self.refuse(&reason);
+                    }
+                }
+            }
+            ClientOp::Unadvertise { channel_ids } => {
+                for id in channel_ids {
+                    if let Err(error) = self.publishing.unadvertise(id) {
+                        self.client().status(Level::Warning, &error.to_string());
+                    }
+                }
+            }
+            ClientOp::GetParameters { parameter_names, id } => {
+                self.get_parameters(parameter_names, id)
+            }
+            ClientOp::SetParameters { parameters, id } => self.set_parameters(parameters, id),
+            ClientOp::SubscribeParameterUpdates { parameter_names } => {
+                self.watch_parameters(parameter_names);
+            }
+            ClientOp::UnsubscribeParameterUpdates { parameter_names } => {
+                let mut wants = self.client().wants.lock();
+                wants.parameters.retain(|name| !parameter_names.contains(name));
+                drop(wants);
+                self.hub().listen_as_needed(&self.hub().graph());
+            }
+            ClientOp::SubscribeConnectionGraph => self.hub().begin_connection_graph(self.client()),
+            ClientOp::UnsubscribeConnectionGraph => {
+                self.client().wants.lock().connection_graph = false;
+            }
+            ClientOp::FetchAsset { uri, request_id } => self.fetch_asset(uri, request_id),
+            ClientOp::SubscribeFigures => self.client().wants.lock().figures = true,
+            ClientOp::UnsubscribeFigures => self.client().wants.lock().figures = false,
+            ClientOp::MeasureTopics { topics } => {
+                let measured = topics.into_iter().take(MAX_MEASURED).collect();
+                self.client().wants.lock().measured = measured;
+            }
+            ClientOp::Doctor => self.doctor(),
+        }
+    }
+
+    fn subscribe(&mut self, wanted: TopicSubscription) {
+        let TopicSubscription { id, channel_id, max_rate_hz } = wanted;
+        if max_rate_hz.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
+            return self
+                .refuse(&format!("subscription {id} has a maxRateHz that is no rate above 0"));
+        }
+        if self.membership.channels.len() >= MAX_SUBSCRIPTIONS {
+            return self.refuse(&format!("a client has {MAX_SUBSCRIPTIONS} subscriptions at most"));
+        }
+        if let Some(former) = self.membership.channels.remove(&id) {
+            self.hub().unsubscribe(former, self.client(), id);
+        }
+        match self.hub().subscribe(channel_id, self.client(), id, max_rate_hz) {
+            Ok(()) => drop(self.membership.channels.insert(id, channel_id)),
+            Err(reason) => self.refuse(&reason),
+        }
+    }
+
+    /// What only a server with `--allow-changes` does.
+    fn check_changes(&self) -> Result<(), String> {
+        if self.hub().options.allow_changes {
+            Ok(())
+        } else {
+            Err("this server only shows: `feros view --allow-changes` lets clients publish, call \
+                 services and set parameters"
+                .to_owned())
+        }
+    }
+
+    fn advertise(&mut self, channel: &crate::protocol::ClientChannel) -> Result<(), String> {
+        self.check_changes()?;
+        let hub = &self.membership.hub;
+        let (interfaces, graph) = (&hub.options.interfaces, hub.graph());
+        let advertised = self.publishing.advertise(&hub.node, interfaces, &graph, channel);
+        advertised.map_err(|error| error.to_string())
+    }
+
+    fn take_frame(&mut self, frame: &[u8]) {
+        let done = match ClientFrame::parse(frame) {
+            Ok(ClientFrame::Message { channel, data }) => self.check_changes().and_then(|()| {
+                self.publishing.publish(channel, data).map_err(|error| error.to_string())
+            }),
+            Ok(ClientFrame::ServiceRequest { service, call, encoding, data }) => {
+                self.call(service, call, encoding, data);
+                Ok(())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(reason) = done {
+            self.refuse(&reason);
+        }
+    }
+
+    fn call(&mut self, service_id: u32, call_id: u32, encoding: &str, request: &[u8]) {
+        let known = self.check_changes().and_then(|()| {
+            if encoding != "cdr" {
+                return Err("requests have to be encoded as `cdr`".to_owned());
+            }
+            let unknown = || format!("there is no service {service_id}: it may have gone");
+            self.hub().service(service_id).ok_or_else(unknown)
+        });
+        let service = match known {
+            Ok(service) if self.tasks.len() < MAX_TASKS => service,
+            other => {
+                let many = || format!("{MAX_TASKS} calls at a time are the most: wait for some");
+                let message = other.err().unwrap_or_else(many);
+                let failure =
+                    ServerOp::ServiceCallFailure { service_id, call_id, message: &message };
+                return self.client().tell(&failure);
+            }
+        };
+        let (hub, client, request) = (self.hub().clone(), self.client().clone(), request.to_vec());
+        self.tasks.spawn(async move {
+            match hub.calls.call(&service, &request).await {
+                Ok(response) => {
+                    client.outbox.answer(service_response(service_id, call_id, "cdr", &response));
+                }
+                Err(message) => {
+                    let message = message.as_str();
+                    client.tell(&ServerOp::ServiceCallFailure { service_id, call_id, message });
+                }
+            }
+        });
+    }
+
+    /// Whether one more question can be answered.
+    fn has_room(&self) -> bool {
+        let has_room = self.tasks.len() < MAX_TASKS;
+        if !has_room {
+            self.refuse(&format!("{MAX_TASKS} questions at a time are the most: wait for answers"));
+        }
+        has_room
+    }
+
+    fn get_parameters(&mut self, names: Vec<String>, id: Option<String>) {
+        if !self.has_room() {
+            return;
+        }
+        let (hub, client) = (self.hub().clone(), self.client().clone());
+        self.tasks
+            .spawn(async move { tell_parameters(&hub, &client, &names, id.as_deref()).await });
+    }
+
+    fn set_parameters(&mut self, parameters: Vec<ParameterToSet>, id: Option<String>) {
+        if let Err(reason) = self.check_changes() {
+            return self.refuse(&reason);
+        }
+        if !self.has_room() {
+            return;
+        }
+        let (hub, client) = (self.hub().clone(), self.client().clone());
+        self.tasks.spawn(async move {
+            let names: Vec<String> = parameters.iter().map(|one| one.name.clone()).collect();
+            for problem in hub.parameters.set(parameters).await {
+                client.status(Level::Error, &problem);
+            }
+            if id.is_some() && !names.is_empty() {
+                tell_parameters(&hub, &client, &names, id.as_deref()).await;
+            }
+        });
+    }
+
+    fn watch_parameters(&mut self, names: Vec<String>) {
+        let mut wants = self.client().wants.lock();
+        wants.parameters.extend(names.into_iter().filter(|name| name.len() <= LONGEST_NAME));
+        while wants.parameters.len() > MAX_PARAMETERS {
+            wants.parameters.pop_last();
+        }
+        drop(wants);
+        self.hub().listen_as_needed(&self.hub().graph());
+    }
+
+    fn fetch_asset(&mut self, uri: String, request: u32) {
+        if !self.has_room() {
+            return;
+        }
+        let (hub, client) = (self.hub().clone(), self.client().clone());
+        self.tasks.spawn(async move {
+            let reading =
+                tokio::task::spawn_blocking(move || asset::read(&hub.options.packages, &uri));
+            let frame = match reading.await {
+                Ok(Ok(bytes)) => asset_found(request, &bytes),
+                Ok(Err(error)) => asset_missing(request, &error.to_string()),
+                Err(_) => asset_missing(request, "the server is ending"),
+            };
+            client.outbox.answer(frame);
+        });
+    }
+
+    fn doctor(&mut self) {
+        let Some(doctor) = self.hub().options.doctor.clone() else {
+            return self.refuse("this server has no doctor: run `feros doctor` on its machine");
+        };
+        if !self.has_room() {
+            return;
+        }
+        let client = self.client().clone();
+        self.tasks.spawn(async move {
+            if let Ok(findings) = tokio::task::spawn_blocking(move || doctor()).await {
+                client.tell(&ServerOp::DoctorReport { findings: &findings });
+            }
+        });
+    }
+}
+
+/// Answers with the values of parameters.
+async fn tell_parameters(hub: &Hub, client: &Client, names: &[String], id: Option<&str>) {
+    let answer = hub.parameters.get(names, &hub.graph()).await;
+    for problem in &answer.problems {
+        client.status(Level::Warning, problem);
+    }
+    client.tell(&ServerOp::ParameterValues { parameters: &answer.values, id });
+}

@@ -1,0 +1,104 @@
+//! The threads beside the sockets: one follows the graph and makes figures, one looks for types
+//! that are not known, which takes as long as the nodes that are asked.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use feros_sync::{AtomicBool, Ordering};
+
+use crate::server::catalogue::TypeKey;
+use crate::server::figures::FigureMaker;
+use crate::server::hub::Hub;
+
+/// How long the end may go unseen.
+const PERIOD: Duration = Duration::from_millis(200);
+/// Figures come as often.
+const FIGURES_PERIOD: Duration = Duration::from_secs(1);
+/// Changes of the graph come in crowds: one look is enough for those within this time.
+const SETTLING: Duration = Duration::from_millis(30);
+/// Types that wait to be looked for.
+const LOOKUPS: usize = 1024;
+
+type Lookup = (String, TypeKey);
+
+/// The threads; they end when this is dropped.
+pub(crate) struct Watcher {
+    is_stopping: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Watcher {
+    pub(crate) fn start(hub: &Arc<Hub>) -> std::io::Result<Self> {
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let (lookups, asked) = sync_channel(LOOKUPS);
+        let mut watcher = Self { is_stopping: is_stopping.clone(), threads: Vec::new() };
+        // A type that was found is told with the next look at the graph.
+        let has_found = Arc::new(AtomicBool::new(false));
+        let (looking, found) = (hub.clone(), has_found.clone());
+        let thread = Builder::new().name("feros-view-types".into());
+        watcher.threads.push(thread.spawn(move || look_for_types(&looking, &asked, &found))?);
+        let hub = hub.clone();
+        let graph = Builder::new().name("feros-view-graph".into());
+        watcher.threads.push(graph.spawn(move || {
+            follow_graph(&hub, &is_stopping, &lookups, &has_found);
+        })?);
+        Ok(watcher)
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        // The second one ends with the first, which has the other end of its channel.
+        for thread in self.threads.drain(..) {
+            // It ended by a panic at worst, which has been told.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn follow_graph(
+    hub: &Hub,
+    is_stopping: &AtomicBool,
+    lookups: &SyncSender<Lookup>,
+    has_found: &AtomicBool,
+) {
+    let context = hub.node.context();
+    let (mut seen, mut figures) = (None, FigureMaker::new());
+    let mut figures_due = Instant::now();
+    while !is_stopping.load(Ordering::Relaxed) && context.is_ok() {
+        let graph = context.graph();
+        if seen != Some(graph.generation) || has_found.swap(false, Ordering::Relaxed) {
+            seen = Some(graph.generation);
+            for (topic, key) in hub.follow(&graph) {
+                if let Err(TrySendError::Full((_, key))) = lookups.try_send((topic, key)) {
+                    // It is tried again later.
+                    hub.found_type(key, None);
+                }
+            }
+            std::thread::sleep(SETTLING);
+        }
+        if Instant::now() >= figures_due {
+            figures.tell(hub, &graph);
+            figures_due = Instant::now() + FIGURES_PERIOD;
+        }
+        let changed = || context.graph().generation != graph.generation;
+        // Nothing new, or the end, which the loop looks for.
+        let _ = context.wait_for_graph(PERIOD, || "the graph", changed);
+    }
+}
+
+fn look_for_types(hub: &Hub, asked: &Receiver<Lookup>, has_found: &AtomicBool) {
+    while let Ok((topic, key)) = asked.recv() {
+        // What was asked before the end is not worth waiting for.
+        if !hub.node.context().is_ok() {
+            continue;
+        }
+        let describe = hub.options.describe.as_ref();
+        let schema = describe.and_then(|describe| describe(&topic, &key.0, key.1));
+        hub.found_type(key, schema);
+        has_found.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,12 @@
+//! The server over real sockets, with a real graph, over loopback only.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod access;
+mod bounds;
+mod changes;
+mod client;
+mod figures;
+mod others;
+mod parameters;
+mod support;
+mod topics;
