@@ -61,6 +61,8 @@ TOOLS
 ip iproute2 shows the network interfaces to tests and laboratory
 chromium chromium opens the reports of the laboratory in its tests
 chromedriver chromium-driver steers it there
+node nodejs bundles and tests the page of `feros view`
+npm npm fetches the libraries of the page
 TOOLS
     [[ $purpose == lab ]] || return 0
     cat <<'TOOLS'

@@ -34,26 +34,37 @@ function start(): void {
     tabs.choose("messages");
     messages?.openBest(topic);
   };
-  const tabs = new Tabs([
-    { id: "graph", title: "Graph", make: () => new GraphPane(connection, layout, openTopic) },
-    {
-      id: "messages",
-      title: "Messages",
-      make: () => {
-        messages = new MessagesPane(connection, layout, new PlayerBar(connection).element);
-        return messages;
+  const tabs = new Tabs(
+    [
+      { id: "graph", title: "Graph", make: () => new GraphPane(connection, layout, openTopic) },
+      {
+        id: "messages",
+        title: "Messages",
+        make: () => {
+          messages = new MessagesPane(connection, layout, new PlayerBar(connection).element);
+          return messages;
+        },
       },
-    },
-    { id: "logs", title: "Logs", make: () => new LogsPane(connection, layout) },
-    { id: "parameters", title: "Parameters", make: () => new ParametersPane(connection, layout) },
-    { id: "nodes", title: "Nodes", make: () => new NodesPane(connection, layout) },
-    { id: "bags", title: "Bags", make: () => new BagsPane(connection) },
-    { id: "doctor", title: "Doctor", make: () => new DoctorPane(connection) },
-  ], layout);
+      { id: "logs", title: "Logs", make: () => new LogsPane(connection, layout) },
+      { id: "parameters", title: "Parameters", make: () => new ParametersPane(connection, layout) },
+      { id: "nodes", title: "Nodes", make: () => new NodesPane(connection, layout) },
+      { id: "bags", title: "Bags", make: () => new BagsPane(connection) },
+      { id: "doctor", title: "Doctor", make: () => new DoctorPane(connection) },
+    ],
+    layout,
+  );
   const help = helpOf(tabs);
   const name = h("h1", {}, "Feros");
-  const header = h("header", { class: "top" }, name, tabs.bar, h("span", { class: "space" }),
-    stateLine(connection), theme, help.button);
+  const header = h(
+    "header",
+    { class: "top" },
+    name,
+    tabs.bar,
+    h("span", { class: "space" }),
+    stateLine(connection),
+    theme,
+    help.button,
+  );
   document.body.append(header, tabs.panels, noticesOf(connection), help.dialog);
   connection.socket.connect();
 }

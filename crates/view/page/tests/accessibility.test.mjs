@@ -13,19 +13,31 @@ const PICTURES = fileURLToPath(new URL("pictures/", import.meta.url));
 const LAYOUT = {
   nodes: { n: "/filter" },
   parameters: { o: ["/camera"] },
-  messages: { p: [
-    { k: "tree", t: "/odom" },
-    { k: "plot", s: ["/imu.linear_acceleration.x", "/imu.linear_acceleration.y"] },
-    { k: "image", t: "/camera/image_raw" }, { k: "text", t: "/chatter" },
-    { k: "scene", t: ["/scan", "/map"] },
-  ] },
+  messages: {
+    p: [
+      { k: "tree", t: "/odom" },
+      { k: "plot", s: ["/imu.linear_acceleration.x", "/imu.linear_acceleration.y"] },
+      { k: "image", t: "/camera/image_raw" },
+      { k: "text", t: "/chatter" },
+      { k: "scene", t: ["/scan", "/map"] },
+    ],
+  },
 };
 const READY = {
-  graph: [".edge text", "lost"], messages: [".tree", "base_link"], logs: [".line .text", "Turn"],
-  parameters: [".description", "Milliseconds"], nodes: [".lifecycle .state", "unconfigured"],
-  bags: [".position", "of 60.0 s"], doctor: [".findings", "Cure"],
+  graph: [".edge text", "lost"],
+  messages: [".tree", "base_link"],
+  logs: [".line .text", "Turn"],
+  parameters: [".description", "Milliseconds"],
+  nodes: [".lifecycle .state", "unconfigured"],
+  bags: [".position", "of 60.0 s"],
+  doctor: [".findings", "Cure"],
 };
-const VIEWS = [["light", "desktop"], ["dark", "desktop"], ["light", "phone"], ["dark", "phone"]];
+const VIEWS = [
+  ["light", "desktop"],
+  ["dark", "desktop"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
 
 /** Images come only when they can be seen, and that is below on a phone. */
 async function showImage(session) {
@@ -47,8 +59,13 @@ for (const [theme, size] of VIEWS) {
       if (tab === "messages") await showImage(session);
       await page.screenshot({ path: `${PICTURES}${tab}-${theme}-${size}.png` });
       const { violations } = await page.evaluate(() => window.axe.run(document));
-      const found = violations.map(({ id, nodes }) =>
-        `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+      const found = violations.map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .slice(0, 3)
+            .map(({ html }) => html.slice(0, 160))
+            .join(" | ")}`,
+      );
       assert.deepEqual(found, [], `${tab}, ${theme}, ${size}`);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= SIZES[size].width, `${tab} is ${width} pixels wide`);

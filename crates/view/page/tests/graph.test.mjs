@@ -15,8 +15,11 @@ test("edges say their transport, latency, losses and QoS", async (t) => {
   await session.untilText(`${selector} text`, "reliable, volatile");
   await session.untilText('.box[data-id="topic /camera/image_raw"] text', "30.0 Hz · 922 kB");
   await session.untilText(`${edge("topic /points", "node /planner")} text`, "3 lost");
-  const dash = (each) => page.$eval(`${each} .line`, (line) =>
-    `${line.getAttribute("stroke-dasharray")} ${line.getAttribute("stroke-width")}`);
+  const dash = (each) =>
+    page.$eval(
+      `${each} .line`,
+      (line) => `${line.getAttribute("stroke-dasharray")} ${line.getAttribute("stroke-width")}`,
+    );
   const lines = [
     await dash(selector),
     await dash(edge("topic /scan", "node /localization")),
@@ -63,10 +66,13 @@ test("the filter keeps what is met and its neighbours", async (t) => {
   await session.untilText(".box .name", "/camera");
   await session.page.keyboard.press("/");
   await session.page.keyboard.type("scan");
-  await session.until("the camera goes", () =>
-    !document.querySelector('[data-id="node /camera"]') &&
-    document.querySelector('[data-id="node /lidar"]') !== null &&
-    document.querySelector('[data-id="node /localization"]') !== null);
+  await session.until(
+    "the camera goes",
+    () =>
+      !document.querySelector('[data-id="node /camera"]') &&
+      document.querySelector('[data-id="node /lidar"]') !== null &&
+      document.querySelector('[data-id="node /localization"]') !== null,
+  );
 });
 
 test("topics are measured while they are shown, and figures end with the pane", async (t) => {

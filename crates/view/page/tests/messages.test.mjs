@@ -22,12 +22,19 @@ test("a click opens the tree, and its numbers go into one plot that moves", asyn
   assert.equal((await page.$$(".kind-plot")).length, 1, "both lines are in one plot");
   const picture = () => page.$eval(".plot canvas", (each) => each.toDataURL());
   await session.until("both lines have values", () =>
-    [...document.querySelectorAll(".plot .value")].every((each) => each.textContent !== "–"));
+    [...document.querySelectorAll(".plot .value")].every((each) => each.textContent !== "–"),
+  );
   const [first, value] = [await picture(), await session.text(".plot li:last-child .value")];
-  await session.until("the plot moves", (old) =>
-    document.querySelector(".plot canvas").toDataURL() !== old, first);
-  await session.until("the value changes", (old) =>
-    document.querySelector(".plot li:last-child .value").textContent !== old, value);
+  await session.until(
+    "the plot moves",
+    (old) => document.querySelector(".plot canvas").toDataURL() !== old,
+    first,
+  );
+  await session.until(
+    "the value changes",
+    (old) => document.querySelector(".plot li:last-child .value").textContent !== old,
+    value,
+  );
   await session.click(".plot button", "Pause");
   await session.until("a paused plot stands", async () => {
     const canvas = document.querySelector(".plot canvas");
@@ -43,17 +50,31 @@ test("a field can be written, and what is no field is refused", async (t) => {
   const field = await session.find("input", "Field to plot");
   await field.type("nonsense");
   await session.page.keyboard.press("Enter");
-  await session.until("it is refused", () => !document.querySelector(".plot input").checkValidity());
+  await session.until(
+    "it is refused",
+    () => !document.querySelector(".plot input").checkValidity(),
+  );
   await session.write(field, "/joint_states.position[1]");
   await session.page.keyboard.press("Enter");
   await session.untilText(".plot .path", "/joint_states.position[1]");
   await session.until("it has a value", () =>
-    Number.isFinite(Number(document.querySelector(".plot .value").textContent)));
+    Number.isFinite(Number(document.querySelector(".plot .value").textContent)),
+  );
 });
 
 test("every pixel on the screen is the one that was sent", async (t) => {
-  const raw = ["bgr8", "rgba8", "bgra8", "mono8", "mono16", "16UC1", "32FC1", "yuv422",
-    "yuv422_yuy2", "bayer_rggb8"];
+  const raw = [
+    "bgr8",
+    "rgba8",
+    "bgra8",
+    "mono8",
+    "mono16",
+    "16UC1",
+    "32FC1",
+    "yuv422",
+    "yuv422_yuy2",
+    "bayer_rggb8",
+  ];
   for (const encoding of [...raw, "png"]) {
     const topic = encoding === "png" ? "/camera/compressed" : `/images/${encoding}`;
     await t.test(encoding, async (inner) => {
@@ -81,20 +102,23 @@ test("a moving picture moves", async (t) => {
   const session = await Session.start(t, { layout });
   await session.untilText(".image p", "rgb8");
   const first = await session.page.$eval(".image canvas", (each) => each.toDataURL());
-  await session.until("it moves", (old) =>
-    document.querySelector(".image canvas").toDataURL() !== old, first);
+  await session.until(
+    "it moves",
+    (old) => document.querySelector(".image canvas").toDataURL() !== old,
+    first,
+  );
 });
 
 test("texts are listed as they come", async (t) => {
   const session = await Session.start(t, { layout: messages({ k: "text", t: "/chatter" }) });
-  await session.until("some lines", () =>
-    document.querySelectorAll(".lines li").length >= 3);
+  await session.until("some lines", () => document.querySelectorAll(".lines li").length >= 3);
   assert.match(await session.text(".lines li:last-child"), /hello \d+\.\d/);
 });
 
 test("what cannot be decoded says so and the page goes on", async (t) => {
   const session = await Session.start(t, {
-    layout: messages({ k: "tree", t: "/odom" }, { k: "tree", t: "/imu" }), isStill: true,
+    layout: messages({ k: "tree", t: "/odom" }, { k: "tree", t: "/imu" }),
+    isStill: true,
   });
   await session.untilServer("both are subscribed to", () => session.server.subscribed.size === 2);
   const odom = [...session.server.channels.values()].find(({ info }) => info.topic === "/odom");
@@ -106,17 +130,29 @@ test("what cannot be decoded says so and the page goes on", async (t) => {
 });
 
 test("only what is visible is subscribed to, not faster than it is drawn", async (t) => {
-  const panels = ["/camera/image_raw", "/images/bgr8", "/images/rgba8", "/images/bgra8",
-    "/images/mono8", "/images/mono16", "/images/16UC1", "/images/32FC1", "/images/yuv422",
-    "/images/bayer_rggb8"].map((topic) => ({ k: "image", t: topic, b: true }));
+  const panels = [
+    "/camera/image_raw",
+    "/images/bgr8",
+    "/images/rgba8",
+    "/images/bgra8",
+    "/images/mono8",
+    "/images/mono16",
+    "/images/16UC1",
+    "/images/32FC1",
+    "/images/yuv422",
+    "/images/bayer_rggb8",
+  ].map((topic) => ({ k: "image", t: topic, b: true }));
   const session = await Session.start(t, { layout: messages(...panels) });
   const { server, page } = session;
   await session.untilText(".image p", "rgb8");
   assert.equal(server.subscribed.get("/camera/image_raw"), 10);
   assert.ok(!server.subscribed.has("/images/bayer_rggb8"), "it is below the edge of the window");
   await page.$eval(".grid .panel:last-child", (each) => each.scrollIntoView());
-  await session.untilServer("the last is, the first is not any more", () =>
-    server.subscribed.has("/images/bayer_rggb8") && !server.subscribed.has("/camera/image_raw"));
+  await session.untilServer(
+    "the last is, the first is not any more",
+    () =>
+      server.subscribed.has("/images/bayer_rggb8") && !server.subscribed.has("/camera/image_raw"),
+  );
   await session.click('[role="tab"]', "Doctor");
   await session.untilServer("nothing is, behind another pane", () => server.subscribed.size === 0);
   await session.click('[role="tab"]', "Messages");
@@ -142,7 +178,10 @@ test("the address keeps the views", async (t) => {
   });
   const { tab, messages: kept } = layoutOf(page.url());
   assert.equal(tab, "messages");
-  assert.deepEqual(kept.p.map(({ k }) => k), ["tree", "plot"]);
+  assert.deepEqual(
+    kept.p.map(({ k }) => k),
+    ["tree", "plot"],
+  );
   const other = await session.context.newPage();
   await other.goto(page.url());
   await other.waitForSelector(".kind-tree");

@@ -7,8 +7,19 @@ import { HEIGHT, imageOf, seenAt, WIDTH } from "./mock/images.mjs";
 import { pose, transformOf } from "./mock/places.mjs";
 import { load } from "./source.mjs";
 
-const ENCODINGS = ["rgb8", "bgr8", "rgba8", "bgra8", "mono8", "mono16", "16UC1", "32FC1", "yuv422",
-  "yuv422_yuy2", "bayer_rggb8"];
+const ENCODINGS = [
+  "rgb8",
+  "bgr8",
+  "rgba8",
+  "bgra8",
+  "mono8",
+  "mono16",
+  "16UC1",
+  "32FC1",
+  "yuv422",
+  "yuv422_yuy2",
+  "bayer_rggb8",
+];
 
 test("every pixel of every encoding is the one that was sent", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");
@@ -19,8 +30,10 @@ test("every pixel of every encoding is the one that was sent", async () => {
         const at = (y * WIDTH + x) * 4;
         const seen = [...rgba.subarray(at, at + 3)];
         seenAt(encoding, x, y).forEach((value, channel) => {
-          assert.ok(Math.abs(seen[channel] - value) <= 1,
-            `${encoding} at ${x} ${y}: ${seen}, not ${seenAt(encoding, x, y)}`);
+          assert.ok(
+            Math.abs(seen[channel] - value) <= 1,
+            `${encoding} at ${x} ${y}: ${seen}, not ${seenAt(encoding, x, y)}`,
+          );
         });
       }
     }
@@ -30,8 +43,7 @@ test("every pixel of every encoding is the one that was sent", async () => {
 test("images that lie about their size are refused with the numbers", async () => {
   const { toPixels } = await load("messages/image_pixels.ts");
   const image = imageOf("rgb8");
-  const refused = (change, words) =>
-    assert.throws(() => toPixels({ ...image, ...change }), words);
+  const refused = (change, words) => assert.throws(() => toPixels({ ...image, ...change }), words);
   refused({ height: 100_000 }, /has \d+ bytes, its size and step need \d+/);
   refused({ width: 100_000, height: 100_000 }, /at most \d+ are shown/);
   refused({ step: 3 }, /step/);
@@ -84,7 +96,10 @@ test("transforms join frames at a time, and strangers not", async () => {
   };
   assert.deepEqual(place("odom", "lidar", 10.25), [1, 0, 1]);
   assert.deepEqual(place("odom", "lidar", null), [4, 0, 1]);
-  assert.deepEqual(place("lidar", "odom", 99).map((each) => each + 0), [-4, 0, -1]);
+  assert.deepEqual(
+    place("lidar", "odom", 99).map((each) => each + 0),
+    [-4, 0, -1],
+  );
   assert.equal(place("odom", "elsewhere", null), null);
   // A ring of parents ends, instead of turning for ever.
   transforms.add(transformOf(12, "lidar", "odom", pose(0, 0, 0, 0)), false);
@@ -120,31 +135,47 @@ test("frames that are too short or unknown are none", async () => {
 
 test("a server that does not answer is asked ever later, up to a limit", async (t) => {
   const { Socket } = await load("connection/socket.ts");
-  t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  const [asked, waits] = [[], []];
   t.mock.method(Math, "random", () => 0.5);
-  const asked = [];
+  t.mock.method(globalThis, "setTimeout", (act, ms) => waits.push({ act, ms }));
   globalThis.WebSocket = class {
     constructor() {
       asked.push(this);
     }
   };
   t.after(() => delete globalThis.WebSocket);
-  const socket = new Socket("ws://localhost/");
+  const socket = new Socket("ws://localhost/", async () => "no server answers");
   const reasons = [];
   socket.changed.listen((state) => state.kind === "waiting" && reasons.push(state.reason));
-  socket.connect();
-  for (const waitMs of [500, 1000, 2000, 4000, 8000, 15_000, 15_000]) {
-    const count = asked.length;
+  const refuse = async () => {
     asked.at(-1).onclose({ code: 1006, reason: "" });
-    t.mock.timers.tick(waitMs - 1);
-    assert.equal(asked.length, count, `not before ${waitMs} ms`);
-    t.mock.timers.tick(1);
-    assert.equal(asked.length, count + 1, `after ${waitMs} ms`);
-  }
+    await Promise.resolve();
+    waits.at(-1).act();
+  };
+  socket.connect();
+  for (let at = 0; at < 7; at++) await refuse();
+  const wanted = [500, 1000, 2000, 4000, 8000, 15_000, 15_000];
+  assert.deepEqual(
+    waits.map(({ ms }) => ms),
+    wanted,
+  );
+  assert.equal(asked.length, 8);
   assert.equal(reasons[0], "no server answers");
   asked.at(-1).onopen();
   asked.at(-1).onclose({ code: 1001, reason: "" });
   assert.equal(reasons.at(-1), "the server ended");
-  t.mock.timers.tick(500);
-  assert.equal(asked.length, 9, "an answer sets the wait back");
+  assert.equal(waits.at(-1).ms, 500, "an answer sets the wait back");
+});
+
+test("parameters of a component are read by their form", async () => {
+  const { readLoadParameters } = await load("nodes/load_parameters.ts");
+  const [plus, big, text] = readLoadParameters('a.b:=+5 c:=1e3 d:="x y"');
+  assert.equal(plus.name, "a.b");
+  assert.equal(plus.value.integer_value, 5n);
+  assert.equal(big.value.double_value, 1000);
+  assert.equal(text.value.string_value, "x y");
+  assert.deepEqual(readLoadParameters("  "), []);
+  for (const wrong of ["a=1", ":=1", "a:=", "9223372036854775808", "a:=9223372036854775808"]) {
+    assert.throws(() => readLoadParameters(wrong), /name:=value|64 bits/, wrong);
+  }
 });

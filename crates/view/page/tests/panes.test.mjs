@@ -8,8 +8,15 @@ const calls = (session, name) =>
   session.server.received.filter((each) => each.op === "call" && each.name === name);
 
 function log(level, name, msg) {
-  return { stamp: { sec: 1_700_000_000, nanosec: 5_000_000 }, level, name, msg, file: "a.rs",
-    function: "f", line: 7 };
+  return {
+    stamp: { sec: 1_700_000_000, nanosec: 5_000_000 },
+    level,
+    name,
+    msg,
+    file: "a.rs",
+    function: "f",
+    line: 7,
+  };
 }
 
 test("logs are filtered by level, by logger and by text", async (t) => {
@@ -17,14 +24,24 @@ test("logs are filtered by level, by logger and by text", async (t) => {
   const { page, server } = session;
   await session.untilServer("it is subscribed to", () => server.subscribed.has("/rosout"));
   assert.equal(server.subscribed.get("/rosout"), null, "no line is left out");
-  for (const [level, name, text] of [[10, "camera", "quiet"], [20, "camera", "starts"],
-    [30, "planner", "slow"], [40, "planner", "no path"], [20, "arm.joint", "moves"]]) {
+  for (const [level, name, text] of [
+    [10, "camera", "quiet"],
+    [20, "camera", "starts"],
+    [30, "planner", "slow"],
+    [40, "planner", "no path"],
+    [20, "arm.joint", "moves"],
+  ]) {
     server.publish("/rosout", log(level, name, text));
   }
   const lines = () => page.$$eval(".line .text", (all) => all.map((each) => each.textContent));
-  const until = (...wanted) => session.until(wanted.join(), (texts) =>
-    [...document.querySelectorAll(".line .text")].map((each) => each.textContent).join() === texts,
-  wanted.join());
+  const until = (...wanted) =>
+    session.until(
+      wanted.join(),
+      (texts) =>
+        [...document.querySelectorAll(".line .text")].map((each) => each.textContent).join() ===
+        texts,
+      wanted.join(),
+    );
   await until("starts", "slow", "no path", "moves");
   await page.select('select[aria-label="Least level shown"]', "40");
   await until("no path");
@@ -96,12 +113,17 @@ test("a change by another is shown, but not over what is being written", async (
   const session = await Session.start(t, { layout });
   const { page, server } = session;
   await session.untilText(".parameter .name", "exposure");
-  const change = (value) => server.tell({ op: "parameterValues",
-    parameters: [{ name: "/camera.exposure", value, type: "float64" }] });
+  const change = (value) =>
+    server.tell({
+      op: "parameterValues",
+      parameters: [{ name: "/camera.exposure", value, type: "float64" }],
+    });
   const shown = () => document.querySelector('[data-name="/camera.exposure"] input').value;
   change(33);
-  await session.until("it is shown", () =>
-    document.querySelector('[data-name="/camera.exposure"] input').value === "33");
+  await session.until(
+    "it is shown",
+    () => document.querySelector('[data-name="/camera.exposure"] input').value === "33",
+  );
   const field = await page.$('[data-name="/camera.exposure"] input');
   await session.write(field, "44");
   change(55);
@@ -114,7 +136,8 @@ test("a change by another is shown, but not over what is being written", async (
 
 test("without --allow-changes nothing can be changed, and it is said", async (t) => {
   const session = await Session.start(t, {
-    layout: { tab: "parameters", parameters: { o: ["/camera"] } }, allowsChanges: false,
+    layout: { tab: "parameters", parameters: { o: ["/camera"] } },
+    allowsChanges: false,
   });
   await session.untilText(".warn", "--allow-changes");
   await session.until("fields are shut", () => {
@@ -138,9 +161,12 @@ test("a lifecycle is steered", async (t) => {
   await session.untilText(".lifecycle .outcome", "✓ activate");
   assert.equal(session.robot.lifecycle.label, "active");
   session.robot.lifecycle = { id: 2, label: "inactive" };
-  session.server.publish("/filter/transition_event", { timestamp: 0n,
-    transition: { id: 4, label: "deactivate" }, start_state: { id: 3, label: "active" },
-    goal_state: { id: 2, label: "inactive" } });
+  session.server.publish("/filter/transition_event", {
+    timestamp: 0n,
+    transition: { id: 4, label: "deactivate" },
+    start_state: { id: 3, label: "active" },
+    goal_state: { id: 2, label: "inactive" },
+  });
   await session.untilText(".lifecycle .state", "inactive");
 });
 
@@ -154,12 +180,31 @@ test("components are loaded and unloaded", async (t) => {
   await session.untilText(".components .outcome", "✕ no plugin demo::Nothing");
   await session.write(await page.$('[name="plugin_name"]'), "demo::Talker");
   await page.type('[name="node_name"]', "second");
+  await page.type('[name="parameters"]', 'rate:=2.5 count:=-7 on:=true frame:="left arm"');
   await session.click(".load button", "Load");
   await session.untilText(".components-list", "/second");
   await session.click(".components-list button", "Unload /talker");
-  await session.until("it is gone", () =>
-    !document.querySelector(".components-list").textContent.includes("/talker"));
+  await session.until(
+    "it is gone",
+    () => !document.querySelector(".components-list").textContent.includes("/talker"),
+  );
   assert.deepEqual([...robot.components.values()], ["/second"]);
+  const { request } = calls(session, "/container/_container/load_node").at(-1);
+  const values = request.parameters.map(({ name, value }) => [
+    name,
+    [value.bool_value, value.integer_value, value.double_value, value.string_value][value.type - 1],
+  ]);
+  assert.deepEqual(values, [
+    ["rate", 2.5],
+    ["count", -7n],
+    ["on", true],
+    ["frame", "left arm"],
+  ]);
+  await page.type('[name="package_name"]', "demo");
+  await page.type('[name="plugin_name"]', "demo::Talker");
+  await page.type('[name="parameters"]', "rate=2");
+  await session.click(".load button", "Load");
+  await session.untilText(".components .outcome", "rate=2: parameters are written as name:=value");
 });
 
 test("a bag is paused, stepped, sped up and scrubbed", async (t) => {

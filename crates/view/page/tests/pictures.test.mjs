@@ -1,4 +1,4 @@
-// The pictures of the documentation: those in docs/figures show the page as it is. With
+// The pictures of the documentation: README and book show the page as it is. With
 // FEROS_PICTURES=write they are made anew, else they are compared with what the page shows.
 
 import assert from "node:assert/strict";
@@ -8,7 +8,10 @@ import { fileURLToPath } from "node:url";
 import { PNG } from "pngjs";
 import { Session } from "./session.mjs";
 
-const FIGURES = fileURLToPath(new URL("../../../../docs/figures/", import.meta.url));
+/** The README's pictures, and the same ones where mdBook finds them. */
+const FOLDERS = ["figures/", "book/pages/"].map((folder) =>
+  fileURLToPath(new URL(`../../../../docs/${folder}`, import.meta.url)),
+);
 const IS_WRITING = process.env.FEROS_PICTURES === "write";
 const MOST_BYTES = 200_000;
 /** Part of the pixels that may differ: times of day, and how letters are drawn elsewhere. */
@@ -19,7 +22,9 @@ function different(one, other) {
   if (one.width !== other.width || one.height !== other.height) return 1;
   let count = 0;
   for (let at = 0; at < one.data.length; at += 4) {
-    const isFar = [0, 1, 2].some((each) => Math.abs(one.data[at + each] - other.data[at + each]) > 48);
+    const isFar = [0, 1, 2].some(
+      (each) => Math.abs(one.data[at + each] - other.data[at + each]) > 48,
+    );
     if (isFar) count += 1;
   }
   return count / (one.width * one.height);
@@ -28,9 +33,14 @@ function different(one, other) {
 async function settle(name, page) {
   const bytes = Buffer.from(await page.screenshot());
   assert.ok(bytes.length < MOST_BYTES, `${name} has ${bytes.length} bytes`);
-  if (IS_WRITING) return writeFile(FIGURES + name, bytes);
-  const kept = PNG.sync.read(await readFile(FIGURES + name));
-  const part = different(kept, PNG.sync.read(bytes));
+  const paths = FOLDERS.map((folder) => folder + name);
+  if (IS_WRITING) {
+    await Promise.all(paths.map((path) => writeFile(path, bytes)));
+    return;
+  }
+  const [kept, copy] = await Promise.all(paths.map((path) => readFile(path)));
+  assert.ok(kept.equals(copy), `README and book have different pictures: ${name}`);
+  const part = different(PNG.sync.read(kept), PNG.sync.read(bytes));
   const advice = "look at the page, then run the tests with FEROS_PICTURES=write";
   assert.ok(part <= MOST_DIFFERENT, `${(part * 100).toFixed(1)} % of ${name} differ: ${advice}`);
 }
@@ -44,11 +54,16 @@ test("the graph, with the mismatch chosen", async (t) => {
 });
 
 test("messages, with an image and a plot", async (t) => {
-  const layout = { tab: "messages", messages: { p: [
-    { k: "plot", s: ["/imu.linear_acceleration.x", "/imu.linear_acceleration.y"], w: 10 },
-    { k: "image", t: "/camera/image_raw" },
-    { k: "scene", t: ["/map", "/scan", "/points", "/plan", "/odom", "/markers"] },
-  ] } };
+  const layout = {
+    tab: "messages",
+    messages: {
+      p: [
+        { k: "plot", s: ["/imu.linear_acceleration.x", "/imu.linear_acceleration.y"], w: 10 },
+        { k: "image", t: "/camera/image_raw" },
+        { k: "scene", t: ["/map", "/scan", "/points", "/plan", "/odom", "/markers"] },
+      ],
+    },
+  };
   const session = await Session.start(t, { layout, size: SIZE, isStill: true });
   const { robot, server } = session;
   await session.untilServer("all is subscribed to", () => server.subscribed.size >= 10);
@@ -58,10 +73,16 @@ test("messages, with an image and a plot", async (t) => {
   for (let at = 0; at < 200; at++) {
     robot.seconds += 0.05;
     const { seconds } = robot;
-    server.publish("/imu", { header: { stamp: { sec: 0, nanosec: 0 }, frame_id: "base_link" },
-      orientation: { x: 0, y: 0, z: 0, w: 1 }, angular_velocity: { x: 0, y: 0, z: 0 },
-      linear_acceleration: { x: Math.sin(seconds * 3), y: Math.cos(seconds * 2), z: 9.81 } },
-    BigInt(Math.round(1e9 * (1_700_000_000 + seconds))));
+    server.publish(
+      "/imu",
+      {
+        header: { stamp: { sec: 0, nanosec: 0 }, frame_id: "base_link" },
+        orientation: { x: 0, y: 0, z: 0, w: 1 },
+        angular_velocity: { x: 0, y: 0, z: 0 },
+        linear_acceleration: { x: Math.sin(seconds * 3), y: Math.cos(seconds * 2), z: 9.81 },
+      },
+      BigInt(Math.round(1e9 * (1_700_000_000 + seconds))),
+    );
     await new Promise((resolve) => setTimeout(resolve, 35));
   }
   robot.look();

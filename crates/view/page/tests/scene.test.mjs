@@ -10,22 +10,26 @@ const scene = (state) => ({ tab: "messages", messages: { p: [{ k: "scene", ...st
 
 /** Pixels of a colour in the picture: how many, and the middle of them in parts of the view. */
 function find(page, red, green, blue) {
-  return page.$eval(".scene canvas", (canvas, wanted) => {
-    const copy = document.createElement("canvas");
-    copy.width = canvas.width;
-    copy.height = canvas.height;
-    const context = copy.getContext("2d");
-    context.drawImage(canvas, 0, 0);
-    const { data } = context.getImageData(0, 0, copy.width, copy.height);
-    let [count, x, y] = [0, 0, 0];
-    for (let at = 0; at < data.length; at += 4) {
-      if (wanted.some((value, each) => Math.abs(data[at + each] - value) > 3)) continue;
-      count += 1;
-      x += (at / 4) % copy.width;
-      y += Math.floor(at / 4 / copy.width);
-    }
-    return { count, x: x / count / copy.width, y: y / count / copy.height };
-  }, [red, green, blue]);
+  return page.$eval(
+    ".scene canvas",
+    (canvas, wanted) => {
+      const copy = document.createElement("canvas");
+      copy.width = canvas.width;
+      copy.height = canvas.height;
+      const context = copy.getContext("2d");
+      context.drawImage(canvas, 0, 0);
+      const { data } = context.getImageData(0, 0, copy.width, copy.height);
+      let [count, x, y] = [0, 0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        if (wanted.some((value, each) => Math.abs(data[at + each] - value) > 3)) continue;
+        count += 1;
+        x += (at / 4) % copy.width;
+        y += Math.floor(at / 4 / copy.width);
+      }
+      return { count, x: x / count / copy.width, y: y / count / copy.height };
+    },
+    [red, green, blue],
+  );
 }
 
 function cloud(frame, points) {
@@ -36,9 +40,17 @@ function cloud(frame, points) {
     view.setUint32(at * 16 + 12, colour, true);
   });
   const field = (name, offset) => ({ name, offset, datatype: 7, count: 1 });
-  return { header: { stamp: { sec: 10, nanosec: 0 }, frame_id: frame }, height: 1,
-    width: points.length, fields: ["x", "y", "z", "rgb"].map((name, at) => field(name, at * 4)),
-    is_bigendian: false, point_step: 16, row_step: points.length * 16, data, is_dense: true };
+  return {
+    header: { stamp: { sec: 10, nanosec: 0 }, frame_id: frame },
+    height: 1,
+    width: points.length,
+    fields: ["x", "y", "z", "rgb"].map((name, at) => field(name, at * 4)),
+    is_bigendian: false,
+    point_step: 16,
+    row_step: points.length * 16,
+    data,
+    is_dense: true,
+  };
 }
 
 async function start(t, state) {
@@ -52,11 +64,17 @@ test("every kind of message has its place, and the frames their names", async (t
   await session.untilText(".scene li", "80×80 cells of 0.100 m");
   await session.untilText(".scene li", "40 poses");
   await session.untilText(".scene li", "9 markers");
-  await session.until("no problem is left", () =>
-    !document.querySelector(".scene .problem") &&
-    ![...document.querySelectorAll(".scene li")].some((each) => /no message/.test(each.textContent)));
+  await session.until(
+    "no problem is left",
+    () =>
+      !document.querySelector(".scene .problem") &&
+      ![...document.querySelectorAll(".scene li")].some((each) =>
+        /no message/.test(each.textContent),
+      ),
+  );
   const frames = await session.page.$eval('select[aria-label="Fixed frame"]', (each) =>
-    [...each.options].map(({ value }) => value));
+    [...each.options].map(({ value }) => value),
+  );
   assert.deepEqual(frames, ["", "base_link", "camera_link", "laser", "map", "odom"]);
   const scan = await find(session.page, 237, 77, 51);
   assert.ok(scan.count > 100, `${scan.count} pixels of the scan`);
@@ -68,15 +86,29 @@ test("every kind of message has its place, and the frames their names", async (t
 
 test("points stand where transforms put them, in exactly their colours", async (t) => {
   // The camera looks straight down, from 10 m, on the origin: x is right, y is up.
-  const session = await start(t, { t: ["/points"], v: [0, -0.01, 10, 0, 0, 0], f: "map", x: false });
+  const session = await start(t, {
+    t: ["/points"],
+    v: [0, -0.01, 10, 0, 0, 0],
+    f: "map",
+    x: false,
+  });
   const { server, page } = session;
   server.publish("/tf_static", { transforms: [transformOf(0, "map", "lidar", pose(3, 0, 0, 0))] });
-  server.publish("/points", cloud("lidar", [[0, 0, 0, 0xff0000], [0, 2, 0, 0x00ff7f]]));
+  server.publish(
+    "/points",
+    cloud("lidar", [
+      [0, 0, 0, 0xff0000],
+      [0, 2, 0, 0x00ff7f],
+    ]),
+  );
   await session.until("a note", () => document.querySelector(".scene li .dim")?.textContent === "");
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
   const [red, green] = [await find(page, 255, 0, 0), await find(page, 0, 255, 127)];
   assert.ok(red.count > 0 && green.count > 0, "both points are seen");
-  assert.ok(red.x > 0.55 && Math.abs(red.y - 0.5) < 0.02, `the red one is right: ${red.x} ${red.y}`);
+  assert.ok(
+    red.x > 0.55 && Math.abs(red.y - 0.5) < 0.02,
+    `the red one is right: ${red.x} ${red.y}`,
+  );
   assert.ok(Math.abs(green.x - red.x) < 0.02 && green.y < red.y - 0.1, "the green one is above it");
   // In the cloud's own frame it stands in the middle.
   await page.select('select[aria-label="Fixed frame"]', "lidar");
@@ -107,4 +139,15 @@ test("a drag turns the view, and the address keeps it", async (t) => {
   await page.mouse.move(box.x + 200, box.y + 80, { steps: 6 });
   await page.mouse.up();
   await session.until("the address changes", (old) => location.href !== old, hash);
+});
+
+test("the topic of transforms opens a view of their frames", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "messages" } });
+  await session.click("button.topic", "/tf");
+  await session.until("the frames are there", () => {
+    const options = document.querySelector('select[aria-label="Fixed frame"]')?.options ?? [];
+    return [...options].some(({ value }) => value === "base_link");
+  });
+  assert.equal((await session.page.$$(".scene li")).length, 0, "transforms have no row");
+  assert.deepEqual(session.errors, []);
 });

@@ -31,8 +31,15 @@ async function startBrowser() {
   browser ??= puppeteer.launch({
     executablePath: BROWSER,
     headless: true,
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-      "--js-flags=--expose-gc", "--force-color-profile=srgb"],
+    args: [
+      "--no-sandbox",
+      "--use-angle=swiftshader",
+      "--enable-unsafe-swiftshader",
+      "--js-flags=--expose-gc",
+      "--force-color-profile=srgb",
+      // A page that a test puts in the place of the server's own counts as one from elsewhere.
+      "--disable-features=LocalNetworkAccessChecks",
+    ],
   });
   return browser;
 }
@@ -46,8 +53,18 @@ export class Session {
     return session;
   }
 
-  async begin(test, { layout = {}, size = SIZES.desktop, theme = "light", robot = new Robot(),
-    allowsChanges = true, speed = 1, isStill = false }) {
+  async begin(
+    test,
+    {
+      layout = {},
+      size = SIZES.desktop,
+      theme = "light",
+      robot = new Robot(),
+      allowsChanges = true,
+      speed = 1,
+      isStill = false,
+    },
+  ) {
     this.robot = robot;
     this.server = new MockServer(robot);
     this.server.allowsChanges = allowsChanges;
@@ -96,24 +113,41 @@ export class Session {
   }
 
   async untilText(selector, text) {
-    await this.until(`${selector} says ${text}`, (s, t) =>
-      [...document.querySelectorAll(s)].some((each) => each.textContent.includes(t)),
-    selector, text);
+    await this.until(
+      `${selector} says ${text}`,
+      (s, t) => [...document.querySelectorAll(s)].some((each) => each.textContent.includes(t)),
+      selector,
+      text,
+    );
   }
 
   /** The first visible element of a selector whose text or label has these words. */
   async find(selector, words) {
-    const handle = await this.until(`${selector} with ${words}`, (s, w) =>
-      [...document.querySelectorAll(s)].find((each) => each.checkVisibility() &&
-        (each.textContent.includes(w) || (each.getAttribute("aria-label") ?? "").includes(w))),
-    selector, words);
+    const handle = await this.until(
+      `${selector} with ${words}`,
+      (s, w) =>
+        [...document.querySelectorAll(s)].find(
+          (each) =>
+            each.checkVisibility() &&
+            (each.textContent.includes(w) || (each.getAttribute("aria-label") ?? "").includes(w)),
+        ),
+      selector,
+      words,
+    );
     return handle.asElement();
   }
 
+  /** Presses it; once more where the page has just made it anew. */
   async click(selector, words) {
-    const element = await this.find(selector, words);
-    await element.evaluate((each) => each.scrollIntoView({ block: "center" }));
-    await element.click();
+    for (let left = 4; ; left--) {
+      const element = await this.find(selector, words);
+      try {
+        await element.evaluate((each) => each.scrollIntoView({ block: "center" }));
+        return await element.click();
+      } catch (error) {
+        if (left === 0 || !/detached|not clickable|not an Element/.test(error.message)) throw error;
+      }
+    }
   }
 
   async text(selector) {

@@ -15,12 +15,16 @@ test("when the server ends, the page says so, and comes back with what it showed
   session.server = new MockServer(session.robot);
   await session.server.listen(port);
   session.robot.start(session.server);
-  await session.click(".connection button", "Try now");
+  // Unless the page has come back by itself in the meantime.
+  await session.page.$eval(".connection button", (each) => each.click());
   await session.untilText(".connection", "● feros view on mock");
   await session.untilServer("it subscribes again", () => session.server.subscribed.has("/imu"));
   const note = await session.text(".tree p");
-  await session.until("messages come again", (old) =>
-    document.querySelector(".tree p").textContent !== old, note);
+  await session.until(
+    "messages come again",
+    (old) => document.querySelector(".tree p").textContent !== old,
+    note,
+  );
 });
 
 test("keys choose panes, find filters and tell of themselves", async (t) => {
@@ -34,8 +38,10 @@ test("keys choose panes, find filters and tell of themselves", async (t) => {
   }
   await page.keyboard.press("3");
   await page.keyboard.press("/");
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")),
-    "Filter logs");
+  assert.equal(
+    await page.evaluate(() => document.activeElement.getAttribute("aria-label")),
+    "Filter logs",
+  );
   await page.keyboard.press("4");
   assert.equal(await chosen(), "Logs", "in a field, keys are letters");
   await page.keyboard.press("Escape");
@@ -62,9 +68,23 @@ test("addresses that were cut or made by strangers show the first view", async (
   const session = await Session.start(t, { isStill: true });
   const { page, address } = session;
   const hostile = [
-    "#v1.%%%", "#v1.e30", "#nothing", `#v1.${"A".repeat(50_000)}`, hashOf({ tab: 7, graph: 3 }),
-    hashOf({ tab: "messages", messages: { p: [{ k: "plot", s: [1, {}], w: "x" }, { k: "none" }, 3,
-      { k: "scene", t: "x", v: ["a"], f: {} }, { k: "tree", t: "<img src=x onerror=alert(1)>" }] } }),
+    "#v1.%%%",
+    "#v1.e30",
+    "#nothing",
+    `#v1.${"A".repeat(50_000)}`,
+    hashOf({ tab: 7, graph: 3 }),
+    hashOf({
+      tab: "messages",
+      messages: {
+        p: [
+          { k: "plot", s: [1, {}], w: "x" },
+          { k: "none" },
+          3,
+          { k: "scene", t: "x", v: ["a"], f: {} },
+          { k: "tree", t: "<img src=x onerror=alert(1)>" },
+        ],
+      },
+    }),
     hashOf({ tab: "logs", logs: { g: { __proto__: 1, constructor: "x" }, l: "no" } }),
   ];
   for (const hash of hostile) {
@@ -83,6 +103,19 @@ test("the token of the address is the token of the socket", async (t) => {
   });
   await session.page.goto(`${session.address}?token=s%26cret`);
   assert.equal(await asked, "/?token=s%26cret");
+});
+
+test("a refusal is said in the server's own words", async (t) => {
+  const session = await Session.start(t, { isStill: true });
+  await session.untilText(".connection", "● feros view on mock");
+  session.server.refusal = "open the link that feros view printed: it carries the token";
+  for (const { socket } of session.server.connections) socket.terminate();
+  await session.untilText(".connection", "connection lost");
+  await session.untilText(".connection", "it carries the token; next try in");
+  session.server.refusal = null;
+  // Unless the page has come back by itself in the meantime.
+  await session.page.$eval(".connection button", (each) => each.click());
+  await session.untilText(".connection", "● feros view on mock");
 });
 
 test("what the server remarks is shown, once each, until dismissed", async (t) => {

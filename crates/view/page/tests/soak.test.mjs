@@ -1,4 +1,5 @@
-// All views at once under load: memory and elements do not grow. FEROS_SOAK_SECONDS makes it longer.
+// All views at once under load: memory and elements do not grow. FEROS_SOAK_SECONDS makes it
+// longer.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,11 +10,18 @@ const SECONDS = Number(process.env.FEROS_SOAK_SECONDS ?? 20);
 const WARM_UP_SECONDS = Math.max(12, SECONDS / 3);
 const MOST_GROWTH_BYTES = 4_000_000;
 
-const LAYOUT = { tab: "messages", messages: { p: [
-  { k: "plot", s: ["/imu.linear_acceleration.x", "/odom.pose.pose.position.x"], w: 5 },
-  { k: "tree", t: "/odom" }, { k: "image", t: "/camera/image_raw" }, { k: "text", t: "/imu" },
-  { k: "scene", t: ["/points", "/scan", "/odom", "/markers", "/plan"] },
-] } };
+const LAYOUT = {
+  tab: "messages",
+  messages: {
+    p: [
+      { k: "plot", s: ["/imu.linear_acceleration.x", "/odom.pose.pose.position.x"], w: 5 },
+      { k: "tree", t: "/odom" },
+      { k: "image", t: "/camera/image_raw" },
+      { k: "text", t: "/imu" },
+      { k: "scene", t: ["/points", "/scan", "/odom", "/markers", "/plan"] },
+    ],
+  },
+};
 
 async function measure(page) {
   await page.evaluate(() => {

@@ -13,8 +13,14 @@ export async function load(path) {
   const outfile = join(folder, "module.mjs");
   try {
     await build({
-      entryPoints: [SOURCE + path], bundle: true, format: "esm", outfile, platform: "node",
-      target: "node20", logLevel: "warning", loader: { ".css": "empty" },
+      entryPoints: [SOURCE + path],
+      bundle: true,
+      format: "esm",
+      outfile,
+      platform: "node",
+      target: "node20",
+      logLevel: "warning",
+      loader: { ".css": "empty" },
     });
     return await import(outfile);
   } finally {

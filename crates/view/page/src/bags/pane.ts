@@ -8,8 +8,10 @@ import { Recorder } from "./recorder";
 /** Nodes that offer a service of this name and type: the name without the service's own. */
 export function offering(connection: Connection, type: string, service: string): string[] {
   const end = `/${service}`;
-  return connection.services.ofType(`rosbag2_interfaces/srv/${type}`)
-    .filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length));
+  return connection.services
+    .ofType(`rosbag2_interfaces/srv/${type}`)
+    .filter((name) => name.endsWith(end))
+    .map((name) => name.slice(0, -end.length));
 }
 
 export class BagsPane {
@@ -32,9 +34,10 @@ export class BagsPane {
     const recorders = offering(connection, "SplitBagfile", "split_bagfile");
     const key = `${players.join(" ")}|${recorders.join(" ")}`;
     this.hint.hidden = key !== "|";
-    this.hint.textContent = connection.info === null || connection.allowsChanges
-      ? "No recorder or player runs. `feros bag record` and `feros bag play --clock` start one."
-      : "To steer recorders and players, start the server with --allow-changes.";
+    this.hint.textContent =
+      connection.info === null || connection.allowsChanges
+        ? "No recorder or player runs. `feros bag record` and `feros bag play --clock` start one."
+        : "To steer recorders and players, start the server with --allow-changes.";
     if (key === this.key) return;
     this.key = key;
     this.shown.forEach((each) => each.dispose());

@@ -25,18 +25,31 @@ export class Player {
   private isPaused = false;
   private isSliding = false;
 
-  constructor(connection: Connection, readonly base: string) {
+  constructor(
+    connection: Connection,
+    readonly base: string,
+  ) {
     this.steering = new Steering(connection, base);
     this.timeline = new Timeline(connection, base);
     this.toggle = button("Pause", () => void this.turn());
     const next = button("Next message", () => void this.steering.call("play_next"));
     const back = button("− 5 s", () => this.jump(-5n), { title: "Five seconds back" });
     const on = button("+ 5 s", () => this.jump(5n), { title: "Five seconds on" });
-    this.rate = select("Speed", RATES.map((each) => [each, `× ${each}`] as const), "1", (value) => {
-      void this.steering.call("set_rate", { rate: Number(value) }).then(() => this.poll());
-    });
+    this.rate = select(
+      "Speed",
+      RATES.map((each) => [each, `× ${each}`] as const),
+      "1",
+      (value) => {
+        void this.steering.call("set_rate", { rate: Number(value) }).then(() => this.poll());
+      },
+    );
     this.slider = h("input", {
-      type: "range", min: 0, max: STEPS, step: 1, value: 0, "aria-label": `Position of ${base}`,
+      type: "range",
+      min: 0,
+      max: STEPS,
+      step: 1,
+      value: 0,
+      "aria-label": `Position of ${base}`,
       oninput: () => {
         this.isSliding = true;
         this.showPosition();
@@ -47,12 +60,20 @@ export class Player {
         if (target !== null) void this.seek(target);
       },
     });
-    this.element = h("section", { class: "player", "data-base": base },
+    this.element = h(
+      "section",
+      { class: "player", "data-base": base },
       h("header", {}, h("span", { class: "kind" }, "Player"), h("h2", {}, base)),
       h("div", { class: "row" }, this.toggle, next, back, on, this.rate, this.position),
-      this.slider, this.hint, this.steering.outcome);
+      this.slider,
+      this.hint,
+      this.steering.outcome,
+    );
     this.endVisible = whileVisible(this.element, () => {
-      const ends = [this.timeline.changed.listen(() => this.showPosition()), this.timeline.follow()];
+      const ends = [
+        this.timeline.changed.listen(() => this.showPosition()),
+        this.timeline.follow(),
+      ];
       const timer = setInterval(() => void this.poll(), POLL_MS);
       void this.poll();
       this.showPosition();
@@ -111,12 +132,15 @@ export class Player {
   private showPosition(): void {
     const { span, now } = this.timeline;
     this.slider.disabled = span === null || span.end === span.start;
-    const words = span === null
-      ? "Where the player is, it says with --clock." : span.isWhole ? ""
-        : "The slider covers what has been played so far.";
+    const words =
+      span === null
+        ? "Where the player is, it says with --clock."
+        : span.isWhole
+          ? ""
+          : "The slider covers what has been played so far.";
     setText(this.hint, words);
     if (span === null || now === null) return;
-    const shown = this.isSliding ? this.sliderTime() ?? now : now;
+    const shown = this.isSliding ? (this.sliderTime() ?? now) : now;
     if (!this.isSliding && span.end > span.start) {
       const part = ((now - span.start) * BigInt(STEPS)) / (span.end - span.start);
       this.slider.value = String(part);

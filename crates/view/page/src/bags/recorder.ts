@@ -15,26 +15,50 @@ export class Recorder {
   private readonly endVisible: () => void;
   private isPaused = false;
 
-  constructor(connection: Connection, readonly base: string) {
+  constructor(
+    connection: Connection,
+    readonly base: string,
+  ) {
     this.steering = new Steering(connection, base);
     this.toggle = button("Pause", () => void this.turn());
     const simple = (words: string, service: string): HTMLElement | false =>
       this.steering.has(service) && button(words, () => void this.steering.call(service));
     const uri = h("input", {
-      type: "text", placeholder: "Folder of the new bag", "aria-label": "Folder of the new bag",
-      required: true, spellcheck: "false",
+      type: "text",
+      placeholder: "Folder of the new bag",
+      "aria-label": "Folder of the new bag",
+      required: true,
+      spellcheck: "false",
     });
-    const record = this.steering.has("record") && h("form", {
-      class: "row",
-      onsubmit: (event: Event) => {
-        event.preventDefault();
-        void this.record(uri.value.trim());
-      },
-    }, uri, h("button", { type: "submit" }, "Record"));
-    this.element = h("section", { class: "recorder", "data-base": base },
+    const record =
+      this.steering.has("record") &&
+      h(
+        "form",
+        {
+          class: "row",
+          onsubmit: (event: Event) => {
+            event.preventDefault();
+            void this.record(uri.value.trim());
+          },
+        },
+        uri,
+        h("button", { type: "submit" }, "Record"),
+      );
+    this.element = h(
+      "section",
+      { class: "recorder", "data-base": base },
       h("header", {}, h("span", { class: "kind" }, "Recorder"), h("h2", {}, base), this.state),
-      h("div", { class: "row" }, this.toggle, simple("Split", "split_bagfile"),
-        simple("Snapshot", "snapshot"), simple("Stop", "stop")), record, this.steering.outcome);
+      h(
+        "div",
+        { class: "row" },
+        this.toggle,
+        simple("Split", "split_bagfile"),
+        simple("Snapshot", "snapshot"),
+        simple("Stop", "stop"),
+      ),
+      record,
+      this.steering.outcome,
+    );
     this.endVisible = whileVisible(this.element, () => {
       const timer = setInterval(() => void this.poll(), POLL_MS);
       void this.poll();

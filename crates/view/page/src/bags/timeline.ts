@@ -19,7 +19,10 @@ export class Timeline {
   now: bigint | null = null;
   private seen: { start: bigint; end: bigint } | null = null;
 
-  constructor(private readonly connection: Connection, private readonly player: string) {}
+  constructor(
+    private readonly connection: Connection,
+    private readonly player: string,
+  ) {}
 
   follow(): End {
     const endTime = this.connection.time.listen((now) => {
@@ -46,6 +49,7 @@ export class Timeline {
   private parameter(name: string): bigint | null {
     const value = this.connection.parameters.values.get(`${this.player}.${name}`)?.value;
     return typeof value === "number" && Number.isFinite(value) && value > 0
-      ? BigInt(Math.round(value)) : null;
+      ? BigInt(Math.round(value))
+      : null;
   }
 }

@@ -11,7 +11,8 @@ export class Channel {
   readonly type: string;
 
   constructor(readonly info: ChannelInfo) {
-    this.codec = new Codec(info.schema);
+    const isKnown = info.schema !== "" || info.schemaEncoding !== undefined;
+    this.codec = new Codec(isKnown ? info.schema : null);
     this.topic = info.topic;
     this.type = info.schemaName;
   }

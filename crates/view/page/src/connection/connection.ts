@@ -29,7 +29,7 @@ export class Connection {
   private readonly reports = new Signal<Finding[]>();
 
   constructor(address: string) {
-    this.socket = new Socket(address);
+    this.socket = new Socket(address, whyRefused);
     const send = (text: object): void => void this.socket.send(JSON.stringify(text));
     this.channels = new Channels(send);
     this.services = new Services((data) => this.socket.send(data));
@@ -135,5 +135,22 @@ export class Connection {
     if (frame.kind === "message") this.channels.deliver(frame);
     else if (frame.kind === "response") this.services.respond(frame);
     else this.time.emit(frame.timeNanos);
+  }
+}
+
+const LONGEST_REASON = 300;
+
+/**
+ * A browser does not say why a socket was refused. The page's own address is refused for the same
+ * reasons, with a sentence that can be read.
+ */
+async function whyRefused(): Promise<string> {
+  try {
+    const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
+    if (answer.ok) return "the server takes no connection now";
+    const words = (await answer.text()).trim().slice(0, LONGEST_REASON);
+    return words === "" ? `the server refuses (${answer.status})` : words;
+  } catch {
+    return "no server answers";
   }
 }

@@ -21,9 +21,15 @@ export class Socket {
   private waitMs = FIRST_WAIT_MS;
   private timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(private readonly address: string) {}
+  constructor(
+    private readonly address: string,
+    /** Says why there is no connection, as far as a request can tell. */
+    private readonly whyRefused: () => Promise<string>,
+  ) {}
 
+  /** Tries now; does nothing where there is a connection, or one in the making. */
   connect(): void {
+    if (this.socket !== null) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     this.enter({ kind: "connecting" });
@@ -44,7 +50,8 @@ export class Socket {
       if (this.socket !== socket) return;
       this.socket = null;
       const ended = event.reason || (event.code === 1001 ? "the server ended" : "connection lost");
-      this.tryLater(wasOpen ? ended : "no server answers");
+      if (wasOpen) this.tryLater(ended);
+      else void this.whyRefused().then((reason) => this.socket ?? this.tryLater(reason));
     };
   }
 

@@ -12,9 +12,12 @@ export class Codec {
   private reader: MessageReader | null = null;
   private writer: MessageWriter | null = null;
 
-  constructor(private readonly schema: string) {}
+  /** `null`: the server knows no schema. An empty one is that of a message without fields. */
+  constructor(private readonly schema: string | null) {}
 
+  /** Throws where there is no schema, or one that cannot be read. */
   get definitions(): Definitions {
+    if (this.schema === null) throw new Error("the server knows no definition of its type");
     this.parsed ??= parse(this.schema, { ros2: true });
     return this.parsed;
   }

@@ -57,8 +57,19 @@ export function valueAt(value: unknown, steps: (string | number)[]): unknown {
 }
 
 const NUMBERS = new Set([
-  "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-  "float32", "float64", "time", "duration",
+  "bool",
+  "int8",
+  "uint8",
+  "int16",
+  "uint16",
+  "int32",
+  "uint32",
+  "int64",
+  "uint64",
+  "float32",
+  "float64",
+  "time",
+  "duration",
 ]);
 
 /** Fields of a schema that can be plotted; of arrays the first element, as a beginning to edit. */

@@ -22,8 +22,12 @@ export class DoctorPane {
 
   constructor(private readonly connection: Connection) {
     this.ask = button("Examine again", () => void this.examine());
-    this.element = h("div", { class: "doctor" }, h("div", { class: "row bar" }, this.ask, this.note),
-      this.list);
+    this.element = h(
+      "div",
+      { class: "doctor" },
+      h("div", { class: "row bar" }, this.ask, this.note),
+      this.list,
+    );
     const first = (): void => {
       if (!this.hasAsked && connection.socket.state.kind === "open") void this.examine();
     };
@@ -50,14 +54,28 @@ export class DoctorPane {
   }
 
   private show(findings: Finding[]): void {
-    const sorted = findings.toSorted((one, other) =>
-      ORDER.indexOf(one.level) - ORDER.indexOf(other.level));
-    const counts = ORDER.map((level) =>
-      `${findings.filter((each) => each.level === level).length} ${level}`);
+    const sorted = findings.toSorted(
+      (one, other) => ORDER.indexOf(one.level) - ORDER.indexOf(other.level),
+    );
+    const counts = ORDER.map(
+      (level) => `${findings.filter((each) => each.level === level).length} ${level}`,
+    );
     setText(this.note, `${counts.join(", ")} · ${new Date().toLocaleTimeString()}`);
-    this.list.replaceChildren(...sorted.map(({ area, level, text, cure }) =>
-      h("li", { class: level }, h("b", { class: "sign" }, SIGNS[level] ?? level),
-        h("span", { class: "area" }, area), h("div", {}, h("p", {}, text),
-          cure !== null && cure !== "" && h("p", { class: "cure" }, h("b", {}, "Cure: "), cure)))));
+    this.list.replaceChildren(
+      ...sorted.map(({ area, level, text, cure }) =>
+        h(
+          "li",
+          { class: level },
+          h("b", { class: "sign" }, SIGNS[level] ?? level),
+          h("span", { class: "area" }, area),
+          h(
+            "div",
+            {},
+            h("p", {}, text),
+            cure !== null && cure !== "" && h("p", { class: "cure" }, h("b", {}, "Cure: "), cure),
+          ),
+        ),
+      ),
+    );
   }
 }

@@ -30,6 +30,7 @@ export interface Arrangement {
 const LABEL_WIDTH = 112;
 const LABEL_HEIGHT = 40;
 const LETTER_WIDTH = 7;
+const BOLD_WIDTH = 7.8;
 const MOST_LETTERS = 34;
 
 /** A long name keeps its end, which tells it from its neighbours. */
@@ -60,12 +61,15 @@ function layers(graph: Graph, isDown: boolean): Arrangement {
   });
   layered.setDefaultEdgeLabel(() => ({}));
   for (const { id, kind, name } of [...graph.boxes.values()].sort(byId)) {
-    const letters = Math.max(shortName(name).length, kind === "topic" ? 18 : 8);
-    layered.setNode(id, { width: letters * LETTER_WIDTH + 26, height: 40 });
+    // Names of nodes are bold, and have round ends.
+    const isNode = kind === "node";
+    const letters = Math.max(shortName(name).length, isNode ? 11 : 18);
+    const width = letters * (isNode ? BOLD_WIDTH : LETTER_WIDTH) + (isNode ? 34 : 26);
+    layered.setNode(id, { width, height: 40 });
   }
   for (const { id, from, to, kind } of [...graph.edges.values()].sort(byId)) {
-    const label = kind === "receive"
-      ? { width: LABEL_WIDTH, height: LABEL_HEIGHT, labelpos: "c" } : {};
+    const label =
+      kind === "receive" ? { width: LABEL_WIDTH, height: LABEL_HEIGHT, labelpos: "c" } : {};
     layered.setEdge(from, to, { ...label, id });
   }
   layout(layered);

@@ -19,11 +19,15 @@ export class Camera {
     private readonly layer: SVGGElement,
     private readonly moved: () => void,
   ) {
-    root.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const { x, y } = this.within(event);
-      this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
-    }, { passive: false });
+    root.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        const { x, y } = this.within(event);
+        this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
+      },
+      { passive: false },
+    );
     root.addEventListener("pointerdown", (event) => {
       this.fingers.set(event.pointerId, this.within(event));
       this.hasMoved = false;
@@ -33,10 +37,14 @@ export class Camera {
       root.addEventListener(name, (event) => this.fingers.delete(event.pointerId));
     }
     // The end of a drag is no click on what happens to be there.
-    root.addEventListener("click", (event) => {
-      if (this.hasMoved) event.stopPropagation();
-      this.hasMoved = false;
-    }, { capture: true });
+    root.addEventListener(
+      "click",
+      (event) => {
+        if (this.hasMoved) event.stopPropagation();
+        this.hasMoved = false;
+      },
+      { capture: true },
+    );
     root.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -100,7 +108,10 @@ export class Camera {
 
   private key(event: KeyboardEvent): void {
     const steps: Record<string, [number, number]> = {
-      ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60],
+      ArrowLeft: [60, 0],
+      ArrowRight: [-60, 0],
+      ArrowUp: [0, 60],
+      ArrowDown: [0, -60],
     };
     const step = steps[event.key];
     if (step !== undefined) {

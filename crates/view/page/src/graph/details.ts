@@ -1,6 +1,12 @@
 // What is known of the chosen box or edge; without one, of the whole system.
 
-import type { CallFigures, EdgeFigures, Figures, Mismatch, TopicFigures } from "../connection/protocol";
+import type {
+  CallFigures,
+  EdgeFigures,
+  Figures,
+  Mismatch,
+  TopicFigures,
+} from "../connection/protocol";
 import { button, h, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
 import type { Box, Edge, Graph } from "./model";
@@ -38,11 +44,14 @@ function facts(pairs: [string, string | null][]): HTMLElement {
 }
 
 function mismatchBlock(mismatch: Mismatch, onClick?: () => void): HTMLElement {
-  return h("div", { class: "mismatch" },
+  return h(
+    "div",
+    { class: "mismatch" },
     h("strong", {}, "✕ Mismatch"),
     h("p", {}, `${mismatch.publisher} → ${mismatch.subscription}: ${mismatch.problem}`),
     h("p", {}, h("b", {}, "Cure: "), mismatch.cure),
-    onClick && button("Show", onClick));
+    onClick && button("Show", onClick),
+  );
 }
 
 function topicDetails(
@@ -79,9 +88,15 @@ function matches(pairs: EdgeFigures[]): HTMLElement {
   for (const pair of pairs.slice(0, 200)) {
     const { word } = lookOf(pair.transport);
     const qos = `${pair.reliability}, ${pair.durability}`.replaceAll("_", " ");
-    list.append(h("li", {}, h("span", { class: `badge ${pair.transport}` }, word),
-      h("span", {}, `${pair.publisher} → ${pair.subscription}`),
-      h("span", { class: "dim" }, pair.why === null ? qos : `${qos}; ${pair.why}`)));
+    list.append(
+      h(
+        "li",
+        {},
+        h("span", { class: `badge ${pair.transport}` }, word),
+        h("span", {}, `${pair.publisher} → ${pair.subscription}`),
+        h("span", { class: "dim" }, pair.why === null ? qos : `${qos}; ${pair.why}`),
+      ),
+    );
   }
   return list;
 }
@@ -91,8 +106,10 @@ function callDetails(box: Box, call: CallFigures, actions: Actions): HTMLElement
     h("h2", {}, call.name),
     h("p", { class: "dim" }, box.kind),
     facts([["Type", call.type]]),
-    h("h3", {}, "Servers"), names(call.servers, "node", actions),
-    h("h3", {}, "Clients"), names(call.clients, "node", actions),
+    h("h3", {}, "Servers"),
+    names(call.servers, "node", actions),
+    h("h3", {}, "Clients"),
+    names(call.clients, "node", actions),
   ];
 }
 
@@ -102,7 +119,8 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
   const out = edges.filter((edge) => edge.from === box.id && edge.kind === "send");
   const into = edges.filter((edge) => edge.to === box.id && edge.kind === "receive");
   const served = [...figures.services, ...figures.actions]
-    .filter(({ servers }) => servers.includes(box.name)).map(({ name }) => name);
+    .filter(({ servers }) => servers.includes(box.name))
+    .map(({ name }) => name);
   const kinds = ["node", node?.isLifecycle && "lifecycle", node?.isContainer && "container"];
   return [
     h("h2", {}, box.name),
@@ -112,40 +130,79 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
       ["Processor", cpuText(node?.cpu)],
       ["Memory", node?.pssBytes ? bytes(node.pssBytes) : null],
     ]),
-    h("h3", {}, "Publishes"), names(out.map(({ to }) => to.slice(6)), "topic", actions),
-    h("h3", {}, "Subscribes to"), names(into.map(({ from }) => from.slice(6)), "topic", actions),
-    h("h3", {}, "Serves"), h("p", { class: "dim" }, served.join(", ") || "Nothing."),
+    h("h3", {}, "Publishes"),
+    names(
+      out.map(({ to }) => to.slice(6)),
+      "topic",
+      actions,
+    ),
+    h("h3", {}, "Subscribes to"),
+    names(
+      into.map(({ from }) => from.slice(6)),
+      "topic",
+      actions,
+    ),
+    h("h3", {}, "Serves"),
+    h("p", { class: "dim" }, served.join(", ") || "Nothing."),
   ];
 }
 
-/** A share of one core, as the figures say it. */
-export function cpuText(cpu: number | null | undefined): string | null {
+function cpuText(cpu: number | null | undefined): string | null {
   return cpu === null || cpu === undefined ? null : `${(cpu * 100).toFixed(1)} % of a core`;
 }
 
 function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {
   if (list.length === 0) return h("p", { class: "dim" }, "Nothing.");
-  return h("ul", { class: "names" }, ...list.sort().slice(0, 200).map((name) =>
-    h("li", {}, button(name, () => actions.choose(`${kind} ${name}`), { class: "link" }))));
+  return h(
+    "ul",
+    { class: "names" },
+    ...list
+      .sort()
+      .slice(0, 200)
+      .map((name) =>
+        h(
+          "li",
+          {},
+          button(name, () => actions.choose(`${kind} ${name}`), { class: "link" }),
+        ),
+      ),
+  );
 }
 
 function overview(figures: Figures, actions: Actions): HTMLElement[] {
   const mismatches = figures.topics.flatMap((topic) =>
-    topic.mismatches.map((each) => mismatchBlock(each, () => actions.choose(`topic ${topic.name}`))));
+    topic.mismatches.map((each) =>
+      mismatchBlock(each, () => actions.choose(`topic ${topic.name}`)),
+    ),
+  );
   const counted = (name: keyof TopicFigures["transports"]): number =>
     figures.topics.reduce((sum, topic) => sum + (topic.transports[name] ?? 0), 0);
-  const legend = h("ul", { class: "legend" }, ...ORDER.map((transport) => {
-    const { word, dash, width } = lookOf(transport);
-    const line = svg("line", {
-      x1: 0, y1: 6, x2: 40, y2: 6, class: "line", "stroke-width": width, "stroke-dasharray": dash,
-    });
-    const group = svg("g", { class: `edge ${transport}` }, line);
-    const sample = svg("svg", { width: 40, height: 12, "aria-hidden": "true" }, group);
-    const item = h("li", {}, h("span", { class: "path" }, word), h("output", {},
-      String(counted(transport))));
-    item.prepend(sample);
-    return item;
-  }));
+  const legend = h(
+    "ul",
+    { class: "legend" },
+    ...ORDER.map((transport) => {
+      const { word, dash, width } = lookOf(transport);
+      const line = svg("line", {
+        x1: 0,
+        y1: 6,
+        x2: 40,
+        y2: 6,
+        class: "line",
+        "stroke-width": width,
+        "stroke-dasharray": dash,
+      });
+      const group = svg("g", { class: `edge ${transport}` }, line);
+      const sample = svg("svg", { width: 40, height: 12, "aria-hidden": "true" }, group);
+      const item = h(
+        "li",
+        {},
+        h("span", { class: "path" }, word),
+        h("output", {}, String(counted(transport))),
+      );
+      item.prepend(sample);
+      return item;
+    }),
+  );
   const { connections } = figures;
   return [
     h("h2", {}, figures.host),
@@ -159,7 +216,8 @@ function overview(figures: Figures, actions: Actions): HTMLElement[] {
       ["Actions", String(figures.actions.length)],
       ["Views open", String(connections.count)],
       ["Sent to views", `${bytes(connections.sentBytesPerSecond)}/s`],
-      ["Left out", `${connections.droppedMessages} messages`],
+      ["Left out for their rate", `${connections.leftOutMessages} messages`],
+      ["Dropped", `${connections.droppedMessages} messages`],
     ]),
     h("p", { class: "dim" }, "Choose a box or a line for its figures."),
   ];

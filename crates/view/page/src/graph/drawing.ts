@@ -56,14 +56,21 @@ export class Drawing {
     const group = this.group(box.id, `box ${box.kind}`);
     group.setAttribute("data-id", box.id);
     // Nodes are round, topics square, services and actions cut: shapes tell the kinds apart.
-    const [left, top, right, bottom] = [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
+    const [left, top, right, bottom] = [
+      x - width / 2,
+      y - height / 2,
+      x + width / 2,
+      y + height / 2,
+    ];
     const cut = box.kind === "service" || box.kind === "action" ? 9 : 0;
-    const outline = cut > 0
-      ? svg("path", {
-        d: `M${left + cut} ${top}H${right - cut}L${right} ${y}L${right - cut} ${bottom}` +
-          `H${left + cut}L${left} ${y}Z`,
-      })
-      : svg("rect", { x: left, y: top, width, height, rx: box.kind === "node" ? 20 : 2 });
+    const outline =
+      cut > 0
+        ? svg("path", {
+            d:
+              `M${left + cut} ${top}H${right - cut}L${right} ${y}L${right - cut} ${bottom}` +
+              `H${left + cut}L${left} ${y}Z`,
+          })
+        : svg("rect", { x: left, y: top, width, height, rx: box.kind === "node" ? 20 : 2 });
     const first = svg("text", { x, y: y - 3, class: "name" }, `${shortName(box.name)} `);
     const second = svg("text", { x, y: y + 13, class: "words" });
     group.append(outline, first, second);
@@ -89,14 +96,21 @@ export class Drawing {
     group.setAttribute("data-id", edge.id);
     const d = curve(place.points);
     const line = svg("path", { d, class: "line" });
-    group.append(svg("path", { d, class: "reach" }), line, svg("path", {
-      d: arrowHead(place.points),
-      class: "head",
-    }));
+    group.append(
+      svg("path", { d, class: "reach" }),
+      line,
+      svg("path", {
+        d: arrowHead(place.points),
+        class: "head",
+      }),
+    );
     const { x, y } = place.label ?? { x: 0, y: 0 };
     const hasWords = place.label !== null && edge.kind === "receive";
-    const words = !hasWords ? [] : [-9, 5, 18].map((down, at) =>
-      svg("text", { x, y: y + down, class: at === 0 ? "transport" : "words" }));
+    const words = !hasWords
+      ? []
+      : [-9, 5, 18].map((down, at) =>
+          svg("text", { x, y: y + down, class: at === 0 ? "transport" : "words" }),
+        );
     const plate = hasWords ? svg("rect", { y: y - 20, height: 41, class: "plate" }) : null;
     plate?.setAttribute("data-x", String(x));
     if (plate !== null) group.append(plate);
@@ -109,15 +123,19 @@ export class Drawing {
     const drawn = this.edges.get(edge.id);
     if (drawn === undefined) return;
     const isBroken = edge.mismatches.length > 0;
-    const { dash, width } = edge.kind === "receive"
-      ? lookOf(edge.transport) : { dash: edge.kind === "call" ? "1 3" : "", width: 1.2 };
+    const { dash, width } =
+      edge.kind === "receive"
+        ? lookOf(edge.transport)
+        : { dash: edge.kind === "call" ? "1 3" : "", width: 1.2 };
     drawn.line.setAttribute("stroke-dasharray", isBroken ? "3 3" : dash);
     drawn.line.setAttribute("stroke-width", String(isBroken ? 2.5 : width));
     for (const each of ORDER) drawn.group.classList.toggle(each, edge.transport === each);
     drawn.group.classList.toggle("broken", isBroken);
     drawn.group.classList.toggle("chosen", edge.id === chosen);
     const words = edgeWords(edge);
-    drawn.words.forEach((line, at) => setText(line, words[at] === undefined ? "" : `${words[at]} `));
+    drawn.words.forEach((line, at) =>
+      setText(line, words[at] === undefined ? "" : `${words[at]} `),
+    );
     // The line makes room for its words.
     const room = Math.max(0, ...words.map((each) => each.length)) * LETTER_PX + 8;
     drawn.plate?.setAttribute("width", String(room));
@@ -138,14 +156,17 @@ function wordsOf({ kind, topic, call, node }: Box): string {
 
 function nodeWords(node: NodeFigures | undefined): string {
   if (node === undefined || node.pid === null) return "elsewhere";
-  return node.cpu === null ? `process ${node.pid}` : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
+  return node.cpu === null
+    ? `process ${node.pid}`
+    : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
 }
 
 /** Short lines: which way, how well, and with which QoS. */
 export function edgeWords(edge: Edge): string[] {
   if (edge.kind !== "receive") return [];
   const [mismatch] = edge.mismatches;
-  if (mismatch !== undefined) return ["✕ mismatch", shortened(mismatch.problem), "select for its cure"];
+  if (mismatch !== undefined)
+    return ["✕ mismatch", shortened(mismatch.problem), "select for its cure"];
   const kinds = [...new Set(edge.pairs.map((pair) => pair.transport))];
   const { word } = lookOf(edge.transport);
   const transport = kinds.length > 1 ? `${word} + ${kinds.length - 1} more` : word;
@@ -153,13 +174,16 @@ export function edgeWords(edge: Edge): string[] {
   const figures = [
     ageNanos && nanoseconds(ageNanos.p50),
     lost !== null && lost !== undefined && `${lost} lost`,
-  ].filter(Boolean).join(" · ");
+  ]
+    .filter(Boolean)
+    .join(" · ");
   const [pair] = edge.pairs;
   const qos = pair === undefined ? "" : `${pair.reliability}, ${pair.durability}`;
   return [transport, ...[figures, qos.replaceAll("_", " ")].filter(Boolean)];
 }
 
-function shortened(text: string): string {
+function shortened(problem: string): string {
+  const text = problem.replace(/^QoS does not match: /, "");
   return text.length > 26 ? `${text.slice(0, 25)}…` : text;
 }
 

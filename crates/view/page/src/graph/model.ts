@@ -2,7 +2,13 @@
 
 import type { ConnectionGraph } from "../connection/graph";
 import type {
-  CallFigures, EdgeFigures, Figures, Mismatch, NodeFigures, TopicFigures, Transport,
+  CallFigures,
+  EdgeFigures,
+  Figures,
+  Mismatch,
+  NodeFigures,
+  TopicFigures,
+  Transport,
 } from "../connection/protocol";
 import { ORDER } from "./transports";
 
@@ -59,8 +65,11 @@ function isHidden(name: string): boolean {
 /** Makes the graph; boxes that the filter does not meet go, with what hangs on them alone. */
 export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes): Graph {
   const graph: Graph = { boxes: new Map(), edges: new Map() };
-  const builder = new Builder(graph, wishes.infrastructure);
-  for (const node of figures.nodes) builder.node(node.name, node);
+  const builder = new Builder(graph, figures.nodes);
+  // Hidden nodes, as those of commands, come with what they are connected to.
+  for (const { name } of figures.nodes) {
+    if (!isHidden(name) || wishes.infrastructure) builder.node(name);
+  }
   for (const topic of figures.topics) {
     const isInfrastructure = INFRASTRUCTURE_TOPICS.has(topic.name) || isHidden(topic.name);
     if (isInfrastructure && !wishes.infrastructure) continue;
@@ -82,11 +91,18 @@ export function graphOf(figures: Figures, ends: ConnectionGraph, wishes: Wishes)
 }
 
 class Builder {
-  constructor(private readonly graph: Graph, private readonly hasHidden: boolean) {}
+  private readonly nodes: Map<string, NodeFigures>;
 
-  node(name: string, node?: NodeFigures): string | null {
-    if (isHidden(name) && !this.hasHidden) return null;
+  constructor(
+    private readonly graph: Graph,
+    nodes: NodeFigures[],
+  ) {
+    this.nodes = new Map(nodes.map((each) => [each.name, each]));
+  }
+
+  node(name: string): string {
     const id = `node ${name}`;
+    const node = this.nodes.get(name);
     if (!this.graph.boxes.has(id)) this.graph.boxes.set(id, { id, kind: "node", name, node });
     return id;
   }
@@ -106,7 +122,7 @@ class Builder {
     }
     for (const name of ends.subscriptions.get(topic.name) ?? []) {
       const edge = this.edge(id, this.node(name), "receive", topic);
-      if (edge !== null) edge.transport ??= "none";
+      edge.transport ??= "none";
     }
   }
 
@@ -132,25 +148,17 @@ class Builder {
     mismatch: Mismatch | null,
   ): void {
     const [from, to] = [this.node(publisher), this.node(subscription)];
-    if (from === null || to === null) return;
     this.edge(from, id, "send", topic);
     const edge = this.edge(id, to, "receive", topic);
-    if (edge === null) return;
     if (pair !== null) edge.pairs.push(pair);
     if (mismatch !== null) edge.mismatches.push(mismatch);
     const transport = pair?.transport ?? "none";
-    const isFarther = edge.transport === null ||
-      ORDER.indexOf(transport) > ORDER.indexOf(edge.transport);
+    const isFarther =
+      edge.transport === null || ORDER.indexOf(transport) > ORDER.indexOf(edge.transport);
     if (isFarther) edge.transport = transport;
   }
 
-  private edge(
-    from: string | null,
-    to: string | null,
-    kind: Edge["kind"],
-    topic?: TopicFigures,
-  ): Edge | null {
-    if (from === null || to === null) return null;
+  private edge(from: string, to: string, kind: Edge["kind"], topic?: TopicFigures): Edge {
     const id = `${from} > ${to}`;
     let edge = this.graph.edges.get(id);
     if (edge === undefined) {

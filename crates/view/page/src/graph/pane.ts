@@ -53,8 +53,12 @@ export class GraphPane {
     });
     const canvas = h("div", { class: "canvas" }, this.note);
     canvas.append(this.svg);
-    this.element = h("div", { class: "graph-pane" }, this.controls, h("div", { class: "split" },
-      canvas, this.details));
+    this.element = h(
+      "div",
+      { class: "graph-pane" },
+      this.controls,
+      h("div", { class: "split" }, canvas, this.details),
+    );
     this.restore();
     layout.replaced.listen(() => this.restore());
     new ResizeObserver(() => this.draw()).observe(canvas);
@@ -85,20 +89,28 @@ export class GraphPane {
     this.filter.value = this.wishes.filter;
     this.hasOwnPlace = Array.isArray(part.v);
     if (Array.isArray(part.v)) this.camera.place = part.v.map(Number);
-    const box = (words: string, name: "services" | "actions" | "infrastructure" | "deadEnds"):
-      HTMLElement => checkbox(words, this.wishes[name], (isOn) => this.wish({ [name]: isOn }));
+    const box = (
+      words: string,
+      name: "services" | "actions" | "infrastructure" | "deadEnds",
+    ): HTMLElement => checkbox(words, this.wishes[name], (isOn) => this.wish({ [name]: isOn }));
     const measure = checkbox("Measure", this.isMeasuring, (isOn) => {
       this.isMeasuring = isOn;
       this.save();
       this.draw();
     });
     measure.title = "Rate, size, latency and losses of the topics shown";
-    this.controls.replaceChildren(this.filter, box("Services", "services"),
-      box("Actions", "actions"), box("Infrastructure", "infrastructure"),
-      box("Dead ends", "deadEnds"), measure, h("span", { class: "space" }),
+    this.controls.replaceChildren(
+      this.filter,
+      box("Services", "services"),
+      box("Actions", "actions"),
+      box("Infrastructure", "infrastructure"),
+      box("Dead ends", "deadEnds"),
+      measure,
+      h("span", { class: "space" }),
       button("−", () => this.camera.zoom(0.8), { label: "Smaller", class: "icon" }),
       button("+", () => this.camera.zoom(1.25), { label: "Larger", class: "icon" }),
-      button("Fit", () => this.fit()));
+      button("Fit", () => this.fit()),
+    );
     this.structure = "";
     this.draw();
   }
@@ -177,7 +189,9 @@ export class GraphPane {
     if (key === this.detailsKey) return;
     const focused = this.details.contains(document.activeElement)
       ? [...this.details.querySelectorAll("button")].indexOf(
-        document.activeElement as HTMLButtonElement) : -1;
+          document.activeElement as HTMLButtonElement,
+        )
+      : -1;
     this.detailsKey = key;
     this.details.replaceChildren(...elements);
     if (focused >= 0) this.details.querySelectorAll("button")[focused]?.focus();

@@ -14,6 +14,10 @@ const SPARE_ROWS = 10;
 const LEVEL_CHOICES = LEVELS.map(([level, name]) => [String(level), name] as const);
 const FROM = LEVEL_CHOICES.map(([level, name]) => [level, `from ${name}`] as const);
 
+function now(): string {
+  return timeOfDay(BigInt(Date.now()) * 1_000_000n);
+}
+
 export class LogsPane {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
@@ -29,9 +33,15 @@ export class LogsPane {
   private hiddenSince: string | null = null;
   private loggerKey = "";
 
-  constructor(private readonly connection: Connection, private readonly layout: Layout) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly layout: Layout,
+  ) {
     this.filter = h("input", {
-      type: "search", placeholder: "Filter text", "aria-label": "Filter logs", class: "filter",
+      type: "search",
+      placeholder: "Filter text",
+      "aria-label": "Filter logs",
+      class: "filter",
       oninput: () => {
         this.store.words = this.filter.value;
         this.refilter();
@@ -41,14 +51,22 @@ export class LogsPane {
       this.store.least = Number(value);
       this.refilter();
     });
-    this.list = h("div", {
-      class: "log", tabindex: "0", role: "log", "aria-label": "Log lines", "aria-live": "off",
-      onscroll: () => {
-        const { scrollTop, scrollHeight, clientHeight } = this.list;
-        this.isFollowing = scrollTop + clientHeight > scrollHeight - ROW_PX * 2;
-        this.draw();
+    this.list = h(
+      "div",
+      {
+        class: "log",
+        tabindex: "0",
+        role: "log",
+        "aria-label": "Log lines",
+        "aria-live": "off",
+        onscroll: () => {
+          const { scrollTop, scrollHeight, clientHeight } = this.list;
+          this.isFollowing = scrollTop + clientHeight > scrollHeight - ROW_PX * 2;
+          this.draw();
+        },
       },
-    }, this.rows);
+      this.rows,
+    );
     const clear = button("Clear", () => {
       this.store.clear();
       this.draw();
@@ -57,11 +75,24 @@ export class LogsPane {
       this.isFollowing = true;
       this.draw();
     });
-    const loggers = h("details", { class: "fold", open: window.innerWidth > 700 },
-      h("summary", {}, "Loggers"), h("aside", { class: "side", "aria-label": "Loggers" }, this.side));
-    this.element = h("div", { class: "logs" }, loggers, h("div", { class: "main" },
-      h("div", { class: "row bar" }, this.filter, this.least, end, clear, this.note),
-      this.list, this.whole));
+    const loggers = h(
+      "details",
+      { class: "fold", open: window.innerWidth > 700 },
+      h("summary", {}, "Loggers"),
+      h("aside", { class: "side", "aria-label": "Loggers" }, this.side),
+    );
+    this.element = h(
+      "div",
+      { class: "logs" },
+      loggers,
+      h(
+        "div",
+        { class: "main" },
+        h("div", { class: "row bar" }, this.filter, this.least, end, clear, this.note),
+        this.list,
+        this.whole,
+      ),
+    );
     this.restore();
     layout.replaced.listen(() => this.restore());
     new ResizeObserver(() => this.draw()).observe(this.list);
@@ -71,7 +102,7 @@ export class LogsPane {
 
   private start(): () => void {
     if (this.hiddenSince !== null) {
-      const until = new Date().toISOString().slice(11, 19);
+      const until = now();
       this.store.remark(`– not watched from ${this.hiddenSince} to ${until} –`);
     }
     const end = this.connection.channels.watch("/rosout", everyMessage, (message) => {
@@ -90,7 +121,7 @@ export class LogsPane {
     this.draw();
     return () => {
       end();
-      this.hiddenSince = new Date().toISOString().slice(11, 19);
+      this.hiddenSince = now();
     };
   }
 
@@ -130,11 +161,13 @@ export class LogsPane {
     const first = Math.max(0, Math.floor(this.list.scrollTop / ROW_PX) - SPARE_ROWS);
     const count = Math.ceil(this.list.clientHeight / ROW_PX) + 2 * SPARE_ROWS;
     const visible = shown.slice(first, first + count);
-    this.rows.replaceChildren(...visible.map((line, at) => {
-      const row = this.row(line);
-      row.style.top = `${(first + at) * ROW_PX}px`;
-      return row;
-    }));
+    this.rows.replaceChildren(
+      ...visible.map((line, at) => {
+        const row = this.row(line);
+        row.style.top = `${(first + at) * ROW_PX}px`;
+        return row;
+      }),
+    );
     setText(this.note, `${shown.length} of the last ${this.store.count} lines`);
     this.drawLoggers();
   }
@@ -142,11 +175,18 @@ export class LogsPane {
   private row(line: Line): HTMLElement {
     if (line.level === null) return h("div", { class: "line remark" }, line.text);
     const level = levelName(line.level);
-    return h("div", {
-      class: `line ${level.toLowerCase()}`, title: line.text,
-      onclick: () => this.showWhole(line),
-    }, h("time", {}, timeOfDay(line.timeNanos)), h("b", { class: "level" }, level),
-    h("span", { class: "logger" }, line.logger), h("span", { class: "text" }, line.text));
+    return h(
+      "div",
+      {
+        class: `line ${level.toLowerCase()}`,
+        title: line.text,
+        onclick: () => this.showWhole(line),
+      },
+      h("time", {}, timeOfDay(line.timeNanos)),
+      h("b", { class: "level" }, level),
+      h("span", { class: "logger" }, line.logger),
+      h("span", { class: "text" }, line.text),
+    );
   }
 
   private showWhole(line: Line): void {
@@ -165,26 +205,42 @@ export class LogsPane {
     loggers.forEach((logger, at) => {
       const counts = this.side.children[at]?.querySelector(".counts");
       const words = LEVELS.flatMap(([, name], level) =>
-        logger.counts[level]! > 0 ? [`${logger.counts[level]} ${name.toLowerCase()}`] : []);
+        logger.counts[level]! > 0 ? [`${logger.counts[level]} ${name.toLowerCase()}`] : [],
+      );
       if (counts) setText(counts, words.reverse().join(", "));
     });
   }
 
   private loggerRow(logger: Logger): HTMLElement {
-    const choices = [["0", "shown as all"] as const, ...LEVEL_CHOICES.map(([level, name]) =>
-      [level, `shown from ${name}`] as const)];
+    const choices = [
+      ["0", "shown as all"] as const,
+      ...LEVEL_CHOICES.map(([level, name]) => [level, `shown from ${name}`] as const),
+    ];
     const shown = select(`Shown of ${logger.name}`, choices, String(logger.least), (value) => {
       logger.least = Number(value);
       this.refilter();
     });
     const service = this.levelService(logger.name);
-    const said = service !== null && select(`Level at ${logger.name}`, [
-      ["", "node says …"], ...LEVEL_CHOICES.map(([level, name]) =>
-        [level, `node says from ${name}`] as const)], "", (value) => {
-      if (value !== "") void this.setLevel(service, logger.name, Number(value));
-    });
-    return h("li", {}, h("span", { class: "name" }, logger.name), h("span", { class: "counts dim" }),
-      h("span", { class: "row" }, shown, said));
+    const said =
+      service !== null &&
+      select(
+        `Level at ${logger.name}`,
+        [
+          ["", "node says …"],
+          ...LEVEL_CHOICES.map(([level, name]) => [level, `node says from ${name}`] as const),
+        ],
+        "",
+        (value) => {
+          if (value !== "") void this.setLevel(service, logger.name, Number(value));
+        },
+      );
+    return h(
+      "li",
+      {},
+      h("span", { class: "name" }, logger.name),
+      h("span", { class: "counts dim" }),
+      h("span", { class: "row" }, shown, said),
+    );
   }
 
   /** The service that sets a logger's level at its node: `robot.arm.driver` is of `/robot/arm`. */
@@ -199,7 +255,9 @@ export class LogsPane {
 
   private async setLevel(service: string, name: string, level: number): Promise<void> {
     try {
-      const { results } = await this.connection.services.call(service, { levels: [{ name, level }] });
+      const { results } = await this.connection.services.call(service, {
+        levels: [{ name, level }],
+      });
       const [result] = results as { successful: boolean; reason: string }[];
       if (result?.successful !== true) throw new Error(result?.reason ?? "it did not say why");
       this.store.remark(`– ${name} now says from ${levelName(level)} –`);

@@ -27,8 +27,12 @@ export class ImagePanel implements Panel {
     this.canvas.addEventListener("pointermove", (event) => this.readSpot(event));
     this.canvas.addEventListener("pointerleave", () => setText(this.spot, ""));
     const frame = h("div", { class: "frame" }, this.canvas);
-    this.element = h("div", { class: "image" }, frame, h("div", { class: "row" }, this.note,
-      this.spot));
+    this.element = h(
+      "div",
+      { class: "image" },
+      frame,
+      h("div", { class: "row" }, this.note, this.spot),
+    );
     this.end = whileVisible(this.element, () =>
       connection.channels.watch(this.topic, rateFor, (message) => {
         this.waiting = message;

@@ -109,26 +109,28 @@ function bayer(pattern: string): Write {
 }
 
 const MONO: Write = interleaved(1, 0, 0, 0, -1);
-const FORMATS = new Map<string, { bytesPerPixel: number; write: Write }>(Object.entries({
-  rgb8: { bytesPerPixel: 3, write: interleaved(3, 0, 1, 2, -1) },
-  bgr8: { bytesPerPixel: 3, write: interleaved(3, 2, 1, 0, -1) },
-  "8UC3": { bytesPerPixel: 3, write: interleaved(3, 2, 1, 0, -1) },
-  rgba8: { bytesPerPixel: 4, write: interleaved(4, 0, 1, 2, 3) },
-  bgra8: { bytesPerPixel: 4, write: interleaved(4, 2, 1, 0, 3) },
-  mono8: { bytesPerPixel: 1, write: MONO },
-  "8UC1": { bytesPerPixel: 1, write: MONO },
-  mono16: { bytesPerPixel: 2, write: single(2, read16, [0, 65_535]) },
-  "16UC1": { bytesPerPixel: 2, write: single(2, read16, null) },
-  "32FC1": { bytesPerPixel: 4, write: single(4, readFloat, null) },
-  yuv422: { bytesPerPixel: 2, write: yuv422(1, 0, 3, 2) },
-  uyvy: { bytesPerPixel: 2, write: yuv422(1, 0, 3, 2) },
-  yuv422_yuy2: { bytesPerPixel: 2, write: yuv422(0, 1, 2, 3) },
-  yuyv: { bytesPerPixel: 2, write: yuv422(0, 1, 2, 3) },
-  bayer_rggb8: { bytesPerPixel: 1, write: bayer("rggb") },
-  bayer_bggr8: { bytesPerPixel: 1, write: bayer("bggr") },
-  bayer_gbrg8: { bytesPerPixel: 1, write: bayer("gbrg") },
-  bayer_grbg8: { bytesPerPixel: 1, write: bayer("grbg") },
-}));
+const FORMATS = new Map<string, { bytesPerPixel: number; write: Write }>(
+  Object.entries({
+    rgb8: { bytesPerPixel: 3, write: interleaved(3, 0, 1, 2, -1) },
+    bgr8: { bytesPerPixel: 3, write: interleaved(3, 2, 1, 0, -1) },
+    "8UC3": { bytesPerPixel: 3, write: interleaved(3, 2, 1, 0, -1) },
+    rgba8: { bytesPerPixel: 4, write: interleaved(4, 0, 1, 2, 3) },
+    bgra8: { bytesPerPixel: 4, write: interleaved(4, 2, 1, 0, 3) },
+    mono8: { bytesPerPixel: 1, write: MONO },
+    "8UC1": { bytesPerPixel: 1, write: MONO },
+    mono16: { bytesPerPixel: 2, write: single(2, read16, [0, 65_535]) },
+    "16UC1": { bytesPerPixel: 2, write: single(2, read16, null) },
+    "32FC1": { bytesPerPixel: 4, write: single(4, readFloat, null) },
+    yuv422: { bytesPerPixel: 2, write: yuv422(1, 0, 3, 2) },
+    uyvy: { bytesPerPixel: 2, write: yuv422(1, 0, 3, 2) },
+    yuv422_yuy2: { bytesPerPixel: 2, write: yuv422(0, 1, 2, 3) },
+    yuyv: { bytesPerPixel: 2, write: yuv422(0, 1, 2, 3) },
+    bayer_rggb8: { bytesPerPixel: 1, write: bayer("rggb") },
+    bayer_bggr8: { bytesPerPixel: 1, write: bayer("bggr") },
+    bayer_gbrg8: { bytesPerPixel: 1, write: bayer("gbrg") },
+    bayer_grbg8: { bytesPerPixel: 1, write: bayer("grbg") },
+  }),
+);
 
 /** Throws an `Error` that says what is wrong with the image. */
 export function toPixels(image: RawImage): Pixels {

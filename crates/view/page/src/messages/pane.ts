@@ -25,8 +25,11 @@ export class MessagesPane {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
   private readonly grid = h("div", { class: "grid" });
-  private readonly hint = h("p", { class: "hint" },
-    "Choose a topic: its view opens here. ∿ beside a number plots it.");
+  private readonly hint = h(
+    "p",
+    { class: "hint" },
+    "Choose a topic: its view opens here. ∿ beside a number plots it.",
+  );
   private readonly context: PanelContext;
   private shown: Shown[] = [];
   private lastPlot: PlotPanel | null = null;
@@ -46,10 +49,25 @@ export class MessagesPane {
     this.filter = topics.filter;
     const newPlot = button("New plot", () => this.append("plot", {}));
     const newScene = button("New 3D view", () => this.append("scene", {}));
-    const folded = h("details", { class: "fold", open: window.innerWidth > 700 },
-      h("summary", {}, "Topics"), topics.element);
-    this.element = h("div", { class: "messages" }, folded, h("div", { class: "main" },
-      h("div", { class: "row bar" }, newPlot, newScene), player, this.hint, this.grid));
+    const folded = h(
+      "details",
+      { class: "fold", open: window.innerWidth > 700 },
+      h("summary", {}, "Topics"),
+      topics.element,
+    );
+    this.element = h(
+      "div",
+      { class: "messages" },
+      folded,
+      h(
+        "div",
+        { class: "main" },
+        h("div", { class: "row bar" }, newPlot, newScene),
+        player,
+        this.hint,
+        this.grid,
+      ),
+    );
     layout.replaced.listen(() => this.restore());
     this.restore();
     whileVisible(this.element, () => {
@@ -82,8 +100,9 @@ export class MessagesPane {
       else this.plot(topic + field);
       return;
     }
-    const known = this.shown.find(({ panel }) =>
-      panel.kind === kind && textOf(panel.state().t, "") === topic);
+    const known = this.shown.find(
+      ({ panel }) => panel.kind === kind && textOf(panel.state().t, "") === topic,
+    );
     if (known !== undefined) {
       known.frame.scrollIntoView({ block: "nearest" });
       known.frame.focus();
@@ -98,7 +117,9 @@ export class MessagesPane {
   private firstField(topic: string): string | null {
     try {
       const fields = numericFields(
-        this.connection.channels.byTopic.get(topic)?.codec.definitions ?? [], 50);
+        this.connection.channels.byTopic.get(topic)?.codec.definitions ?? [],
+        50,
+      );
       return fields.find((field) => !field.startsWith(".header")) ?? null;
     } catch {
       return null;
@@ -133,16 +154,28 @@ export class MessagesPane {
     frame.classList.toggle("wide", shown.isWide);
     const isTitled = panel.title() !== KIND_NAMES[kind];
     frame.append(
-      h("header", {}, isTitled && h("span", { class: "kind" }, KIND_NAMES[kind]),
+      h(
+        "header",
+        {},
+        isTitled && h("span", { class: "kind" }, KIND_NAMES[kind]),
         h("h2", {}, panel.title()),
-        button("⤢", () => {
-          shown.isWide = frame.classList.toggle("wide");
-          this.save();
-        }, { label: "Larger or smaller", class: "icon" }),
-        button("×", () => {
-          this.remove(shown);
-          this.save();
-        }, { label: `Close ${KIND_NAMES[kind]} ${panel.title()}`, class: "icon" })),
+        button(
+          "⤢",
+          () => {
+            shown.isWide = frame.classList.toggle("wide");
+            this.save();
+          },
+          { label: "Larger or smaller", class: "icon" },
+        ),
+        button(
+          "×",
+          () => {
+            this.remove(shown);
+            this.save();
+          },
+          { label: `Close ${KIND_NAMES[kind]} ${panel.title()}`, class: "icon" },
+        ),
+      ),
       panel.element,
     );
     frame.addEventListener("focusin", () => {
@@ -166,8 +199,11 @@ export class MessagesPane {
   }
 
   private save(): void {
-    const panels = this.shown.map(({ panel, isWide }) =>
-      ({ k: panel.kind, ...panel.state(), ...(isWide ? { b: true } : {}) }));
+    const panels = this.shown.map(({ panel, isWide }) => ({
+      k: panel.kind,
+      ...panel.state(),
+      ...(isWide ? { b: true } : {}),
+    }));
     this.layout.set("messages", { p: panels });
   }
 

@@ -43,7 +43,10 @@ export class PlotPanel implements Panel {
   private watches: (() => void)[] = [];
   private isVisible = false;
 
-  constructor(private readonly context: PanelContext, state: Part) {
+  constructor(
+    private readonly context: PanelContext,
+    state: Part,
+  ) {
     this.windowSeconds = Math.min(Math.max(numberOf(state.w, 10), 1), 3600);
     this.element = h("div", { class: "plot" }, this.controls(), this.box, this.legend);
     for (const path of textsOf(state.s).slice(0, MOST_LINES)) this.addLine(path);
@@ -246,11 +249,28 @@ export class PlotPanel implements Panel {
     const series = this.lines.map((line, at) => {
       const stroke = colour(`--series-${(at % COLOURS) + 1}`);
       const dash = DASHES[at % DASHES.length] ?? [];
-      const swatch = svg("svg", { width: 28, height: 10, "aria-hidden": "true" }, svg("line", {
-        x1: 0, y1: 5, x2: 28, y2: 5, stroke, "stroke-width": 2, "stroke-dasharray": dash.join(" "),
-      }));
+      const swatch = svg(
+        "svg",
+        { width: 28, height: 10, "aria-hidden": "true" },
+        svg("line", {
+          x1: 0,
+          y1: 5,
+          x2: 28,
+          y2: 5,
+          stroke,
+          "stroke-width": 2,
+          "stroke-dasharray": dash.join(" "),
+        }),
+      );
       line.row.querySelector(".swatch")?.replaceChildren(swatch);
-      return { label: line.path, stroke, dash, width: 1.5, spanGaps: true, points: { show: false } };
+      return {
+        label: line.path,
+        stroke,
+        dash,
+        width: 1.5,
+        spanGaps: true,
+        points: { show: false },
+      };
     });
     this.chart = new uPlot(
       {

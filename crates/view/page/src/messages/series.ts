@@ -29,8 +29,11 @@ export class Series {
     this.length += 1;
     this.lastValue = value;
     // One point before the window stays: the line reaches its edge.
-    while (this.length > 2 && (this.times[(this.start + 1) % MOST_POINTS] ?? 0) <
-      time - windowSeconds) this.drop();
+    while (
+      this.length > 2 &&
+      (this.times[(this.start + 1) % MOST_POINTS] ?? 0) < time - windowSeconds
+    )
+      this.drop();
   }
 
   /** Columns of times, relative to `now`, and values; what is not finite is a gap. */

@@ -24,7 +24,9 @@ export function lineOf(value: unknown): string {
     const shown = Array.from({ length: count }, (_, at) => lineOf(list[at]));
     return `[${shown.join(", ")}${list.length > count ? `, … ${list.length - count} more` : ""}]`;
   }
-  return `{${Object.entries(value).map(([key, each]) => `${key}: ${lineOf(each)}`).join(", ")}}`;
+  return `{${Object.entries(value)
+    .map(([key, each]) => `${key}: ${lineOf(each)}`)
+    .join(", ")}}`;
 }
 
 export class TextPanel implements Panel {

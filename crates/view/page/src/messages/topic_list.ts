@@ -25,8 +25,13 @@ export class TopicList {
     private readonly connection: Connection,
     private readonly open: (topic: string, kind: Kind) => void,
   ) {
-    this.element = h("nav", { class: "side", "aria-label": "Topics" }, this.filter, this.note,
-      this.list);
+    this.element = h(
+      "nav",
+      { class: "side", "aria-label": "Topics" },
+      this.filter,
+      this.note,
+      this.list,
+    );
     connection.channels.changed.listen(() => this.draw());
     this.draw();
   }
@@ -41,14 +46,20 @@ export class TopicList {
   private draw(): void {
     const words = this.filter.value.toLowerCase().split(/\s+/);
     const channels = [...this.connection.channels.byTopic.values()]
-      .filter((each) => words.every((word) => `${each.topic} ${each.type}`.toLowerCase()
-        .includes(word)))
+      .filter((each) =>
+        words.every((word) => `${each.topic} ${each.type}`.toLowerCase().includes(word)),
+      )
       .sort((one, other) => one.topic.localeCompare(other.topic));
     const count = this.connection.channels.byTopic.size;
     const shown = channels.slice(0, MOST_ROWS);
     setText(this.note, count === 0 ? "No topics yet." : `${shown.length} of ${count} topics`);
     this.rates.clear();
+    // A topic that comes or goes does not take the keyboard from another.
+    const focused = document.activeElement;
+    const label = this.list.contains(focused) ? focused?.getAttribute("title") : null;
     this.list.replaceChildren(...shown.map((each) => this.row(each.topic, each.type)));
+    const buttons = [...this.list.querySelectorAll("button")];
+    if (label) buttons.find((each) => each.title === label)?.focus();
   }
 
   private row(topic: string, type: string): HTMLElement {
@@ -56,20 +67,34 @@ export class TopicList {
     this.rates.set(topic, rate);
     const kinds = kindsFor(type);
     const best = kinds[0] ?? "tree";
-    const name = h("button", {
-      type: "button",
-      class: "topic",
-      title: `Open ${topic} as ${KIND_NAMES[best]}`,
-      onclick: () => this.open(topic, best),
-    }, h("span", { class: "name" }, topic), h("span", { class: "type" }, type.replace("/msg/", "/")));
+    const name = h(
+      "button",
+      {
+        type: "button",
+        class: "topic",
+        title: `Open ${topic} as ${KIND_NAMES[best]}`,
+        onclick: () => this.open(topic, best),
+      },
+      h("span", { class: "name" }, topic),
+      h("span", { class: "type" }, type.replace("/msg/", "/")),
+    );
     const isOpen = this.opened === topic;
-    const more = button("⋯", () => {
-      this.opened = isOpen ? null : topic;
-      this.draw();
-    }, { label: `Ways to show ${topic}`, class: "icon" });
+    const more = button(
+      "⋯",
+      () => {
+        this.opened = isOpen ? null : topic;
+        this.draw();
+      },
+      { label: `Ways to show ${topic}`, class: "icon" },
+    );
     more.setAttribute("aria-expanded", String(isOpen));
-    const ways = isOpen && h("span", { class: "ways" }, ...kinds.map((kind) =>
-      button(KIND_NAMES[kind], () => this.open(topic, kind))));
+    const ways =
+      isOpen &&
+      h(
+        "span",
+        { class: "ways" },
+        ...kinds.map((kind) => button(KIND_NAMES[kind], () => this.open(topic, kind))),
+      );
     return h("li", {}, name, rate, more, ways);
   }
 }

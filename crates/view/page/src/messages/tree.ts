@@ -58,10 +58,12 @@ class Row {
   ) {
     this.text = h("span", { class: "value" });
     if (!isBranch) {
-      const plot = isNumber && button("∿", () => tree.context.plot(path), {
-        label: `Plot ${path}`,
-        class: "icon",
-      });
+      const plot =
+        isNumber &&
+        button("∿", () => tree.context.plot(path), {
+          label: `Plot ${path}`,
+          class: "icon",
+        });
       const name = h("span", { class: "key" }, key);
       this.element = h("li", { class: "leaf" }, name, this.text, plot);
       return;

@@ -3,6 +3,7 @@
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
 import { button, h, setText } from "../shell/dom";
+import { readLoadParameters } from "./load_parameters";
 
 export class Components {
   readonly element: HTMLElement;
@@ -10,11 +11,18 @@ export class Components {
   private readonly outcome = h("p", { class: "outcome", role: "status" });
   private readonly base: string;
 
-  constructor(private readonly connection: Connection, container: string) {
+  constructor(
+    private readonly connection: Connection,
+    container: string,
+  ) {
     this.base = `${container}/_container`;
     const field = (name: string, placeholder: string, isNeeded: boolean): HTMLInputElement =>
       h("input", {
-        name, placeholder, "aria-label": placeholder, required: isNeeded, type: "text",
+        name,
+        placeholder,
+        "aria-label": placeholder,
+        required: isNeeded,
+        type: "text",
         spellcheck: "false",
       });
     const fields = [
@@ -23,18 +31,31 @@ export class Components {
       field("node_name", "Node name (its own)", false),
       field("node_namespace", "Namespace (/)", false),
     ];
-    const form = h("form", {
-      class: "load",
-      onsubmit: (event: Event) => {
-        event.preventDefault();
-        const values = Object.fromEntries(fields.map(({ name, value }) => [name, value.trim()]));
-        void this.load(values).then((isLoaded) => {
-          if (isLoaded) form.reset();
-        });
+    const parameters = field("parameters", "Parameters, as rate:=2.5 name:=left", false);
+    const form = h(
+      "form",
+      {
+        class: "load",
+        onsubmit: (event: Event) => {
+          event.preventDefault();
+          const values = Object.fromEntries(fields.map(({ name, value }) => [name, value.trim()]));
+          void this.load(values, parameters.value).then((isLoaded) => {
+            if (isLoaded) form.reset();
+          });
+        },
       },
-    }, ...fields, h("button", { type: "submit" }, "Load"));
-    this.element = h("section", { class: "components" }, h("h3", {}, "Components"), this.list, form,
-      this.outcome);
+      ...fields,
+      parameters,
+      h("button", { type: "submit" }, "Load"),
+    );
+    this.element = h(
+      "section",
+      { class: "components" },
+      h("h3", {}, "Components"),
+      this.list,
+      form,
+      this.outcome,
+    );
     void this.read();
   }
 
@@ -43,22 +64,34 @@ export class Components {
       const answer = await this.connection.services.call(`${this.base}/list_nodes`);
       const names = answer.full_node_names as string[];
       const ids = answer.unique_ids as BigUint64Array;
-      this.list.replaceChildren(...names.map((name, at) => h("li", {}, h("span", {}, name),
-        button("Unload", () => void this.unload(name, ids[at] ?? 0n), {
-          label: `Unload ${name}`,
-        }))));
+      this.list.replaceChildren(
+        ...names.map((name, at) =>
+          h(
+            "li",
+            {},
+            h("span", {}, name),
+            button("Unload", () => void this.unload(name, ids[at] ?? 0n), {
+              label: `Unload ${name}`,
+            }),
+          ),
+        ),
+      );
       if (names.length === 0) this.list.append(h("li", { class: "dim" }, "Nothing is loaded."));
     } catch (error) {
       this.tell("failed", errorText(error));
     }
   }
 
-  private async load(values: Record<string, string>): Promise<boolean> {
+  private async load(values: Record<string, string>, parameters: string): Promise<boolean> {
     this.tell("", "loading …");
     let isLoaded = false;
     try {
       const answer = await this.connection.services.call(`${this.base}/load_node`, {
-        log_level: 0, remap_rules: [], parameters: [], extra_arguments: [], ...values,
+        log_level: 0,
+        remap_rules: [],
+        parameters: readLoadParameters(parameters),
+        extra_arguments: [],
+        ...values,
       });
       isLoaded = answer.success === true;
       if (isLoaded) this.tell("done", `✓ loaded as ${String(answer.full_node_name)}`);

@@ -23,9 +23,18 @@ export class Lifecycle {
   private readonly outcome = h("p", { class: "outcome", role: "status" });
   private readonly endWatch: () => void;
 
-  constructor(private readonly connection: Connection, private readonly node: string) {
-    this.element = h("section", { class: "lifecycle" }, h("h3", {}, "Lifecycle"),
-      h("p", {}, "State: ", this.state), this.buttons, this.outcome);
+  constructor(
+    private readonly connection: Connection,
+    private readonly node: string,
+  ) {
+    this.element = h(
+      "section",
+      { class: "lifecycle" },
+      h("h3", {}, "Lifecycle"),
+      h("p", {}, "State: ", this.state),
+      this.buttons,
+      this.outcome,
+    );
     this.endWatch = connection.channels.watch(`${node}/transition_event`, everyMessage, () => {
       void this.read();
     });
@@ -43,12 +52,16 @@ export class Lifecycle {
       const current = current_state as State;
       setText(this.state, current.label);
       const answer = await services.call(`${this.node}/get_available_transitions`);
-      const found = (answer.available_transitions as TransitionDescription[])
-        .filter(({ start_state }) => start_state.id === current.id);
-      this.buttons.replaceChildren(...found.map(({ transition, goal_state }) =>
-        button(transition.label, () => void this.change(transition), {
-          title: `Leads to ${goal_state.label}`,
-        })));
+      const found = (answer.available_transitions as TransitionDescription[]).filter(
+        ({ start_state }) => start_state.id === current.id,
+      );
+      this.buttons.replaceChildren(
+        ...found.map(({ transition, goal_state }) =>
+          button(transition.label, () => void this.change(transition), {
+            title: `Leads to ${goal_state.label}`,
+          }),
+        ),
+      );
     } catch (error) {
       this.buttons.replaceChildren();
       this.tell("failed", errorText(error));

@@ -18,18 +18,39 @@ export class NodesPane {
   private shownKey = "";
   private lifecycle: Lifecycle | null = null;
 
-  constructor(private readonly connection: Connection, private readonly layout: Layout) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly layout: Layout,
+  ) {
     this.filter = h("input", {
-      type: "search", placeholder: "Filter nodes", "aria-label": "Filter nodes", class: "filter",
+      type: "search",
+      placeholder: "Filter nodes",
+      "aria-label": "Filter nodes",
+      class: "filter",
       oninput: () => this.draw(connection.figures.latest),
     });
     const heads = ["Node", "Kind", "Process", "Processor", "Memory"];
-    const table = h("table", {}, h("thead", {}, h("tr", {},
-      ...heads.map((head) => h("th", { scope: "col" }, head)))), this.body);
-    this.element = h("div", { class: "nodes" }, h("div", { class: "row bar" }, this.filter),
-      h("div", { class: "split" },
-        h("div", { class: "scroll", tabindex: "0", "aria-label": "List of nodes", role: "region" },
-          table), this.details));
+    const table = h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+      this.body,
+    );
+    this.element = h(
+      "div",
+      { class: "nodes" },
+      h("div", { class: "row bar" }, this.filter),
+      h(
+        "div",
+        { class: "split" },
+        h(
+          "div",
+          { class: "scroll", tabindex: "0", "aria-label": "List of nodes", role: "region" },
+          table,
+        ),
+        this.details,
+      ),
+    );
     const restore = (): void => {
       this.chosen = textOf(layout.part("nodes").n, "");
       this.shownKey = "";
@@ -51,14 +72,19 @@ export class NodesPane {
 
   private draw(figures: Figures | null): void {
     const words = this.filter.value.toLowerCase();
-    const nodes = (figures?.nodes ?? []).filter(({ name }) => name.toLowerCase().includes(words))
-      .sort((one, other) => one.name.localeCompare(other.name)).slice(0, 1000);
-    const rows = new Map([...this.body.children].map((row) => [row.getAttribute("data-name"), row]));
+    const nodes = (figures?.nodes ?? [])
+      .filter(({ name }) => name.toLowerCase().includes(words))
+      .sort((one, other) => one.name.localeCompare(other.name))
+      .slice(0, 1000);
+    const rows = new Map(
+      [...this.body.children].map((row) => [row.getAttribute("data-name"), row]),
+    );
     nodes.forEach((node, at) => {
       let row = rows.get(node.name);
       if (row === undefined) row = this.row(node.name);
       rows.delete(node.name);
-      if (this.body.children[at] !== row) this.body.insertBefore(row, this.body.children[at] ?? null);
+      if (this.body.children[at] !== row)
+        this.body.insertBefore(row, this.body.children[at] ?? null);
       this.fill(row, node);
     });
     for (const row of rows.values()) row.remove();
@@ -66,16 +92,28 @@ export class NodesPane {
   }
 
   private row(name: string): HTMLElement {
-    const choose = h("button", {
-      type: "button", class: "link",
-      onclick: () => {
-        this.chosen = this.chosen === name ? "" : name;
-        this.layout.set("nodes", this.chosen === "" ? {} : { n: this.chosen });
-        this.draw(this.connection.figures.latest);
+    const choose = h(
+      "button",
+      {
+        type: "button",
+        class: "link",
+        onclick: () => {
+          this.chosen = this.chosen === name ? "" : name;
+          this.layout.set("nodes", this.chosen === "" ? {} : { n: this.chosen });
+          this.draw(this.connection.figures.latest);
+        },
       },
-    }, name);
-    return h("tr", { "data-name": name }, h("th", { scope: "row" }, choose), h("td"), h("td"),
-      h("td"), h("td"));
+      name,
+    );
+    return h(
+      "tr",
+      { "data-name": name },
+      h("th", { scope: "row" }, choose),
+      h("td"),
+      h("td"),
+      h("td"),
+      h("td"),
+    );
   }
 
   private fill(row: Element, node: NodeFigures): void {
@@ -114,13 +152,21 @@ export class NodesPane {
       this.details.append(new Components(this.connection, node.name).element);
     }
     if ((node.isLifecycle && !hasLifecycle) || (node.isContainer && !hasComponents)) {
-      this.details.append(h("p", { class: "hint warn" },
-        "To steer it, start the server with --allow-changes."));
+      this.details.append(
+        h("p", { class: "hint warn" }, "To steer it, start the server with --allow-changes."),
+      );
     }
     if (served.length === 0) return;
-    this.details.append(h("h3", {}, "Services"), h("ul", { class: "names" },
-      ...served.slice(0, 200).map(({ name, type }) =>
-        h("li", {}, name, " ", h("span", { class: "dim" }, type)))));
+    this.details.append(
+      h("h3", {}, "Services"),
+      h(
+        "ul",
+        { class: "names" },
+        ...served
+          .slice(0, 200)
+          .map(({ name, type }) => h("li", {}, name, " ", h("span", { class: "dim" }, type))),
+      ),
+    );
   }
 
   private clearDetails(): void {

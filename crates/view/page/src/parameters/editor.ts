@@ -60,7 +60,7 @@ export class Editor {
     private parameter: Parameter,
     label: string,
     private readonly set: Set,
-    canSet: boolean,
+    private readonly canSet: boolean,
   ) {
     const isFlag = typeof parameter.value === "boolean";
     const isNumber = typeof parameter.value === "number";
@@ -81,17 +81,35 @@ export class Editor {
         if (isFlag) void this.send(this.input.checked);
       },
     });
-    const form = h("form", {
-      onsubmit: (event: Event) => {
-        event.preventDefault();
-        if (!isFlag) this.submit();
+    const form = h(
+      "form",
+      {
+        onsubmit: (event: Event) => {
+          event.preventDefault();
+          if (!isFlag) this.submit();
+        },
       },
-    }, this.input, !isFlag && h("button", { type: "submit", disabled: !canSet }, "Set"),
-    !isFlag && button("Undo", () => this.restore(), { class: "undo" }));
-    this.element = h("li", { class: "parameter", "data-name": parameter.name },
-      h("span", { class: "name" }, label), form, h("span", { class: "dim type" }, this.typeName()),
-      this.outcome, this.description);
+      this.input,
+      !isFlag && h("button", { type: "submit", disabled: !canSet }, "Set"),
+      !isFlag && button("Undo", () => this.restore(), { class: "undo" }),
+    );
+    this.element = h(
+      "li",
+      { class: "parameter", "data-name": parameter.name },
+      h("span", { class: "name" }, label),
+      form,
+      h("span", { class: "dim type" }, this.typeName()),
+      this.outcome,
+      this.description,
+    );
     this.show(parameter);
+  }
+
+  /** Whether this editor is one for such a parameter. */
+  fits({ value, type }: Parameter, canSet: boolean): boolean {
+    const own = this.parameter;
+    const isSame = typeof own.value === typeof value && own.type === type;
+    return isSame && Array.isArray(own.value) === Array.isArray(value) && this.canSet === canSet;
   }
 
   /** A new value from the node; what the user is writing stays. */

@@ -19,20 +19,40 @@ interface Descriptor {
   integer_range: { from_value: bigint; to_value: bigint; step: bigint }[];
 }
 
+interface Section {
+  details: HTMLDetailsElement;
+  rows: HTMLElement;
+  count: HTMLElement;
+  editors: Map<string, Editor>;
+}
+
+/** Moves only what is elsewhere: a field that is moved loses the focus. */
+function putAt(list: HTMLElement, element: HTMLElement, at: number): void {
+  const there = list.children[at] ?? null;
+  if (there !== element) list.insertBefore(element, there);
+}
+
 export class ParametersPane {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
   private readonly list = h("div", { class: "nodes-of-parameters" });
   private readonly note = h("p", { class: "hint" }, "Asking the nodes …");
-  private readonly refusal = h("p", { class: "hint warn", hidden: true },
-    "Read only: the server was started without --allow-changes.");
-  private editors = new Map<string, Editor>();
+  private readonly refusal = h(
+    "p",
+    { class: "hint warn", hidden: true },
+    "Read only: the server was started without --allow-changes.",
+  );
+  private readonly sections = new Map<string, Section>();
   private opened = new Set<string>();
-  private key = "";
 
-  constructor(private readonly connection: Connection, private readonly layout: Layout) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly layout: Layout,
+  ) {
     this.filter = h("input", {
-      type: "search", placeholder: "Filter nodes and parameters", class: "filter",
+      type: "search",
+      placeholder: "Filter nodes and parameters",
+      class: "filter",
       "aria-label": "Filter parameters",
       oninput: () => {
         this.save();
@@ -40,14 +60,17 @@ export class ParametersPane {
       },
     });
     const again = button("Read again", () => connection.parameters.ask());
-    this.element = h("div", { class: "parameters" }, h("div", { class: "row bar" }, this.filter,
-      again), this.refusal, this.note, this.list);
+    this.element = h(
+      "div",
+      { class: "parameters" },
+      h("div", { class: "row bar" }, this.filter, again),
+      this.refusal,
+      this.note,
+      this.list,
+    );
     this.restore();
     layout.replaced.listen(() => this.restore());
-    connection.informed.listen(() => {
-      this.key = "";
-      this.draw();
-    });
+    connection.informed.listen(() => this.draw());
     whileVisible(this.element, () => {
       const end = connection.parameters.follow(() => this.draw());
       this.draw();
@@ -63,7 +86,7 @@ export class ParametersPane {
     const part = this.layout.part("parameters");
     this.filter.value = textOf(part.q, "");
     this.opened = new Set(textsOf(part.o));
-    this.key = "";
+    for (const [name, { details }] of this.sections) details.open = this.opened.has(name);
     this.draw();
   }
 
@@ -78,54 +101,81 @@ export class ParametersPane {
   private draw(): void {
     const all = [...this.connection.parameters.values.values()];
     const words = this.filter.value.toLowerCase();
-    const met = all.filter(({ name }) => name.toLowerCase().includes(words))
-      .sort((one, other) => one.name.localeCompare(other.name)).slice(0, MOST_SHOWN);
+    const met = all
+      .filter(({ name }) => name.toLowerCase().includes(words))
+      .sort((one, other) => one.name.localeCompare(other.name))
+      .slice(0, MOST_SHOWN);
     this.refusal.hidden = this.connection.info === null || this.canSet;
     this.note.hidden = met.length > 0;
     setText(this.note, all.length === 0 ? "No node has told parameters yet." : "None is met.");
-    const key = met.map(({ name, value }) => `${name} ${typeof value}`).join("\n");
-    if (key === this.key) {
-      for (const parameter of met) this.editors.get(parameter.name)?.show(parameter);
-      return;
-    }
-    this.key = key;
-    this.editors = new Map();
     const nodes = Map.groupBy(met, ({ name }) => splitName(name)[0]);
-    this.list.replaceChildren(...[...nodes].map(([node, parameters]) =>
-      this.node(node, parameters, words !== "" || nodes.size === 1)));
+    for (const [name, section] of this.sections) {
+      if (!nodes.has(name)) section.details.remove();
+      if (!nodes.has(name)) this.sections.delete(name);
+    }
+    [...nodes].forEach(([name, parameters], at) => {
+      let section = this.sections.get(name);
+      if (section === undefined) {
+        this.sections.set(name, (section = this.section(name)));
+        section.details.open = this.opened.has(name) || words !== "";
+      }
+      putAt(this.list, section.details, at);
+      this.fill(section, parameters);
+    });
   }
 
-  private node(name: string, parameters: Parameter[], isMet: boolean): HTMLElement {
+  private section(name: string): Section {
     const rows = h("ul");
-    const details = h("details", {
-      class: "node", open: isMet || this.opened.has(name),
-      ontoggle: () => {
-        if (details.open) this.opened.add(name);
-        else this.opened.delete(name);
-        this.save();
-        if (details.open) void this.describe(name, parameters);
+    const count = h("span", { class: "dim" });
+    const details = h(
+      "details",
+      {
+        class: "node",
+        ontoggle: () => {
+          if (details.open) this.opened.add(name);
+          else this.opened.delete(name);
+          this.save();
+          if (details.open) void this.describe(name);
+        },
       },
-    }, h("summary", {}, name, h("span", { class: "dim" }, ` ${parameters.length}`)), rows);
-    for (const parameter of parameters) {
-      const label = splitName(parameter.name)[1];
-      const set = (change: Parameter): Promise<Parameter | null> =>
-        this.connection.parameters.set(change);
-      const editor = new Editor(parameter, label, set, this.canSet);
-      this.editors.set(parameter.name, editor);
-      rows.append(editor.element);
+      h("summary", {}, name, " ", count),
+      rows,
+    );
+    return { details, rows, count, editors: new Map() };
+  }
+
+  /** Editors stay as long as their parameters: what is being written is not lost. */
+  private fill({ rows, count, editors }: Section, parameters: Parameter[]): void {
+    setText(count, String(parameters.length));
+    const left = new Set(editors.keys());
+    parameters.forEach((parameter, at) => {
+      left.delete(parameter.name);
+      let editor = editors.get(parameter.name);
+      if (editor === undefined || !editor.fits(parameter, this.canSet)) {
+        editor?.element.remove();
+        const set = (change: Parameter): Promise<Parameter | null> =>
+          this.connection.parameters.set(change);
+        editor = new Editor(parameter, splitName(parameter.name)[1], set, this.canSet);
+        editors.set(parameter.name, editor);
+      } else editor.show(parameter);
+      putAt(rows, editor.element, at);
+    });
+    for (const name of left) {
+      editors.get(name)?.element.remove();
+      editors.delete(name);
     }
-    return details;
   }
 
   /** Ranges and remarks, which the node itself has to be asked for. */
-  private async describe(node: string, parameters: Parameter[]): Promise<void> {
+  private async describe(node: string): Promise<void> {
     const service = `${node}/describe_parameters`;
-    if (!this.connection.services.has(service)) return;
-    const names = parameters.map(({ name }) => splitName(name)[1]);
+    const editors = this.sections.get(node)?.editors;
+    if (editors === undefined || !this.connection.services.has(service)) return;
+    const names = [...editors.keys()].map((name) => splitName(name)[1]);
     try {
       const answer = await this.connection.services.call(service, { names });
       for (const each of answer.descriptors as Descriptor[]) {
-        this.editors.get(`${node}.${each.name}`)?.describe(descriptionOf(each));
+        editors.get(`${node}.${each.name}`)?.describe(descriptionOf(each));
       }
     } catch {
       // Values can be read and set without their descriptions.

@@ -1,7 +1,13 @@
 // The tree of frames in the scene: axes, names, and lines to the parents.
 
 import {
-  AxesHelper, BufferAttribute, BufferGeometry, Group, LineDashedMaterial, LineSegments, Vector3,
+  AxesHelper,
+  BufferAttribute,
+  BufferGeometry,
+  Group,
+  LineDashedMaterial,
+  LineSegments,
+  Vector3,
 } from "three";
 import { labelOf } from "./labels";
 import { free } from "./layer";

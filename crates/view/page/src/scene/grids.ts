@@ -1,7 +1,13 @@
 // Occupancy grids: one texture on the ground, unknown cells apart from free and occupied ones.
 
 import {
-  DataTexture, DoubleSide, Group, Mesh, MeshBasicMaterial, NearestFilter, PlaneGeometry,
+  DataTexture,
+  DoubleSide,
+  Group,
+  Mesh,
+  MeshBasicMaterial,
+  NearestFilter,
+  PlaneGeometry,
 } from "three";
 import { free, type Layer, type Placed } from "./layer";
 import { frameName, type Header, matrixOf, type Pose } from "./transforms";
@@ -25,14 +31,19 @@ export class GridLayer implements Layer {
     const { width, height, resolution } = info;
     const cells = width * height;
     if (cells === 0 || cells > MOST_CELLS || data.length < cells) {
-      throw new Error(`A grid of ${width}×${height} cells with ${data.length} values is not shown.`);
+      throw new Error(
+        `A grid of ${width}×${height} cells with ${data.length} values is not shown.`,
+      );
     }
     const colours = new Uint8Array(cells * 4);
     for (let at = 0; at < cells; at++) {
       const cell = data[at]!;
       const isKnown = cell >= 0 && cell <= 100;
       const light = isKnown ? 245 - cell * 2.3 : 128;
-      colours.set([light, isKnown ? light : 140, isKnown ? light : 135, isKnown ? 255 : 140], at * 4);
+      colours.set(
+        [light, isKnown ? light : 140, isKnown ? light : 135, isKnown ? 255 : 140],
+        at * 4,
+      );
     }
     const texture = new DataTexture(colours, width, height);
     texture.magFilter = NearestFilter;

@@ -5,7 +5,10 @@ import { CanvasTexture, Sprite, SpriteMaterial } from "three";
 const PIXELS = 48;
 const LONGEST = 120;
 
-/** `height` in metres, or, with `isFixedSize`, in parts of the view; a halo where the ground varies. */
+/**
+ * `height` is in metres, or, with `isFixedSize`, in parts of the view. A halo keeps words legible
+ * where the ground varies.
+ */
 export function labelOf(
   text: string,
   colour: string,

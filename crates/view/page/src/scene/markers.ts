@@ -1,9 +1,27 @@
 // visualization_msgs/Marker: the basic shapes, by namespace and number, until deleted or expired.
 
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, DoubleSide, Group, InstancedMesh,
-  Line, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshLambertMaterial, Object3D, Points,
-  PointsMaterial, Quaternion, SphereGeometry, Vector3, Color, ConeGeometry,
+  BoxGeometry,
+  BufferAttribute,
+  BufferGeometry,
+  CylinderGeometry,
+  DoubleSide,
+  Group,
+  InstancedMesh,
+  Line,
+  LineBasicMaterial,
+  LineSegments,
+  Matrix4,
+  Mesh,
+  MeshLambertMaterial,
+  Object3D,
+  Points,
+  PointsMaterial,
+  Quaternion,
+  SphereGeometry,
+  Vector3,
+  Color,
+  ConeGeometry,
 } from "three";
 import { labelOf } from "./labels";
 import { free, type Layer, type Placed } from "./layer";
@@ -144,12 +162,20 @@ function shapeOf(marker: Marker): Object3D | null {
     case 7:
       return manyOf(marker, new SphereGeometry(0.5, 10, 8).scale(scale.x, scale.y, scale.z));
     case 8:
-      return new Points(pointsOf(marker), new PointsMaterial({
-        size: Math.max(scale.x, 1e-3),
-        vertexColors: true,
-      }));
+      return new Points(
+        pointsOf(marker),
+        new PointsMaterial({
+          size: Math.max(scale.x, 1e-3),
+          vertexColors: true,
+        }),
+      );
     case 9:
-      return labelOf(marker.text, `#${colourOf(marker.color).getHexString()}`, scale.z || 0.2, false);
+      return labelOf(
+        marker.text,
+        `#${colourOf(marker.color).getHexString()}`,
+        scale.z || 0.2,
+        false,
+      );
     case 11: {
       const geometry = pointsOf(marker);
       geometry.computeVertexNormals();
@@ -209,8 +235,10 @@ function arrowOf(marker: Marker): Object3D {
   const headLength = Math.min(length, hasEnds && scale.z > 0 ? scale.z : length * 0.23);
   const shaftLength = Math.max(length - headLength, 1e-6);
   const material = solid(marker);
-  const shaft = new Mesh(new CylinderGeometry(shaftWidth / 2, shaftWidth / 2, shaftLength, 16),
-    material);
+  const shaft = new Mesh(
+    new CylinderGeometry(shaftWidth / 2, shaftWidth / 2, shaftLength, 16),
+    material,
+  );
   shaft.position.y = shaftLength / 2;
   const head = new Mesh(new ConeGeometry(headWidth / 2, headLength, 16), material);
   head.position.y = shaftLength + headLength / 2;

@@ -16,6 +16,8 @@ import { Stage } from "./stage";
 import { type TransformStamped, Transforms } from "./transforms";
 
 const MOST_TOPICS = 16;
+/** They are watched whatever is shown, and have no row of their own. */
+const TRANSFORMS = new Set(["/tf", "/tf_static"]);
 const PREFERRED = ["map", "odom", "world", "base_link"];
 
 interface Shown {
@@ -44,7 +46,10 @@ export class ScenePanel implements Panel {
   private readonly fixedSelect: HTMLSelectElement;
   private readonly addSelect: HTMLSelectElement;
 
-  constructor(private readonly context: PanelContext, state: Part) {
+  constructor(
+    private readonly context: PanelContext,
+    state: Part,
+  ) {
     this.fixed = textOf(state.f, "");
     this.hasFrames = flagOf(state.x, true);
     this.colouring = COLOURINGS.find(([each]) => each === state.c)?.[0] ?? "auto";
@@ -68,10 +73,16 @@ export class ScenePanel implements Panel {
       context.changed();
     });
     const box = h("div", { class: "stage" }, this.canvas);
-    this.element = h("div", { class: "scene" }, h("div", { class: "row controls" },
-      this.addSelect, this.fixedSelect, colours, frames, reset), box, this.rows);
+    this.element = h(
+      "div",
+      { class: "scene" },
+      h("div", { class: "row controls" }, this.addSelect, this.fixedSelect, colours, frames, reset),
+      box,
+      this.rows,
+    );
     this.prepare(box, state);
-    for (const topic of textsOf(state.t).slice(0, MOST_TOPICS)) this.append(topic);
+    const topics = textsOf(state.t).filter((each) => !TRANSFORMS.has(each));
+    for (const topic of topics.slice(0, MOST_TOPICS)) this.append(topic);
     this.ends.push(context.connection.channels.changed.listen(() => this.offer()));
     this.offer();
     this.ends.push(whileVisible(this.element, () => this.start()));
@@ -100,7 +111,8 @@ export class ScenePanel implements Panel {
   }
 
   add(topic: string): void {
-    if (topic === "" || this.shown.some((each) => each.topic === topic)) return;
+    const isShown = TRANSFORMS.has(topic) || this.shown.some((each) => each.topic === topic);
+    if (topic === "" || isShown) return;
     if (this.shown.length >= MOST_TOPICS) return;
     this.append(topic);
     this.offer();
@@ -146,7 +158,8 @@ export class ScenePanel implements Panel {
         } catch {
           // What is no TFMessage has no frames; the tree of the topic says why.
         }
-      }));
+      }),
+    );
     for (const shown of this.shown) this.watch(shown);
     return () => {
       this.isVisible = false;
@@ -163,11 +176,19 @@ export class ScenePanel implements Panel {
     const note = h("span", { class: "dim" }, "no message yet");
     const row = h("li");
     const shown: Shown = { topic, layer: null, problem: "", row, note, end: () => undefined };
-    row.append(h("span", { class: "path" }, topic), note, button("×", () => {
-      this.remove(shown);
-      this.offer();
-      this.context.changed();
-    }, { label: `Remove ${topic}`, class: "icon" }));
+    row.append(
+      h("span", { class: "path" }, topic),
+      note,
+      button(
+        "×",
+        () => {
+          this.remove(shown);
+          this.offer();
+          this.context.changed();
+        },
+        { label: `Remove ${topic}`, class: "icon" },
+      ),
+    );
     this.rows.append(row);
     this.shown.push(shown);
     if (this.isVisible) this.watch(shown);
@@ -200,17 +221,26 @@ export class ScenePanel implements Panel {
   private layerOf(channel: Channel): Layer | null {
     const colouring = (): Colouring => this.colouring;
     switch (shortType(channel.type)) {
-      case "sensor_msgs/PointCloud2": return new CloudLayer(colouring);
-      case "sensor_msgs/LaserScan": return new ScanLayer(colouring);
-      case "nav_msgs/OccupancyGrid": return new GridLayer();
-      case "nav_msgs/Path": return new PosesLayer("path");
-      case "nav_msgs/Odometry": return new PosesLayer("odometry");
-      case "geometry_msgs/PoseArray": return new PosesLayer("poses");
+      case "sensor_msgs/PointCloud2":
+        return new CloudLayer(colouring);
+      case "sensor_msgs/LaserScan":
+        return new ScanLayer(colouring);
+      case "nav_msgs/OccupancyGrid":
+        return new GridLayer();
+      case "nav_msgs/Path":
+        return new PosesLayer("path");
+      case "nav_msgs/Odometry":
+        return new PosesLayer("odometry");
+      case "geometry_msgs/PoseArray":
+        return new PosesLayer("poses");
       case "geometry_msgs/PoseStamped":
-      case "geometry_msgs/PoseWithCovarianceStamped": return new PosesLayer("pose");
+      case "geometry_msgs/PoseWithCovarianceStamped":
+        return new PosesLayer("pose");
       case "visualization_msgs/Marker":
-      case "visualization_msgs/MarkerArray": return new MarkerLayer();
-      default: return null;
+      case "visualization_msgs/MarkerArray":
+        return new MarkerLayer();
+      default:
+        return null;
     }
   }
 

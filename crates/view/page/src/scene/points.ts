@@ -57,7 +57,11 @@ const READS: Record<number, { size: number; read: Read }> = {
 
 /** Dark to light as well as blue to yellow, so it is read without colour too. */
 const RAMP = [
-  [0.27, 0.0, 0.33], [0.23, 0.32, 0.55], [0.13, 0.57, 0.55], [0.37, 0.79, 0.38], [0.99, 0.91, 0.14],
+  [0.27, 0.0, 0.33],
+  [0.23, 0.32, 0.55],
+  [0.13, 0.57, 0.55],
+  [0.37, 0.79, 0.38],
+  [0.99, 0.91, 0.14],
 ] as const;
 
 function ramp(part: number, into: Float32Array, at: number): void {
@@ -147,8 +151,11 @@ export class CloudLayer implements Layer {
     for (let index = 0; index < count; index += stride) {
       const row = Math.floor(index / cloud.width);
       const at = row * cloud.row_step + (index - row * cloud.width) * cloud.point_step;
-      const [px, py, pz] = [x.read(view, at + x.offset, isLittle),
-        y.read(view, at + y.offset, isLittle), z.read(view, at + z.offset, isLittle)];
+      const [px, py, pz] = [
+        x.read(view, at + x.offset, isLittle),
+        y.read(view, at + y.offset, isLittle),
+        z.read(view, at + z.offset, isLittle),
+      ];
       if (!Number.isFinite(px + py + pz)) continue;
       positions[to * 3] = px;
       positions[to * 3 + 1] = py;
@@ -157,8 +164,10 @@ export class CloudLayer implements Layer {
         const by = byIntensity ? byIntensity.read(view, at + byIntensity.offset, isLittle) : pz;
         scalars[to] = by;
       } else {
-        const packed = colour !== null && wish === "auto"
-          ? colour.read(view, at + colour.offset, isLittle) : 0xffb000;
+        const packed =
+          colour !== null && wish === "auto"
+            ? colour.read(view, at + colour.offset, isLittle)
+            : 0xffb000;
         colours[to * 3] = ((packed >> 16) & 255) / 255;
         colours[to * 3 + 1] = ((packed >> 8) & 255) / 255;
         colours[to * 3 + 2] = (packed & 255) / 255;
@@ -188,7 +197,9 @@ function reader(
   const form = field === undefined ? undefined : READS[datatype ?? field.datatype];
   if (field === undefined || form === undefined) return null;
   if (field.offset + form.size > cloud.point_step) {
-    throw new Error(`The field ${field.name} ends beyond the ${cloud.point_step} bytes of a point.`);
+    throw new Error(
+      `The field ${field.name} ends beyond the ${cloud.point_step} bytes of a point.`,
+    );
   }
   const { buffer, byteOffset, byteLength } = cloud.data;
   const view = new DataView(buffer, byteOffset, byteLength);
@@ -209,7 +220,7 @@ export class ScanLayer implements Layer {
     this.set.reserve(most);
     const hasIntensity = scan.intensities.length === scan.ranges.length;
     const wish = this.colouring();
-    const scalars = (wish === "intensity" && hasIntensity) ? new Float32Array(most) : null;
+    const scalars = wish === "intensity" && hasIntensity ? new Float32Array(most) : null;
     let to = 0;
     for (let at = 0; at < most; at++) {
       const range = scan.ranges[at]!;

@@ -1,7 +1,14 @@
 // Paths, poses and odometry: lines and arrows.
 
 import {
-  ArrowHelper, BufferAttribute, BufferGeometry, Color, Group, Line, LineBasicMaterial, LineSegments,
+  ArrowHelper,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  Group,
+  Line,
+  LineBasicMaterial,
+  LineSegments,
   Vector3,
 } from "three";
 import { free, type Layer, type Placed } from "./layer";
@@ -50,7 +57,10 @@ function axesOf(poses: Pose[], length: number): LineSegments {
     for (let axis = 0; axis < 3; axis++) {
       const start = at * 18 + axis * 6;
       tip.set(0, 0, 0).setComponent(axis, length).applyMatrix4(matrix);
-      positions.set([pose.position.x, pose.position.y, pose.position.z, tip.x, tip.y, tip.z], start);
+      positions.set(
+        [pose.position.x, pose.position.y, pose.position.z, tip.x, tip.y, tip.z],
+        start,
+      );
       colours[start + axis] = colours[start + 3 + axis] = 1;
     }
   });
@@ -84,7 +94,12 @@ export class PosesLayer implements Layer {
     if (frame !== this.place.frame) this.trail = [];
     for (const old of [...this.group.children]) free(old);
     if (this.kind === "path") {
-      this.group.add(lineOf(poses.map((each) => each.position), PATH_COLOUR));
+      this.group.add(
+        lineOf(
+          poses.map((each) => each.position),
+          PATH_COLOUR,
+        ),
+      );
     } else if (this.kind === "poses") {
       this.group.add(axesOf(poses, 0.3));
     } else {

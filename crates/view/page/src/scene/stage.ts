@@ -1,8 +1,16 @@
 // Camera, light, ground and the loop that draws: only while visible, and only what has changed.
 
 import {
-  AmbientLight, Color, ColorManagement, DirectionalLight, GridHelper, LinearSRGBColorSpace,
-  PerspectiveCamera, Scene, Vector3, WebGLRenderer,
+  AmbientLight,
+  Color,
+  ColorManagement,
+  DirectionalLight,
+  GridHelper,
+  LinearSRGBColorSpace,
+  PerspectiveCamera,
+  Scene,
+  Vector3,
+  WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 

@@ -16,9 +16,18 @@ export function helpOf(tabs: Tabs): { button: HTMLButtonElement; dialog: HTMLDia
   const close = button("Close", () => dialog.close());
   const list = h("dl");
   for (const [key, words] of KEYS) list.append(h("dt", {}, h("kbd", {}, key)), h("dd", {}, words));
-  const dialog = h("dialog", { "aria-label": "Keys" }, h("h2", {}, "Keys"), list,
-    h("p", { class: "dim" },
-      "The address of this page holds its layout: who opens it sees the same view."), close);
+  const dialog = h(
+    "dialog",
+    { "aria-label": "Keys" },
+    h("h2", {}, "Keys"),
+    list,
+    h(
+      "p",
+      { class: "dim" },
+      "The address of this page holds its layout: who opens it sees the same view.",
+    ),
+    close,
+  );
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
     const target = event.target as HTMLElement;
@@ -33,5 +42,8 @@ export function helpOf(tabs: Tabs): { button: HTMLButtonElement; dialog: HTMLDia
     else return;
     event.preventDefault();
   });
-  return { button: button("?", () => dialog.showModal(), { label: "Keys", class: "icon" }), dialog };
+  return {
+    button: button("?", () => dialog.showModal(), { label: "Keys", class: "icon" }),
+    dialog,
+  };
 }

@@ -10,9 +10,14 @@ export function noticesOf(connection: Connection): HTMLElement {
   const element = h("div", { class: "notices", role: "status", "aria-label": "Notices" });
   connection.status.listen(({ level, message }: Status) => {
     const text = `${WORDS[level] ?? "Info"}: ${message}`;
-    for (const each of [...element.children]) if (each.getAttribute("data-text") === text) each.remove();
-    const notice = h("div", { class: `notice level-${level}`, "data-text": text },
-      h("span", {}, text), button("×", () => notice.remove(), { label: "Dismiss", class: "icon" }));
+    for (const each of [...element.children])
+      if (each.getAttribute("data-text") === text) each.remove();
+    const notice = h(
+      "div",
+      { class: `notice level-${level}`, "data-text": text },
+      h("span", {}, text),
+      button("×", () => notice.remove(), { label: "Dismiss", class: "icon" }),
+    );
     element.append(notice);
     while (element.childElementCount > MOST) element.firstElementChild?.remove();
   });

@@ -27,7 +27,10 @@ export class Tabs {
   readonly panels = h("main");
   private readonly shown: Shown[];
 
-  constructor(tabs: Tab[], private readonly layout: Layout) {
+  constructor(
+    tabs: Tab[],
+    private readonly layout: Layout,
+  ) {
     this.shown = tabs.map((tab) => this.build(tab));
     this.bar.addEventListener("keydown", (event) => {
       const at = this.shown.findIndex(({ button }) => button === document.activeElement);
@@ -72,12 +75,22 @@ export class Tabs {
   }
 
   private build(tab: Tab): Shown {
-    const button = h("button", {
-      type: "button", role: "tab", id: `tab-${tab.id}`, "aria-controls": `pane-${tab.id}`,
-      onclick: () => this.choose(tab.id),
-    }, tab.title);
+    const button = h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${tab.id}`,
+        "aria-controls": `pane-${tab.id}`,
+        onclick: () => this.choose(tab.id),
+      },
+      tab.title,
+    );
     const panel = h("section", {
-      role: "tabpanel", id: `pane-${tab.id}`, "aria-labelledby": `tab-${tab.id}`, class: "pane",
+      role: "tabpanel",
+      id: `pane-${tab.id}`,
+      "aria-labelledby": `tab-${tab.id}`,
+      class: "pane",
       hidden: true,
     });
     this.bar.append(button);

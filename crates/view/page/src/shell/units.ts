@@ -34,9 +34,12 @@ export function plain(value: number): string {
   return size >= 1e-4 && size < 1e7 ? String(Number(value.toPrecision(7))) : value.toExponential(4);
 }
 
-/** The time of day in UTC with milliseconds, or seconds where the time is simulated. */
+/** The reader's time of day with milliseconds, or seconds where the time is simulated. */
 export function timeOfDay(nanos: bigint): string {
   const millis = Number(nanos / 1_000_000n);
   if (millis < 86_400_000 * 365) return `${(millis / 1000).toFixed(3)} s`;
-  return new Date(millis).toISOString().slice(11, 23);
+  const date = new Date(millis);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
+  return `${clock}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }

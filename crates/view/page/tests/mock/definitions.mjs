@@ -19,8 +19,9 @@ function fileOf(type) {
 function usedBy(text, pkg) {
   const types = text.split("\n").flatMap((line) => {
     const match = line.replace(/#.*/, "").match(/^\s*([A-Za-z_][\w/]*)(\[.*?\])?\s+[a-z]\w*\s*/);
-    return match === null || line.includes("=") && /^[A-Z0-9_]+=/.test(line.split(/\s+/)[1] ?? "")
-      ? [] : [match[1]];
+    return match === null || (line.includes("=") && /^[A-Z0-9_]+=/.test(line.split(/\s+/)[1] ?? ""))
+      ? []
+      : [match[1]];
   });
   return types.flatMap((type) => {
     const [first, ...rest] = type.split("/");
@@ -40,8 +41,9 @@ function withDependencies(text, pkg) {
     }
   };
   visit(text, pkg);
-  const parts = [...found].map(([type, body]) =>
-    `${RULE}\nMSG: ${type.replace("/msg/", "/")}\n${body}`);
+  const parts = [...found].map(
+    ([type, body]) => `${RULE}\nMSG: ${type.replace("/msg/", "/")}\n${body}`,
+  );
   return [text, ...parts].join("\n");
 }
 

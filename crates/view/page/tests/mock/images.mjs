@@ -22,19 +22,29 @@ function image(encoding, bytesPerPixel, write, padding = 0) {
 }
 
 function channels(encoding, order, shift) {
-  return image(encoding, order.length, (view, at, x, y) => {
-    const colour = [...colourAt(x, y, shift), 255];
-    order.forEach((channel, offset) => view.setUint8(at + offset, colour[channel]));
-  }, encoding === "rgb8" ? 5 : 0);
+  return image(
+    encoding,
+    order.length,
+    (view, at, x, y) => {
+      const colour = [...colourAt(x, y, shift), 255];
+      order.forEach((channel, offset) => view.setUint8(at + offset, colour[channel]));
+    },
+    encoding === "rgb8" ? 5 : 0,
+  );
 }
 
 export function imageOf(encoding, shift = 0) {
   switch (encoding) {
-    case "rgb8": return channels(encoding, [0, 1, 2], shift);
-    case "bgr8": return channels(encoding, [2, 1, 0], shift);
-    case "rgba8": return channels(encoding, [0, 1, 2, 3], shift);
-    case "bgra8": return channels(encoding, [2, 1, 0, 3], shift);
-    case "mono8": return image(encoding, 1, (view, at, x) => view.setUint8(at, x * 4));
+    case "rgb8":
+      return channels(encoding, [0, 1, 2], shift);
+    case "bgr8":
+      return channels(encoding, [2, 1, 0], shift);
+    case "rgba8":
+      return channels(encoding, [0, 1, 2, 3], shift);
+    case "bgra8":
+      return channels(encoding, [2, 1, 0, 3], shift);
+    case "mono8":
+      return image(encoding, 1, (view, at, x) => view.setUint8(at, x * 4));
     case "mono16":
       return image(encoding, 2, (view, at, x) => view.setUint16(at, x * 4 * 257, true));
     case "16UC1":
@@ -53,10 +63,11 @@ export function imageOf(encoding, shift = 0) {
       });
     case "bayer_rggb8":
       return image(encoding, 1, (view, at, x, y) => {
-        const channel = y % 2 === 0 ? (x % 2 === 0 ? 200 : 100) : (x % 2 === 0 ? 100 : 50);
+        const channel = y % 2 === 0 ? (x % 2 === 0 ? 200 : 100) : x % 2 === 0 ? 100 : 50;
         view.setUint8(at, channel);
       });
-    default: throw new Error(`no picture of ${encoding}`);
+    default:
+      throw new Error(`no picture of ${encoding}`);
   }
 }
 
@@ -67,15 +78,22 @@ export function seenAt(encoding, x, y, shift = 0) {
     case "rgb8":
     case "bgr8":
     case "rgba8":
-    case "bgra8": return colourAt(x, y, shift);
+    case "bgra8":
+      return colourAt(x, y, shift);
     case "mono8":
-    case "mono16": return grey(x * 4);
-    case "16UC1": return grey(Math.round((x * 255) / 63));
-    case "32FC1": return grey(x < 8 ? 0 : Math.round(((x - 8) * 255) / 55));
+    case "mono16":
+      return grey(x * 4);
+    case "16UC1":
+      return grey(Math.round((x * 255) / 63));
+    case "32FC1":
+      return grey(x < 8 ? 0 : Math.round(((x - 8) * 255) / 55));
     case "yuv422":
-    case "yuv422_yuy2": return grey(Math.min(255, Math.round(1.164 * x * 3)));
-    case "bayer_rggb8": return [200, 100, 50];
-    default: throw new Error(`no picture of ${encoding}`);
+    case "yuv422_yuy2":
+      return grey(Math.min(255, Math.round(1.164 * x * 3)));
+    case "bayer_rggb8":
+      return [200, 100, 50];
+    default:
+      throw new Error(`no picture of ${encoding}`);
   }
 }
 
@@ -108,6 +126,10 @@ export function pngOf() {
     for (let x = 0; x < WIDTH; x++) rows.set(colourAt(x, y), y * (1 + WIDTH * 3) + 1 + x * 3);
   }
   const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
-  return Buffer.concat([signature, chunk("IHDR", head), chunk("IDAT", deflateSync(rows)),
-    chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", head),
+    chunk("IDAT", deflateSync(rows)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }

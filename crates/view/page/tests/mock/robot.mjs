@@ -5,8 +5,18 @@ import { imageOf, pngOf } from "./images.mjs";
 import { cloudOf, gridOf, markersOf, pathOf, pose, scanOf, transformOf, turn } from "./places.mjs";
 import { servicesOf } from "./robot_services.mjs";
 
-const ENCODINGS = ["bgr8", "rgba8", "bgra8", "mono8", "mono16", "16UC1", "32FC1", "yuv422",
-  "yuv422_yuy2", "bayer_rggb8"];
+const ENCODINGS = [
+  "bgr8",
+  "rgba8",
+  "bgra8",
+  "mono8",
+  "mono16",
+  "16UC1",
+  "32FC1",
+  "yuv422",
+  "yuv422_yuy2",
+  "bayer_rggb8",
+];
 
 const TOPICS = {
   "/odom": "nav_msgs/msg/Odometry",
@@ -30,8 +40,19 @@ const TOPICS = {
   ...Object.fromEntries(ENCODINGS.map((each) => [`/images/${each}`, "sensor_msgs/msg/Image"])),
 };
 
-const NODES = ["/camera", "/lidar", "/localization", "/planner", "/controller", "/base_driver",
-  "/filter", "/container", "/rosbag2_player", "/rosbag2_recorder", "/teleop"];
+const NODES = [
+  "/camera",
+  "/lidar",
+  "/localization",
+  "/planner",
+  "/controller",
+  "/base_driver",
+  "/filter",
+  "/container",
+  "/rosbag2_player",
+  "/rosbag2_recorder",
+  "/teleop",
+];
 
 /** topic, publisher, subscription, transport, why */
 const EDGES = [
@@ -58,15 +79,23 @@ function figuresOf(measured) {
     const isMeasured = measured.has(name);
     const isImage = name.includes("image");
     const isBroken = name === "/cmd_vel";
-    const mismatches = isBroken ? [{
-      publisher: "/teleop", subscription: "/base_driver",
-      problem: "the publisher is best effort, the subscription wants reliable",
-      cure: "Let /teleop publish reliably, or /base_driver ask for best effort.",
-    }] : [];
+    const mismatches = isBroken
+      ? [
+          {
+            publisher: "/teleop",
+            subscription: "/base_driver",
+            problem: "the publisher is best effort, the subscription wants reliable",
+            cure: "Let /teleop publish reliably, or /base_driver ask for best effort.",
+          },
+        ]
+      : [];
     return {
-      name, types: [TOPICS[name]],
+      name,
+      types: [TOPICS[name]],
       publishers: new Set(edges.map(([, publisher]) => publisher)).size + (isBroken ? 1 : 0),
-      subscriptions: edges.length, transports, mismatches,
+      subscriptions: edges.length,
+      transports,
+      mismatches,
       rateHz: isMeasured ? (isImage ? 30 : 20) : null,
       bytesPerSecond: isMeasured ? (isImage ? 27_648_000 : 14_400) : null,
       sizeBytes: isMeasured ? (isImage ? 921_600 : 720) : null,
@@ -75,25 +104,49 @@ function figuresOf(measured) {
     };
   });
   return {
-    timeNanos: String(BigInt(Date.now()) * 1_000_000n), host: "mock", topics,
+    timeNanos: String(BigInt(Date.now()) * 1_000_000n),
+    host: "mock",
+    topics,
     edges: EDGES.map(([topic, publisher, subscription, transport, why]) => ({
-      topic, publisher, subscription, transport, why, reliability: "reliable",
+      topic,
+      publisher,
+      subscription,
+      transport,
+      why,
+      reliability: "reliable",
       durability: topic === "/map" ? "transient_local" : "volatile",
     })),
     nodes: NODES.map((name, at) => ({
-      name, pid: name === "/base_driver" ? null : 4000 + at, cpu: 0.013 * (at + 1),
-      pssBytes: 9_000_000 + at * 1_234_567, isLifecycle: name === "/filter",
+      name,
+      pid: name === "/base_driver" ? null : 4000 + at,
+      cpu: 0.013 * (at + 1),
+      pssBytes: 9_000_000 + at * 1_234_567,
+      isLifecycle: name === "/filter",
       isContainer: name === "/container",
     })),
     services: [
-      { name: "/clear_map", type: "std_srvs/srv/Empty", servers: ["/localization"],
-        clients: ["/planner"] },
-      { name: "/planner/list_parameters", type: "rcl_interfaces/srv/ListParameters",
-        servers: ["/planner"], clients: [] },
+      {
+        name: "/clear_map",
+        type: "std_srvs/srv/Empty",
+        servers: ["/localization"],
+        clients: ["/planner"],
+      },
+      {
+        name: "/planner/list_parameters",
+        type: "rcl_interfaces/srv/ListParameters",
+        servers: ["/planner"],
+        clients: [],
+      },
     ],
-    actions: [{ name: "/follow_path", type: "nav2_msgs/action/FollowPath",
-      servers: ["/controller"], clients: ["/planner"] }],
-    connections: { count: 1, sentBytesPerSecond: 250_000, droppedMessages: 0 },
+    actions: [
+      {
+        name: "/follow_path",
+        type: "nav2_msgs/action/FollowPath",
+        servers: ["/controller"],
+        clients: ["/planner"],
+      },
+    ],
+    connections: { count: 1, sentBytesPerSecond: 250_000, droppedMessages: 0, leftOutMessages: 12 },
   };
 }
 
@@ -113,16 +166,29 @@ function parametersOf(bag) {
 
 export class Robot {
   topics = TOPICS;
-  bag = { start: 1_700_000_000_000_000_000n, end: 1_700_000_060_000_000_000n, at: 0n, rate: 1,
-    isPaused: false };
+  bag = {
+    start: 1_700_000_000_000_000_000n,
+    end: 1_700_000_060_000_000_000n,
+    at: 0n,
+    rate: 1,
+    isPaused: false,
+  };
   lifecycle = { id: 1, label: "unconfigured" };
   components = new Map([[1n, "/talker"]]);
   findings = [
     { area: "shared memory", level: "ok", text: "/dev/shm has 12 GB free.", cure: null },
-    { area: "network", level: "warning", text: "The receive buffer has 212992 bytes.",
-      cure: "sysctl -w net.core.rmem_max=2147483647" },
-    { area: "discovery", level: "error", text: "Multicast does not come back on lo.",
-      cure: "ip link set lo multicast on" },
+    {
+      area: "network",
+      level: "warning",
+      text: "The receive buffer has 212992 bytes.",
+      cure: "sysctl -w net.core.rmem_max=2147483647",
+    },
+    {
+      area: "discovery",
+      level: "error",
+      text: "Multicast does not come back on lo.",
+      cure: "ip link set lo multicast on",
+    },
   ];
   timers = [];
   seconds = 0;
@@ -145,11 +211,18 @@ export class Robot {
 
   graph() {
     const topics = [...new Set(EDGES.map(([topic]) => topic))];
-    const ids = (at) => topics.map((name) =>
-      [name, [...new Set(EDGES.filter(([topic]) => topic === name).map((each) => each[at]))]]);
-    return { publishedTopics: ids(1).map(([name, publisherIds]) => ({ name, publisherIds })),
+    const ids = (at) =>
+      topics.map((name) => [
+        name,
+        [...new Set(EDGES.filter(([topic]) => topic === name).map((each) => each[at]))],
+      ]);
+    return {
+      publishedTopics: ids(1).map(([name, publisherIds]) => ({ name, publisherIds })),
       subscribedTopics: ids(2).map(([name, subscriberIds]) => ({ name, subscriberIds })),
-      advertisedServices: [], removedTopics: [], removedServices: [] };
+      advertisedServices: [],
+      removedTopics: [],
+      removedServices: [],
+    };
   }
 
   figures(measured) {
@@ -178,18 +251,32 @@ export class Robot {
     const header = { stamp, frame_id: "odom" };
     const twist = { linear: { x: 0.8, y: 0, z: 0 }, angular: { x: 0, y: 0, z: 0.4 } };
     const covariance = new Float64Array(36);
-    server.publish("/odom", { header, child_frame_id: "base_link",
-      pose: { pose: place, covariance }, twist: { twist, covariance } });
-    server.publish("/tf", { transforms: [
-      transformOf(Date.now() / 1000, "map", "odom", pose(0.1, 0, 0, 0.02)),
-      transformOf(Date.now() / 1000, "odom", "base_link", place),
-    ] });
+    server.publish("/odom", {
+      header,
+      child_frame_id: "base_link",
+      pose: { pose: place, covariance },
+      twist: { twist, covariance },
+    });
+    server.publish("/tf", {
+      transforms: [
+        transformOf(Date.now() / 1000, "map", "odom", pose(0.1, 0, 0, 0.02)),
+        transformOf(Date.now() / 1000, "odom", "base_link", place),
+      ],
+    });
     server.publish("/cmd_vel", twist);
-    server.publish("/imu", { header: { stamp, frame_id: "base_link" }, orientation: turn(angle),
+    server.publish("/imu", {
+      header: { stamp, frame_id: "base_link" },
+      orientation: turn(angle),
       angular_velocity: { x: 0, y: 0, z: 0.4 },
-      linear_acceleration: { x: Math.sin(seconds * 3), y: Math.cos(seconds * 2), z: 9.81 } });
-    server.publish("/joint_states", { header, name: ["left", "right"],
-      position: [seconds % 6.28, (seconds * 1.2) % 6.28], velocity: [1, 1.2], effort: [] });
+      linear_acceleration: { x: Math.sin(seconds * 3), y: Math.cos(seconds * 2), z: 9.81 },
+    });
+    server.publish("/joint_states", {
+      header,
+      name: ["left", "right"],
+      position: [seconds % 6.28, (seconds * 1.2) % 6.28],
+      velocity: [1, 1.2],
+      effort: [],
+    });
     if (this.bag.isPaused) return;
     this.bag.at += BigInt(Math.round(50_000_000 * this.bag.rate));
     if (this.bag.at > this.bag.end) this.bag.at = this.bag.start;
@@ -205,8 +292,11 @@ export class Robot {
     for (const each of ENCODINGS) {
       server.publish(`/images/${each}`, { header: at("camera_link"), ...imageOf(each) });
     }
-    server.publish("/camera/compressed", { header: at("camera_link"), format: "png",
-      data: new Uint8Array(pngOf()) });
+    server.publish("/camera/compressed", {
+      header: at("camera_link"),
+      format: "png",
+      data: new Uint8Array(pngOf()),
+    });
     server.publish("/scan", scanOf(at("laser")));
     server.publish("/points", cloudOf(at("laser"), seconds));
   }
@@ -215,14 +305,22 @@ export class Robot {
     const { server, seconds } = this;
     const header = { stamp: stampOf(Date.now() / 1000), frame_id: "map" };
     server.publish("/plan", pathOf(header));
-    server.publish("/particles", { header, poses: [0, 1, 2, 3, 4].map((each) =>
-      pose(-2 + each * 0.3, -2, 0, each)) });
+    server.publish("/particles", {
+      header,
+      poses: [0, 1, 2, 3, 4].map((each) => pose(-2 + each * 0.3, -2, 0, each)),
+    });
     server.publish("/goal_pose", { header, pose: pose(3, 3, 0, 0.8) });
     server.publish("/markers", markersOf(header));
     server.publish("/chatter", { data: `hello ${seconds.toFixed(1)}` });
     const level = [10, 20, 20, 30, 40][Math.floor(seconds * 2) % 5];
-    server.publish("/rosout", { stamp: header.stamp, level, name: ["camera", "planner"][
-      Math.floor(seconds) % 2], msg: `Turn at ${seconds.toFixed(1)} s`, file: "drive.rs",
-    function: "turn", line: 42 });
+    server.publish("/rosout", {
+      stamp: header.stamp,
+      level,
+      name: ["camera", "planner"][Math.floor(seconds) % 2],
+      msg: `Turn at ${seconds.toFixed(1)} s`,
+      file: "drive.rs",
+      function: "turn",
+      line: 42,
+    });
   }
 }

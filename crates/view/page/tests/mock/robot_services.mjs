@@ -11,42 +11,66 @@ const TRANSITIONS = [
 function lifecycleOf(robot) {
   const state = (label) => ({ id: STATES[label], label });
   return {
-    "/filter/get_state": { type: "lifecycle_msgs/srv/GetState",
-      answer: () => ({ current_state: robot.lifecycle }) },
-    "/filter/get_available_transitions": { type: "lifecycle_msgs/srv/GetAvailableTransitions",
-      answer: () => ({ available_transitions: TRANSITIONS.map(([id, label, start, goal]) =>
-        ({ transition: { id, label }, start_state: state(start), goal_state: state(goal) })) }) },
-    "/filter/change_state": { type: "lifecycle_msgs/srv/ChangeState",
+    "/filter/get_state": {
+      type: "lifecycle_msgs/srv/GetState",
+      answer: () => ({ current_state: robot.lifecycle }),
+    },
+    "/filter/get_available_transitions": {
+      type: "lifecycle_msgs/srv/GetAvailableTransitions",
+      answer: () => ({
+        available_transitions: TRANSITIONS.map(([id, label, start, goal]) => ({
+          transition: { id, label },
+          start_state: state(start),
+          goal_state: state(goal),
+        })),
+      }),
+    },
+    "/filter/change_state": {
+      type: "lifecycle_msgs/srv/ChangeState",
       answer: ({ transition }) => {
-        const found = TRANSITIONS.find(([id, , start]) =>
-          id === transition.id && start === robot.lifecycle.label);
+        const found = TRANSITIONS.find(
+          ([id, , start]) => id === transition.id && start === robot.lifecycle.label,
+        );
         if (found !== undefined) robot.lifecycle = state(found[3]);
         return { success: found !== undefined };
-      } },
+      },
+    },
   };
 }
 
 function containerOf(robot) {
   let next = 2n;
   return {
-    "/container/_container/list_nodes": { type: "composition_interfaces/srv/ListNodes",
-      answer: () => ({ full_node_names: [...robot.components.values()],
-        unique_ids: BigUint64Array.from(robot.components.keys()) }) },
-    "/container/_container/load_node": { type: "composition_interfaces/srv/LoadNode",
+    "/container/_container/list_nodes": {
+      type: "composition_interfaces/srv/ListNodes",
+      answer: () => ({
+        full_node_names: [...robot.components.values()],
+        unique_ids: BigUint64Array.from(robot.components.keys()),
+      }),
+    },
+    "/container/_container/load_node": {
+      type: "composition_interfaces/srv/LoadNode",
       answer: ({ plugin_name, node_name }) => {
         if (plugin_name !== "demo::Talker") {
-          return { success: false, error_message: `no plugin ${plugin_name}`, full_node_name: "",
-            unique_id: 0n };
+          return {
+            success: false,
+            error_message: `no plugin ${plugin_name}`,
+            full_node_name: "",
+            unique_id: 0n,
+          };
         }
         const name = `/${node_name || "talker"}`;
         robot.components.set(next, name);
         return { success: true, error_message: "", full_node_name: name, unique_id: next++ };
-      } },
-    "/container/_container/unload_node": { type: "composition_interfaces/srv/UnloadNode",
+      },
+    },
+    "/container/_container/unload_node": {
+      type: "composition_interfaces/srv/UnloadNode",
       answer: ({ unique_id }) => {
         const success = robot.components.delete(unique_id);
         return { success, error_message: success ? "" : "no such component" };
-      } },
+      },
+    },
   };
 }
 
@@ -59,19 +83,29 @@ function playerOf({ bag }) {
   return {
     "/rosbag2_player/pause": { type: type("Pause"), answer: pause(true) },
     "/rosbag2_player/resume": { type: type("Resume"), answer: pause(false) },
-    "/rosbag2_player/is_paused": { type: type("IsPaused"),
-      answer: () => ({ paused: bag.isPaused }) },
+    "/rosbag2_player/is_paused": {
+      type: type("IsPaused"),
+      answer: () => ({ paused: bag.isPaused }),
+    },
     "/rosbag2_player/get_rate": { type: type("GetRate"), answer: () => ({ rate: bag.rate }) },
-    "/rosbag2_player/set_rate": { type: type("SetRate"), answer: ({ rate }) => {
-      bag.rate = rate;
-      return { success: true };
-    } },
-    "/rosbag2_player/play_next": { type: type("PlayNext"), answer: () =>
-      ({ success: bag.isPaused }) },
-    "/rosbag2_player/seek": { type: type("Seek"), answer: ({ time }) => {
-      bag.at = BigInt(time.sec) * 1_000_000_000n + BigInt(time.nanosec);
-      return { success: true };
-    } },
+    "/rosbag2_player/set_rate": {
+      type: type("SetRate"),
+      answer: ({ rate }) => {
+        bag.rate = rate;
+        return { success: true };
+      },
+    },
+    "/rosbag2_player/play_next": {
+      type: type("PlayNext"),
+      answer: () => ({ success: bag.isPaused }),
+    },
+    "/rosbag2_player/seek": {
+      type: type("Seek"),
+      answer: ({ time }) => {
+        bag.at = BigInt(time.sec) * 1_000_000_000n + BigInt(time.nanosec);
+        return { success: true };
+      },
+    },
   };
 }
 
@@ -85,27 +119,45 @@ function recorderOf() {
   return {
     "/rosbag2_recorder/pause": { type: type("Pause"), answer: pause(true) },
     "/rosbag2_recorder/resume": { type: type("Resume"), answer: pause(false) },
-    "/rosbag2_recorder/is_paused": { type: type("IsPaused"),
-      answer: () => ({ paused: isPaused }) },
+    "/rosbag2_recorder/is_paused": { type: type("IsPaused"), answer: () => ({ paused: isPaused }) },
     "/rosbag2_recorder/split_bagfile": { type: type("SplitBagfile"), answer: () => ({}) },
     "/rosbag2_recorder/stop": { type: type("Stop"), answer: () => ({}) },
-    "/rosbag2_recorder/record": { type: type("Record"), answer: ({ uri }) => uri === "taken"
-      ? { return_code: 1, error_string: "the folder exists" }
-      : { return_code: 0, error_string: "" } },
+    "/rosbag2_recorder/record": {
+      type: type("Record"),
+      answer: ({ uri }) =>
+        uri === "taken"
+          ? { return_code: 1, error_string: "the folder exists" }
+          : { return_code: 0, error_string: "" },
+    },
   };
 }
 
 export function servicesOf(robot) {
   return {
-    ...lifecycleOf(robot), ...containerOf(robot), ...playerOf(robot), ...recorderOf(),
-    "/camera/set_logger_levels": { type: "rcl_interfaces/srv/SetLoggerLevels",
-      answer: ({ levels }) => ({ results: levels.map(() => ({ successful: true, reason: "" })) }) },
-    "/camera/describe_parameters": { type: "rcl_interfaces/srv/DescribeParameters",
-      answer: ({ names }) => ({ descriptors: names.map((name) => ({ name, type: 0,
-        description: name === "exposure" ? "Milliseconds per picture" : "",
-        additional_constraints: "", read_only: name === "frame_id", dynamic_typing: false,
-        integer_range: [], floating_point_range: name === "exposure"
-          ? [{ from_value: 0, to_value: 100, step: 0 }] : [] })) }) },
+    ...lifecycleOf(robot),
+    ...containerOf(robot),
+    ...playerOf(robot),
+    ...recorderOf(),
+    "/camera/set_logger_levels": {
+      type: "rcl_interfaces/srv/SetLoggerLevels",
+      answer: ({ levels }) => ({ results: levels.map(() => ({ successful: true, reason: "" })) }),
+    },
+    "/camera/describe_parameters": {
+      type: "rcl_interfaces/srv/DescribeParameters",
+      answer: ({ names }) => ({
+        descriptors: names.map((name) => ({
+          name,
+          type: 0,
+          description: name === "exposure" ? "Milliseconds per picture" : "",
+          additional_constraints: "",
+          read_only: name === "frame_id",
+          dynamic_typing: false,
+          integer_range: [],
+          floating_point_range:
+            name === "exposure" ? [{ from_value: 0, to_value: 100, step: 0 }] : [],
+        })),
+      }),
+    },
     "/clear_map": { type: "std_srvs/srv/Empty", answer: () => ({}) },
   };
 }

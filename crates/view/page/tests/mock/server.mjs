@@ -10,7 +10,8 @@ import { messageSchema, readerOf, serviceSchemas, writerOf } from "./definitions
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
   "connect-src 'self' ws: wss:; img-src 'self' data: blob:";
 
 export class MockServer {
@@ -20,6 +21,8 @@ export class MockServer {
   channels = new Map();
   services = new Map();
   allowsChanges = true;
+  /** A sentence with which every request is refused. */
+  refusal = null;
 
   constructor(system) {
     this.system = system;
@@ -39,8 +42,12 @@ export class MockServer {
   addService(name, { type, answer }) {
     const id = this.services.size + 1;
     const [request, response] = serviceSchemas(type);
-    const form = (schema) =>
-      ({ encoding: "cdr", schemaEncoding: "ros2msg", schemaName: type, schema });
+    const form = (schema) => ({
+      encoding: "cdr",
+      schemaEncoding: "ros2msg",
+      schemaName: type,
+      schema,
+    });
     this.services.set(id, {
       info: { id, name, type, request: form(request), response: form(response) },
       answer,
@@ -53,6 +60,7 @@ export class MockServer {
     this.http = createServer((request, response) => void this.serveFile(request, response));
     this.sockets = new WebSocketServer({
       server: this.http,
+      verifyClient: () => this.refusal === null,
       handleProtocols: (offered) => (offered.has("feros.view.v1") ? "feros.view.v1" : false),
     });
     this.sockets.on("connection", (socket) => this.welcome(socket));
@@ -102,12 +110,19 @@ export class MockServer {
 
   /** Topics that are subscribed to at the moment, with the rates that were asked for. */
   get subscribed() {
-    const entries = [...this.connections].flatMap(({ subscriptions }) => [...subscriptions.values()]);
-    return new Map(entries.map(({ channelId, maxRateHz }) =>
-      [this.channels.get(channelId).info.topic, maxRateHz ?? null]));
+    const entries = [...this.connections].flatMap(({ subscriptions }) => [
+      ...subscriptions.values(),
+    ]);
+    return new Map(
+      entries.map(({ channelId, maxRateHz }) => [
+        this.channels.get(channelId).info.topic,
+        maxRateHz ?? null,
+      ]),
+    );
   }
 
   async serveFile(request, response) {
+    if (this.refusal !== null) return response.writeHead(401).end(this.refusal);
     const path = new URL(request.url, "http://localhost").pathname;
     const name = path === "/" ? "index.html" : path.slice(1);
     try {
@@ -115,15 +130,19 @@ export class MockServer {
       const body = await readFile(join(DIST, name));
       const type = TYPES[extname(name)] ?? "text/plain";
       response.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
-      response.end(body);
+      return response.end(body);
     } catch {
-      response.writeHead(404).end();
+      return response.writeHead(404).end();
     }
   }
 
   welcome(socket) {
     const connection = {
-      socket, subscriptions: new Map(), measured: new Set(), hasFigures: false, hasGraph: false,
+      socket,
+      subscriptions: new Map(),
+      measured: new Set(),
+      hasFigures: false,
+      hasGraph: false,
     };
     this.connections.add(connection);
     socket.on("close", () => this.connections.delete(connection));
@@ -142,7 +161,10 @@ export class MockServer {
     });
     send({ op: "advertise", channels: [...this.channels.values()].map(({ info }) => info) });
     if (!this.allowsChanges) return;
-    send({ op: "advertiseServices", services: [...this.services.values()].map((each) => each.info) });
+    send({
+      op: "advertiseServices",
+      services: [...this.services.values()].map((each) => each.info),
+    });
   }
 
   take(connection, text) {
@@ -170,8 +192,13 @@ export class MockServer {
         send({ op: "connectionGraphUpdate", ...this.system.graph() });
         break;
       case "getParameters":
-        send({ op: "parameterValues", id: text.id, parameters: [...parameters.values()].filter(
-          ({ name }) => text.parameterNames.length === 0 || text.parameterNames.includes(name)) });
+        send({
+          op: "parameterValues",
+          id: text.id,
+          parameters: [...parameters.values()].filter(
+            ({ name }) => text.parameterNames.length === 0 || text.parameterNames.includes(name),
+          ),
+        });
         break;
       case "setParameters":
         for (const each of text.parameters) this.system.setParameter(each);

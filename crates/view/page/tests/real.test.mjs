@@ -1,0 +1,192 @@
+// The page on the real server: FEROS_COMMAND names the command `feros`; without it the test is
+// skipped. The page is the one of dist/, whichever the command has within itself.
+
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { hashOf, Session } from "./session.mjs";
+
+const FEROS = process.env.FEROS_COMMAND;
+const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
+const TYPES = { "": "text/html", "app.js": "text/javascript", "app.css": "text/css" };
+const ENVIRONMENT = {
+  ...process.env,
+  ROS_DOMAIN_ID: String(120 + (process.pid % 100)),
+  ROS_AUTOMATIC_DISCOVERY_RANGE: "LOCALHOST",
+};
+const IMAGE =
+  "{header: {frame_id: base}, height: 2, width: 2, encoding: rgb8, step: 6, " +
+  "data: [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7]}";
+
+/** Commands that run beside the test, and end with it, each before the next is asked to. */
+class Commands {
+  running = [];
+
+  start(...words) {
+    const child = spawn(FEROS, words, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "ignore"] });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    this.running.push({ child, ended });
+    return child;
+  }
+
+  publish(topic, type, values, ...rest) {
+    this.start("topic", "pub", "-r", "10", topic, type, values, ...rest).stdout.resume();
+  }
+
+  async view(...words) {
+    const child = this.start("view", "--port", "0", "--no-open", ...words);
+    let text = "";
+    for await (const part of child.stdout) {
+      text += part;
+      const address = text.match(/http:\S+/)?.[0];
+      if (address !== undefined) {
+        child.stdout.resume();
+        return address;
+      }
+    }
+    throw new Error(`feros view ended: ${text}`);
+  }
+
+  async end() {
+    for (const { child, ended } of this.running.reverse()) {
+      child.kill("SIGINT");
+      await ended;
+    }
+    this.running = [];
+  }
+}
+
+/** The page of dist/ from the address of the real server, which has the socket. */
+async function openPage(t, address, layout) {
+  const session = await Session.start(t, { isStill: true });
+  const { page } = session;
+  await page.setRequestInterception(true);
+  page.on("request", async (request) => {
+    const name = new URL(request.url()).pathname.slice(1);
+    if (!request.url().startsWith(address) || TYPES[name] === undefined) return request.continue();
+    const body = await readFile(DIST + (name || "index.html"));
+    return request.respond({ contentType: TYPES[name], body });
+  });
+  await page.goto(address + hashOf(layout));
+  return session;
+}
+
+test(
+  "the real server shows a system and steers it",
+  { skip: !FEROS && "no FEROS_COMMAND" },
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
+    const commands = new Commands();
+    t.after(async () => {
+      await commands.end();
+      await rm(folder, { recursive: true });
+    });
+    commands.publish("/image", "sensor_msgs/msg/Image", IMAGE);
+    commands.publish("/imu", "sensor_msgs/msg/Imu", "{linear_acceleration: {x: 1.5}}");
+    commands.publish("/cmd", "geometry_msgs/msg/Twist", "{}", "--qos-reliability", "best_effort");
+    commands.start("topic", "echo", "/cmd", "--qos-reliability", "reliable").stdout.resume();
+    commands.start("container").stdout.resume();
+    commands.start("bag", "record", "-o", join(folder, "bag"), "/imu").stdout.resume();
+    const address = await commands.view("--allow-changes");
+    const layout = {
+      messages: {
+        p: [
+          { k: "image", t: "/image" },
+          { k: "tree", t: "/imu" },
+        ],
+      },
+    };
+    const session = await openPage(t, address, layout);
+    const { page } = session;
+
+    await session.untilText(".edge text", "shared memory");
+    await session.untilText(".edge text", "✕ mismatch");
+    await session.untilText(".details .mismatch", "Cure:");
+    await session.until("it is measured", () =>
+      /^\d+\.\d Hz/.test(document.querySelector('[data-id="topic /imu"] .words').textContent),
+    );
+
+    await session.click('[role="tab"]', "Messages");
+    await session.untilText(".tree", "linear_acceleration");
+    await session.untilText(".image p", "2×2 rgb8");
+    const pixels = await page.$eval(".image canvas", (each) => [
+      ...each.getContext("2d").getImageData(0, 0, 2, 2).data,
+    ]);
+    assert.deepEqual(pixels, [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 9, 8, 7, 255]);
+
+    await session.click('[role="tab"]', "Parameters");
+    const row = '[data-name="/ComponentManager.use_sim_time"]';
+    await session.click("summary", "/ComponentManager");
+    await session.untilText(".description", "Start the ~/get_type_description service");
+    await page.click(`${row} input`);
+    await session.untilText(`${row} .outcome`, "✓ set");
+    const { stdout } = await promisify(execFile)(
+      FEROS,
+      ["param", "get", "/ComponentManager", "use_sim_time"],
+      { env: ENVIRONMENT },
+    );
+    assert.match(stdout, /true/i);
+
+    await session.click('[role="tab"]', "Nodes");
+    await session.click(".nodes .link", "/ComponentManager");
+    await session.untilText(".components-list", "Nothing is loaded.");
+
+    await session.click('[role="tab"]', "Bags");
+    await session.untilText(".recorder .state", "recording");
+    await session.click(".recorder button", "Pause");
+    await session.untilText(".recorder .state", "paused");
+
+    await session.click('[role="tab"]', "Doctor");
+    await session.untilText(".findings", "ok");
+    assert.deepEqual(session.errors, []);
+  },
+);
+
+test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
+  const commands = new Commands();
+  t.after(async () => {
+    await commands.end();
+    await rm(folder, { recursive: true });
+  });
+  const bag = join(folder, "bag");
+  commands.publish("/imu", "sensor_msgs/msg/Imu", "{linear_acceleration: {x: 1.5}}");
+  const recorder = commands.start("bag", "record", "-o", bag, "/imu");
+  recorder.stdout.resume();
+  await new Promise((resolve) => setTimeout(resolve, 6000));
+  await commands.end();
+  commands.start("bag", "play", bag, "--loop", "--clock").stdout.resume();
+  const address = await commands.view("--allow-changes");
+  const session = await openPage(t, address, { tab: "bags" });
+  const { page } = session;
+  await session.untilText(".player .position", "of");
+  const position = () => page.$eval(".player .position", (each) => each.textContent);
+  const first = await position();
+  await session.until(
+    "it plays",
+    (old) => document.querySelector(".player .position").textContent !== old,
+    first,
+  );
+  await session.click(".player button", "Pause");
+  await session.untilText(".player button", "Play");
+  await session.click(".player button", "Next message");
+  await session.untilText(".player .outcome", "✓ play next");
+  await session.until(
+    "there is something to scrub",
+    () => !document.querySelector(".player input[type=range]").disabled,
+  );
+  await page.$eval(".player input[type=range]", (each) => {
+    each.value = "0";
+    each.dispatchEvent(new Event("input"));
+    each.dispatchEvent(new Event("change"));
+  });
+  await session.untilText(".player .outcome", "✓ seek");
+  await session.click(".player button", "Play");
+  await session.untilText(".player .outcome", "✓ resume");
+  assert.deepEqual(session.errors, []);
+});
