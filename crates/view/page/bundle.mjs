@@ -7,6 +7,12 @@ import { join } from "node:path";
 const out = process.argv[2];
 if (out === undefined) throw new Error("Usage: node bundle.mjs FOLDER");
 
+/** What packages have within their own files, which esbuild cannot see. */
+const WITHIN = {
+  "@dagrejs/dagre": ["@dagrejs/graphlib"],
+  "@foxglove/rosmsg": ["md5-typescript", "nearley"],
+};
+
 /** Packages whose files are in the bundle, by the paths that esbuild read. */
 function packagesOf(metafile) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
@@ -14,7 +20,7 @@ function packagesOf(metafile) {
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
     .map(([path]) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1])
     .filter((name) => name !== undefined);
-  return [...new Set(names)].sort();
+  return [...new Set(names.flatMap((name) => [name, ...(WITHIN[name] ?? [])]))].sort();
 }
 
 async function licenceOf(name) {

@@ -1,4 +1,4 @@
-// The pictures of the documentation: those in docs/figures show the page as it is. With
+// The pictures of the documentation: README and book show the page as it is. With
 // FEROS_PICTURES=write they are made anew, else they are compared with what the page shows.
 
 import assert from "node:assert/strict";
@@ -8,7 +8,10 @@ import { fileURLToPath } from "node:url";
 import { PNG } from "pngjs";
 import { Session } from "./session.mjs";
 
-const FIGURES = fileURLToPath(new URL("../../../../docs/figures/", import.meta.url));
+/** The README's pictures, and the same ones where mdBook finds them. */
+const FOLDERS = ["figures/", "book/pages/"].map((folder) =>
+  fileURLToPath(new URL(`../../../../docs/${folder}`, import.meta.url)),
+);
 const IS_WRITING = process.env.FEROS_PICTURES === "write";
 const MOST_BYTES = 200_000;
 /** Part of the pixels that may differ: times of day, and how letters are drawn elsewhere. */
@@ -30,9 +33,14 @@ function different(one, other) {
 async function settle(name, page) {
   const bytes = Buffer.from(await page.screenshot());
   assert.ok(bytes.length < MOST_BYTES, `${name} has ${bytes.length} bytes`);
-  if (IS_WRITING) return writeFile(FIGURES + name, bytes);
-  const kept = PNG.sync.read(await readFile(FIGURES + name));
-  const part = different(kept, PNG.sync.read(bytes));
+  const paths = FOLDERS.map((folder) => folder + name);
+  if (IS_WRITING) {
+    await Promise.all(paths.map((path) => writeFile(path, bytes)));
+    return;
+  }
+  const [kept, copy] = await Promise.all(paths.map((path) => readFile(path)));
+  assert.ok(kept.equals(copy), `README and book have different pictures: ${name}`);
+  const part = different(PNG.sync.read(kept), PNG.sync.read(bytes));
   const advice = "look at the page, then run the tests with FEROS_PICTURES=write";
   assert.ok(part <= MOST_DIFFERENT, `${(part * 100).toFixed(1)} % of ${name} differ: ${advice}`);
 }

@@ -137,10 +137,17 @@ export class Session {
     return handle.asElement();
   }
 
+  /** Presses it; once more where the page has just made it anew. */
   async click(selector, words) {
-    const element = await this.find(selector, words);
-    await element.evaluate((each) => each.scrollIntoView({ block: "center" }));
-    await element.click();
+    for (let left = 4; ; left--) {
+      const element = await this.find(selector, words);
+      try {
+        await element.evaluate((each) => each.scrollIntoView({ block: "center" }));
+        return await element.click();
+      } catch (error) {
+        if (left === 0 || !/detached|not clickable|not an Element/.test(error.message)) throw error;
+      }
+    }
   }
 
   async text(selector) {

@@ -75,7 +75,7 @@ export interface EdgeFigures {
 export interface NodeFigures {
   name: string;
   pid: number | null;
-  /** Percent of one core. */
+  /** Parts of one processor: 0.035 is 3.5 %. */
   cpu: number | null;
   pssBytes: number | null;
   isLifecycle: boolean;

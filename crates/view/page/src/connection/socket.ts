@@ -27,7 +27,9 @@ export class Socket {
     private readonly whyRefused: () => Promise<string>,
   ) {}
 
+  /** Tries now; does nothing where there is a connection, or one in the making. */
   connect(): void {
+    if (this.socket !== null) return;
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     this.enter({ kind: "connecting" });

@@ -148,7 +148,7 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
 }
 
 function cpuText(cpu: number | null | undefined): string | null {
-  return cpu === null || cpu === undefined ? null : `${cpu.toFixed(1)} % of a core`;
+  return cpu === null || cpu === undefined ? null : `${(cpu * 100).toFixed(1)} % of a core`;
 }
 
 function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLElement {

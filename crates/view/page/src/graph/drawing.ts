@@ -156,7 +156,9 @@ function wordsOf({ kind, topic, call, node }: Box): string {
 
 function nodeWords(node: NodeFigures | undefined): string {
   if (node === undefined || node.pid === null) return "elsewhere";
-  return node.cpu === null ? `process ${node.pid}` : `${node.pid} · ${node.cpu.toFixed(0)} %`;
+  return node.cpu === null
+    ? `process ${node.pid}`
+    : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
 }
 
 /** Short lines: which way, how well, and with which QoS. */

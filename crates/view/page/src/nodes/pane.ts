@@ -121,7 +121,7 @@ export class NodesPane {
     const cells = [
       kind.join(", "),
       node.pid === null ? "elsewhere" : String(node.pid),
-      node.cpu === null ? "" : `${node.cpu.toFixed(1)} %`,
+      node.cpu === null ? "" : `${(node.cpu * 100).toFixed(1)} %`,
       node.pssBytes === null ? "" : bytes(node.pssBytes),
     ];
     cells.forEach((text, at) => setText(row.children[at + 1]!, text));

@@ -119,7 +119,7 @@ function figuresOf(measured) {
     nodes: NODES.map((name, at) => ({
       name,
       pid: name === "/base_driver" ? null : 4000 + at,
-      cpu: 1.3 * (at + 1),
+      cpu: 0.013 * (at + 1),
       pssBytes: 9_000_000 + at * 1_234_567,
       isLifecycle: name === "/filter",
       isContainer: name === "/container",
