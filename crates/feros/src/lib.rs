@@ -119,10 +119,10 @@ pub use rate::Rate;
 pub use service::{
     GenericService, Responder, SerializedResponder, Service, ServiceCallback, ServiceOptions,
 };
-pub use service_introspection::ServiceIntrospectionState;
+pub use service_introspection::{CallId, ServiceIntrospectionState};
 pub use subscription::{
-    ContentFilterOptions, Dispatch, GenericSubscription, SetContentFilterError, Subscription,
-    SubscriptionCallback, SubscriptionOptions,
+    ContentFilterOptions, Dispatch, GenericSubscription, SerializedFilter, SerializedFilterError,
+    SetContentFilterError, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 

@@ -48,12 +48,13 @@ pub(crate) struct EventPublisher<S: ServiceType> {
     failed: FailureCounter,
 }
 
-/// Which call an event is about: the same for the client and the server.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CallId {
+/// Which call an event of introspection is about: the same for the client and the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallId {
     /// The endpoint by which the client receives responses: what `rmw_get_gid_for_client` says.
-    pub(crate) client: Gid,
-    pub(crate) sequence_number: i64,
+    pub client: Gid,
+    /// The client's number of the call.
+    pub sequence_number: i64,
 }
 
 /// The events of a service whose messages are at hand as bytes, whatever their types are.

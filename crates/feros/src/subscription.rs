@@ -7,7 +7,9 @@ mod receiver;
 mod turns;
 
 pub use callback::SubscriptionCallback;
-pub use content_filter::{ContentFilterOptions, SetContentFilterError};
+pub use content_filter::{
+    ContentFilterOptions, SerializedFilter, SerializedFilterError, SetContentFilterError,
+};
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -34,7 +36,6 @@ use crate::qos_overrides::QosOverrides;
 use crate::subscription::turns::Turns;
 use crate::topic_statistics::{Collector, TopicStatistics, TopicStatisticsOptions};
 use crate::wait_error::WaitError;
-use content_filter::Filter;
 use receiver::Receiver;
 
 /// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
@@ -161,7 +162,7 @@ impl From<usize> for SubscriptionOptions {
 #[must_use = "a subscription ends when it is dropped"]
 pub struct Subscription<M> {
     untyped: GenericSubscription,
-    filter: Option<Arc<Filter>>,
+    filter: Option<Arc<SerializedFilter>>,
     message: PhantomData<fn() -> M>,
 }
 
@@ -172,7 +173,7 @@ impl<M: Message> Subscription<M> {
         mut options: SubscriptionOptions,
         mut callback: C,
     ) -> Result<Self, CreateError> {
-        let filter = options.content_filter.take().map(Filter::new::<M>).transpose();
+        let filter = options.content_filter.take().map(SerializedFilter::of::<M>).transpose();
         let filter = filter.map_err(|reason| no_filter(node, topic, reason))?.map(Arc::new);
         let filtering = filter.clone();
         let deliver = move |message: Received<Content<M>>| match &filtering {

@@ -15,7 +15,7 @@ use crate::detached::Detached;
 use crate::error::{FerosError, call_error, error, publish_error, wait_error};
 use crate::message::{MessageType, decode};
 use crate::qos::{self, QosTuple};
-use crate::service::{ServiceTypes, identity};
+use crate::service::{CallTuple, ServiceTypes, call_tuple, identity};
 use crate::waiting::{SLICE, duration, wait_in_slices};
 use crate::wakeups::Wakeups;
 
@@ -145,18 +145,19 @@ impl Client {
     }
 
     /// Sends a request; the executor of the node calls `callback` with the response and `None`, or
-    /// with `None` and an exception.
-    fn call_with_callback(
+    /// with `None` and an exception. Returns what events of introspection name the call by.
+    fn call_with_callback<'py>(
         &self,
-        py: Python<'_>,
-        request: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        request: &Bound<'py, PyAny>,
         callback: Py<PyAny>,
-    ) -> PyResult<()> {
+    ) -> PyResult<CallTuple<'py>> {
         let condition = self.condition(py)?;
         let future = self.send(py, request)?;
+        let call = call_tuple(py, future.call_id());
         self.completions.calls.lock().push((future, callback));
         condition.trigger(); // the first look leaves the waker
-        Ok(())
+        Ok(call)
     }
 
     #[getter]

@@ -21,7 +21,7 @@ use crate::parameter::Parameters;
 use crate::publisher::Publisher;
 use crate::qos::{self, QosTuple};
 use crate::service::Service;
-use crate::subscription::{Inbox, Subscription, SubscriptionArguments};
+use crate::subscription::{FilterTuple, Inbox, Subscription, SubscriptionArguments};
 use crate::timer::{GuardCondition, Timer};
 use crate::waiting::wait_in_slices;
 
@@ -89,7 +89,8 @@ impl Node {
     }
 
     #[pyo3(signature = (message_type, topic, qos, callback, *, with_info=false, raw=false,
-        views=true, max_pinned=8, schedule=None, on_event=None, ignore_local=false))]
+        views=true, max_pinned=8, schedule=None, on_event=None, ignore_local=false,
+        content_filter=None))]
     #[allow(clippy::too_many_arguments, reason = "named in Python")]
     fn create_subscription(
         &self,
@@ -105,6 +106,7 @@ impl Node {
         schedule: Option<Schedule>,
         on_event: Option<Py<PyAny>>,
         ignore_local: bool,
+        content_filter: Option<FilterTuple>,
     ) -> PyResult<Subscription> {
         let arguments = SubscriptionArguments {
             message_type,
@@ -116,6 +118,7 @@ impl Node {
             schedule,
             on_event,
             ignore_local,
+            content_filter,
         };
         Subscription::new(py, self.as_owner(), arguments, callback, with_info)
     }
@@ -144,6 +147,7 @@ impl Node {
             schedule: None,
             on_event: None,
             ignore_local: false,
+            content_filter: None,
         };
         Inbox::new(py, self.as_owner(), arguments, depth)
     }

@@ -2,7 +2,7 @@
 
 use feros::rmw::FailureCounter;
 use feros::{
-    GenericService, QosProfile, SerializedMessage, SerializedResponder, ServiceIdentity,
+    CallId, GenericService, QosProfile, SerializedMessage, SerializedResponder, ServiceIdentity,
     ServiceOptions,
 };
 use feros_sync::Mutex;
@@ -18,6 +18,13 @@ use crate::qos::{self, QosTuple};
 
 /// The name of a service type, and the types of its two messages.
 pub(crate) type ServiceTypes<'a> = (&'a str, Py<MessageType>, Py<MessageType>);
+
+/// The client of a call, and its number there.
+pub(crate) type CallTuple<'py> = (Bound<'py, PyBytes>, i64);
+
+pub(crate) fn call_tuple(py: Python<'_>, call: CallId) -> CallTuple<'_> {
+    (PyBytes::new(py, &call.client.0), call.sequence_number)
+}
 
 /// What endpoints of these types announce.
 pub(crate) fn identity(types: &ServiceTypes<'_>) -> ServiceIdentity {
@@ -107,6 +114,13 @@ impl Responder {
             return Err(FerosError::new_err("the request was answered already"));
         };
         py.detach(|| responder.send(&bytes)).map_err(publish_error)
+    }
+
+    /// What events of introspection name the call by; `None` once it was answered.
+    #[getter]
+    fn call_id<'py>(&self, py: Python<'py>) -> Option<CallTuple<'py>> {
+        let responder = self.responder.lock();
+        responder.as_ref().map(|responder| call_tuple(py, responder.call_id()))
     }
 
     /// Which request it answers: the client, and the number of the request at its client.

@@ -1,13 +1,14 @@
 //! Subscriptions: with a callback, or with an inbox from which messages are taken.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::SystemTime;
 
 use feros::rmw::FailureCounter;
 use feros::{
-    GenericSubscription, MessageInfo as Info, QosProfile, SerializedMessage, SubscriptionOptions,
+    ContentFilterOptions, GenericSubscription, MessageInfo as Info, QosProfile, SerializedFilter,
+    SerializedMessage, SubscriptionOptions,
 };
 use feros_sync::Mutex;
 use pyo3::IntoPyObjectExt;
@@ -37,6 +38,7 @@ pub(crate) struct SubscriptionArguments<'a> {
     pub(crate) schedule: Option<Schedule>,
     pub(crate) on_event: Option<Py<PyAny>>,
     pub(crate) ignore_local: bool,
+    pub(crate) content_filter: Option<FilterTuple>,
 }
 
 impl SubscriptionArguments<'_> {
@@ -61,8 +63,13 @@ impl SubscriptionArguments<'_> {
     }
 }
 
+/// An expression as DDS has it, and what `%0` and its siblings stand for.
+pub(crate) type FilterTuple = (String, Vec<String>);
+
 /// Makes messages of what came.
 struct Opener {
+    /// Which messages are wanted, once somebody said so.
+    filter: OnceLock<SerializedFilter>,
     topic: String,
     message_type: Py<MessageType>,
     raw: bool,
@@ -74,6 +81,7 @@ struct Opener {
 impl Opener {
     fn new(py: Python<'_>, arguments: &SubscriptionArguments<'_>) -> Arc<Self> {
         Arc::new(Self {
+            filter: OnceLock::new(),
             topic: arguments.topic.to_owned(),
             message_type: arguments.message_type.clone_ref(py),
             raw: arguments.raw,
@@ -81,6 +89,23 @@ impl Opener {
             pins: Pins::new(arguments.max_pinned),
             malformed: FailureCounter::new(),
         })
+    }
+
+    fn set_filter(&self, filter: FilterTuple) -> PyResult<()> {
+        let options = ContentFilterOptions { expression: filter.0, parameters: filter.1 };
+        if let Some(filter) = self.filter.get() {
+            return filter.set(options).map_err(error);
+        }
+        let description = self.message_type.get().description();
+        let filter = SerializedFilter::new(description, options.clone()).map_err(error)?;
+        // Another thread may have been first.
+        self.filter
+            .set(filter)
+            .or_else(|_| self.set_filter((options.expression, options.parameters)))
+    }
+
+    fn wants(&self, message: &SerializedMessage) -> bool {
+        self.filter.get().is_none_or(|filter| filter.wants_bytes(message))
     }
 
     /// The message; `None` where the bytes are none, which is counted and said.
@@ -171,7 +196,13 @@ impl Subscription {
         let opener = Opener::new(py, &arguments);
         let (opening, failures) = (opener.clone(), owner.failures.clone());
         let queue = callback.cast_bound::<EntityQueue>(py).ok().map(|queue| queue.get().waiting());
+        if let Some(filter) = arguments.content_filter.take() {
+            opener.set_filter(filter)?;
+        }
         let deliver = move |message: SerializedMessage, info: Info| {
+            if !opening.wants(&message) {
+                return;
+            }
             failures.run(|py| {
                 let Some(message) = opening.open(py, message)? else { return Ok(()) };
                 if let Some(queue) = &queue {
@@ -236,6 +267,25 @@ impl Subscription {
     #[getter]
     fn refused_messages(&self) -> u64 {
         self.opener.malformed.total() + self.subscription.refused_messages()
+    }
+
+    /// Wants messages of this content alone from now on: an expression and its parameters. The
+    /// empty expression wants all.
+    fn set_content_filter(&self, expression: String, parameters: Vec<String>) -> PyResult<()> {
+        self.opener.set_filter((expression, parameters))
+    }
+
+    /// The content filter, if there ever was one.
+    #[getter]
+    fn content_filter(&self) -> Option<FilterTuple> {
+        let options = self.opener.filter.get()?.options();
+        Some((options.expression, options.parameters))
+    }
+
+    /// Messages that the content filter left out.
+    #[getter]
+    fn filtered_messages(&self) -> u64 {
+        self.opener.filter.get().map_or(0, SerializedFilter::filtered)
     }
 
     /// Messages that arrays of Python keep in the memory that they came in.

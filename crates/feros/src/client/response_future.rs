@@ -103,7 +103,8 @@ impl SerializedResponseFuture {
         have_left.then(|| Err(CallError::ServerLeft { service: self.inner.name.clone() }))
     }
 
-    pub(crate) fn call_id(&self) -> CallId {
+    /// What events of introspection name the call by.
+    pub fn call_id(&self) -> CallId {
         CallId { client: self.inner.end.response_gid(), sequence_number: self.number }
     }
 

@@ -16,6 +16,7 @@ use crate::node::Node;
 use crate::node_members::Member;
 use crate::publish_error::PublishError;
 use crate::serialize::copy_into;
+use crate::service_introspection::CallId;
 
 /// Has a closure answer the requests of a service, as serialized messages, for as long as it lives;
 /// the executor that spins its node calls the closure.
@@ -147,6 +148,11 @@ impl SerializedResponder {
     /// Leaves the request without a response on purpose: its client waits until it gives up.
     pub fn give_up(mut self) {
         self.answered = true;
+    }
+
+    /// What events of introspection name the call by.
+    pub fn call_id(&self) -> CallId {
+        self.request.call_id()
     }
 
     /// Which request it answers.

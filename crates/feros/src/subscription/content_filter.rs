@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use feros_message::Message;
-use feros_message::dynamic::{ContentFilter, ContentFilterError, DynamicType};
+use feros_message::dynamic::{
+    ContentFilter, ContentFilterError, DynamicMessage, DynamicType, DynamicTypeError,
+};
+use feros_message::interface::TypeDescription;
 use feros_sync::RwLock;
 
 use crate::content::Content;
@@ -45,8 +48,23 @@ pub enum SetContentFilterError {
     Filter(#[from] ContentFilterError),
 }
 
-/// The filter of one subscription.
-pub(super) struct Filter {
+/// The content filter of one subscription, for those whose type is known at run time; a
+/// [`Subscription`](crate::Subscription) has its own by
+/// [`SubscriptionOptions::content_filter`](crate::SubscriptionOptions::content_filter).
+///
+/// ```
+/// use feros::message::Message as _;
+/// use feros::msgs::std_msgs::msg::UInt8;
+/// use feros::{ContentFilterOptions, SerializedFilter};
+///
+/// let description = UInt8::TYPE_DESCRIPTION.to_interface();
+/// let above = ContentFilterOptions::new("data > %0", ["5"]);
+/// let filter = SerializedFilter::new(&description, above)?;
+/// assert!(filter.wants_bytes(&[0, 1, 0, 0, 6]) && !filter.wants_bytes(&[0, 1, 0, 0, 5]));
+/// assert_eq!(filter.filtered(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SerializedFilter {
     ty: DynamicType,
     current: RwLock<Arc<Current>>,
     filtered: AtomicU64,
@@ -64,39 +82,74 @@ impl Current {
     }
 }
 
-impl Filter {
-    /// For messages of the type `M`.
-    pub(super) fn new<M: Message>(options: ContentFilterOptions) -> Result<Self, String> {
-        let ty = DynamicType::from_description(&M::TYPE_DESCRIPTION.to_interface());
-        let ty = ty.map_err(|error| error.to_string())?;
-        let current = Current::new(&ty, options).map_err(|error| error.to_string())?;
-        Ok(Self { ty, current: RwLock::new(Arc::new(current)), filtered: AtomicU64::new(0) })
+/// Why there is no filter.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub enum SerializedFilterError {
+    /// The description is none of a message.
+    Type(#[from] DynamicTypeError),
+    /// The expression is no filter for messages of the type.
+    Filter(#[from] ContentFilterError),
+}
+
+impl SerializedFilter {
+    /// For messages of a type.
+    ///
+    /// # Errors
+    /// When the description is none of a message, or the expression no filter for it.
+    pub fn new(
+        description: &TypeDescription,
+        options: ContentFilterOptions,
+    ) -> Result<Self, SerializedFilterError> {
+        let ty = DynamicType::from_description(description)?;
+        let current = RwLock::new(Arc::new(Current::new(&ty, options)?));
+        Ok(Self { ty, current, filtered: AtomicU64::new(0) })
     }
 
-    pub(super) fn set(&self, options: ContentFilterOptions) -> Result<(), ContentFilterError> {
+    /// For messages of the type `M`.
+    pub(super) fn of<M: Message>(options: ContentFilterOptions) -> Result<Self, String> {
+        let filter = Self::new(&M::TYPE_DESCRIPTION.to_interface(), options);
+        filter.map_err(|error| error.to_string())
+    }
+
+    /// Replaces the filter, from the next message on.
+    ///
+    /// # Errors
+    /// When the expression is no filter for messages of the type; the former one stays.
+    pub fn set(&self, options: ContentFilterOptions) -> Result<(), ContentFilterError> {
         let new = Arc::new(Current::new(&self.ty, options)?);
         let former = std::mem::replace(&mut *self.current.write(), new);
         drop(former); // outside the lock
         Ok(())
     }
 
-    pub(super) fn options(&self) -> ContentFilterOptions {
+    /// The filter as it was given.
+    pub fn options(&self) -> ContentFilterOptions {
         self.current.read().options.clone()
     }
 
     /// Messages that were not wanted.
-    pub(super) fn filtered(&self) -> u64 {
+    pub fn filtered(&self) -> u64 {
         self.filtered.load(Ordering::Relaxed)
     }
 
-    /// Whether a message is wanted; one that is not is counted. What is no message at all is, so
-    /// that it is refused in words.
+    /// Whether a serialized message, with its header of 4 bytes, is wanted; one that is not is
+    /// counted. What is no message at all is, so that it is refused in words.
+    pub fn wants_bytes(&self, message: &[u8]) -> bool {
+        self.note(self.ty.decode(message).ok())
+    }
+
+    /// As [`Self::wants_bytes`], in whichever form a message is.
     pub(super) fn wants<M: Message>(&self, content: &Content<M>) -> bool {
         let decoded = match content {
             Content::Bytes(payload) => self.ty.decode(payload).ok(),
             Content::Owned(message) => self.read(message),
             Content::Shared(message) => self.read(&**message),
         };
+        self.note(decoded)
+    }
+
+    fn note(&self, decoded: Option<DynamicMessage>) -> bool {
         let current = self.current.read().clone();
         let is_wanted = decoded.is_none_or(|message| current.filter.matches(&message));
         if !is_wanted {
@@ -105,7 +158,7 @@ impl Filter {
         is_wanted
     }
 
-    fn read<M: Message>(&self, message: &M) -> Option<feros_message::dynamic::DynamicMessage> {
+    fn read<M: Message>(&self, message: &M) -> Option<DynamicMessage> {
         self.ty.decode(&feros_message::to_vec(message).ok()?).ok()
     }
 }

@@ -4,6 +4,7 @@ import threading
 from typing import Any, Callable, Dict, Generic, Optional, Tuple, Type, TypeVar
 
 from ._reexports import reexports
+from ._call_events import Call, CallEvents
 from ._entity import Entity
 from ._native.errors import RCLError
 from .qos import QoSProfile
@@ -36,6 +37,8 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         self._pending: Dict[int, Future] = {}
         self._pending_lock = threading.Lock()
         self._sent = 0
+        self._events = CallEvents()
+        self._told_calls: Dict[int, Call] = {}
         self._logger_name = logger_name
 
     def call(self, request: SrvRequestT, timeout_sec: Optional[float] = None) -> Any:
@@ -70,9 +73,17 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
             number = self._sent
             self._pending[number] = future
         future.add_done_callback(self.remove_pending_request)
-        native.call_with_callback(
-            request, lambda response, error: self._arrived((number, response, error))
-        )
+
+        def ended(response: Any, error: Any) -> None:
+            self._arrived((number, response, error))
+
+        if not self._events.are_told:
+            native.call_with_callback(request, ended)
+            return future
+        with self._pending_lock:  # the response is told after the request
+            call = native.call_with_callback(request, ended)
+            self._told_calls[number] = call
+            self._events.request_sent(call, request)
         return future
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -81,6 +92,9 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
     def _complete(self, number: int, response: Any, error: Optional[BaseException]) -> None:
         with self._pending_lock:
             future = self._pending.get(number)
+            call = self._told_calls.pop(number, None)
+        if call is not None and error is None:
+            self._events.response_received(call, response)
         if future is None or future.cancelled():
             return
         node = self._find_node()
@@ -102,6 +116,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
             for number, pending in self._pending.items():
                 if pending is future:
                     del self._pending[number]
+                    self._told_calls.pop(number, None)
                     return
 
     def service_is_ready(self) -> bool:
@@ -132,9 +147,9 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         service_event_qos_profile: QoSProfile,
         introspection_state: ServiceIntrospectionState,
     ) -> None:
-        """Publishing events of calls is not offered but as OFF; raises `RCLError`."""
-        if introspection_state != ServiceIntrospectionState.OFF:
-            raise RCLError('service introspection is not supported')
+        """Publishes what becomes of each call, by the times of a clock; `OFF` does no more."""
+        self._events.configure(
+            self._find_node(), self.handle, clock, service_event_qos_profile, introspection_state)
 
     @property
     def service_name(self) -> str:

@@ -347,7 +347,9 @@ class Node(NodeParameters, NodeNames, NodeGraph):
 
         subscription._native = self._rclpy_made(lambda: native.create_subscription(
             message_type(msg_type), topic, to_tuple(qos), subscription._queue, raw=raw,
-            views=False, on_event=tell if handlers else None), 'subscription')
+            views=False, on_event=tell if handlers else None,
+            content_filter=content_filter_options and tuple(content_filter_options)),
+            'subscription')
         return self._rclpy_keep('subscription', subscription)
 
     def create_client(

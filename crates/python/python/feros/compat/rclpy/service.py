@@ -3,8 +3,8 @@
 from typing import Any, Callable, Generic, Tuple, Type, TypeVar
 
 from ._reexports import reexports
+from ._call_events import CallEvents
 from ._entity import Entity
-from ._native.errors import RCLError
 from .qos import QoSProfile
 from .service_introspection import ServiceIntrospectionState
 
@@ -32,8 +32,11 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         self.callback = callback
         self.qos_profile = qos_profile
         self._logger_name = logger_name
+        self._events = CallEvents()
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        if self._events.are_told:
+            self._events.request_received(data[1].call_id, data[0])
         return self.callback, (data[0], self.srv_type.Response())
 
     def _finish(self, data: Any, result: Any) -> None:
@@ -47,7 +50,10 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         """
         if not isinstance(response, self.srv_type.Response):
             raise TypeError(f'Expected {self.srv_type.Response}, got {type(response)}')
+        call = header.call_id if self._events.are_told else None
         header.send(response)
+        if call is not None:
+            self._events.response_sent(call, response)
 
     def configure_introspection(
         self,
@@ -55,9 +61,9 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         service_event_qos_profile: QoSProfile,
         introspection_state: ServiceIntrospectionState,
     ) -> None:
-        """Publishing events of calls is not offered but as OFF; raises `RCLError`."""
-        if introspection_state != ServiceIntrospectionState.OFF:
-            raise RCLError('service introspection is not supported')
+        """Publishes what becomes of each call, by the times of a clock; `OFF` does no more."""
+        self._events.configure(
+            self._find_node(), self.handle, clock, service_event_qos_profile, introspection_state)
 
     @property
     def service_name(self) -> str:

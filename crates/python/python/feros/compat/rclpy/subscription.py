@@ -2,10 +2,11 @@
 
 import inspect
 from enum import Enum
-from typing import Any, Callable, Generic, Optional, Tuple, Type, TypedDict, TypeVar
+from typing import Any, Callable, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
 
 from ._reexports import reexports
 from ._entity import Entity
+from ._native import extension
 from ._native.errors import RCLError
 from .event_handler import SubscriptionEventCallbacks
 from .qos import HistoryPolicy, QoSProfile
@@ -146,16 +147,26 @@ class Subscription(Entity, Generic[MsgT]):
 
     @property
     def is_cft_enabled(self) -> bool:
-        """Whether a content filter works: the extension has none."""
-        return False
+        """Whether a content filter works."""
+        native_filter = self.handle._native.content_filter
+        return native_filter is not None and native_filter[0] != ''
 
-    def set_content_filter(self, filter_expression: str, expression_parameters: list) -> None:
-        """Content filters are not offered: raises `RCLError`."""
-        raise RCLError('Failed to set content filter: content filters are not supported')
+    def set_content_filter(self, filter_expression: str, expression_parameters: List[str]) -> None:
+        """Takes messages of this content alone from now on; all, where the expression is empty.
+
+        Raises `RCLError` where it is no filter for the messages of the topic.
+        """
+        try:
+            self.handle._native.set_content_filter(filter_expression, list(expression_parameters))
+        except extension.FerosError as error:
+            raise RCLError(f'Failed to set content filter: {error}') from None
 
     def get_content_filter(self) -> ContentFilterOptions:
-        """Content filters are not offered: raises `RCLError`."""
-        raise RCLError('Failed to get content filter: content filters are not supported')
+        """The content filter; raises `RCLError` where there is none."""
+        native_filter = self.handle._native.content_filter
+        if native_filter is None:
+            raise RCLError('Failed to get content filter: the subscription has none')
+        return ContentFilterOptions(*native_filter)
 
     def destroy(self) -> None:
         """Ends the subscription."""
