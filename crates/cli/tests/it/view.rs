@@ -86,3 +86,12 @@ fn what_cannot_be_served_is_said() {
     assert!(text.contains("at least 8 characters"), "{text}");
     feros(&["view", "--no-open", "--listen", "nowhere"]).failure(2);
 }
+
+#[test]
+fn the_component_has_a_launch_file() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../view/component/launch/view.launch.xml");
+    let shown = feros(&["launch", file, "--show-args"]).success();
+    for argument in ["address", "port", "allow_changes"] {
+        assert!(shown.contains(argument), "{shown}");
+    }
+}
