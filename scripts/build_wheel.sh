@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package: the extension, the command, the interfaces, type stubs.
 #
-#   scripts/build_wheel.sh [--profile PROFILE] [--out DIR]
+#   scripts/build_wheel.sh [--profile PROFILE] [--out DIR] [--python PYTHON]
 #
 # PROFILE is one of Cargo's (release if not said; dev is what the tests take), DIR where the wheel
-# goes (target/wheels). It needs maturin, which scripts/setup.sh installs.
+# goes (target/wheels). One wheel is for CPython 3.11 and all that follow; with an interpreter of
+# CPython 3.10 as PYTHON, it is for that alone. It needs maturin, which scripts/setup.sh installs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,15 +14,25 @@ fail() { printf 'build_wheel: error: %s\n' "$*" >&2; exit 1; }
 profile=release
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 out="$target/wheels"
+python=python3
+interface=()
 while (($# > 0)); do
     case "$1" in
         --profile) profile="${2:?--profile needs a name}"; shift 2 ;;
         --out) out="${2:?--out needs a folder}"; shift 2 ;;
-        -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
-        *) fail "unknown argument $1 (known: --profile, --out)" ;;
+        --python) python="${2:?--python needs an interpreter}"; shift 2 ;;
+        -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        *) fail "unknown argument $1 (known: --profile, --out, --python)" ;;
     esac
 done
 command -v maturin >/dev/null || fail "there is no maturin. Run scripts/setup.sh, and put .venv/bin on PATH."
+
+# The stable interface of CPython has the buffer protocol since 3.11.
+case "$("$python" -c 'import sys; print((sys.version_info >= (3, 11)) + (sys.version_info >= (3, 10)))')" in
+    2) ;;
+    1) interface=(--no-default-features --interpreter "$python") ;;
+    *) fail "$python is older than CPython 3.10" ;;
+esac
 
 folder="$profile"
 [[ "$profile" != dev ]] || folder=debug
@@ -50,7 +61,8 @@ modules "$compatible"
 install -d "$package/data/platlib"
 printf 'feros/compat\n' >"$package/data/platlib/zz_feros.pth"
 
-maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Cargo.toml" --out "$out"
+maturin build --locked --quiet --profile "$profile" --manifest-path "$package/Cargo.toml" \
+    --out "$out" "${interface[@]}"
 wheel="$(ls -t "$out"/feros-*.whl | head -1)"
 size="$(stat -c %s "$wheel")"
 printf '%s: %d bytes\n' "$wheel" "$size"

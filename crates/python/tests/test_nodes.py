@@ -288,9 +288,8 @@ def test_asyncio(context):
         calls = [client.call(SetBool.Request()) for _ in range(10)]
         for response in await asyncio.gather(*[asyncio.ensure_future(wait(c)) for c in calls]):
             assert response.message == "yes"
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await stream.next()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(stream.next(), 0.05)
 
     async def wait(call):
         return await call

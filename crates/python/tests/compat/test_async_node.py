@@ -1,12 +1,15 @@
 """Nodes of the package rclpy in an event loop of asyncio."""
 
 import asyncio
+import sys
 
 import pytest
 import rclpy
 from rclpy.experimental import AsyncNode, EventsExecutor
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
+
+needs_groups = pytest.mark.skipif(sys.version_info < (3, 11), reason="AsyncNode needs 3.11")
 
 
 def run(work):
@@ -20,6 +23,7 @@ def run(work):
         return asyncio.run(guarded())
 
 
+@needs_groups
 def test_messages_come_to_plain_and_async_callbacks():
     async def work():
         heard, both = [], asyncio.Event()
@@ -45,6 +49,7 @@ def test_messages_come_to_plain_and_async_callbacks():
     assert sorted(run(work)) == [("async", "one", True), ("plain", "one")]
 
 
+@needs_groups
 def test_callbacks_of_one_entity_run_one_after_another_unless_concurrent():
     async def most_at_once(concurrent):
         running, most, ended = 0, 0, asyncio.Semaphore(0)
@@ -70,6 +75,7 @@ def test_callbacks_of_one_entity_run_one_after_another_unless_concurrent():
     assert run(lambda: most_at_once(True)) > 1
 
 
+@needs_groups
 def test_calls_are_awaited_and_can_be_given_up():
     async def work():
         first = True
@@ -101,6 +107,7 @@ def test_calls_are_awaited_and_can_be_given_up():
     run(work)
 
 
+@needs_groups
 def test_timers_and_what_they_raise():
     async def fail():
         raise ValueError("of a timer")
@@ -133,6 +140,7 @@ def test_timers_and_what_they_raise():
     run(work)
 
 
+@needs_groups
 def test_a_node_runs_once_and_ends_with_its_context():
     async def work():
         context = rclpy.context.Context()

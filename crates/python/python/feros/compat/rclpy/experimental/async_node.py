@@ -11,6 +11,7 @@ A thread waits for what comes, without the lock of the interpreter; the loop cal
 
 import asyncio
 import inspect
+import sys
 import threading
 import weakref
 from typing import Any, Callable, List, Optional, Set
@@ -104,7 +105,7 @@ class _LoopExecutor:
         self._lock = threading.Lock()
         self._early: List[Entity] = []
         self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._group: Optional[asyncio.TaskGroup] = None
+        self._group: 'Optional[asyncio.TaskGroup]' = None
         self._busy: Set[int] = set()
         self._ended = False
         find_self = weakref.ref(self)
@@ -117,7 +118,7 @@ class _LoopExecutor:
         self._told = told
         self._thread = threading.Thread(target=self._wait, name='rclpy-async', daemon=True)
 
-    def start(self, loop: asyncio.AbstractEventLoop, group: asyncio.TaskGroup) -> None:
+    def start(self, loop: asyncio.AbstractEventLoop, group: 'asyncio.TaskGroup') -> None:
         with self._lock:
             self._loop, self._group = loop, group
             early, self._early = self._early, []
@@ -214,7 +215,7 @@ class AsyncNode(Node):
         super().__init__(node_name, **options)
         self._default_callback_group = ReentrantCallbackGroup()  # the loop orders callbacks itself
         self._rclpy_loop_executor = _LoopExecutor(self)
-        self._rclpy_tasks: Optional[asyncio.TaskGroup] = None
+        self._rclpy_tasks: 'Optional[asyncio.TaskGroup]' = None
         self._rclpy_over: Optional[asyncio.Event] = None
         self._rclpy_loop: Optional[asyncio.AbstractEventLoop] = None
         self._rclpy_entered = False
@@ -231,6 +232,8 @@ class AsyncNode(Node):
 
     async def __aenter__(self) -> 'AsyncNode':
         self.handle  # noqa: B018: raises when destroyed
+        if sys.version_info < (3, 11):
+            raise RuntimeError('AsyncNode needs Python 3.11, whose asyncio has groups of tasks')
         if self._rclpy_entered:
             raise RuntimeError('the node runs already: enter it, or run it, once')
         self._rclpy_entered = True
