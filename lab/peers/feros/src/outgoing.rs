@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use feros::{MatchTransport, Node, PublishError, Publisher, PublisherOptions, Reason, message};
 use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
+use feros_shm::LoanError;
 
 use crate::payload::Carrier;
 use crate::{Form, Task, transport};
@@ -15,6 +16,8 @@ use crate::{Form, Task, transport};
 const PATH_NANOS: u64 = 1_000_000_000;
 /// How long a talker stays for the messages that lie in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
+/// How long a talker stays away while another process makes or removes shared memory.
+const BUSY_PAUSE: Duration = Duration::from_micros(200);
 /// Messages in turn, within caches and beyond them.
 const PAYLOADS_IN_CACHE: usize = 8;
 const PAYLOADS_IN_MEMORY: usize = 96;
@@ -153,7 +156,15 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         mut publish: impl FnMut(u64) -> Result<u64, PublishError>,
     ) -> Result<(), PublishError> {
         for number in self.task.arguments.pace() {
-            let at = publish(number)?;
+            let at = loop {
+                match publish(number) {
+                    // A pool that has to grow waits for no other process; the next try grows it.
+                    Err(PublishError::SharedMemory { source: LoanError::Busy, .. }) => {
+                        std::thread::sleep(BUSY_PAUSE);
+                    }
+                    published => break published?,
+                }
+            };
             self.published.note(number, at);
         }
         Ok(())
