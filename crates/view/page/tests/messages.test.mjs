@@ -49,13 +49,13 @@ test("a field can be written, and what is no field is refused", async (t) => {
   const session = await Session.start(t, { layout: messages({ k: "plot" }) });
   const field = await session.find("input", "Field to plot");
   await field.type("nonsense");
-  await session.page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.until(
     "it is refused",
     () => !document.querySelector(".plot input").checkValidity(),
   );
   await session.write(field, "/joint_states.position[1]");
-  await session.page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.untilText(".plot .path", "/joint_states.position[1]");
   await session.until("it has a value", () =>
     Number.isFinite(Number(document.querySelector(".plot .value").textContent)),

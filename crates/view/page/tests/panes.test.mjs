@@ -87,15 +87,15 @@ test("a parameter that is set arrives, and a refusal is said", async (t) => {
   await session.untilText(`${row("exposure")} .description`, "Milliseconds per picture · 0 to 100");
   const field = await page.$(`${row("exposure")} input`);
   await session.write(field, "20.5");
-  await page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.untilText(`${row("exposure")} .outcome`, "✓ set");
   assert.equal(robot.parameters.get("/camera.exposure").value, 20.5);
   await session.write(field, "200");
-  await page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.untilText(`${row("exposure")} .outcome`, "✕ refused; it is 20.5");
   assert.equal(await field.evaluate((each) => each.value), "20.5");
   await session.write(field, "much");
-  await page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.untilText(`${row("exposure")} .outcome`, "A number is expected.");
   await page.click(`${row("auto_white_balance")} input`);
   await session.untilText(`${row("auto_white_balance")} .outcome`, "✓ set");
@@ -103,7 +103,7 @@ test("a parameter that is set arrives, and a refusal is said", async (t) => {
   assert.ok(await page.$eval(`${row("frame_id")} input`, (each) => each.disabled), "read only");
   const size = await page.$(`${row("size")} input`);
   await session.write(size, "[320, 240]");
-  await page.keyboard.press("Enter");
+  await size.press("Enter");
   await session.untilText(`${row("size")} .outcome`, "✓ set");
   assert.deepEqual(robot.parameters.get("/camera.size").value, [320, 240]);
 });
@@ -130,7 +130,7 @@ test("a change by another is shown, but not over what is being written", async (
   change(56);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
   assert.equal(await page.evaluate(shown), "44");
-  await page.keyboard.press("Escape");
+  await field.press("Escape");
   assert.equal(await page.evaluate(shown), "56");
 });
 
@@ -235,10 +235,10 @@ test("a recorder is paused, split, and told of a new bag", async (t) => {
   await session.untilText(".recorder .outcome", "✓ split bagfile");
   const field = await session.find("input", "Folder of the new bag");
   await field.type("taken");
-  await session.page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.untilText(".recorder .outcome", "✕ the folder exists");
   await session.write(field, "fresh");
-  await session.page.keyboard.press("Enter");
+  await field.press("Enter");
   await session.untilText(".recorder .outcome", "✓ records into fresh");
 });
 

@@ -1,5 +1,6 @@
 // A mock server, a browser and a page for one test; all three end with it.
 
+import assert from "node:assert/strict";
 import puppeteer from "puppeteer-core";
 import { Robot } from "./mock/robot.mjs";
 import { MockServer } from "./mock/server.mjs";
@@ -154,10 +155,12 @@ export class Session {
     return this.page.$eval(selector, (each) => each.textContent);
   }
 
-  /** Presses keys in a field until it has this text alone. */
+  /** Presses keys in a field until it has this text alone; by keys, which no moving row takes away. */
   async write(field, text) {
-    await field.click({ count: 3 });
-    await this.page.keyboard.press("Backspace");
+    await field.focus();
+    await field.evaluate((each) => each.select());
+    await field.press("Backspace");
     await field.type(text);
+    assert.equal(await field.evaluate((each) => each.value), text);
   }
 }
