@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use feros::{CreateError, Node, PublishError, QosProfile};
+use feros::{CreateError, DeclareParameterError, Node, PublishError, QosProfile};
 use feros_sync::Mutex;
 
 use crate::error::ReadError;
+use crate::metadata::TimeRange;
 use crate::reader::BagReader;
 use crate::selection::TopicSelection;
 use control::Control;
@@ -84,6 +85,9 @@ pub enum PlayError {
     /// The node cannot have the player's endpoints.
     #[error("{0}")]
     Create(Arc<CreateError>),
+    /// The node cannot have the parameters that tell the bag's time.
+    #[error("{0}")]
+    Parameter(Arc<DeclareParameterError>),
     /// A message cannot be published.
     #[error("a message of {topic} cannot be published: {source}")]
     Publish {
@@ -129,7 +133,8 @@ pub struct Played {
 
 /// Plays a bag, and is steered by the services that `rosbag2` has: `~/pause`, `~/resume`,
 /// `~/toggle_paused`, `~/is_paused`, `~/get_rate`, `~/set_rate`, `~/play_next`, `~/burst`,
-/// `~/seek`, `~/play`, `~/stop`.
+/// `~/seek`, `~/play`, `~/stop`. The parameters `bag.start_time_nanos` and `bag.end_time_nanos` of
+/// the node tell where the bag begins and ends.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -144,6 +149,25 @@ pub struct Player {
     playing: Mutex<Option<JoinHandle<Result<Played, PlayError>>>>,
     _services: Services,
     _clock: Option<clock::ClockThread>,
+}
+
+/// Tells where the bag begins and ends, so that who steers the player can show its place in it.
+fn declare_span(node: &Node, time: TimeRange) -> Result<(), PlayError> {
+    let span = [("bag.start_time_nanos", time.start), ("bag.end_time_nanos", time.end)];
+    for (name, nanos) in span {
+        let declared = node
+            .build_parameter(name, nanos)
+            .description("Nanoseconds since 1970 of the bag's first or last message")
+            .read_only()
+            .ignore_override()
+            .declare();
+        match declared {
+            // Of several bags that one node plays, the first counts.
+            Ok(_) | Err(DeclareParameterError::AlreadyDeclared { .. }) => {}
+            Err(error) => return Err(PlayError::Parameter(Arc::new(error))),
+        }
+    }
+    Ok(())
 }
 
 impl Player {
@@ -169,6 +193,7 @@ impl Player {
         let control = Arc::new(Control::new(start, options.rate, options.start_paused, time));
         let run = Run::new(node, bag, wanted, start..=end, &options, control.clone())?;
         let services = Services::start(node, &control)?;
+        declare_span(node, time)?;
         let clock = options.clock_frequency;
         let clock =
             clock.map(|hertz| clock::ClockThread::start(node, hertz, &control)).transpose()?;

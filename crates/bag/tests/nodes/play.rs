@@ -10,7 +10,7 @@ use feros::msgs::rosbag2_interfaces::srv::{
 };
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::std_msgs::msg::String as Text;
-use feros::{Context, Node, QosProfile, Subscription, Time};
+use feros::{Context, Node, ParameterValue, QosProfile, Subscription, Time};
 use feros_bag::player::PlayError;
 use feros_bag::{BagReader, BagWriter, Player, PlayerOptions, TopicSelection, WriterOptions};
 use feros_interop::Domain;
@@ -155,6 +155,10 @@ fn services_step_seek_and_set_the_rate() {
             client.wait_for_service(WATCHDOG).unwrap();
             client.call_and_wait($request, WATCHDOG).unwrap()
         }};
+    }
+    let last = START + 99 * 1_000_000;
+    for (name, nanos) in [("bag.start_time_nanos", START), ("bag.end_time_nanos", last)] {
+        assert_eq!(node.get_parameter(name).unwrap(), ParameterValue::Integer(nanos));
     }
     assert!(call!(PlayNext, "play_next", &PlayNext_Request::default()).success);
     let burst = call!(Burst, "burst", &Burst_Request { num_messages: 2 });

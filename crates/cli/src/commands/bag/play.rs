@@ -131,7 +131,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let context = Context::new(ContextOptions { handle_signals: true, arguments, ..context })?;
     let node = NodeOptions::new("rosbag2_player")
         .enable_rosout(false)
-        .start_parameter_services(false)
         .start_parameter_event_publisher(false)
         .parameter_overrides([("start_type_description_service", false)]);
     let node = context.create_node_with(node)?;

@@ -117,7 +117,8 @@ export class Player {
   private async seek(nanos: bigint): Promise<void> {
     const span = this.timeline.span;
     const least = span?.start ?? 0n;
-    const time = nanos < least ? least : nanos;
+    const most = span?.isWhole ? span.end : nanos;
+    const time = nanos < least ? least : nanos > most ? most : nanos;
     const stamp = { sec: Number(time / SECOND), nanosec: Number(time % SECOND) };
     await this.steering.call("seek", { time: stamp });
   }

@@ -6,6 +6,8 @@ import { type End, Signal } from "../signal";
 
 const START = "bag.start_time_nanos";
 const END = "bag.end_time_nanos";
+/** A number of JSON is that far from nanoseconds since 1970: half the distance of two doubles. */
+const ERROR_NANOS = 128n;
 
 export interface Span {
   start: bigint;
@@ -42,7 +44,10 @@ export class Timeline {
   get span(): Span | null {
     const start = this.parameter(START);
     const end = this.parameter(END);
-    if (start !== null && end !== null && end > start) return { start, end, isWhole: true };
+    if (start !== null && end !== null && end - start > 2n * ERROR_NANOS) {
+      // A player refuses what lies outside of its bag.
+      return { start: start + ERROR_NANOS, end: end - ERROR_NANOS, isWhole: true };
+    }
     return this.seen === null ? null : { ...this.seen, isWhole: false };
   }
 
