@@ -61,10 +61,24 @@ pub enum ReadError {
         /// The name of the compression.
         format: String,
     },
-    /// A chunk is larger than the limit of the reader.
+    /// A file that is compressed as a whole is too large to be unpacked.
     #[error(
-        "{}: a chunk or record takes {bytes} bytes, more than the {limit} that a reader holds at \
-         once", path.display()
+        "{} unpacks to more than {limit_bytes} bytes, nine tenths of what is free in {}: name a \
+         folder with more room by TMPDIR", path.display(), folder.display()
+    )]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// Where it was to be unpacked.
+        folder: PathBuf,
+        /// What it may take there.
+        limit_bytes: u64,
+    },
+    /// A chunk, or chunks that come later than the index tells, are larger than the limit of the
+    /// reader.
+    #[error(
+        "{}: a chunk or record takes {bytes} bytes, or chunks with later messages than the index \
+         tells do, more than the {limit} that a reader holds at once", path.display()
     )]
     TooLarge {
         /// The file.

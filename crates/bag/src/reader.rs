@@ -1,8 +1,7 @@
 //! Reads bags: a folder with files of one storage, or one such file, whole or damaged.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -364,17 +363,36 @@ fn number_in(path: &Path) -> u64 {
     stem.rsplit_once('_').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
-/// Unpacks a file that is compressed as a whole, beside it or where temporary files are.
+/// Unpacks a file that is compressed as a whole to where temporary files are. A few bytes can
+/// unpack to any number, so a tenth of the room that is free there stays free.
 fn unpack(path: &Path) -> Result<Option<tempfile::TempPath>, ReadError> {
     if path.extension().is_none_or(|extension| extension != "zstd") {
         return Ok(None);
     }
     let io = |error: std::io::Error| ReadError::io(path, &error);
-    let mut unpacked = tempfile::NamedTempFile::new().map_err(io)?;
-    let packed = File::open(path).map_err(io)?;
-    zstd::stream::copy_decode(packed, &mut unpacked)
-        .map_err(|error| ReadError::malformed(path, error))?;
+    let unpacked = tempfile::NamedTempFile::new().map_err(io)?;
+    let room = rustix::fs::fstatvfs(unpacked.as_file()).map_err(|error| io(error.into()))?;
+    let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
+    let packed = feros_files::open(path).map_err(io)?;
+    unpack_within(path, packed, &unpacked, free_bytes / 10 * 9)?;
     Ok(Some(unpacked.into_temp_path()))
+}
+
+fn unpack_within(
+    path: &Path,
+    packed: impl Read,
+    mut unpacked: impl Write,
+    limit_bytes: u64,
+) -> Result<(), ReadError> {
+    let malformed = |error| ReadError::malformed(path, error);
+    let decoder = zstd::stream::Decoder::new(packed).map_err(malformed)?;
+    let mut within = decoder.take(limit_bytes.saturating_add(1));
+    let bytes = std::io::copy(&mut within, &mut unpacked).map_err(malformed)?;
+    if bytes > limit_bytes {
+        let folder = std::env::temp_dir();
+        return Err(ReadError::NoRoom { path: path.to_owned(), folder, limit_bytes });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -387,5 +405,19 @@ mod tests {
         assert_eq!(number("bag_2.mcap"), 2);
         assert_eq!(number("a/my_bag_10.db3.zstd"), 10);
         assert_eq!(number("bag.mcap"), 0);
+    }
+
+    #[test]
+    fn a_file_unpacks_to_the_room_that_there_is_and_no_further() {
+        let content = vec![7; 1 << 20];
+        let packed = zstd::encode_all(&content[..], 0).unwrap();
+        let unpack = |limit| {
+            let mut unpacked = Vec::new();
+            unpack_within(Path::new("a.zstd"), &packed[..], &mut unpacked, limit).map(|()| unpacked)
+        };
+        assert_eq!(unpack(1 << 20).unwrap(), content);
+        let error = unpack((1 << 20) - 1).unwrap_err();
+        assert!(matches!(error, ReadError::NoRoom { limit_bytes: 1_048_575, .. }), "{error}");
+        assert!(error.to_string().contains("TMPDIR"), "{error}");
     }
 }

@@ -1,6 +1,5 @@
-//! A chunk of a file without an index: its head, and its records unpacked and checked. The linear
-//! reader of `mcap` trusts the sizes of a chunk (it overflows where they are wrong), so what may be
-//! damaged is read here.
+//! A chunk of a file: its head, and its records unpacked and checked. The readers of `mcap` trust
+//! the sizes of a chunk (the linear one overflows where they are wrong), so chunks are read here.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -15,7 +14,7 @@ const MAX_COMPRESSION_NAME: u32 = 64;
 /// Two times, a size, a checksum, and the length of the compression's name.
 const FIXED_HEAD: usize = 32;
 /// The fixed part, and the length of the records.
-const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
+pub(super) const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
 
 /// What a chunk says of itself.
 pub(super) struct ChunkHead {
@@ -124,26 +123,49 @@ impl ChunkContents {
     /// Looks through unpacked records.
     pub(super) fn of(records: &[u8]) -> Result<Self, McapError> {
         let mut contents = Self { entries: BTreeMap::new(), definitions: Vec::new() };
-        let mut rest = records;
-        while let [opcode, after @ ..] = rest {
-            let offset = (records.len() - rest.len()) as u64;
-            let (length, after) = after.split_first_chunk().ok_or(McapError::UnexpectedEoc)?;
-            let length = usize::try_from(u64::from_le_bytes(*length)).ok();
-            let split = length.and_then(|length| after.split_at_checked(length));
-            let (body, others) = split.ok_or(McapError::UnexpectedEoc)?;
-            match (*opcode, body) {
-                (op::MESSAGE, [a, b, _, _, _, _, time @ ..]) if time.len() >= 16 => {
-                    let log_time = time[..8].try_into().map_or(0, u64::from_le_bytes);
-                    let entry = MessageIndexEntry { log_time, offset };
-                    contents.entries.entry(u16::from_le_bytes([*a, *b])).or_default().push(entry);
-                }
-                (op::SCHEMA | op::CHANNEL, body) => {
-                    contents.definitions.push((*opcode, body.to_vec()));
-                }
-                _ => {}
+        each_record(records, |offset, opcode, body| {
+            if let Some((channel, log_time)) = message_of(opcode, body) {
+                let entry = MessageIndexEntry { log_time, offset };
+                contents.entries.entry(channel).or_default().push(entry);
+            } else if let op::SCHEMA | op::CHANNEL = opcode {
+                contents.definitions.push((opcode, body.to_vec()));
             }
-            rest = others;
-        }
+        })?;
         Ok(contents)
+    }
+
+    /// When the last message of unpacked records was logged; `None` without messages.
+    pub(super) fn last_time(records: &[u8]) -> Result<Option<u64>, McapError> {
+        let mut last = None;
+        each_record(records, |_, opcode, body| {
+            last = last.max(message_of(opcode, body).map(|(_, log_time)| log_time));
+        })?;
+        Ok(last)
+    }
+}
+
+/// Hands over offset, opcode and body of each record.
+fn each_record(records: &[u8], mut take: impl FnMut(u64, u8, &[u8])) -> Result<(), McapError> {
+    let mut rest = records;
+    while let [opcode, after @ ..] = rest {
+        let offset = (records.len() - rest.len()) as u64;
+        let (length, after) = after.split_first_chunk().ok_or(McapError::UnexpectedEoc)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok();
+        let split = length.and_then(|length| after.split_at_checked(length));
+        let (body, others) = split.ok_or(McapError::UnexpectedEoc)?;
+        take(offset, *opcode, body);
+        rest = others;
+    }
+    Ok(())
+}
+
+/// Channel and log time of a record that is a message.
+fn message_of(opcode: u8, body: &[u8]) -> Option<(u16, u64)> {
+    match (opcode, body) {
+        (op::MESSAGE, [a, b, _, _, _, _, time @ ..]) if time.len() >= 16 => {
+            let log_time = time[..8].try_into().map_or(0, u64::from_le_bytes);
+            Some((u16::from_le_bytes([*a, *b]), log_time))
+        }
+        _ => None,
     }
 }

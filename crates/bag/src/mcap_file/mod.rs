@@ -4,6 +4,7 @@
 mod chunk;
 mod definitions;
 mod index;
+mod indexed;
 mod read;
 mod scan;
 mod summary;

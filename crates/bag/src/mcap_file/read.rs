@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcap::records::{Header, Record, op};
-use mcap::sans_io::indexed_reader::{
-    IndexedReadEvent, IndexedReader, IndexedReaderOptions, ReadOrder,
-};
+use mcap::sans_io::indexed_reader::ReadOrder;
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use mcap::{MAGIC, McapError, Summary};
 
+use super::indexed::{IndexedWalk, without_compression};
 use super::summary::read_summary;
-use super::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, scan, to_mcap_time, topic_of};
+use super::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, scan, topic_of};
 use crate::error::ReadError;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::metadata::{BagMetadata, TimeRange};
@@ -75,10 +74,11 @@ impl McapFile {
     fn new(
         path: &Path,
         limit: usize,
-        summary: Summary,
+        mut summary: Summary,
         loose_end: Option<u64>,
         bag_metadata: Option<BagMetadata>,
     ) -> Self {
+        without_compression(&mut summary);
         let topics = summary.channels.iter();
         let topics = topics.map(|(id, channel)| (*id, Arc::new(topic_of(channel)))).collect();
         let path = path.to_owned();
@@ -153,19 +153,9 @@ impl McapFile {
         filter: &MessageFilter,
     ) -> Result<Walk, ReadError> {
         let order = if self.is_beyond_order() { ReadOrder::File } else { ReadOrder::LogTime };
-        let mut options = IndexedReaderOptions::new()
-            .with_order(order)
-            .with_record_length_limit(self.limit)
-            .include_topics(wanted.clone());
-        if let Some(start) = filter.start {
-            options = options.log_time_on_or_after(to_mcap_time(start));
-        }
-        if let Some(end) = filter.end {
-            options = options.log_time_before(to_mcap_time(end).saturating_add(1));
-        }
-        let reader = IndexedReader::new_with_options(&self.summary, options)
-            .map_err(|error| ReadError::mcap(&self.path, self.limit, &error))?;
-        Ok(Walk::Indexed { reader: Box::new(reader), chunk: Vec::new() })
+        IndexedWalk::new(&self.summary, wanted, filter, order, self.limit)
+            .map(Walk::Indexed)
+            .map_err(|error| ReadError::mcap(&self.path, self.limit, &error))
     }
 }
 
@@ -183,11 +173,8 @@ pub(crate) struct McapMessages {
 }
 
 enum Walk {
-    /// In the order of time, chunk by chunk.
-    Indexed {
-        reader: Box<IndexedReader>,
-        chunk: Vec<u8>,
-    },
+    /// Chunk by chunk.
+    Indexed(IndexedWalk),
     /// In the order of the file, up to its intact end.
     Linear {
         reader: Box<LinearReader>,
@@ -202,9 +189,7 @@ impl McapMessages {
         loop {
             let next = match &mut self.walk {
                 Walk::Nothing => return None,
-                Walk::Indexed { reader, chunk } => {
-                    next_indexed(reader, chunk, &mut self.file, self.size, &self.topics)
-                }
+                Walk::Indexed(walk) => next_indexed(walk, &mut self.file, self.size, &self.topics),
                 Walk::Linear { reader, left } => {
                     next_linear(reader, left, &mut self.file, &self.topics, &self.filter)
                 }
@@ -239,38 +224,22 @@ impl McapMessages {
 }
 
 fn next_indexed(
-    reader: &mut IndexedReader,
-    chunk: &mut Vec<u8>,
+    walk: &mut IndexedWalk,
     file: &mut File,
     size: u64,
     topics: &HashMap<u16, Arc<BagTopic>>,
 ) -> Result<Option<BagMessage>, McapError> {
-    loop {
-        let (offset, length) = match reader.next_event() {
-            None => return Ok(None),
-            Some(event) => match event? {
-                IndexedReadEvent::ReadChunkRequest { offset, length } => (offset, length),
-                IndexedReadEvent::Message { header, data } => {
-                    let Some(topic) = topics.get(&header.channel_id) else { continue };
-                    return Ok(Some(BagMessage {
-                        topic: topic.clone(),
-                        log_time: from_mcap_time(header.log_time),
-                        publish_time: from_mcap_time(header.publish_time),
-                        sequence: header.sequence,
-                        data: data.to_vec(),
-                    }));
-                }
-            },
-        };
-        // Nothing is allocated that the file does not have.
-        if offset.checked_add(length as u64).is_none_or(|end| end > size) {
-            return Err(McapError::BadChunkStartOffset(offset));
-        }
-        chunk.resize(length, 0);
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(chunk)?;
-        reader.insert_chunk_record_data(offset, chunk)?;
+    while let Some((header, data)) = walk.next_message(file, size)? {
+        let Some(topic) = topics.get(&header.channel_id) else { continue };
+        return Ok(Some(BagMessage {
+            topic: topic.clone(),
+            log_time: from_mcap_time(header.log_time),
+            publish_time: from_mcap_time(header.publish_time),
+            sequence: header.sequence,
+            data,
+        }));
     }
+    Ok(None)
 }
 
 fn next_linear(

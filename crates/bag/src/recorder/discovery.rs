@@ -10,7 +10,7 @@ use feros::rmw::{EndpointKind, GraphSnapshot, TypeHash};
 use feros::{Node, QosProfile, SubscriptionEvent, SubscriptionOptions, TypeIdentity};
 
 use super::RecorderOptions;
-use super::session::{Job, Receiver, Recorded, Subscriptions};
+use super::reception::{Job, Receiver, Recorded, Subscriptions};
 use crate::adapted_qos::{for_subscription, is_received};
 use crate::message::BagTopic;
 use crate::metadata::TopicMetadata;

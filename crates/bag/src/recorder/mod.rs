@@ -4,6 +4,7 @@
 //! shared memory stays there until it is in the file: nothing copies it on the way but the system.
 
 mod discovery;
+mod reception;
 mod services;
 mod session;
 

@@ -251,20 +251,24 @@ fn a_chunk_that_unpacks_to_more_than_the_limit_is_left_out_where_there_is_no_ind
     assert_eq!(reader.messages(&MessageFilter::default()).unwrap().count(), 100_000);
 }
 
+/// A bag whose chunks all have one message of the beginning and one of the end.
+fn overlapping_bag(path: &Path) {
+    let mut writer = BagWriter::create(path, small_chunks()).unwrap();
+    let id = writer.add_topic(text_topic("/a")).unwrap();
+    for number in 0..400 {
+        let time = START + i64::from(number % 2) * 1_000_000 + i64::from(number);
+        writer.write(id, number + 1, time, time, &vec![0; 6000]).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
 /// Chunks that overlap in time are held together to put their messages in order. Where all of a bag
 /// overlaps, such as after a clock that was set back, that would be the whole bag.
 #[test]
 fn chunks_that_overlap_beyond_the_limit_are_read_in_the_order_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bag");
-    let mut writer = BagWriter::create(&path, small_chunks()).unwrap();
-    let id = writer.add_topic(text_topic("/a")).unwrap();
-    // Each chunk has one message of the beginning and one of the end.
-    for number in 0..400 {
-        let time = START + i64::from(number % 2) * 1_000_000 + i64::from(number);
-        writer.write(id, number + 1, time, time, &vec![0; 6000]).unwrap();
-    }
-    writer.finish().unwrap();
+    overlapping_bag(&path);
     let sequences = |limit: usize| {
         let options = ReaderOptions { max_chunk_bytes: limit, ..ReaderOptions::default() };
         let reader = BagReader::open_with(&path, &options).unwrap();
@@ -330,4 +334,31 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
         fs::write(&file, &bytes).unwrap();
         assert_eq!(numbers(&path), (0..100).collect::<Vec<u32>>(), "{wrong} without an index");
     }
+}
+
+/// By the times of such an index one chunk is held at a time, and by the messages all of them are.
+#[test]
+fn an_index_that_tells_too_early_ends_has_no_more_chunks_held_than_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    overlapping_bag(&path);
+    let file = path.join("bag_0.mcap");
+    let mut bytes = fs::read(&file).unwrap();
+    let end = bytes.len() - mcap::MAGIC.len();
+    let indexes = contents_of(mcap::records::op::CHUNK_INDEX, &bytes[..end]);
+    assert!(indexes.len() > 100);
+    for index in indexes {
+        bytes.copy_within(index.start..index.start + 8, index.start + 8);
+    }
+    fs::write(&file, bytes).unwrap();
+    let read = |limit: usize| {
+        let options = ReaderOptions { max_chunk_bytes: limit, ..ReaderOptions::default() };
+        let reader = BagReader::open_with(&path, &options).unwrap();
+        assert!(reader.is_indexed() && reader.warnings().is_empty());
+        let messages = reader.messages(&MessageFilter::default()).unwrap();
+        messages.collect::<Result<Vec<_>, _>>()
+    };
+    assert_eq!(read(64 << 20).unwrap().len(), 400);
+    let error = read(100_000).unwrap_err();
+    assert!(matches!(error, ReadError::TooLarge { bytes: 100_001..=120_000, .. }), "{error}");
 }
