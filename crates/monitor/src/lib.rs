@@ -14,6 +14,6 @@ mod rmw_programs;
 
 pub use graph::{MatchesByTransport, NodeSummary, TopicSummary, nodes, topics};
 pub use losses::Losses;
-pub use meter::{TopicFigures, TopicMeter};
+pub use meter::{TopicFigures, TopicMeter, watching_qos};
 pub use processes::{ProcessFigures, ProcessMeter, proportional_memory_bytes};
 pub use rmw_programs::{RmwProgram, rmw_programs};

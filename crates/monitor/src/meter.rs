@@ -12,10 +12,19 @@ use feros_sync::Mutex;
 
 use crate::losses::Losses;
 
-/// Messages that wait for the executor: as many as a queue in shared memory can have. With a longer
-/// history the network transport would be taken, which costs the publisher a write for the meter
-/// alone.
-const DEPTH: usize = 128;
+/// How a subscription listens that only watches: it asks for nothing that costs the publisher
+/// anything.
+///
+/// Best effort, and a history as long as a queue in shared memory can be: with a longer one the
+/// network transport would be taken, which costs the publisher a write for the watcher alone.
+///
+/// ```
+/// assert_eq!(feros_monitor::watching_qos().depth, 128);
+/// ```
+#[must_use]
+pub fn watching_qos() -> QosProfile {
+    QosProfile::keep_last(128).best_effort()
+}
 /// Readings that figures are made of: with one a second, a topic of 1 Hz has a steady rate.
 const READINGS: usize = 5;
 /// Ages of a reading that are kept: a topic of 1 kHz is judged by the last half of each second.
@@ -77,7 +86,7 @@ impl TopicMeter {
     pub fn new(node: &Node, topic: &str, identity: &TypeIdentity) -> Result<Self, CreateError> {
         let state = Arc::new(Mutex::new(State::new(Instant::now())));
         let heard = Arc::clone(&state);
-        let qos = QosProfile::keep_last(DEPTH).best_effort();
+        let qos = watching_qos();
         let options = SubscriptionOptions::from(qos).log_lost_messages(false);
         let subscription = node.create_generic_subscription(
             topic,

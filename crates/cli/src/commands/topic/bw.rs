@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::watch::{self, watching_qos};
+use super::watch;
 use super::window::{Statistics, Window};
+use feros_monitor::watching_qos;
 use feros_sync::Mutex;
 
 use crate::connection::{Connection, DiscoveryArgs};

@@ -7,11 +7,12 @@ use std::time::SystemTime;
 use feros::{Clock, MessageInfo};
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
+use feros_monitor::watching_qos;
 use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 use serde_json::json;
 
-use super::watch::{self, watching_qos};
+use super::watch;
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::described;

@@ -16,13 +16,14 @@ use feros::{
     TypeIdentity,
 };
 use feros_message::dynamic::DynamicType;
+use feros_monitor::watching_qos;
 use feros_rmw::FailureCounter;
 use feros_rmw::name::is_hidden;
 use feros_sync::Mutex;
 
 use self::arrivals::Arrivals;
 use self::report::{Report, one_text, table};
-use super::watch::{self, watching_qos};
+use super::watch;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::filter::{Filter, parse_filter};

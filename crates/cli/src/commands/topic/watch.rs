@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use feros::{Executor, Node, Outcome, QosProfile, TypeIdentity};
+use feros::{Executor, Node, Outcome, TypeIdentity};
 use feros_rmw::graph::{EndpointNode, Mismatch};
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
@@ -12,12 +12,6 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::notices;
-
-/// How a subscription listens that only watches: it asks for nothing that costs the publisher
-/// anything, and a burst is not lost while the command prints.
-pub(super) fn watching_qos() -> QosProfile {
-    QosProfile::keep_last(1000).best_effort()
-}
 
 /// That a topic is not there, with those that have a similar name.
 pub(super) fn no_such_topic(graph: &GraphSnapshot, name: &str) -> CliError {
