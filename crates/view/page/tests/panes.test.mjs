@@ -149,6 +149,14 @@ test("without --allow-changes nothing can be changed, and it is said", async (t)
   await session.click('[role="tab"]', "Nodes");
   await session.click(".nodes .link", "/filter");
   await session.untilText("#pane-nodes .warn", "--allow-changes");
+  await session.untilText(".lifecycle .state", "unconfigured");
+  await session.until("no transition can be pressed", () => {
+    const buttons = [...document.querySelectorAll(".lifecycle button")];
+    return buttons.length > 0 && buttons.every((each) => each.disabled);
+  });
+  await session.click(".nodes .link", "/container");
+  await session.untilText(".components-list", "/talker");
+  assert.equal(await session.page.$(".load"), null);
 });
 
 test("a lifecycle is steered", async (t) => {

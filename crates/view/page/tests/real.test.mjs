@@ -186,6 +186,8 @@ test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }
     each.dispatchEvent(new Event("change"));
   });
   await session.untilText(".player .outcome", "✓ seek");
+  const words = await page.$eval(".player", (each) => each.textContent);
+  assert.doesNotMatch(words, /so far/, "the slider covers the whole bag");
   await session.click(".player button", "Play");
   await session.untilText(".player .outcome", "✓ resume");
   assert.deepEqual(session.errors, []);

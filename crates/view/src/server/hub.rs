@@ -22,6 +22,7 @@ use crate::server::connection_graph::ConnectionGraph;
 use crate::server::feeds::{Feeds, Listener};
 use crate::server::options::ViewOptions;
 use crate::server::parameters::{self, Parameters};
+use crate::server::reading::only_reads;
 
 /// What all connections share.
 ///
@@ -99,9 +100,9 @@ impl Hub {
 
     fn tell_server_info(&self, client: &Client) {
         let mut capabilities =
-            vec!["parameters", "parametersSubscribe", "connectionGraph", "assets"];
+            vec!["parameters", "parametersSubscribe", "connectionGraph", "assets", "services"];
         if self.options.allow_changes {
-            capabilities.extend(["clientPublish", "services"]);
+            capabilities.push("clientPublish");
         }
         if self.listening.lock().has_clock {
             capabilities.push("time");
@@ -113,10 +114,15 @@ impl Hub {
         client.tell(&ServerOp::ServerInfo {
             name: "feros view",
             capabilities: &capabilities,
-            supported_encodings: if self.options.allow_changes { &["cdr"] } else { &[] },
+            supported_encodings: &["cdr"],
             metadata: &metadata,
             session_id: &self.session_id,
         });
+    }
+
+    /// Whether clients may call a service: without `--allow-changes` one that only reads.
+    pub(crate) fn offers(&self, service: &Service) -> bool {
+        self.options.allow_changes || only_reads(&service.service_type)
     }
 
     fn tell_changes(&self, client: &Client, changes: &Changes) {
@@ -133,15 +139,13 @@ impl Hub {
             client.tell(&ServerOp::Advertise { channels: &channels });
             tell_unknown(client, &channels);
         }
-        if !self.options.allow_changes {
-            return;
-        }
-        let removed = changes.removed_services.iter().filter(|service| shows(&service.name));
+        let offers = |service: &Service| shows(&service.name) && self.offers(service);
+        let removed = changes.removed_services.iter().filter(|service| offers(service));
         let removed = ids(removed.map(|service| service.id).collect());
         if !removed.is_empty() {
             client.tell(&ServerOp::UnadvertiseServices { service_ids: &removed });
         }
-        let services = changes.services.iter().filter(|service| shows(&service.name));
+        let services = changes.services.iter().filter(|service| offers(service));
         let services: Vec<Service> = services.map(|service| (**service).clone()).collect();
         if !services.is_empty() {
             client.tell(&ServerOp::AdvertiseServices { services: &services });

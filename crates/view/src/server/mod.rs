@@ -17,6 +17,7 @@ mod outbox;
 mod page;
 mod parameters;
 mod publishing;
+mod reading;
 mod session;
 mod watcher;
 

@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::protocol::{
-    ClientFrame, ClientOp, ParameterToSet, ServerOp, TopicSubscription, asset_found, asset_missing,
-    service_response,
+    ClientFrame, ClientOp, ParameterToSet, ServerOp, Service, TopicSubscription, asset_found,
+    asset_missing, service_response,
 };
 use crate::server::asset;
 use crate::server::clients::{Client, Level};
@@ -258,14 +258,21 @@ impl Session {
         }
     }
 
+    /// The service that a client may call with a request of this encoding.
+    fn callable(&self, service_id: u32, encoding: &str) -> Result<Arc<Service>, String> {
+        let unknown = || format!("there is no service {service_id}: it may have gone");
+        let service = self.hub().service(service_id).ok_or_else(unknown)?;
+        if !self.hub().offers(&service) {
+            self.check_changes()?;
+        }
+        if encoding != "cdr" {
+            return Err("requests have to be encoded as `cdr`".to_owned());
+        }
+        Ok(service)
+    }
+
     fn call(&mut self, service_id: u32, call_id: u32, encoding: &str, request: &[u8]) {
-        let known = self.check_changes().and_then(|()| {
-            if encoding != "cdr" {
-                return Err("requests have to be encoded as `cdr`".to_owned());
-            }
-            let unknown = || format!("there is no service {service_id}: it may have gone");
-            self.hub().service(service_id).ok_or_else(unknown)
-        });
+        let known = self.callable(service_id, encoding);
         let service = match known {
             Ok(service) if self.tasks.len() < MAX_TASKS => service,
             other => {

@@ -2,6 +2,8 @@
 
 use std::sync::mpsc::sync_channel;
 
+use feros::msgs::lifecycle_msgs::msg::State;
+use feros::msgs::lifecycle_msgs::srv::{GetState, GetState_Request, GetState_Response};
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros_test_support::WATCHDOG;
@@ -117,11 +119,32 @@ fn a_server_that_only_shows_changes_nothing() {
     client.status("--allow-changes");
     client.send_frame(message(1, &[0, 1, 0, 0, 0]));
     client.status("--allow-changes");
-    client.send_frame(request(&json!({"id": 1}), 8, "cdr", &[]));
-    let failure = client.op("serviceCallFailure", |op| op["callId"] == 8);
-    assert!(failure["message"].as_str().unwrap().contains("--allow-changes"));
     let parameter = json!({"name": "/robot.use_sim_time", "value": true});
     client.send(json!({"op": "setParameters", "parameters": [parameter]}));
     client.status("--allow-changes");
     assert!(publisher.wait_for_all_acked(WATCHDOG).is_ok());
+}
+
+#[test]
+fn a_server_that_only_shows_lets_services_be_called_that_only_read() {
+    let fixture = Fixture::new();
+    let answer = |_: SetBool_Request| SetBool_Response { success: true, ..Default::default() };
+    let _changing = fixture.robot.create_service::<SetBool, _>("/enable", answer).unwrap();
+    let state = State { id: 3, label: "active".into() };
+    let answer = move |_: GetState_Request| GetState_Response { current_state: state.clone() };
+    let _reading = fixture.robot.create_service::<GetState, _>("/robot/get_state", answer).unwrap();
+    let mut client = fixture.page();
+    let reading = client.service("/robot/get_state");
+    let data = feros::message::to_vec(&GetState_Request::default()).unwrap();
+    client.send_frame(request(&reading, 1, "cdr", &data));
+    let frame = client.frame(3);
+    let response = feros::message::from_bytes::<GetState_Response>(&frame[16..]).unwrap();
+    assert_eq!(response.current_state.label, "active");
+    // Whoever guesses the number of another service is refused.
+    for id in 1..100_u32 {
+        client.send_frame(request(&json!({"id": id}), id, "cdr", &data));
+    }
+    client.op("serviceCallFailure", |op| {
+        op["message"].as_str().is_some_and(|text| text.contains("--allow-changes"))
+    });
 }

@@ -55,9 +55,9 @@ export class Connection {
     return this.info?.capabilities.includes(capability) ?? false;
   }
 
-  /** The server was started so that services can be called and parameters set. */
+  /** The server was started so that any service can be called and parameters set. */
   get allowsChanges(): boolean {
-    return this.can("services");
+    return this.can("clientPublish");
   }
 
   askDoctor(): Promise<Finding[]> {

@@ -53,7 +53,7 @@ export class Components {
       { class: "components" },
       h("h3", {}, "Components"),
       this.list,
-      form,
+      ...(connection.allowsChanges ? [form] : []),
       this.outcome,
     );
     void this.read();
@@ -72,6 +72,7 @@ export class Components {
             h("span", {}, name),
             button("Unload", () => void this.unload(name, ids[at] ?? 0n), {
               label: `Unload ${name}`,
+              disabled: !this.connection.allowsChanges,
             }),
           ),
         ),

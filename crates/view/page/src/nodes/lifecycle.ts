@@ -59,6 +59,7 @@ export class Lifecycle {
         ...found.map(({ transition, goal_state }) =>
           button(transition.label, () => void this.change(transition), {
             title: `Leads to ${goal_state.label}`,
+            disabled: !this.connection.allowsChanges,
           }),
         ),
       );

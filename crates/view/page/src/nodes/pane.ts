@@ -151,7 +151,7 @@ export class NodesPane {
     if (hasComponents) {
       this.details.append(new Components(this.connection, node.name).element);
     }
-    if ((node.isLifecycle && !hasLifecycle) || (node.isContainer && !hasComponents)) {
+    if ((hasLifecycle || hasComponents) && !this.connection.allowsChanges) {
       this.details.append(
         h("p", { class: "hint warn" }, "To steer it, start the server with --allow-changes."),
       );

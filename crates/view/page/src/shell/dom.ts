@@ -46,7 +46,7 @@ export function setText(element: Element, text: string): void {
 export function button(
   text: string,
   onClick: (event: MouseEvent) => void,
-  options: { label?: string; class?: string; title?: string } = {},
+  options: { label?: string; class?: string; title?: string; disabled?: boolean } = {},
 ): HTMLButtonElement {
   return h(
     "button",
@@ -55,6 +55,7 @@ export function button(
       class: options.class,
       "aria-label": options.label,
       title: options.title ?? options.label,
+      disabled: options.disabled,
       onclick: onClick,
     },
     text,

@@ -150,20 +150,20 @@ export class MockServer {
       if (isBinary) void this.call(socket, data);
       else this.take(connection, JSON.parse(data.toString()));
     });
-    const changing = this.allowsChanges ? ["clientPublish", "services"] : [];
+    const able = ["time", "parameters", "parametersSubscribe", "connectionGraph", "services"];
     const send = (text) => socket.send(JSON.stringify(text));
     send({
       op: "serverInfo",
       name: "feros view on mock",
-      capabilities: ["time", "parameters", "parametersSubscribe", "connectionGraph", ...changing],
+      capabilities: this.allowsChanges ? [...able, "clientPublish"] : able,
       supportedEncodings: ["cdr"],
       sessionId: "mock",
     });
     send({ op: "advertise", channels: [...this.channels.values()].map(({ info }) => info) });
-    if (!this.allowsChanges) return;
+    const services = [...this.services.values()].map((each) => each.info);
     send({
       op: "advertiseServices",
-      services: [...this.services.values()].map((each) => each.info),
+      services: services.filter(({ type }) => this.allowsChanges || /\/(Get|List|Is)/.test(type)),
     });
   }
 
