@@ -309,3 +309,26 @@ def test_messages_of_another_installation_are_refused(tmp_path):
         [sys.executable, "-c", "import rclpy"], capture_output=True, text=True, env=environment)
     assert ended.returncode == 1
     assert "cannot be mixed" in ended.stderr
+
+
+def test_who_only_looks_receives_all_the_same(node, eventually):
+    received = []
+    node.create_subscription(String, "numbers", received.append, 10)
+    publisher = node.create_publisher(String, "numbers", 10)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    publisher.publish(String(data="1"))
+    eventually(lambda: len(received) == 1, lambda: executor.spin_once(timeout_sec=0))
+    executor.wake()
+    publisher.publish(String(data="2"))
+    eventually(lambda: len(received) == 2, lambda: executor.spin_once(timeout_sec=0))
+    executor.shutdown()
+    publisher.publish(String(data="3"))
+    eventually(lambda: len(received) == 3, lambda: rclpy.spin_once(node, timeout_sec=0))
+
+
+def test_modules_that_stock_loads_with_a_node_need_no_import():
+    program = "import rclpy; rclpy.executors.SingleThreadedExecutor; rclpy.logging.get_logger('a')"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        rclpy.nothing
