@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from types import GenericAlias
 from typing import Any, Callable, Dict, Optional
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
@@ -16,6 +17,8 @@ from ..waitable import NumberOfEntities
 
 class ClientGoalHandle:
     """One goal at its client."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
 
     def __init__(self, action_client: 'ActionClient', goal_id: UUID, goal_response: Any) -> None:
         self._client = action_client
@@ -74,6 +77,8 @@ def _waited(future: Future) -> Any:
 
 class ActionClient:
     """Sends goals of an action."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 import inspect
 import threading
 from enum import Enum
+from types import GenericAlias
 from typing import Any, Callable, Dict, Optional
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
@@ -41,6 +42,8 @@ _NEXT = {  # the states of a goal, and what may follow
 
 class ServerGoalHandle:
     """One goal at its server."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
 
     def __init__(
         self, action_server: 'ActionServer', goal_info: GoalInfo, goal_request: Any
@@ -126,6 +129,8 @@ def default_cancel_callback(cancel_request: Any) -> CancelResponse:
 
 class ActionServer:
     """Takes goals of an action and has a callback work for each."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
 
     def __init__(
         self,

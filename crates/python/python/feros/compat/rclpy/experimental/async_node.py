@@ -231,7 +231,7 @@ class AsyncNode(Node):
     # In the loop.
 
     async def __aenter__(self) -> 'AsyncNode':
-        self.handle  # noqa: B018: raises when destroyed
+        self._rclpy_living  # noqa: B018: raises when destroyed
         if sys.version_info < (3, 11):
             raise RuntimeError('AsyncNode needs Python 3.11, whose asyncio has groups of tasks')
         if self._rclpy_entered:
@@ -263,7 +263,7 @@ class AsyncNode(Node):
         """Ends the node and all that it made; callbacks that wait are cancelled."""
         if self._rclpy_over is not None:
             self._rclpy_over.set()
-        executor = getattr(self, '_loop_executor', None)
+        executor = getattr(self, '_rclpy_loop_executor', None)
         if executor is not None:
             executor.end()
         super().destroy_node()
