@@ -97,7 +97,7 @@ class ActionClient:
         self._node = node
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
-        self._handles: Dict[bytes, ClientGoalHandle] = {}
+        self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
         impl, hidden = action_type.Impl, f'{action_name}/_action'
 
         def client(kind: Any, name: str, qos: QoSProfile) -> Any:
@@ -122,14 +122,14 @@ class ActionClient:
 
     def _on_status(self, message: GoalStatusArray) -> None:
         for status in message.status_list:
-            handle = self._handles.get(bytes(status.goal_info.goal_id.uuid))
+            handle = self._goal_handles.get(bytes(status.goal_info.goal_id.uuid))
             if handle is not None:
                 handle._status = status.status
 
     def _forget(self, goal_id: UUID) -> None:
         key = bytes(goal_id.uuid)
         self._feedback_callbacks.pop(key, None)
-        self._handles.pop(key, None)
+        self._goal_handles.pop(key, None)
 
     def send_goal(self, goal: Any, **kwargs: Any) -> Any:
         """Sends a goal and waits for its result, while another thread spins; `None` if rejected."""
@@ -161,7 +161,7 @@ class ActionClient:
                 return
             handle = ClientGoalHandle(self, goal_id, response.result())
             if handle.accepted:
-                self._handles[bytes(goal_id.uuid)] = handle
+                self._goal_handles[bytes(goal_id.uuid)] = handle
             else:
                 self._forget(goal_id)
             future._set_executor(self._node.executor)
