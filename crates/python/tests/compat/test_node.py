@@ -177,3 +177,21 @@ def test_classes_of_actions_take_types():
 
     for kind in (ActionClient, ActionServer, ClientGoalHandle, ServerGoalHandle):
         assert kind[int, str, float].__args__ == (int, str, float)
+
+
+def test_an_executor_of_somebody_else_is_told_of_its_node():
+    from unittest.mock import Mock
+
+    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+        node, first, second = rclpy.create_node("told", context=context), Mock(), Mock()
+        node.executor = first
+        node.executor = second
+        assert node.executor is second
+        node.destroy_node()
+        first.add_node.assert_called_once_with(node)
+        first.remove_node.assert_called_once_with(node)
+        second.add_node.assert_called_once_with(node)
+        node = rclpy.create_node("told", context=context)
+        node.executor = second
+        node.executor = None
+        assert node.executor is None

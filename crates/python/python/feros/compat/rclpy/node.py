@@ -197,8 +197,11 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
             self._rclpy_executor = lambda: None
             return
         self._rclpy_end_unspun()
-        new_executor._native.add_node(self._rclpy_native)
         self._rclpy_executor = weakref.ref(new_executor)
+        if not isinstance(new_executor._native, extension.Executor):  # one of somebody else
+            new_executor.add_node(self)
+            return
+        new_executor._native.add_node(self._rclpy_native)
         if self not in new_executor._nodes:
             new_executor.add_node(self)
         self._rclpy_tell_waiting(new_executor)
@@ -477,7 +480,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
         """Ends the node and all that it made."""
         self._context.untrack_node(self)
         executor = self.executor
-        if executor is not None:
+        if executor is not None and isinstance(executor._native, extension.Executor):
             executor.remove_node(self)
         self._parameter_event_publisher = None
         for kind in _KINDS:

@@ -12,6 +12,7 @@ from .logging_severity import LoggingSeverity
 class CallerId(NamedTuple):
     """A place in the code; filters remember by it."""
 
+    function_name: str
     file_path: str
     line_number: int
     last_index: int
@@ -237,5 +238,6 @@ def _place() -> CallerId:
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     if frame is None:
-        return CallerId('', 0, 0)
-    return CallerId(frame.f_code.co_filename, frame.f_lineno, frame.f_lasti)
+        return CallerId('', '', 0, 0)
+    code = frame.f_code
+    return CallerId(code.co_name, code.co_filename, frame.f_lineno, frame.f_lasti)
