@@ -2,6 +2,7 @@
 
 import pytest
 import rclpy
+from rcl_interfaces.msg import Log
 from rclpy.clock import Clock, ROSClock
 from rclpy.impl.rcutils_logger import (
     LoggingFilter,
@@ -89,3 +90,17 @@ def test_filters_are_classes():
         Once.initialize_context({})
     with pytest.raises(NotImplementedError):
         LoggingFilter.should_log({})
+
+
+def test_children_of_a_node_are_on_rosout(node, spin_until):
+    heard = []
+    node.create_subscription(Log, "/rosout", lambda log: heard.append((log.name, log.msg)), 10)
+    logger = node.get_logger()
+    children = [logger.get_child("arm"), logger.get_child("arm").get_child("hand")]
+    for one in (logger, *children):
+        one.info("here")
+    wanted = [("tested", "here"), ("tested.arm", "here"), ("tested.arm.hand", "here")]
+    spin_until(lambda: [one for one in heard if one[1] == "here"] == wanted)
+    node.destroy_node()
+    with pytest.raises(RuntimeError, match="gone"):
+        logger.get_child("leg")

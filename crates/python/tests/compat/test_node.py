@@ -136,10 +136,14 @@ def test_rosout_has_the_profile_that_is_asked_for():
         liveliness_lease_duration=Duration(seconds=5))
     with rclpy.init(args=[], context=rclpy.context.Context()) as context:
         silent = rclpy.create_node("silent", context=context, enable_rosout=False)
-        assert not silent.get_publishers_info_by_topic("/rosout")
+
+        def infos(node):
+            found = silent.get_publishers_info_by_topic("/rosout")
+            return [one for one in found if one.node_name == node]
+
+        assert not infos("silent")
         told = rclpy.create_node("told", context=context, rosout_qos_profile=wanted)
-        (info,) = silent.get_publishers_info_by_topic("/rosout")
-        assert info.node_name == told.get_name()
+        (info,) = infos(told.get_name())
         for policy in ("reliability", "durability", "deadline", "lifespan", "liveliness",
                        "liveliness_lease_duration"):
             assert getattr(info.qos_profile, policy) == getattr(wanted, policy)
@@ -195,3 +199,19 @@ def test_an_executor_of_somebody_else_is_told_of_its_node():
         node.executor = second
         node.executor = None
         assert node.executor is None
+
+
+def test_parameters_are_set_up_to_the_first_that_is_unknown(node):
+    from rclpy.exceptions import ParameterNotDeclaredException
+    from rclpy.parameter import Parameter
+
+    node.declare_parameters("", [("rate", 1), ("mode", "a"), ("mode", "b")])
+    assert node.get_parameter("mode").value == "b"
+    with pytest.raises(ParameterNotDeclaredException):
+        node.set_parameters([Parameter("rate", value=2), Parameter("unknown", value=2)])
+    assert node.get_parameter("rate").value == 2
+    with pytest.raises(ParameterNotDeclaredException):
+        node.set_parameters_atomically([Parameter("rate", value=3), Parameter("unknown", value=2)])
+    assert node.get_parameter("rate").value == 2
+    (result,) = node.set_parameters([Parameter("rate", value="fast")])
+    assert not result.successful and result.reason.startswith("Wrong parameter type")

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from ._native import extension
 
-_listened: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # nodes with an entity that somebody listens to
+_listened: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # nodes of which an entity is listened to
 is_anybody_listening = False
 """What senders look at, each time."""
 

@@ -422,38 +422,30 @@ class SingleThreadedExecutor(Executor):
     ) -> None:
         # Counted from here on: between a message and its callback little is to be done.
         self._begin_callback()
-        try:
-            self._step(timeout_sec, wait_condition)
-        finally:
-            self._end_callback()
-
-    def _step(
-        self,
-        timeout_sec: Optional[Union[float, TimeoutObject]],
-        condition: Optional[Callable[[], bool]],
-    ) -> None:
-        if isinstance(timeout_sec, TimeoutObject):
-            timeout_sec = timeout_sec.timeout
-        forever = timeout_sec is None or timeout_sec < 0
-        end = 0.0 if forever else time.monotonic() + timeout_sec
         held_back: List[Entity] = []
         try:
-            self._step_until(end, forever, condition, held_back)
+            self._step(timeout_sec, wait_condition, held_back)
         finally:
-            self._put_back(held_back)
+            if held_back:
+                self._put_back(held_back)
+            self._end_callback()
 
     def _put_back(self, held_back: List[Entity]) -> None:
         while held_back:
             entity = held_back.pop(0)
             self._ready.put_back(entity, entity._queue)
 
-    def _step_until(
+    def _step(
         self,
-        end: float,
-        forever: bool,
+        timeout_sec: Optional[Union[float, TimeoutObject]],
         condition: Optional[Callable[[], bool]],
         held_back: List[Entity],
     ) -> None:
+        """Runs one callback; entities whose groups do not let them run go to `held_back`."""
+        if isinstance(timeout_sec, TimeoutObject):
+            timeout_sec = timeout_sec.timeout
+        forever = timeout_sec is None or timeout_sec < 0
+        end = 0.0 if forever else time.monotonic() + timeout_sec
         looked = False
         while not self._is_shutdown:
             if not self._context.ok():

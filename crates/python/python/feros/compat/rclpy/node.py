@@ -95,7 +95,13 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
         )
         self._rclpy_name = self._rclpy_native.name
         self._rclpy_namespace = self._rclpy_native.namespace
-        self._logger = RcutilsLogger(self._rclpy_native.logger_name)
+        find_node = weakref.ref(self)
+
+        def find_native() -> Any:
+            node = find_node()
+            return None if node is None else node._rclpy_native
+
+        self._logger = RcutilsLogger(self._rclpy_native.logger_name, find_native)
         self._clock = Clock._of_node(self._rclpy_native.clock)
         overrides = {
             name: Parameter(name, value=value)

@@ -80,7 +80,8 @@ def declare_qos_parameters(
         descriptor = ParameterDescriptor(
             description=f'{policy.name.lower()} of the {kind} of {topic_name}', read_only=True)
         try:
-            parameter = node.declare_parameter(name, _get_qos_policy_parameter(qos, policy), descriptor)
+            value = _get_qos_policy_parameter(qos, policy)
+            parameter = node.declare_parameter(name, value, descriptor)
         except ParameterAlreadyDeclaredException:
             parameter = node.get_parameter(name)
         _override(qos, policy, parameter.value)

@@ -55,9 +55,11 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         if not isinstance(response, self.srv_type.Response):
             raise TypeError(f'Expected {self.srv_type.Response}, got {type(response)}')
         call = header.call_id if self._events.are_told else None
-        sending, node = None, self._find_node()
-        if _unspun.is_anybody_listening and node is not None:
-            sending = _unspun.Sending(node.context, 'client', self.service_name)
+        sending = None
+        if _unspun.is_anybody_listening:
+            node = self._find_node()
+            if node is not None:
+                sending = _unspun.Sending(node.context, 'client', self.service_name)
         header.send(response)
         if call is not None:
             self._events.response_sent(call, response)

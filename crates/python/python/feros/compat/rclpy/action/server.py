@@ -118,7 +118,7 @@ class ServerGoalHandle:
         self._end(GoalStatus.STATUS_ABORTED, response)
 
     def canceled(self, response: Any = None) -> None:
-        """It ended as its client wanted. Who works outside of `execute_callback` gives the result here."""
+        """It ended as its client wanted. Who works outside of `execute_callback` gives the result."""
         self._end(GoalStatus.STATUS_CANCELED, response)
 
     def destroy(self) -> None:

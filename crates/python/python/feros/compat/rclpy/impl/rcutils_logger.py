@@ -1,7 +1,7 @@
 """Loggers, whose messages go to the terminal and to `/rosout`."""
 
 import inspect
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Type, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Type, Union
 
 from .._native import extension
 from ..clock import Clock
@@ -148,15 +148,29 @@ class _Place:
 class RcutilsLogger:
     """A logger by its name; names are parts with dots between them."""
 
-    def __init__(self, name: str = '') -> None:
+    def __init__(self, name: str = '', find_node: Optional[Callable[[], Any]] = None) -> None:
+        """`find_node` has the extension's node that it belongs to, which is gone some day."""
         self.name = name
+        self._find_node = find_node
+        self._below = ''  # its name below that of the node
+        self._on_rosout: Any = None  # keeps its messages there
         self._places: Dict[CallerId, _Place] = {}
 
     def get_child(self, name: str) -> 'RcutilsLogger':
-        """The logger of a part below this one; raises `ValueError` for an empty name."""
+        """The logger of a part below this one, on `/rosout` as this one.
+
+        Raises `ValueError` for an empty name, `RuntimeError` where the node is gone.
+        """
         if not name:
             raise ValueError('Child logger name must not be empty.')
-        return RcutilsLogger(f'{self.name}.{name}' if self.name else name)
+        child = RcutilsLogger(f'{self.name}.{name}' if self.name else name, self._find_node)
+        if self._find_node is not None:
+            node = self._find_node()
+            if node is None:
+                raise RuntimeError(f'the node of logger {self.name} is gone')
+            child._below = f'{self._below}.{name}' if self._below else name
+            child._on_rosout = node.child_logger(child._below)
+        return child
 
     def set_level(self, level: Union[int, LoggingSeverity]) -> None:
         """The least severe that is shown."""
