@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 import rclpy
@@ -332,3 +333,38 @@ def test_modules_that_stock_loads_with_a_node_need_no_import():
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         rclpy.nothing
+
+
+def test_a_client_that_has_gone_ends_no_server(node):
+    client = node.create_client(SetBool, "asked")
+
+    def answer(_, response):
+        node.destroy_client(client)
+        return response
+
+    service = node.create_service(SetBool, "asked", answer)
+    assert client.wait_for_service(60)
+    client.call_async(SetBool.Request())
+    while client in list(node.clients):
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.spin_once(node, timeout_sec=0.1)
+    other = node.create_client(SetBool, "asked")
+    service.callback = lambda _, response: response
+    assert other.wait_for_service(60)
+    answered = other.call_async(SetBool.Request())
+    rclpy.spin_until_future_complete(node, answered, timeout_sec=60)
+    assert answered.result() is not None
+
+
+def test_a_timer_may_be_due_at_once_while_others_spin(node, eventually):
+    executor, calls = SingleThreadedExecutor(context=node.context), []
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin)
+    spinning.start()
+    for _ in range(20):
+        timer = node.create_timer(0.0, lambda: calls.append(1))
+        eventually(lambda: calls)
+        node.destroy_timer(timer)
+        calls.clear()
+    executor.shutdown()
+    spinning.join()

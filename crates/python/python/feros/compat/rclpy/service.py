@@ -7,6 +7,8 @@ from . import _unspun
 from ._call_events import CallEvents
 from ._entity import Entity
 from ._handles import ServiceHandle
+from ._native import extension
+from .impl.rcutils_logger import RcutilsLogger
 from .qos import QoSProfile
 from .service_introspection import ServiceIntrospectionState
 
@@ -60,7 +62,11 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
             node = self._find_node()
             if node is not None:
                 sending = _unspun.Sending(node.context, 'client', self.service_name)
-        header.send(response)
+        try:
+            header.send(response)
+        except extension.FerosError as error:  # such as a client that has gone
+            RcutilsLogger(self._logger_name).warning(f'failed to send a response: {error}')
+            return
         if call is not None:
             self._events.response_sent(call, response)
         if sending is not None:

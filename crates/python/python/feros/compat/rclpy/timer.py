@@ -77,7 +77,8 @@ class Timer(Entity):
         self.callback = callback
         self._last = clock.now().nanoseconds
         self._on_reset: Optional[Callable[[int], None]] = None
-        self._native = node.create_timer(int(timer_period_ns), self._expired, clock.native)
+        self._period = int(timer_period_ns)  # it may expire before it is here
+        self._native = node.create_timer(self._period, self._expired, clock.native)
         if not autostart:
             self._native.cancel()
 
@@ -93,7 +94,7 @@ class Timer(Entity):
 
     def _expired(self) -> None:
         now = self._clock.now().nanoseconds
-        expected, self._last = self._last + self._native.period, now
+        expected, self._last = self._last + self._period, now
         self._arrived((expected, now))
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -121,6 +122,7 @@ class Timer(Entity):
     @timer_period_ns.setter
     def timer_period_ns(self, value: int) -> None:
         self._living._native.change_period(int(value))
+        self._period = int(value)
 
     def is_ready(self) -> bool:
         """Whether it is due."""
