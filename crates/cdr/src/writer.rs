@@ -86,6 +86,32 @@ impl<'a> Writer<'a> {
         self.claim(T::SIZE, T::SIZE.saturating_mul(count))
     }
 
+    /// Lends the next `len` bytes, not aligned and perhaps dirty, to `fill`, which says whether it
+    /// wrote them all. Where it did not, nothing counts as written. Says what `fill` said.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`].
+    #[inline]
+    pub fn write_if(
+        &mut self,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Result<bool, EncodeError> {
+        let before = self.position;
+        let is_written = fill(self.claim(1, len)?);
+        if !is_written {
+            self.position = before;
+        }
+        Ok(is_written)
+    }
+
+    /// Bytes written so far behind the header, which alignment counts from.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
     /// A writer of the memory of values of a fixed layout, which are aligned in it as they are in
     /// this one.
     pub(crate) fn reserve_layout(&mut self, layout: Layout) -> Result<Writer<'_>, EncodeError> {

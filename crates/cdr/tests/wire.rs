@@ -83,6 +83,28 @@ fn padding_is_written_as_zero_into_dirty_memory() {
 }
 
 #[test]
+fn bytes_that_were_not_filled_are_not_written() {
+    let mut buffer = [0xAA_u8; 4 + 12];
+    let mut writer = Writer::new(&mut buffer).unwrap();
+    writer.write(1_u8).unwrap();
+    let refused = writer.write_if(8, |memory| {
+        memory.fill(7);
+        false
+    });
+    assert_eq!(refused, Ok(false));
+    assert_eq!(writer.position(), 1);
+    let filled = writer.write_if(2, |memory| {
+        memory.copy_from_slice(&[2, 3]);
+        true
+    });
+    assert_eq!(filled, Ok(true));
+    writer.write(4_u32).unwrap();
+    assert!(writer.write_if(5, |_| true).is_err());
+    assert_eq!(writer.position(), 8);
+    assert_eq!(buffer[4..12], [1, 2, 3, 0, 4, 0, 0, 0]);
+}
+
+#[test]
 fn both_byte_orders_are_read() {
     let values = vec![1.5f32, -2.0, f32::INFINITY];
     let mut big = vec![0; feros_cdr::encoded_size(&values)];

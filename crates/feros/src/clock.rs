@@ -67,6 +67,14 @@ impl Clock {
         self.source().is_simulated()
     }
 
+    /// Sets simulated time, as a `/clock` message does; it is shown while the clock is simulated.
+    /// Nothing for clocks of other types.
+    pub fn set_simulated_time(&self, time: Time) {
+        if let Kind::Ros { clock, .. } = &self.kind {
+            clock.set_time(time);
+        }
+    }
+
     /// Calls `before` and `after` around each jump of the clock that exceeds a threshold, on the
     /// thread that sets it, without any lock. Only ROS time jumps; of the system's clock, which
     /// others set, nobody is told.

@@ -57,7 +57,9 @@ impl Node {
         let id = context.session().create_node(&name).map_err(engine_error)?;
         let wants_rosout =
             options.enable_rosout && context.arguments().log_to_rosout != Some(false);
-        let rosout = wants_rosout.then(|| Rosout::new(context.session(), id)).transpose();
+        let rosout = wants_rosout
+            .then(|| Rosout::new(context.session(), id, options.rosout_qos))
+            .transpose();
         let rosout =
             rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
         let mut transports = context.transports();

@@ -22,6 +22,7 @@ impl Rosout {
     pub(crate) fn new(
         session: &Arc<dyn Session>,
         node: NodeId,
+        qos: QosProfile,
     ) -> Result<Arc<Self>, CreateEndpointError> {
         let identity = TypeIdentity::of::<Log>();
         let engine = session.create_publisher(PublisherOptions {
@@ -29,7 +30,7 @@ impl Rosout {
             topic: TOPIC,
             type_name: &identity.name,
             type_hash: identity.hash,
-            qos: QosProfile::rosout_default(),
+            qos,
             announcement: "",
             mode: PublishMode::Synchronous,
             on_event: None,

@@ -54,6 +54,13 @@ impl Clock {
         self.0.is_simulated()
     }
 
+    /// Sets simulated time, in nanoseconds, as a `/clock` message does.
+    fn set_simulated_time(&self, py: Python<'_>, nanos: u64) {
+        let time = i64::try_from(nanos).unwrap_or(i64::MAX);
+        // Who is told of the jump takes the lock of the interpreter himself.
+        py.detach(|| self.0.set_simulated_time(feros::Time::from_nanos(time)));
+    }
+
     /// Calls `before` and `after` around each jump that exceeds a threshold, with the time before,
     /// the time after, and the change of the clock: 1 is none, 2 that simulated time was turned on,
     /// 3 that it was turned off. Leaps are in nanoseconds. The callbacks run on the thread that

@@ -12,8 +12,8 @@ use crate::detached::Detached;
 use crate::error::error;
 use crate::lifecycle::LifecycleNode;
 use crate::node::Node;
-use crate::parameter;
 use crate::waiting::SLICE;
+use crate::{parameter, qos};
 
 /// One participant. It leaves the graph when it and all that was made of it are gone.
 #[pyclass(frozen, module = "feros._feros")]
@@ -149,6 +149,7 @@ fn node_options(
                 options.parameter_overrides(overrides.collect::<PyResult<Vec<_>>>()?)
             }
             "enable_rosout" => options.enable_rosout(value.extract()?),
+            "rosout_qos" => options.rosout_qos(qos::profile(value.extract()?)?),
             "use_global_arguments" => options.use_global_arguments(value.extract()?),
             "use_sim_time" => options.use_sim_time(value.extract()?),
             "allow_undeclared_parameters" => options.allow_undeclared_parameters(value.extract()?),

@@ -182,6 +182,8 @@ struct Direct {
 
 struct State {
     items: VecDeque<Py<PyAny>>,
+    /// Items that came so far.
+    came: u64,
     /// Items that went for newer ones.
     pushed_out: u64,
     /// Whether who is told has it in a queue already.
@@ -189,6 +191,8 @@ struct State {
     is_closed: bool,
     told: Told,
     direct: Option<Direct>,
+    /// Called with the count of items that came: somebody's callback, and who waits by a wait set.
+    listeners: [Option<Py<PyAny>>; 2],
 }
 
 enum Claim {
@@ -226,7 +230,13 @@ impl Waiting {
         let oldest = if state.items.len() >= self.depth { state.items.pop_front() } else { None };
         state.pushed_out += u64::from(oldest.is_some());
         state.items.push_back(item);
+        state.came += 1;
+        let copy = |listener: &Option<Py<PyAny>>| listener.as_ref().map(|it| it.clone_ref(py));
+        let listeners = state.listeners.each_ref().map(copy);
         drop(state);
+        for listener in listeners.into_iter().flatten() {
+            listener.call1(py, (1,))?;
+        }
         if oldest.is_some()
             && let Some(entity) = self.entity.bind(py).upgrade()
         {
@@ -290,6 +300,11 @@ impl EntityQueue {
     pub(crate) fn waiting(&self) -> Arc<Waiting> {
         self.0.clone()
     }
+
+    fn replace_listener(&self, index: usize, listener: Option<Py<PyAny>>) {
+        let before = std::mem::replace(&mut self.0.state.lock().listeners[index], listener);
+        drop(before); // perhaps the last that is left of a function
+    }
 }
 
 #[pymethods]
@@ -299,11 +314,13 @@ impl EntityQueue {
     fn new(entity: &Bound<'_, PyAny>, depth: usize) -> PyResult<Self> {
         let state = State {
             items: VecDeque::new(),
+            came: 0,
             pushed_out: 0,
             is_queued: false,
             is_closed: false,
             told: Told::Nobody,
             direct: None,
+            listeners: [const { None }; 2],
         };
         let entity = PyWeakrefReference::new(entity)?.unbind();
         Ok(Self(Arc::new(Waiting { depth: depth.max(1), entity, state: Mutex::new(state) })))
@@ -341,6 +358,17 @@ impl EntityQueue {
         let direct = callback.map(|callback| Direct { callback, group });
         let before = std::mem::replace(&mut self.0.state.lock().direct, direct);
         drop(before);
+    }
+
+    /// Calls `listener(1)` with each item that comes, on the thread that has it first; `None` ends
+    /// that.
+    fn listen(&self, listener: Option<Py<PyAny>>) {
+        self.replace_listener(0, listener);
+    }
+
+    /// As `listen`, beside it.
+    fn watch(&self, watcher: Option<Py<PyAny>>) {
+        self.replace_listener(1, watcher);
     }
 
     /// Tells again, where something waits and was not told of.
@@ -381,13 +409,20 @@ impl EntityQueue {
         let mut state = self.0.state.lock();
         state.is_closed = true;
         let direct = state.direct.take();
+        let listeners = std::mem::take(&mut state.listeners);
         drop(state);
-        drop(direct);
+        drop((direct, listeners));
         self.clear();
     }
 
     fn __len__(&self) -> usize {
         self.0.state.lock().items.len()
+    }
+
+    /// Items that came so far.
+    #[getter]
+    fn came(&self) -> u64 {
+        self.0.state.lock().came
     }
 
     /// Items that went for newer ones.

@@ -197,7 +197,18 @@ impl Executor {
     #[pyo3(signature = (max_duration=None))]
     fn spin_some(&self, py: Python<'_>, max_duration: Option<f64>) -> PyResult<usize> {
         let max_duration = duration(max_duration).unwrap_or(Duration::MAX);
-        let count = py.detach(|| self.inner.executor.spin_some(max_duration));
+        let count = py.detach(|| {
+            let executor = &self.inner.executor;
+            let mut count = 0;
+            // Who only wanted it to look has that now: else a stop would be in force until
+            // somebody waits, and nothing would ever be ready for who never does.
+            if !self.inner.is_stopped.load(Ordering::Acquire) {
+                let first = executor.spin_once(Some(Duration::ZERO))?;
+                count += usize::from(matches!(first, Outcome::Completed(())));
+            }
+            Ok(count + executor.spin_some(max_duration)?)
+        });
+        let count: Result<usize, SpinError> = count;
         py.check_signals()?;
         match self.inner.failure.take() {
             Some(error) => Err(error),

@@ -54,6 +54,7 @@ fn _feros(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<message::Field>()?;
     module.add_class::<message::MessageType>()?;
     module.add_class::<callback_group::CallbackGroup>()?;
+    module.add_class::<node::Logger>()?;
     module.add_class::<node::Node>()?;
     module.add_class::<parameter::ParameterCallback>()?;
     module.add_class::<parameter::Parameters>()?;

@@ -237,6 +237,12 @@ impl Node {
         self.node.logger_name().to_owned()
     }
 
+    /// Has messages of the logger of this name below the node's own published on `/rosout`, as long
+    /// as the result lives.
+    fn child_logger(&self, name: &str) -> Logger {
+        Logger { _logger: Detached::new(self.node.child_logger(name)) }
+    }
+
     /// What the node does with its parameters.
     #[getter]
     fn parameters(&self) -> Parameters {
@@ -342,6 +348,12 @@ impl Node {
             (None, result) => result.map_err(wait_error),
         }
     }
+}
+
+/// Keeps a logger's messages on `/rosout`.
+#[pyclass(frozen, module = "feros._feros")]
+pub(crate) struct Logger {
+    _logger: Detached<feros::Logger>,
 }
 
 /// Says something in the name of a logger: at the terminal, and on `/rosout` if it is a node's.

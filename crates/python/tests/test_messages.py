@@ -263,3 +263,33 @@ def test_values_and_bytes_are_those_of_stock(start, stock):
 def test_a_long_transform_is_as_long_as_it_says():
     transform = TransformStamped(child_frame_id="x" * 100_000)
     assert len(feros.serialize(transform)) > 100_000
+
+
+def test_floats_are_written_alike_whatever_stands_for_them():
+    from feros.msgs.geometry_msgs.msg import Point, Point32, Polygon, Pose, PoseArray, Quaternion
+
+    def poses(x, orientation):
+        return PoseArray(poses=[
+            Pose(position=Point(x=x, y=-2.5, z=1e300), orientation=orientation) for _ in range(3)])
+
+    class Turned(Quaternion):
+        __slots__ = ()
+
+    class Exact(float):
+        pass
+
+    expected = feros.serialize(poses(3.0, Quaternion(x=0.5, w=-1.0)))
+    assert feros.serialize(poses(3, Quaternion(x=0.5, w=-1.0))) == expected
+    assert feros.serialize(poses(Exact(3.0), Quaternion(x=0.5, w=-1.0))) == expected
+    assert feros.serialize(poses(np.float64(3.0), Quaternion(x=0.5, w=-1.0))) == expected
+    turned = Turned(x=0.5, w=-1.0)
+    assert feros.serialize(poses(3.0, turned)) == expected
+    back = feros.deserialize(expected, PoseArray)
+    assert [pose.position.z for pose in back.poses] == [1e300] * 3
+    small = Polygon(points=[Point32(x=0.1, y=float("nan"), z=1e300)])
+    point = feros.deserialize(feros.serialize(small), Polygon).points[0]
+    assert point.x == np.float32(0.1) and np.isnan(point.y) and np.isinf(point.z)
+    broken = poses(3.0, Quaternion())
+    broken.poses[1].position._x = "three"
+    with pytest.raises(TypeError, match=r"poses\[1\]\.position\.x"):
+        feros.serialize(broken)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use feros_parameter::ParameterValue;
-use feros_rmw::{NameError, NodeName};
+use feros_rmw::{NameError, NodeName, QosProfile};
 
 use crate::arguments::{Arguments, remap_node};
 use crate::context::Context;
@@ -24,6 +24,7 @@ pub struct NodeOptions {
     pub(crate) arguments: Arguments,
     pub(crate) parameter_overrides: BTreeMap<String, ParameterValue>,
     pub(crate) enable_rosout: bool,
+    pub(crate) rosout_qos: QosProfile,
     pub(crate) use_global_arguments: bool,
     pub(crate) use_sim_time: bool,
     pub(crate) use_intra_process_comms: bool,
@@ -44,6 +45,7 @@ impl Default for NodeOptions {
             arguments: Arguments::default(),
             parameter_overrides: BTreeMap::new(),
             enable_rosout: true,
+            rosout_qos: QosProfile::rosout_default(),
             use_global_arguments: true,
             use_sim_time: false,
             use_intra_process_comms: true,
@@ -92,6 +94,12 @@ impl NodeOptions {
     /// Whether log messages are published on `/rosout`; they are by default.
     pub fn enable_rosout(self, enable_rosout: bool) -> Self {
         Self { enable_rosout, ..self }
+    }
+
+    /// How log messages are published on `/rosout`, instead of
+    /// [`QosProfile::rosout_default`](crate::QosProfile::rosout_default).
+    pub fn rosout_qos(self, rosout_qos: QosProfile) -> Self {
+        Self { rosout_qos, ..self }
     }
 
     /// Whether the process's command line remaps the node's names and says values of its

@@ -70,7 +70,17 @@ impl Class {
         is_instance.then_some(Instance { class: self, object })
     }
 
-    /// Where a slot lies in instances of the class.
+    /// The class itself.
+    pub(super) fn class(&self) -> &Py<PyType> {
+        &self.class
+    }
+
+    /// Where a slot lies in instances of the class, if that was found.
+    pub(super) fn offset(&self, index: usize) -> Option<usize> {
+        self.slots[index].offset
+    }
+
+    /// Looks for the place of a slot.
     fn look_for(&self, class: &Bound<'_, PyType>, index: usize) -> PyResult<Option<usize>> {
         let py = class.py();
         let size: usize = class.getattr("__basicsize__")?.extract()?;

@@ -6,8 +6,10 @@ mod block;
 mod buffer;
 mod class;
 mod loan_memory;
+mod plain;
 
 pub(crate) use block::{Block, Pins};
 pub(crate) use buffer::{copy, fill, with_buffer};
 pub(crate) use class::{Class, Instance, no_instance};
 pub(crate) use loan_memory::LoanMemory;
+pub(crate) use plain::{Plain, What};

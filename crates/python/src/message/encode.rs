@@ -322,10 +322,25 @@ fn write_element(writer: &mut Writer<'_>, kind: &Kind, value: &Bound<'_, PyAny>)
             writer.write_wstring(&units)?;
         }
         Kind::Message(plan) => {
-            write_message(writer, plan, instance(plan, value)?)?;
+            if !write_plain(writer, plan, value)? {
+                write_message(writer, plan, instance(plan, value)?)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Writes a message of floats in the short way; says whether it could.
+#[inline]
+fn write_plain(
+    writer: &mut Writer<'_>,
+    plan: &Plan,
+    value: &Bound<'_, PyAny>,
+) -> Result<bool, Box<Wrong>> {
+    let Some(plain) = &plan.plain else { return Ok(false) };
+    let Some(end) = plan.end_of_fixed(writer.position()) else { return Ok(false) };
+    let (start, size) = (writer.position() % 8, end - writer.position());
+    Ok(writer.write_if(size, |memory| plain.write(value, memory, start))?)
 }
 
 fn byte(kind: &Kind, value: &Bound<'_, PyAny>) -> PyResult<u8> {

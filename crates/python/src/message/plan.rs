@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyType};
 
 use super::number::Number;
-use crate::ffi::Class;
+use crate::ffi::{Class, Plain, What};
 
 /// How a class of messages is encoded and decoded.
 pub(crate) struct Plan {
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(super) slots: Vec<Slot>,
     /// Where a message of a fixed size ends, by its start modulo 8.
     pub(super) extent: Option<[usize; 8]>,
+    /// The way to write it where it consists of floats alone.
+    pub(super) plain: Option<Arc<Plain>>,
     /// The least number of bytes on the wire, alignment not counted; never 0.
     pub(super) least_bytes: usize,
     /// Whether there are sequences of numbers, which can be read where they lie.
@@ -90,9 +92,13 @@ impl Plan {
         }
         let mut names: Vec<String> = slots.iter().map(|slot| format!("_{}", slot.name)).collect();
         names.push("_check_fields".to_owned());
+        let (py, class) = (class.py(), Class::new(class, &names)?);
+        let plain = slots.iter().map(Slot::plain).collect::<Option<Vec<_>>>();
+        let plain = plain.filter(|slots| !slots.is_empty());
         Ok(Self {
             name: definition.name.to_string(),
-            class: Class::new(class, &names)?,
+            plain: plain.and_then(|slots| Plain::new(py, &class, slots)).map(Arc::new),
+            class,
             has_sequences: slots.iter().any(Slot::has_sequences),
             slots,
             extent,
@@ -137,6 +143,17 @@ impl Slot {
         };
         let default = default_of(py, field, &kind, shape)?;
         Ok(Self { name: field.name.clone(), kind, shape, default })
+    }
+
+    /// What it holds, where that is a float, or a message of floats alone.
+    fn plain(&self) -> Option<What> {
+        match &self.kind {
+            _ if self.shape != Many::One => None,
+            Kind::Number(Number::F32) => Some(What::Float32),
+            Kind::Number(Number::F64) => Some(What::Float64),
+            Kind::Message(plan) => plan.plain.clone().map(What::Message),
+            _ => None,
+        }
     }
 
     fn has_sequences(&self) -> bool {

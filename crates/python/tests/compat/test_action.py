@@ -1,5 +1,6 @@
 """Actions of the package rclpy, with its own sides and with stock's."""
 
+import pytest
 import rclpy
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -62,3 +63,51 @@ def test_a_goal_for_stock(node, start, stock):
     result = _result(node, client, Fibonacci.Goal(order=7))
     assert (result.status, list(result.result.sequence)) == (
         GoalStatus.STATUS_SUCCEEDED, [0, 1, 7])
+
+
+def test_a_result_is_forgotten_when_its_time_is_over(node, spin_until):
+    taken = []
+
+    def execute(goal):
+        taken.append(goal)
+        goal.succeed()
+        return Fibonacci.Result()
+
+    server = ActionServer(node, Fibonacci, "count", execute, result_timeout=0.2)
+    client = ActionClient(node, Fibonacci, "count")
+    assert client.wait_for_server(60.0)
+    assert _result(node, client, Fibonacci.Goal()).status == GoalStatus.STATUS_SUCCEEDED
+    assert taken[0].status == GoalStatus.STATUS_SUCCEEDED
+    spin_until(lambda: taken[0].status == GoalStatus.STATUS_UNKNOWN)
+    assert not taken[0].is_active and not server._goal_handles
+    assert _result(node, client, Fibonacci.Goal()).status == GoalStatus.STATUS_SUCCEEDED
+    server.destroy()
+    client.destroy()
+
+
+def test_a_goal_is_worked_for_elsewhere(node):
+    taken = []
+
+    def accepted(goal):
+        goal.executing()
+        taken.append(goal)
+
+    server = ActionServer(node, Fibonacci, "count", handle_accepted_callback=accepted)
+    client = ActionClient(node, Fibonacci, "count")
+    assert client.wait_for_server(60.0)
+    sent = client.send_goal_async(Fibonacci.Goal())
+    rclpy.spin_until_future_complete(node, sent, timeout_sec=60)
+    result = sent.result().get_result_async()
+    while not taken:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    with pytest.raises(TypeError, match="Expected"):
+        taken[0].abort("no result")
+    assert taken[0].status == GoalStatus.STATUS_EXECUTING
+    taken[0].abort(Fibonacci.Result(sequence=[1, 2]))
+    rclpy.spin_until_future_complete(node, result, timeout_sec=60)
+    assert result.result().status == GoalStatus.STATUS_ABORTED
+    assert list(result.result().result.sequence) == [1, 2]
+    with pytest.raises(RuntimeError, match="no execute_callback"):
+        server._execute(taken[0], None)
+    with pytest.raises(TypeError, match="execute_callback"):
+        ActionServer(node, Fibonacci, "other")

@@ -5,7 +5,11 @@ import sys
 
 import pytest
 import rclpy
+from rclpy.clock import ClockType
+from rclpy.exceptions import TimeSourceChangedError
 from rclpy.experimental import AsyncNode, EventsExecutor
+from rclpy.parameter import Parameter
+from rclpy.time import Time
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
@@ -173,3 +177,54 @@ def test_the_executor_of_events_is_the_same_executor(node, eventually):
     node.create_timer(0.001, lambda: calls.append(1))
     eventually(lambda: len(calls) > 3, lambda: executor.spin_once(0.1))
     executor.shutdown()
+
+
+@needs_groups
+def test_tasks_sleep_by_the_clock_of_their_node():
+    async def work():
+        async with AsyncNode("sleeper") as node:
+            clock = node.get_clock()
+            await clock.sleep(0)
+            await clock.sleep(-1.0)
+            before = clock.now()
+            await asyncio.gather(clock.sleep(0.02), clock.sleep(0.05))
+            assert (clock.now() - before).nanoseconds >= 50_000_000
+            sleeping = asyncio.create_task(clock.sleep(1000))
+            await asyncio.sleep(0)
+            node.destroy_node()
+            with pytest.raises(asyncio.CancelledError):
+                await sleeping
+        with pytest.raises(RuntimeError):
+            await clock.sleep(1)
+
+    run(work)
+
+
+@needs_groups
+def test_tasks_sleep_by_simulated_time():
+    def seconds(number):
+        return Time(seconds=number, clock_type=ClockType.ROS_TIME)
+
+    async def work():
+        simulated = Parameter("use_sim_time", value=True)
+        async with AsyncNode("sleeper", parameter_overrides=[simulated]) as node:
+            clock, ticks = node.get_clock(), asyncio.Semaphore(0)
+            clock.set_ros_time_override(seconds(10))
+            assert clock.ros_time_is_active and clock.now() == seconds(10)
+            node.create_timer(2.0, ticks.release)
+            early, late = (asyncio.create_task(clock.sleep(span)) for span in (1.0, 5.0))
+            await asyncio.sleep(0.05)
+            assert not early.done() and ticks.locked()
+            clock.set_ros_time_override(seconds(12))
+            await early
+            await ticks.acquire()
+            assert not late.done()
+            clock.set_ros_time_override(seconds(16))
+            await late
+            awake = asyncio.create_task(clock.sleep(1000))
+            await asyncio.sleep(0)
+            node.set_parameters([Parameter("use_sim_time", value=False)])
+            with pytest.raises(TimeSourceChangedError):
+                await awake
+
+    run(work)

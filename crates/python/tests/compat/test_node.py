@@ -126,15 +126,92 @@ def test_arguments_that_are_unknown():
         rclpy.init(args=["--ros-args", "-r", "bad"], context=rclpy.context.Context())
 
 
-def test_a_waitable_of_ones_own_is_refused(node):
-    from rclpy.waitable import Waitable
+def test_rosout_has_the_profile_that_is_asked_for():
+    from rclpy.duration import Duration
+    from rclpy.qos import LivelinessPolicy, QoSProfile, ReliabilityPolicy
 
-    class Own(Waitable):
-        def add_to_wait_set(self, wait_set):
-            pass
+    wanted = QoSProfile(
+        depth=3, reliability=ReliabilityPolicy.BEST_EFFORT, deadline=Duration(seconds=1),
+        lifespan=Duration(seconds=20), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
+        liveliness_lease_duration=Duration(seconds=5))
+    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+        silent = rclpy.create_node("silent", context=context, enable_rosout=False)
 
-    with pytest.raises(NotImplementedError, match="Own waits by a wait set"):
-        node.add_waitable(Own(node.default_callback_group))
-    waitable = Waitable(node.default_callback_group)
-    node.add_waitable(waitable)
-    assert waitable in node.waitables
+        def infos(node):
+            found = silent.get_publishers_info_by_topic("/rosout")
+            return [one for one in found if one.node_name == node]
+
+        assert not infos("silent")
+        told = rclpy.create_node("told", context=context, rosout_qos_profile=wanted)
+        (info,) = infos(told.get_name())
+        for policy in ("reliability", "durability", "deadline", "lifespan", "liveliness",
+                       "liveliness_lease_duration"):
+            assert getattr(info.qos_profile, policy) == getattr(wanted, policy)
+
+
+def test_policies_are_declared_by_the_class_of_an_endpoint(node):
+    from rclpy.publisher import Publisher
+    from rclpy.qos import QoSPolicyKind, QoSProfile
+    from rclpy.qos_overriding_options import (
+        InvalidQosOverridesError,
+        QosCallbackResult,
+        QoSOverridingOptions,
+        _declare_qos_parameters,
+        _get_qos_policy_parameter,
+    )
+
+    options = QoSOverridingOptions.with_default_policies()
+    for _ in range(2):
+        _declare_qos_parameters(Publisher, node, "/topic", QoSProfile(depth=4), options)
+    declared = node.get_parameters_by_prefix("qos_overrides")
+    assert {name: one.value for name, one in declared.items()} == {
+        "/topic.publisher.depth": 4, "/topic.publisher.history": "keep_last",
+        "/topic.publisher.reliability": "reliable"}
+    assert _get_qos_policy_parameter(QoSProfile(depth=4), QoSPolicyKind.LIFESPAN) == 0
+    options = QoSOverridingOptions.with_default_policies(
+        callback=lambda _: QosCallbackResult(successful=False, reason="not so"), entity_id="b")
+    with pytest.raises(InvalidQosOverridesError, match="not so"):
+        _declare_qos_parameters(Publisher, node, "/topic", QoSProfile(depth=4), options)
+
+
+def test_classes_of_actions_take_types():
+    from rclpy.action import ActionClient, ActionServer
+    from rclpy.action.client import ClientGoalHandle
+    from rclpy.action.server import ServerGoalHandle
+
+    for kind in (ActionClient, ActionServer, ClientGoalHandle, ServerGoalHandle):
+        assert kind[int, str, float].__args__ == (int, str, float)
+
+
+def test_an_executor_of_somebody_else_is_told_of_its_node():
+    from unittest.mock import Mock
+
+    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+        node, first, second = rclpy.create_node("told", context=context), Mock(), Mock()
+        node.executor = first
+        node.executor = second
+        assert node.executor is second
+        node.destroy_node()
+        first.add_node.assert_called_once_with(node)
+        first.remove_node.assert_called_once_with(node)
+        second.add_node.assert_called_once_with(node)
+        node = rclpy.create_node("told", context=context)
+        node.executor = second
+        node.executor = None
+        assert node.executor is None
+
+
+def test_parameters_are_set_up_to_the_first_that_is_unknown(node):
+    from rclpy.exceptions import ParameterNotDeclaredException
+    from rclpy.parameter import Parameter
+
+    node.declare_parameters("", [("rate", 1), ("mode", "a"), ("mode", "b")])
+    assert node.get_parameter("mode").value == "b"
+    with pytest.raises(ParameterNotDeclaredException):
+        node.set_parameters([Parameter("rate", value=2), Parameter("unknown", value=2)])
+    assert node.get_parameter("rate").value == 2
+    with pytest.raises(ParameterNotDeclaredException):
+        node.set_parameters_atomically([Parameter("rate", value=3), Parameter("unknown", value=2)])
+    assert node.get_parameter("rate").value == 2
+    (result,) = node.set_parameters([Parameter("rate", value="fast")])
+    assert not result.successful and result.reason.startswith("Wrong parameter type")

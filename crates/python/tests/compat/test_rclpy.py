@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 import rclpy
@@ -183,7 +184,7 @@ def test_parameters(node):
     with pytest.raises(ParameterNotDeclaredException):
         node.get_parameter("unknown")
     result = node.set_parameters([Parameter("speed", value="fast")])[0]
-    assert not result.successful and "expecting type 'DOUBLE'" in result.reason
+    assert not result.successful and result.reason.startswith("Wrong parameter type")
 
     def check(parameters):
         slow = all(one.value < 10 for one in parameters)
@@ -309,3 +310,61 @@ def test_messages_of_another_installation_are_refused(tmp_path):
         [sys.executable, "-c", "import rclpy"], capture_output=True, text=True, env=environment)
     assert ended.returncode == 1
     assert "cannot be mixed" in ended.stderr
+
+
+def test_who_only_looks_receives_all_the_same(node, eventually):
+    received = []
+    node.create_subscription(String, "numbers", received.append, 10)
+    publisher = node.create_publisher(String, "numbers", 10)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    publisher.publish(String(data="1"))
+    eventually(lambda: len(received) == 1, lambda: executor.spin_once(timeout_sec=0))
+    executor.wake()
+    publisher.publish(String(data="2"))
+    eventually(lambda: len(received) == 2, lambda: executor.spin_once(timeout_sec=0))
+    executor.shutdown()
+    publisher.publish(String(data="3"))
+    eventually(lambda: len(received) == 3, lambda: rclpy.spin_once(node, timeout_sec=0))
+
+
+def test_modules_that_stock_loads_with_a_node_need_no_import():
+    program = "import rclpy; rclpy.executors.SingleThreadedExecutor; rclpy.logging.get_logger('a')"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        rclpy.nothing
+
+
+def test_a_client_that_has_gone_ends_no_server(node):
+    client = node.create_client(SetBool, "asked")
+
+    def answer(_, response):
+        node.destroy_client(client)
+        return response
+
+    service = node.create_service(SetBool, "asked", answer)
+    assert client.wait_for_service(60)
+    client.call_async(SetBool.Request())
+    while client in list(node.clients):
+        rclpy.spin_once(node, timeout_sec=0.1)
+    rclpy.spin_once(node, timeout_sec=0.1)
+    other = node.create_client(SetBool, "asked")
+    service.callback = lambda _, response: response
+    assert other.wait_for_service(60)
+    answered = other.call_async(SetBool.Request())
+    rclpy.spin_until_future_complete(node, answered, timeout_sec=60)
+    assert answered.result() is not None
+
+
+def test_a_timer_may_be_due_at_once_while_others_spin(node, eventually):
+    executor, calls = SingleThreadedExecutor(context=node.context), []
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin)
+    spinning.start()
+    for _ in range(20):
+        timer = node.create_timer(0.0, lambda: calls.append(1))
+        eventually(lambda: calls)
+        node.destroy_timer(timer)
+        calls.clear()
+    executor.shutdown()
+    spinning.join()

@@ -178,3 +178,24 @@ def spin_until_future_complete(
         executor.spin_until_future_complete(future, timeout_sec)
     finally:
         executor.remove_node(node)
+
+
+# What stock has loaded by the time that a script has its first node.
+_LOADED_WITH_NODES = frozenset((
+    'callback_groups', 'client', 'clock', 'clock_type', 'constants', 'duration', 'event_handler',
+    'exceptions', 'executors', 'expand_topic_name', 'guard_condition', 'impl', 'logging',
+    'logging_service', 'node', 'parameter_service', 'publisher', 'qos_overriding_options',
+    'service', 'service_introspection', 'subscription', 'time', 'time_source', 'timer',
+    'topic_endpoint_info', 'type_description_service', 'type_hash', 'type_support',
+    'validate_full_topic_name', 'validate_namespace', 'validate_node_name',
+    'validate_parameter_name', 'validate_topic_name', 'waitable',
+))
+
+
+def __getattr__(name: str) -> Any:
+    """Modules that scripts use without importing them."""
+    if name not in _LOADED_WITH_NODES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    import importlib
+
+    return importlib.import_module(f'.{name}', __name__)

@@ -1,11 +1,13 @@
 """What executors run: something that has data waiting, in a callback group, of a node."""
 
 import weakref
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Optional, Tuple, Type
 
 from ._native import extension
 from .callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from ._handles import Handle
 from ._native.errors import InvalidHandle
+from ._unspun import delivering
 
 _MOST_WAITING = 1000
 """Of what keeps all: how much waits in Python. Beyond it the oldest goes, as when full."""
@@ -18,11 +20,14 @@ class Entity:
     later, when waiting is over, so that they may spin themselves.
     """
 
+    _handle_type: Type[Handle] = Handle
+
     def __init__(self, callback_group: Any, depth: int = _MOST_WAITING) -> None:
         self.callback_group = callback_group
         self._queue = extension.EntityQueue(self, depth)
         self._find_node: Callable[[], Any] = lambda: None
         self._destroyed = False
+        self._rclpy_uses = 0  # of its handle, at the moment
         self._executor_event = False
 
     def _attach(self, node: Any) -> None:
@@ -57,15 +62,39 @@ class Entity:
     def _finish(self, data: Any, result: Any) -> None:
         """What is done with the result of the callback."""
 
-    @property
-    def handle(self) -> Any:
-        """The entity itself, which stands for the C structure of stock.
+    def _collect(self) -> None:
+        """Takes what came, though nobody may spin the node."""
+        node = self._find_node()
+        if node is not None:
+            node._rclpy_collect()
 
-        Raises `InvalidHandle` after its destruction.
-        """
+    def _listen(self, callback: Optional[Callable[[int], None]]) -> None:
+        """Calls `callback(count)` when something comes, and now where something waits."""
+        node = self._find_node()
+        if callback is None:
+            self._queue.listen(None)
+            if node is not None:
+                node._rclpy_listened(self, False)
+            return
+        self._living._collect()
+        waiting = len(self._queue)
+        self._queue.listen(delivering(callback))
+        if node is not None:
+            node._rclpy_listened(self, True)
+        if waiting:
+            callback(waiting)
+
+    @property
+    def _living(self) -> Any:
+        """The entity itself; raises `InvalidHandle` after its destruction."""
         if self._destroyed:
             raise InvalidHandle(f'cannot use {type(self).__name__} after its destruction')
         return self
+
+    @property
+    def handle(self) -> Any:
+        """What stands for the C structure of stock; valid until the destruction."""
+        return self._handle_type(self)
 
     @property
     def pointer(self) -> int:
@@ -81,6 +110,9 @@ class Entity:
         self._destroyed = True
         self._native: Any = None
         self._queue.close()
+        node = self._find_node()
+        if node is not None:
+            node._rclpy_listened(self, False)
 
     def __enter__(self) -> Any:
         return self

@@ -43,7 +43,7 @@ class NodeNames:
         return self._rclpy_resolve(service, only_expand, is_service=True)
 
     def _rclpy_resolve(self, name: str, only_expand: bool, *, is_service: bool) -> str:
-        native = self.handle._rclpy_native
+        native = self._rclpy_living._rclpy_native
         self._rclpy_validate(name, is_service=is_service)
         try:
             if is_service and not only_expand:

@@ -35,9 +35,9 @@ class NodeParameters:
         self._descriptors: Dict[str, ParameterDescriptor] = {}
         self._parameter_overrides = overrides
         self._allow_undeclared_parameters = allow_undeclared
-        self._rclpy_pre_set: List[Callable[..., Any]] = []
-        self._rclpy_on_set: List[Callable[..., Any]] = []
-        self._rclpy_post_set: List[Callable[..., Any]] = []
+        self._pre_set_parameters_callbacks: List[Callable[..., Any]] = []
+        self._on_set_parameters_callbacks: List[Callable[..., Any]] = []
+        self._post_set_parameters_callbacks: List[Callable[..., Any]] = []
 
     # Declaring.
 
@@ -85,8 +85,6 @@ class NodeParameters:
         if known:
             raise ParameterAlreadyDeclaredException(known)
         names = [one.name for one in declared]
-        if len(set(names)) < len(names):
-            raise ParameterAlreadyDeclaredException(names)
         for parameter in declared:
             descriptor = descriptors[parameter.name]
             result = self._rclpy_set_atomically([parameter], {parameter.name: descriptor}, False)
@@ -221,8 +219,11 @@ class NodeParameters:
 
     def set_parameters(self, parameter_list: List[Parameter]) -> List[SetParametersResult]:
         """Sets each by itself; raises `ParameterNotDeclaredException`."""
-        self._rclpy_check_declared(parameter_list)
-        return [self._rclpy_set_with_callbacks([parameter]) for parameter in parameter_list]
+        results = []
+        for parameter in parameter_list:  # those before one that is unknown are set
+            self._rclpy_check_declared([parameter])
+            results.append(self._rclpy_set_with_callbacks([parameter]))
+        return results
 
     def set_parameters_atomically(self, parameter_list: List[Parameter]) -> SetParametersResult:
         """Sets all or none; raises `ParameterNotDeclaredException`."""
@@ -239,7 +240,7 @@ class NodeParameters:
             raise ParameterNotDeclaredException(unknown)
 
     def _rclpy_set_with_callbacks(self, parameters: List[Parameter]) -> SetParametersResult:
-        for callback in self._rclpy_pre_set:
+        for callback in self._pre_set_parameters_callbacks:
             parameters = callback(parameters)
             if not parameters:
                 return SetParametersResult(
@@ -262,14 +263,14 @@ class NodeParameters:
             result = self._rclpy_check(parameter, descriptor, is_set)
             if not result.successful:
                 return result
-        for callback in list(self._rclpy_on_set):
+        for callback in list(self._on_set_parameters_callbacks):
             result = callback(parameters)
             if not isinstance(result, SetParametersResult):
                 raise TypeError('a callback of parameters has to return a SetParametersResult')
             if not result.successful:
                 return result
         self._rclpy_store(parameters, given, is_set)
-        for callback in list(self._rclpy_post_set):
+        for callback in list(self._post_set_parameters_callbacks):
             callback(parameters)
         return SetParametersResult(successful=True)
 
@@ -328,19 +329,15 @@ class NodeParameters:
                 return refuse('Static parameter cannot be undeclared') if is_set else (
                     SetParametersResult(successful=True))
             if descriptor.type not in (0, type_.value):
-                expected = Parameter.Type(descriptor.type).name
-                text = str(InvalidParameterTypeException(parameter, expected))
-                return refuse(text.rsplit(': ', 1)[0]) if is_set else self._rclpy_wrong_type(
-                    parameter, expected)
+                expected = Parameter.Type(descriptor.type)
+                if not is_set:
+                    raise InvalidParameterTypeException(parameter, expected.name)
+                return refuse(f"Wrong parameter type, expected '{expected}' got '{type_}'")
         if descriptor.integer_range and type_ == Parameter.Type.INTEGER:
             return self._rclpy_check_integer(parameter, descriptor.integer_range[0])
         if descriptor.floating_point_range and type_ == Parameter.Type.DOUBLE:
             return self._rclpy_check_floating(parameter, descriptor.floating_point_range[0])
         return SetParametersResult(successful=True)
-
-    @staticmethod
-    def _rclpy_wrong_type(parameter: Parameter, expected: str) -> SetParametersResult:
-        raise InvalidParameterTypeException(parameter, expected)
 
     def _rclpy_check_integer(
         self, parameter: Parameter, limits: IntegerRange
@@ -431,27 +428,27 @@ class NodeParameters:
 
     def add_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
         """Before setting: `callback(parameters)` returns those that are set."""
-        self._rclpy_pre_set.insert(0, callback)
+        self._pre_set_parameters_callbacks.insert(0, callback)
 
     def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
         """At setting: `callback(parameters)` returns a `SetParametersResult`."""
-        self._rclpy_on_set.insert(0, callback)
+        self._on_set_parameters_callbacks.insert(0, callback)
 
     def add_post_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
         """After setting: `callback(parameters)`."""
-        self._rclpy_post_set.insert(0, callback)
+        self._post_set_parameters_callbacks.insert(0, callback)
 
     def remove_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
         """Raises `ValueError` where it was not added."""
-        self._rclpy_pre_set.remove(callback)
+        self._pre_set_parameters_callbacks.remove(callback)
 
     def remove_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
         """Raises `ValueError` where it was not added."""
-        self._rclpy_on_set.remove(callback)
+        self._on_set_parameters_callbacks.remove(callback)
 
     def remove_post_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
         """Raises `ValueError` where it was not added."""
-        self._rclpy_post_set.remove(callback)
+        self._post_set_parameters_callbacks.remove(callback)
 
 
 ParameterInput = Union[Any, Parameter.Type, ParameterValue]

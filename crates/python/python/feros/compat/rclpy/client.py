@@ -4,8 +4,10 @@ import threading
 from typing import Any, Callable, Dict, Generic, Optional, Tuple, Type, TypeVar
 
 from ._reexports import reexports
+from . import _unspun
 from ._call_events import Call, CallEvents
 from ._entity import Entity
+from ._handles import ClientHandle
 from ._native.errors import RCLError
 from .qos import QoSProfile
 from .service_introspection import ServiceIntrospectionState
@@ -17,6 +19,8 @@ SrvResponseT = TypeVar('SrvResponseT')
 
 class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
     """Calls a service; made by `Node.create_client`."""
+
+    _handle_type = ClientHandle
 
     def __init__(
         self,
@@ -65,26 +69,38 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         Raises `TypeError` for a request of another type.
         """
         self._check(request)
-        native = self.handle._native
+        self._living  # noqa: B018: raises when destroyed
         node = self._find_node()
         future: Future = Future(executor=None if node is None else node.executor)
+        future.add_done_callback(self.remove_pending_request)
+        self._send(request, future)
+        return future
+
+    def _send(self, request: Any, future: Optional[Future]) -> int:
+        """Sends a request, for a future or for who takes the response; its number."""
+        native = self._living._native
         with self._pending_lock:
             self._sent += 1
             number = self._sent
-            self._pending[number] = future
-        future.add_done_callback(self.remove_pending_request)
+            if future is not None:
+                self._pending[number] = future
 
         def ended(response: Any, error: Any) -> None:
             self._arrived((number, response, error))
 
+        sending = None
+        if _unspun.is_anybody_listening:
+            sending = _unspun.Sending(self.context, 'service', self.service_name)
         if not self._events.are_told:
             native.call_with_callback(request, ended)
-            return future
-        with self._pending_lock:  # the response is told after the request
-            call = native.call_with_callback(request, ended)
-            self._told_calls[number] = call
-            self._events.request_sent(call, request)
-        return future
+        else:
+            with self._pending_lock:  # the response is told after the request
+                call = native.call_with_callback(request, ended)
+                self._told_calls[number] = call
+                self._events.request_sent(call, request)
+        if sending is not None:
+            sending.arrive()
+        return number
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         return self._complete, data
@@ -121,7 +137,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
 
     def service_is_ready(self) -> bool:
         """Whether a server is there; raises `RCLError` where the context is shut down."""
-        native = self.handle._native
+        native = self._living._native
         if not self.context.ok():
             raise RCLError(f'no server of {self.srv_name} can be found: the context is shut down')
         return native.service_is_ready()
@@ -137,7 +153,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         if self.service_is_ready():
             return True
         try:
-            return self.handle._native.wait_for_service(None if forever else float(timeout_sec))
+            return self._living._native.wait_for_service(None if forever else float(timeout_sec))
         except extension.ShutdownError:
             return self.service_is_ready()
 
@@ -149,12 +165,12 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
     ) -> None:
         """Publishes what becomes of each call, by the times of a clock; `OFF` does no more."""
         self._events.configure(
-            self._find_node(), self.handle, clock, service_event_qos_profile, introspection_state)
+            self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
 
     @property
     def service_name(self) -> str:
         """The whole name of the service."""
-        return self.handle._native.service_name
+        return self._living._native.service_name
 
     @property
     def logger_name(self) -> str:

@@ -257,6 +257,9 @@ class ROSClock(Clock):
         """What it tells while overriding is active."""
         if not isinstance(time, Time):
             raise TypeError('Time must be specified as rclpy.time.Time')
+        if self.native.is_simulated and not self._override_active:
+            self.native.set_simulated_time(max(time.nanoseconds, 0))
+            return
         leap = time.nanoseconds - (self._override or 0)
 
         def leap_to() -> None:

@@ -7,6 +7,7 @@ import weakref
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Type
 
+from ._handles import ContextHandle
 from ._native import extension
 from ._native.errors import RCLInvalidROSArgsError, UnknownROSArgsError
 from .exceptions import NotInitializedException
@@ -26,11 +27,12 @@ class Context:
         self._native: Any = None
         self._callbacks: List[Any] = []
         self._nodes: 'weakref.WeakSet[Node]' = weakref.WeakSet()
+        self._rclpy_uses = 0  # of its handle, at the moment
 
     @property
-    def handle(self) -> Optional['Context']:
-        """The context itself while it is initialized: there is no C structure behind it."""
-        return None if self._native is None else self
+    def handle(self) -> Optional[ContextHandle]:
+        """What stands for the C structure of stock, once it is initialized."""
+        return None if self._native is None else ContextHandle(self)
 
     def init(
         self,
@@ -75,6 +77,15 @@ class Context:
     def untrack_node(self, node: 'Node') -> None:
         """Forgets a node."""
         self._nodes.discard(node)
+
+    def _rclpy_any_node(self) -> 'Node':
+        """One of its nodes, for what belongs to no node but has to be spun.
+
+        Raises `RuntimeError` where there is none.
+        """
+        for node in self._nodes:
+            return node
+        raise RuntimeError('the context has no node yet: create one first')
 
     def ok(self) -> bool:
         """Whether it is initialized and was not shut down."""

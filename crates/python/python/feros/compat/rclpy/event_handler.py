@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from ._reexports import reexports
+from ._handles import EventHandle
 from ._native.errors import UnsupportedEventTypeError
 from .waitable import Waitable
 
@@ -75,7 +76,7 @@ class IncompatibleTypeInfo(_Status):
 QoSPublisherMatchedInfo = QoSSubscriptionMatchedInfo
 QoSOfferedIncompatibleQoSInfo = QoSRequestedIncompatibleQoSInfo
 
-_OF_SUBSCRIPTIONS: Dict[str, Tuple[Any, type]] = {
+EVENTS_OF_SUBSCRIPTIONS: Dict[str, Tuple[Any, type]] = {
     'deadline': (QoSSubscriptionEventType(0), QoSRequestedDeadlineMissedInfo),
     'liveliness': (QoSSubscriptionEventType(1), QoSLivelinessChangedInfo),
     'incompatible_qos': (QoSSubscriptionEventType(2), QoSRequestedIncompatibleQoSInfo),
@@ -83,7 +84,7 @@ _OF_SUBSCRIPTIONS: Dict[str, Tuple[Any, type]] = {
     'incompatible_type': (QoSSubscriptionEventType(4), IncompatibleTypeInfo),
     'matched': (QoSSubscriptionEventType(5), QoSSubscriptionMatchedInfo),
 }
-_OF_PUBLISHERS: Dict[str, Tuple[Any, type]] = {
+EVENTS_OF_PUBLISHERS: Dict[str, Tuple[Any, type]] = {
     'deadline': (QoSPublisherEventType(0), QoSOfferedDeadlineMissedInfo),
     'liveliness': (QoSPublisherEventType(1), QoSLivelinessLostInfo),
     'incompatible_qos': (QoSPublisherEventType(2), QoSOfferedIncompatibleQoSInfo),
@@ -105,8 +106,18 @@ def _merged(before: Dict[str, Any], status: Dict[str, Any]) -> Dict[str, Any]:
     }
 
 
+_COUNTS = ('total_count', 'total_count_change')
+_MORE_COUNTS = {
+    QoSLivelinessChangedInfo: (
+        'alive_count', 'not_alive_count', 'alive_count_change', 'not_alive_count_change'),
+    QoSSubscriptionMatchedInfo: (*_COUNTS, 'current_count', 'current_count_change'),
+}
+
+
 class EventHandler(Waitable):
     """Calls a callback with each event of one kind of one endpoint."""
+
+    _handle_type = EventHandle
 
     def __init__(
         self,
@@ -120,9 +131,17 @@ class EventHandler(Waitable):
         super().__init__(callback_group, 1)
         self.callback = callback
         self.event_type = event_type
-        self._parent = parent_impl
         self._info_type = info_type
         self._merging = threading.Lock()
+
+    def _nothing(self) -> Any:
+        """What tells that nothing came."""
+        counts: Dict[str, Any] = dict.fromkeys(_MORE_COUNTS.get(self._info_type, _COUNTS), 0)
+        if self._info_type is QoSRequestedIncompatibleQoSInfo:
+            from .qos import QoSPolicyKind
+
+            counts['last_policy_kind'] = QoSPolicyKind.INVALID
+        return self._info_type(**counts)
 
     def _came(self, status: Dict[str, Any]) -> None:
         if 'last_policy_kind' in status:
@@ -138,6 +157,29 @@ class EventHandler(Waitable):
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         return self.callback, (data,)
+
+
+def route(routes: Dict[str, Any], name: str, status: Dict[str, Any]) -> None:
+    """Hands an event to those that want it."""
+    for handler in routes.get(name, ()):
+        handler._came(status)
+
+
+def handler_of(parent: Any, event_type: Any) -> EventHandler:
+    """Keeps events of an endpoint for who takes them by their handle.
+
+    Raises `UnsupportedEventTypeError` for what is no event of it.
+    """
+    kinds: Dict[str, Tuple[Any, type]] = getattr(parent, '_event_kinds', {})
+    for name, (kind, info_type) in kinds.items():
+        if kind is event_type:
+            handler = EventHandler(
+                callback_group=None, callback=lambda _: None, event_type=event_type,
+                parent_impl=parent.handle, info_type=info_type)
+            handler._find_node = parent._find_node
+            parent._event_routes.setdefault(name, []).append(handler)
+            return handler
+    raise UnsupportedEventTypeError(f'{event_type!r} is no event of a {type(parent).__name__}')
 
 
 class QoSEventHandler(EventHandler):
@@ -186,7 +228,7 @@ class _EventCallbacks:
 class SubscriptionEventCallbacks(_EventCallbacks):
     """What is called at events of a subscription. Mismatches are logged by default."""
 
-    _known = _OF_SUBSCRIPTIONS
+    _known = EVENTS_OF_SUBSCRIPTIONS
     _mismatch = (
         "New publisher discovered on topic '{topic}', offering incompatible QoS. No messages will"
         ' be received from it. Last incompatible policy: {policy}')
@@ -214,7 +256,7 @@ class SubscriptionEventCallbacks(_EventCallbacks):
 class PublisherEventCallbacks(_EventCallbacks):
     """What is called at events of a publisher. Mismatches are logged by default."""
 
-    _known = _OF_PUBLISHERS
+    _known = EVENTS_OF_PUBLISHERS
     _mismatch = (
         "New subscription discovered on topic '{topic}', requesting incompatible QoS. No messages"
         ' will be sent to it. Last incompatible policy: {policy}')

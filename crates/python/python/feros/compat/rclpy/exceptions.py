@@ -25,6 +25,7 @@ __all__ = [
     'ParameterNotDeclaredException',
     'ParameterUninitializedException',
     'ROSInterruptException',
+    'TimeSourceChangedError',
     'TimerCancelledError',
 ]
 
@@ -152,3 +153,7 @@ class ROSInterruptException(Exception):
 
     def __init__(self) -> None:
         super().__init__('rclpy.shutdown() has been called')
+
+
+class TimeSourceChangedError(Exception):
+    """ROS time began or ceased to be simulated while something slept by it."""

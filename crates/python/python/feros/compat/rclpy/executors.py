@@ -221,7 +221,13 @@ class Executor:
                 return claim
         return None
 
-    def _claim_of(self, entity: Entity, nodes: Optional[List[Any]]) -> Optional[Claim]:
+    def _claim_of(
+        self,
+        entity: Entity,
+        nodes: Optional[List[Any]],
+        held_back: Optional[List[Entity]] = None,
+    ) -> Optional[Claim]:
+        """Claims an entity; one that may not run now goes to `held_back`, or waits again."""
         node = entity._find_node()
         if node is None or entity._destroyed or node._rclpy_executor() is not self:
             entity._queue.withdraw()
@@ -229,7 +235,10 @@ class Executor:
         group = entity.callback_group
         elsewhere = nodes is not None and node not in nodes
         if elsewhere or (group is not None and not group.beginning_execution(entity)):
-            self._ready.put_back(entity, entity._queue)  # another time
+            if held_back is None:
+                self._ready.put_back(entity, entity._queue)  # another time
+            else:
+                held_back.append(entity)
             return None
         taken = entity._queue.take_queued()
         if taken is None:
@@ -413,16 +422,26 @@ class SingleThreadedExecutor(Executor):
     ) -> None:
         # Counted from here on: between a message and its callback little is to be done.
         self._begin_callback()
+        held_back: List[Entity] = []
         try:
-            self._step(timeout_sec, wait_condition)
+            self._step(timeout_sec, wait_condition, held_back)
         finally:
+            if held_back:
+                self._put_back(held_back)
             self._end_callback()
+
+    def _put_back(self, held_back: List[Entity]) -> None:
+        while held_back:
+            entity = held_back.pop(0)
+            self._ready.put_back(entity, entity._queue)
 
     def _step(
         self,
         timeout_sec: Optional[Union[float, TimeoutObject]],
         condition: Optional[Callable[[], bool]],
+        held_back: List[Entity],
     ) -> None:
+        """Runs one callback; entities whose groups do not let them run go to `held_back`."""
         if isinstance(timeout_sec, TimeoutObject):
             timeout_sec = timeout_sec.timeout
         forever = timeout_sec is None or timeout_sec < 0
@@ -450,11 +469,12 @@ class SingleThreadedExecutor(Executor):
                     if looked:
                         return
                     looked = True
+                self._put_back(held_back)  # perhaps another callback of the group has ended
             elif type(came) is tuple:
                 self._go_on(*came)
                 return
             else:
-                claim = self._claim_of(came, None)
+                claim = self._claim_of(came, None, held_back)
                 if claim is not None:
                     self._call(claim)
                     return

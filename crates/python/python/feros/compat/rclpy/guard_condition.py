@@ -4,11 +4,14 @@ from typing import Any, Callable, Optional, Tuple
 
 from ._reexports import reexports
 from ._entity import Entity
+from ._handles import GuardConditionHandle
 from .context import Context
 
 
 class GuardCondition(Entity):
     """Has an executor run a callback after each trigger."""
+
+    _handle_type = GuardConditionHandle
 
     def __init__(
         self,
@@ -31,7 +34,7 @@ class GuardCondition(Entity):
 
     def trigger(self) -> None:
         """From any thread; triggers that come before the callback ran count as one."""
-        self.handle  # noqa: B018: raises when destroyed
+        self._living  # noqa: B018: raises when destroyed
         self._arrived(None)
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:

@@ -6,7 +6,7 @@ from typing import Union
 
 from ._native import extension
 from .impl.logging_severity import LoggingSeverity
-from .impl.rcutils_logger import RcutilsLogger
+from .impl.rcutils_logger import RcutilsLogger, forget_levels, set_level
 
 __all__ = [
     'LoggingSeverity', 'RcutilsLogger', 'clear_config', 'get_logger', 'get_logger_effective_level',
@@ -34,14 +34,15 @@ def shutdown() -> None:
 
 
 def clear_config() -> None:
-    """Nothing: levels stay as they were set."""
+    """Forgets all levels that were set."""
+    forget_levels()
 
 
 def set_logger_level(
     name: str, level: Union[int, LoggingSeverity], detailed_error: bool = False
 ) -> None:
     """The least severe that a logger shows."""
-    extension.set_log_level(name or None, int(LoggingSeverity(level)) or None)
+    set_level(name, level)
 
 
 def get_logger_effective_level(name: str) -> LoggingSeverity:

@@ -7,10 +7,13 @@ from typing import Any, Callable, Iterator, List, Optional, Type, Union
 from rcl_interfaces.msg import ParameterEvent
 
 from ._reexports import reexports
+from . import _unspun
 from ._entity import Entity
+from ._handles import NodeHandle
 from ._native import extension, message_type
 from ._native.errors import InvalidHandle, NodeNameNonExistentError, RCLError
 from ._native.qos import to_tuple
+from ._node_endpoints import NodeEndpoints
 from ._node_graph import NodeGraph
 from ._node_names import NodeNames
 from ._node_parameters import NodeParameters
@@ -39,14 +42,14 @@ from .type_support import check_is_valid_msg_type, check_is_valid_srv_type
 from .utilities import get_default_context
 from .validate_namespace import validate_namespace
 from .validate_node_name import validate_node_name
-from .waitable import Waitable, refuse_own
+from .waitable import Waitable
 
 __all__ = ['HIDDEN_NODE_PREFIX', 'Node', 'NodeNameNonExistentError']
 
 HIDDEN_NODE_PREFIX = '_'
 
 
-class Node(NodeParameters, NodeNames, NodeGraph):
+class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
     """A name in the graph, under which endpoints, timers and parameters come together.
 
     Scripts derive classes of it: what stock's has not begins with `_rclpy_`, so that they may call
@@ -74,12 +77,16 @@ class Node(NodeParameters, NodeNames, NodeGraph):
             raise NotInitializedException('cannot create node')
         self._rclpy_entities: dict = {kind: [] for kind in _KINDS}
         self._rclpy_executor: Callable[[], Any] = lambda: None
+        self._rclpy_uses = 0  # of its handle, at the moment
+        self._rclpy_listened_to: set = set()
+        self._rclpy_unspun: Optional[_unspun.Unspun] = None
         self._parameter_event_publisher: Any = None
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
         namespace = namespace or ''
         given = {one.name: one for one in parameter_overrides or []}
         self._rclpy_native = self._rclpy_make(
             node_name, namespace, cli_args, enable_rosout=enable_rosout,
+            rosout_qos=to_tuple(self._validate_qos_or_depth_parameter(rosout_qos_profile)),
             use_global_arguments=use_global_arguments, enable_logger_service=enable_logger_service,
             parameter_overrides={
                 name: list(one.value) if isinstance(one.value, tuple) else one.value
@@ -88,7 +95,13 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         )
         self._rclpy_name = self._rclpy_native.name
         self._rclpy_namespace = self._rclpy_native.namespace
-        self._logger = RcutilsLogger(self._rclpy_native.logger_name)
+        find_node = weakref.ref(self)
+
+        def find_native() -> Any:
+            node = find_node()
+            return None if node is None else node._rclpy_native
+
+        self._logger = RcutilsLogger(self._rclpy_native.logger_name, find_native)
         self._clock = Clock._of_node(self._rclpy_native.clock)
         overrides = {
             name: Parameter(name, value=value)
@@ -189,8 +202,12 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         if new_executor is None:
             self._rclpy_executor = lambda: None
             return
-        new_executor._native.add_node(self._rclpy_native)
+        self._rclpy_end_unspun()
         self._rclpy_executor = weakref.ref(new_executor)
+        if not isinstance(new_executor._native, extension.Executor):  # one of somebody else
+            new_executor.add_node(self)
+            return
+        new_executor._native.add_node(self._rclpy_native)
         if self not in new_executor._nodes:
             new_executor.add_node(self)
         self._rclpy_tell_waiting(new_executor)
@@ -206,6 +223,50 @@ class Node(NodeParameters, NodeNames, NodeGraph):
                 executor._native.remove_node(self._rclpy_native)
             self._rclpy_executor = lambda: None
             self._rclpy_tell_waiting(None)
+            self._rclpy_follow_unspun()
+
+    # What comes while no executor spins it.
+
+    def _rclpy_collect(self) -> None:
+        executor = self.executor
+        if executor is not None:
+            _unspun.collect(executor._native)
+        elif self._rclpy_native is not None:
+            if self._rclpy_unspun is None:
+                self._rclpy_unspun = _unspun.Unspun(self._rclpy_native)
+            self._rclpy_unspun.collect()
+
+    def _rclpy_listened(self, entity: Entity, is_listened: bool) -> None:
+        if not is_listened and entity not in self._rclpy_listened_to:
+            return
+        change = self._rclpy_listened_to.add if is_listened else self._rclpy_listened_to.discard
+        change(entity)
+        _unspun.note(self, bool(self._rclpy_listened_to))
+        self._rclpy_follow_unspun()
+
+    def _rclpy_follow_unspun(self) -> None:
+        is_listened = bool(self._rclpy_listened_to) and self._rclpy_native is not None
+        if is_listened and self.executor is None and self._rclpy_unspun is None:
+            self._rclpy_unspun = _unspun.Unspun(self._rclpy_native)
+        if self._rclpy_unspun is not None:
+            self._rclpy_unspun.follow(is_listened)
+
+    def _rclpy_end_unspun(self) -> None:
+        unspun, self._rclpy_unspun = self._rclpy_unspun, None
+        if unspun is not None:
+            unspun.end()
+
+    def _rclpy_lend(self, native_executor: Any) -> bool:
+        """Has an executor of the extension spin it for a while, where none does."""
+        if self.executor is not None or self._rclpy_native is None:
+            return False
+        self._rclpy_end_unspun()
+        native_executor.add_node(self._rclpy_native)
+        return True
+
+    def _rclpy_take_back(self, native_executor: Any) -> None:
+        native_executor.remove_node(self._rclpy_native)
+        self._rclpy_follow_unspun()
 
     def _wake_executor(self) -> None:
         executor = self.executor
@@ -225,24 +286,29 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         return self._default_callback_group
 
     @property
-    def handle(self) -> 'Node':
-        """The node itself; raises `InvalidHandle` after its destruction."""
-        if self._rclpy_native is None:
-            raise InvalidHandle('cannot use Node after its destruction')
-        return self
+    def handle(self) -> NodeHandle:
+        """What stands for the C structure of stock; valid until the destruction."""
+        return NodeHandle(self)
 
     @handle.setter
     def handle(self, value: Any) -> None:
         raise AttributeError('handle cannot be modified after node creation')
 
+    @property
+    def _rclpy_living(self) -> 'Node':
+        """The node itself; raises `InvalidHandle` after its destruction."""
+        if self._rclpy_native is None:
+            raise InvalidHandle('cannot use Node after its destruction')
+        return self
+
     def get_name(self) -> str:
         """Its name."""
-        self.handle  # noqa: B018: raises when destroyed
+        self._rclpy_living  # noqa: B018: raises when destroyed
         return self._rclpy_name
 
     def get_namespace(self) -> str:
         """Its namespace."""
-        self.handle  # noqa: B018: raises when destroyed
+        self._rclpy_living  # noqa: B018: raises when destroyed
         return self._rclpy_namespace
 
     def get_fully_qualified_name(self) -> str:
@@ -259,24 +325,6 @@ class Node(NodeParameters, NodeNames, NodeGraph):
 
     # Making.
 
-    def _rclpy_made(self, make: Callable[[], Any], what: str) -> Any:
-        try:
-            return make()
-        except extension.FerosError as error:
-            raise RCLError(f'Failed to create {what}: {error}') from None
-
-    def _rclpy_handlers(self, callbacks: Any, group: Any, topic: str) -> tuple:
-        """The handlers of an endpoint's events by their names, and what hands them events."""
-        table = callbacks._handlers(group, self._logger.name, topic)
-        for handler in table.values():
-            self._rclpy_keep('waitable', handler)
-
-        def came(name: str, status: Any) -> None:
-            if name in table:
-                table[name]._came(status)
-
-        return table, came
-
     def create_publisher(
         self,
         msg_type: Any,
@@ -289,7 +337,7 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         publisher_class: Type[Publisher] = Publisher,
     ) -> Publisher:
         """Publishes messages of a class on a topic, with a profile or a depth."""
-        native = self.handle._rclpy_native
+        self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group
         check_is_valid_msg_type(msg_type)
@@ -297,15 +345,9 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         if qos_overriding_options is not None:
             declare_qos_parameters(
                 'publisher', self, self.resolve_topic_name(topic), qos, qos_overriding_options)
-        callbacks = event_callbacks or PublisherEventCallbacks()
-        handlers, came = self._rclpy_handlers(callbacks, group, topic)
-        on_event = came if handlers else None
-        made = self._rclpy_made(lambda: native.create_publisher(
-            message_type(msg_type), topic, to_tuple(qos), None, on_event), 'publisher')
-        publisher = publisher_class(
-            made, msg_type, topic, qos, event_callbacks=callbacks, callback_group=group)
-        publisher._logger_name = self._logger.name
-        publisher.event_handlers = list(handlers.values())
+        publisher = self._rclpy_make_publisher(
+            msg_type, topic, qos, group, event_callbacks or PublisherEventCallbacks(),
+            publisher_class)
         return self._rclpy_keep('publisher', publisher)
 
     def create_subscription(
@@ -322,7 +364,7 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         content_filter_options: Any = None,
     ) -> Subscription:
         """Has `callback(message)`, or `callback(message, info)`, called with each message."""
-        native = self.handle._rclpy_native
+        self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group
         check_is_valid_msg_type(msg_type)
@@ -330,26 +372,9 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         if qos_overriding_options is not None:
             declare_qos_parameters(
                 'subscription', self, self.resolve_topic_name(topic), qos, qos_overriding_options)
-        callbacks = event_callbacks or SubscriptionEventCallbacks()
-        handlers, came = self._rclpy_handlers(callbacks, group, topic)
-        subscription: Any = Subscription(
-            None, msg_type, topic, callback, group, qos, raw, callbacks, self._logger.name)
-        subscription.event_handlers = list(handlers.values())
-        subscription._lost_handler = handlers.get('message_lost')
-        lost = weakref.WeakMethod(subscription._lost_in_transport)
-
-        def tell(name: str, status: Any) -> None:
-            method = lost() if name == 'message_lost' else None
-            if method is None:
-                came(name, status)
-            else:
-                method(status)
-
-        subscription._native = self._rclpy_made(lambda: native.create_subscription(
-            message_type(msg_type), topic, to_tuple(qos), subscription._queue, raw=raw,
-            views=False, on_event=tell if handlers else None,
-            content_filter=content_filter_options and tuple(content_filter_options)),
-            'subscription')
+        subscription = self._rclpy_make_subscription(
+            msg_type, topic, callback, qos, group, event_callbacks or SubscriptionEventCallbacks(),
+            raw, content_filter_options)
         return self._rclpy_keep('subscription', subscription)
 
     def create_client(
@@ -361,15 +386,8 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         callback_group: Optional[CallbackGroup] = None,
     ) -> Client:
         """Calls a service."""
-        native = self.handle._rclpy_native
-        check_is_valid_srv_type(srv_type)
-        self._rclpy_validate(srv_name, is_service=True)
-        made = self._rclpy_made(lambda: native.create_client(
-            srv_name, srv_type._feros_name, message_type(srv_type.Request),
-            message_type(srv_type.Response), to_tuple(qos_profile)), 'client')
         group = callback_group or self._default_callback_group
-        client: Any = Client(
-            self._context, made, srv_type, srv_name, qos_profile, group, self._logger.name)
+        client = self._rclpy_make_client(srv_type, srv_name, qos_profile, group)
         return self._rclpy_keep('client', client)
 
     def create_service(
@@ -382,22 +400,8 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         callback_group: Optional[CallbackGroup] = None,
     ) -> Service:
         """Answers a service: `callback(request, response)` returns the response."""
-        native = self.handle._rclpy_native
-        check_is_valid_srv_type(srv_type)
-        self._rclpy_validate(srv_name, is_service=True)
         group = callback_group or self._default_callback_group
-        service: Any = Service(
-            None, srv_type, srv_name, callback, group, qos_profile, self._logger.name)
-        find_service = weakref.ref(service)
-
-        def answer(request: Any, responder: Any) -> None:
-            living = find_service()
-            if living is not None:
-                living._arrived((request, responder))
-
-        service._native = self._rclpy_made(lambda: native.create_service(
-            srv_name, srv_type._feros_name, message_type(srv_type.Request),
-            message_type(srv_type.Response), to_tuple(qos_profile), answer), 'service')
+        service = self._rclpy_make_service(srv_type, srv_name, callback, qos_profile, group)
         return self._rclpy_keep('service', service)
 
     def create_timer(
@@ -409,7 +413,7 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         autostart: bool = True,
     ) -> Timer:
         """Calls a callback every so many seconds of a clock, ROS time if not given."""
-        native = self.handle._rclpy_native
+        native = self._rclpy_living._rclpy_native
         timer = Timer(
             callback, callback_group or self._default_callback_group,
             int(float(timer_period_sec) * S_TO_NS), clock or self._clock, context=self._context,
@@ -420,7 +424,7 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         self, callback: Callable[[], None], callback_group: Optional[CallbackGroup] = None
     ) -> GuardCondition:
         """Calls a callback after each trigger."""
-        self.handle  # noqa: B018: raises when destroyed
+        self._rclpy_living  # noqa: B018: raises when destroyed
         group = callback_group or self._default_callback_group
         return self._rclpy_keep('guard', GuardCondition(callback, group, context=self._context))
 
@@ -435,13 +439,15 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         return Rate(timer, context=self._context)
 
     def add_waitable(self, waitable: Waitable) -> None:
-        """Has the executor run a waitable of rclpy's; those of a script's own are refused."""
-        refuse_own(waitable)
+        """Has the executor run a waitable."""
         self._rclpy_keep('waitable', waitable)
+        waitable._begin(self)
 
     def remove_waitable(self, waitable: Waitable) -> None:
         """Has the executor run a waitable no more."""
         self._rclpy_entities['waitable'].remove(waitable)
+        waitable._end()
+        waitable._follow(None)
 
     # Ending.
 
@@ -480,12 +486,14 @@ class Node(NodeParameters, NodeNames, NodeGraph):
         """Ends the node and all that it made."""
         self._context.untrack_node(self)
         executor = self.executor
-        if executor is not None:
+        if executor is not None and isinstance(executor._native, extension.Executor):
             executor.remove_node(self)
         self._parameter_event_publisher = None
         for kind in _KINDS:
             while self._rclpy_entities[kind]:
                 self._rclpy_end(kind, self._rclpy_entities[kind][0])
+        self._rclpy_end_unspun()
+        _unspun.note(self, False)
         self._rclpy_native = None
 
     def __enter__(self) -> 'Node':

@@ -1,11 +1,13 @@
 """Publishers."""
 
-from typing import Any, Generic, Type, TypeVar, Union
+from typing import Any, Dict, Generic, List, Type, TypeVar, Union
 
 from ._reexports import reexports
+from . import _unspun
 from ._entity import Entity
+from ._handles import PublisherHandle
 from .duration import Duration
-from .event_handler import PublisherEventCallbacks
+from .event_handler import EVENTS_OF_PUBLISHERS, PublisherEventCallbacks
 from .qos import QoSProfile
 
 MsgT = TypeVar('MsgT')
@@ -13,6 +15,9 @@ MsgT = TypeVar('MsgT')
 
 class Publisher(Entity, Generic[MsgT]):
     """Sends messages of one type to one topic; made by `Node.create_publisher`."""
+
+    _handle_type = PublisherHandle
+    _event_kinds = EVENTS_OF_PUBLISHERS
 
     def __init__(
         self,
@@ -30,6 +35,7 @@ class Publisher(Entity, Generic[MsgT]):
         self.topic = topic
         self.qos_profile = qos_profile
         self.event_handlers: list = []
+        self._event_routes: Dict[str, List[Any]] = {}
         self._logger_name = logger_name
 
     def publish(self, msg: Union[MsgT, bytes]) -> None:
@@ -37,22 +43,24 @@ class Publisher(Entity, Generic[MsgT]):
 
         Raises `TypeError` for a message of another type.
         """
-        native = self.handle._native
+        native = self._living._native
         if isinstance(msg, self.msg_type):
             native.publish(msg)
         elif isinstance(msg, bytes):
             native.publish_serialized(msg)
         else:
             raise TypeError(f'Expected {self.msg_type}, got {type(msg)}')
+        if _unspun.is_anybody_listening:
+            _unspun.deliver()
 
     def get_subscription_count(self) -> int:
         """How many subscriptions match."""
-        return self.handle._native.subscription_count
+        return self._living._native.subscription_count
 
     @property
     def topic_name(self) -> str:
         """The whole name of the topic."""
-        return self.handle._native.topic_name
+        return self._living._native.topic_name
 
     @property
     def logger_name(self) -> str:
@@ -65,12 +73,12 @@ class Publisher(Entity, Generic[MsgT]):
 
     def assert_liveliness(self) -> None:
         """Shows that the publisher lives."""
-        self.handle._native.assert_liveliness()
+        self._living._native.assert_liveliness()
 
     def wait_for_all_acked(self, timeout: Duration = Duration(seconds=-1)) -> bool:
         """Waits until matched reliable subscriptions have all; says whether they do."""
         seconds = timeout.nanoseconds / 1e9
-        return self.handle._native.wait_for_all_acked(None if seconds < 0 else seconds)
+        return self._living._native.wait_for_all_acked(None if seconds < 0 else seconds)
 
     def destroy(self) -> None:
         """Ends the publisher."""

@@ -3,6 +3,7 @@
 from typing import Any, Callable, Iterable, List, Optional
 
 from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import SetParametersResult as QosCallbackResult
 
 from ._reexports import reexports
 from .duration import Duration
@@ -17,7 +18,7 @@ class InvalidQosOverridesError(Exception):
     """The callback refuses the policies."""
 
 
-QosCallbackType = Callable[[QoSProfile], Any]
+QosCallbackType = Callable[[QoSProfile], QosCallbackResult]
 
 _NAMED = {
     QoSPolicyKind.DURABILITY: DurabilityPolicy, QoSPolicyKind.HISTORY: HistoryPolicy,
@@ -79,7 +80,8 @@ def declare_qos_parameters(
         descriptor = ParameterDescriptor(
             description=f'{policy.name.lower()} of the {kind} of {topic_name}', read_only=True)
         try:
-            parameter = node.declare_parameter(name, _value(qos, policy), descriptor)
+            value = _get_qos_policy_parameter(qos, policy)
+            parameter = node.declare_parameter(name, value, descriptor)
         except ParameterAlreadyDeclaredException:
             parameter = node.get_parameter(name)
         _override(qos, policy, parameter.value)
@@ -90,6 +92,13 @@ def declare_qos_parameters(
                 f"{result.reason}: qos profile {qos} was refused by the callback")
 
 
+def _declare_qos_parameters(
+    entity_type: type, node: Any, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
+) -> None:
+    """As `declare_qos_parameters`, for the class of an endpoint."""
+    declare_qos_parameters(entity_type.__name__.lower(), node, topic_name, qos, options)
+
+
 def _allowed(kind: str) -> List[QoSPolicyKind]:
     kinds = [k for k in QoSPolicyKind if k is not QoSPolicyKind.INVALID]
     if kind == 'subscription':
@@ -97,7 +106,7 @@ def _allowed(kind: str) -> List[QoSPolicyKind]:
     return kinds
 
 
-def _value(qos: QoSProfile, policy: QoSPolicyKind) -> Any:
+def _get_qos_policy_parameter(qos: QoSProfile, policy: QoSPolicyKind) -> Any:
     value = getattr(qos, policy.name.lower())
     if policy in _NAMED:
         return _NAMED[policy](value).short_key

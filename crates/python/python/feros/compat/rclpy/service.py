@@ -3,8 +3,12 @@
 from typing import Any, Callable, Generic, Tuple, Type, TypeVar
 
 from ._reexports import reexports
+from . import _unspun
 from ._call_events import CallEvents
 from ._entity import Entity
+from ._handles import ServiceHandle
+from ._native import extension
+from .impl.rcutils_logger import RcutilsLogger
 from .qos import QoSProfile
 from .service_introspection import ServiceIntrospectionState
 
@@ -14,6 +18,8 @@ SrvResponseT = TypeVar('SrvResponseT')
 
 class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
     """Answers the requests of a service; made by `Node.create_service`."""
+
+    _handle_type = ServiceHandle
 
     def __init__(
         self,
@@ -51,9 +57,20 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         if not isinstance(response, self.srv_type.Response):
             raise TypeError(f'Expected {self.srv_type.Response}, got {type(response)}')
         call = header.call_id if self._events.are_told else None
-        header.send(response)
+        sending = None
+        if _unspun.is_anybody_listening:
+            node = self._find_node()
+            if node is not None:
+                sending = _unspun.Sending(node.context, 'client', self.service_name)
+        try:
+            header.send(response)
+        except extension.FerosError as error:  # such as a client that has gone
+            RcutilsLogger(self._logger_name).warning(f'failed to send a response: {error}')
+            return
         if call is not None:
             self._events.response_sent(call, response)
+        if sending is not None:
+            sending.arrive()
 
     def configure_introspection(
         self,
@@ -63,12 +80,12 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
     ) -> None:
         """Publishes what becomes of each call, by the times of a clock; `OFF` does no more."""
         self._events.configure(
-            self._find_node(), self.handle, clock, service_event_qos_profile, introspection_state)
+            self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
 
     @property
     def service_name(self) -> str:
         """The whole name of the service."""
-        return self.handle._native.service_name
+        return self._living._native.service_name
 
     @property
     def logger_name(self) -> str:

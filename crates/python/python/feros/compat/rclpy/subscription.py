@@ -2,13 +2,14 @@
 
 import inspect
 from enum import Enum
-from typing import Any, Callable, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
+from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, Type, TypedDict, TypeVar
 
 from ._reexports import reexports
 from ._entity import Entity
+from ._handles import SubscriptionHandle
 from ._native import extension
 from ._native.errors import RCLError
-from .event_handler import SubscriptionEventCallbacks
+from .event_handler import EVENTS_OF_SUBSCRIPTIONS, SubscriptionEventCallbacks, route
 from .qos import HistoryPolicy, QoSProfile
 from .subscription_content_filter_options import ContentFilterOptions
 
@@ -38,6 +39,9 @@ def _described(info: Any) -> MessageInfo:
 class Subscription(Entity, Generic[MsgT]):
     """Receives messages of one type from one topic; made by `Node.create_subscription`."""
 
+    _handle_type = SubscriptionHandle
+    _event_kinds = EVENTS_OF_SUBSCRIPTIONS
+
     class CallbackType(Enum):
         """What the callback takes."""
 
@@ -66,7 +70,7 @@ class Subscription(Entity, Generic[MsgT]):
         self.raw = raw
         self.event_handlers: list = []
         self._lost_before = 0  # by transports
-        self._lost_handler: Any = None
+        self._event_routes: Dict[str, List[Any]] = {}
         self._logger_name = logger_name
 
     @property
@@ -82,9 +86,9 @@ class Subscription(Entity, Generic[MsgT]):
         self._tell_lost(status['total_count_change'])
 
     def _tell_lost(self, change: int) -> None:
-        if self._lost_handler is not None:
-            total = self._lost_before + self._queue.pushed_out
-            self._lost_handler._came({'total_count': total, 'total_count_change': change})
+        total = self._lost_before + self._queue.pushed_out
+        status = {'total_count': total, 'total_count_change': change}
+        route(self._event_routes, 'message_lost', status)
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         message, info = data
@@ -102,12 +106,12 @@ class Subscription(Entity, Generic[MsgT]):
 
     def get_publisher_count(self) -> int:
         """How many publishers match."""
-        return self.handle._native.publisher_count
+        return self._living._native.publisher_count
 
     @property
     def topic_name(self) -> str:
         """The whole name of the topic."""
-        return self.handle._native.topic_name
+        return self._living._native.topic_name
 
     def get_topic_name(self) -> str:
         """The whole name of the topic."""
@@ -148,7 +152,7 @@ class Subscription(Entity, Generic[MsgT]):
     @property
     def is_cft_enabled(self) -> bool:
         """Whether a content filter works."""
-        native_filter = self.handle._native.content_filter
+        native_filter = self._living._native.content_filter
         return native_filter is not None and native_filter[0] != ''
 
     def set_content_filter(self, filter_expression: str, expression_parameters: List[str]) -> None:
@@ -157,13 +161,13 @@ class Subscription(Entity, Generic[MsgT]):
         Raises `RCLError` where it is no filter for the messages of the topic.
         """
         try:
-            self.handle._native.set_content_filter(filter_expression, list(expression_parameters))
+            self._living._native.set_content_filter(filter_expression, list(expression_parameters))
         except extension.FerosError as error:
             raise RCLError(f'Failed to set content filter: {error}') from None
 
     def get_content_filter(self) -> ContentFilterOptions:
         """The content filter; raises `RCLError` where there is none."""
-        native_filter = self.handle._native.content_filter
+        native_filter = self._living._native.content_filter
         if native_filter is None:
             raise RCLError('Failed to get content filter: the subscription has none')
         return ContentFilterOptions(*native_filter)

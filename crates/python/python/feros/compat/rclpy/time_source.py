@@ -81,7 +81,7 @@ class TimeSource:
         """Follows no node; clocks keep the time that they tell."""
         node = self._node()
         self._unsubscribe()
-        if node is not None and self._on_parameter_event in node._rclpy_on_set:
+        if node is not None and self._on_parameter_event in node._on_set_parameters_callbacks:
             node.remove_on_set_parameters_callback(self._on_parameter_event)
         self._node = _nobody
 

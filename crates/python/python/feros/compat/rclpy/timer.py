@@ -2,11 +2,13 @@
 
 import inspect
 import threading
+import weakref
 from typing import Any, Callable, Optional, Tuple
 
 from ._reexports import reexports
 from ._entity import Entity
-from ._native.errors import RCLError
+from ._handles import TimerHandle
+from ._native.errors import RCLError, TimerCancelledError
 from .clock import Clock
 from .clock_type import ClockType
 from .context import Context
@@ -55,6 +57,8 @@ def _takes_info(callback: Optional[Callable[..., Any]]) -> bool:
 class Timer(Entity):
     """Calls a callback again and again; made by `Node.create_timer`."""
 
+    _handle_type = TimerHandle
+
     def __init__(
         self,
         callback: Optional[Callable[..., Any]],
@@ -72,13 +76,25 @@ class Timer(Entity):
         self._clock = clock
         self.callback = callback
         self._last = clock.now().nanoseconds
-        self._native = node.create_timer(int(timer_period_ns), self._expired, clock.native)
+        self._on_reset: Optional[Callable[[int], None]] = None
+        self._period = int(timer_period_ns)  # it may expire before it is here
+        self._native = node.create_timer(self._period, self._expired, clock.native)
         if not autostart:
+            self._native.cancel()
+
+    def _be_spun_with(self, node: Any) -> None:
+        """Goes to another node, where no node owns it; its period begins anew."""
+        if self.callback_group is not None or self._find_node() is node:
+            return
+        was_canceled, period = self._native.is_canceled(), self._native.period
+        self._find_node = weakref.ref(node)
+        self._native = node._rclpy_native.create_timer(period, self._expired, self._clock.native)
+        if was_canceled:
             self._native.cancel()
 
     def _expired(self) -> None:
         now = self._clock.now().nanoseconds
-        expected, self._last = self._last + self._native.period, now
+        expected, self._last = self._last + self._period, now
         self._arrived((expected, now))
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -101,38 +117,54 @@ class Timer(Entity):
     @property
     def timer_period_ns(self) -> int:
         """The period in nanoseconds."""
-        return self.handle._native.period
+        return self._living._native.period
 
     @timer_period_ns.setter
     def timer_period_ns(self, value: int) -> None:
-        self.handle._native.change_period(int(value))
+        self._living._native.change_period(int(value))
+        self._period = int(value)
 
     def is_ready(self) -> bool:
         """Whether it is due."""
-        return bool(self._queue) or self.handle._native.is_ready()
+        return bool(self._queue) or self._living._native.is_ready()
 
     def is_canceled(self) -> bool:
         """Whether it was canceled."""
-        return self.handle._native.is_canceled()
+        return self._living._native.is_canceled()
 
     def cancel(self) -> None:
         """Stops it, until it is reset."""
-        self.handle._native.cancel()
+        self._living._native.cancel()
         self._queue.clear()
 
     def reset(self) -> None:
         """Begins its period anew."""
-        self.handle._native.reset()
+        self._living._native.reset()
         self._last = self._clock.now().nanoseconds
+        if self._on_reset is not None:
+            self._on_reset(1)
+
+    def _call_now(self) -> TimerInfo:
+        """Counts as a call, for who waits by a wait set; raises `TimerCancelledError`."""
+        if self.is_canceled():
+            raise TimerCancelledError('the timer was canceled: it cannot be called')
+        taken = self._queue.take()
+        now = self._clock.now().nanoseconds
+        if taken is None:
+            taken = ((self._last + self.timer_period_ns, now),)
+            self._last = now
+        expected, actual = taken[0]
+        return TimerInfo(
+            expected_call_time=expected, actual_call_time=actual, clock_type=self._clock.clock_type)
 
     def time_since_last_call(self) -> int:
         """Nanoseconds since its last call, or since it was made."""
-        self.handle  # noqa: B018: raises when destroyed
+        self._living  # noqa: B018: raises when destroyed
         return self._clock.now().nanoseconds - self._last
 
     def time_until_next_call(self) -> Optional[int]:
         """Nanoseconds until it is due; `None` where it was canceled."""
-        return self.handle._native.time_until_next_call()
+        return self._living._native.time_until_next_call()
 
 
 class Rate:

@@ -1,8 +1,9 @@
-"""Entities that are made of several, as stock has them. They wait here by being told."""
+"""Entities that are made of several, as stock has them: what executors do for all of them."""
 
-from typing import Any, Generic, List, TypeVar
+from typing import Any, Callable, Generic, List, Optional, Tuple, TypeVar
 
 from ._entity import _MOST_WAITING, Entity
+from ._wait_set import WaitSet
 from .task import Future
 
 T = TypeVar('T')
@@ -41,11 +42,16 @@ class NumberOfEntities:
 
 
 class Waitable(Entity, Generic[T]):
-    """Something that executors run besides subscriptions, timers, clients and services."""
+    """Something that executors run besides subscriptions, timers, clients and services.
+
+    A class of a script's own says what it waits for in `add_to_wait_set(wait_set)`, whether it is
+    ready in `is_ready(wait_set)`, and then has `execute(take_data())` run.
+    """
 
     def __init__(self, callback_group: Any, depth: int = _MOST_WAITING) -> None:
         super().__init__(callback_group, depth)
         self._futures: List[Future] = []
+        self._wait_set: Optional[WaitSet] = None
 
     def add_future(self, future: Future) -> None:
         """Has the executor see to a future."""
@@ -55,11 +61,72 @@ class Waitable(Entity, Generic[T]):
         """Forgets a future."""
         self._futures = [known for known in self._futures if known is not future]
 
+    def is_ready(self, wait_set: WaitSet) -> bool:
+        """Whether there is something to take."""
+        raise NotImplementedError('Must be implemented by subclass')
 
-def refuse_own(waitable: Waitable) -> None:
-    """Refuses what expects to be asked by a wait set: executors of Feros are told of what is ready."""
-    if hasattr(waitable, 'add_to_wait_set') or hasattr(waitable, 'is_ready'):
-        raise NotImplementedError(
-            f'{type(waitable).__name__} waits by a wait set, which the rclpy of Feros has none of: '
-            'use a subscription, timer, guard condition or future instead'
-        )
+    def take_data(self) -> T:
+        """What `execute` is called with; it is ready no more."""
+        raise NotImplementedError('Must be implemented by subclass')
+
+    async def execute(self, taken_data: T) -> None:
+        """Works with what was taken."""
+        raise NotImplementedError('Must be implemented by subclass')
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """How many of each kind it waits for."""
+        raise NotImplementedError('Must be implemented by subclass')
+
+    def add_to_wait_set(self, wait_set: WaitSet) -> None:
+        """Says what it waits for."""
+        raise NotImplementedError('Must be implemented by subclass')
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether a script says what it waits for; those of this package are told of it."""
+        return type(self).add_to_wait_set is not Waitable.add_to_wait_set
+
+    def _begin(self, node: Any) -> None:
+        """Waits for what the class says, while it belongs to a node."""
+        if self._is_own:
+            self._wait_anew(node)
+
+    def _end(self) -> None:
+        """Waits no more; its entities are the script's."""
+        wait_set, self._wait_set = self._wait_set, None
+        if wait_set is not None:
+            wait_set._tell(None)
+        self._queue.clear()
+
+    def _wait_anew(self, node: Any) -> None:
+        counts = self.get_num_entities()
+        numbers = (getattr(counts, name) for name in counts.__slots__)
+        wait_set = WaitSet(*numbers, node.context, node=node)
+        self.add_to_wait_set(wait_set)
+        self._wait_set = wait_set
+        wait_set._tell(self._look_soon)
+        if wait_set._any_waits():
+            self._look_soon(1)
+
+    def _look_soon(self, _count: int) -> None:
+        if not self._queue:  # one look is for all that came
+            self._arrived(None)
+
+    def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        wait_set = self._wait_set
+        if wait_set is None:
+            return _nothing, ()
+        wait_set._look()
+        if not self.is_ready(wait_set):
+            return _nothing, ()
+        return self.execute, (self.take_data(),)
+
+    def _finish(self, data: Any, result: Any) -> None:
+        node = self._find_node()
+        if self._wait_set is not None and node is not None:
+            self._wait_set._tell(None)
+            self._wait_anew(node)
+
+
+def _nothing() -> None:
+    """What is called where nothing is ready."""

@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from types import GenericAlias
 from typing import Any, Callable, Dict, Optional
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
@@ -16,6 +17,8 @@ from ..waitable import NumberOfEntities
 
 class ClientGoalHandle:
     """One goal at its client."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
 
     def __init__(self, action_client: 'ActionClient', goal_id: UUID, goal_response: Any) -> None:
         self._client = action_client
@@ -75,6 +78,8 @@ def _waited(future: Future) -> Any:
 class ActionClient:
     """Sends goals of an action."""
 
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
+
     def __init__(
         self,
         node: Any,
@@ -92,7 +97,7 @@ class ActionClient:
         self._node = node
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
-        self._handles: Dict[bytes, ClientGoalHandle] = {}
+        self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
         impl, hidden = action_type.Impl, f'{action_name}/_action'
 
         def client(kind: Any, name: str, qos: QoSProfile) -> Any:
@@ -117,14 +122,14 @@ class ActionClient:
 
     def _on_status(self, message: GoalStatusArray) -> None:
         for status in message.status_list:
-            handle = self._handles.get(bytes(status.goal_info.goal_id.uuid))
+            handle = self._goal_handles.get(bytes(status.goal_info.goal_id.uuid))
             if handle is not None:
                 handle._status = status.status
 
     def _forget(self, goal_id: UUID) -> None:
         key = bytes(goal_id.uuid)
         self._feedback_callbacks.pop(key, None)
-        self._handles.pop(key, None)
+        self._goal_handles.pop(key, None)
 
     def send_goal(self, goal: Any, **kwargs: Any) -> Any:
         """Sends a goal and waits for its result, while another thread spins; `None` if rejected."""
@@ -156,7 +161,7 @@ class ActionClient:
                 return
             handle = ClientGoalHandle(self, goal_id, response.result())
             if handle.accepted:
-                self._handles[bytes(goal_id.uuid)] = handle
+                self._goal_handles[bytes(goal_id.uuid)] = handle
             else:
                 self._forget(goal_id)
             future._set_executor(self._node.executor)

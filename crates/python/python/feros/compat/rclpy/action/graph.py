@@ -36,4 +36,4 @@ def get_action_server_names_and_types_by_node(
 
 def get_action_names_and_types(node: Any) -> NamesAndTypes:
     """All actions with their types."""
-    return list(node.handle._rclpy_native.action_names_and_types().items())
+    return list(node._rclpy_living._rclpy_native.action_names_and_types().items())

@@ -3,6 +3,7 @@
 import inspect
 import threading
 from enum import Enum
+from types import GenericAlias
 from typing import Any, Callable, Dict, Optional
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
@@ -10,8 +11,10 @@ from action_msgs.srv import CancelGoal
 
 from .._reexports import reexports
 from .._native.errors import RCLError
+from ..constants import S_TO_NS
 from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
 from ..task import Future
+from ..timer import Timer
 from ..waitable import NumberOfEntities
 
 
@@ -41,6 +44,8 @@ _NEXT = {  # the states of a goal, and what may follow
 
 class ServerGoalHandle:
     """One goal at its server."""
+
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
 
     def __init__(
         self, action_server: 'ActionServer', goal_info: GoalInfo, goal_request: Any
@@ -79,6 +84,10 @@ class ServerGoalHandle:
             self._status = status
         self._server._publish_status()
 
+    def executing(self) -> None:
+        """It begins, and its work is done elsewhere: who does it ends it with the result."""
+        self._become(_EXECUTING)
+
     def execute(self, execute_callback: Optional[Callable[..., Any]] = None) -> None:
         """Begins it, unless it is to be canceled already."""
         if not self.is_cancel_requested:
@@ -93,17 +102,24 @@ class ServerGoalHandle:
             goal_id=self.goal_id, feedback=feedback)
         self._server._feedback.publish(message)
 
-    def succeed(self) -> None:
-        """It ended well."""
-        self._become(GoalStatus.STATUS_SUCCEEDED)
+    def _end(self, status: int, result: Any) -> None:
+        if result is not None and not isinstance(result, self._server.action_type.Result):
+            raise TypeError(f'Expected {self._server.action_type.Result}, got {type(result)}')
+        self._become(status)
+        if result is not None:
+            self._server._finish(self, result)
 
-    def abort(self) -> None:
-        """It ended ill."""
-        self._become(GoalStatus.STATUS_ABORTED)
+    def succeed(self, response: Any = None) -> None:
+        """It ended well. Who works outside of `execute_callback` gives the result here."""
+        self._end(GoalStatus.STATUS_SUCCEEDED, response)
 
-    def canceled(self) -> None:
-        """It ended as its client wanted."""
-        self._become(GoalStatus.STATUS_CANCELED)
+    def abort(self, response: Any = None) -> None:
+        """It ended ill. Who works outside of `execute_callback` gives the result here."""
+        self._end(GoalStatus.STATUS_ABORTED, response)
+
+    def canceled(self, response: Any = None) -> None:
+        """It ended as its client wanted. Who works outside of `execute_callback` gives the result."""
+        self._end(GoalStatus.STATUS_CANCELED, response)
 
     def destroy(self) -> None:
         """Nothing is left to do."""
@@ -127,12 +143,14 @@ def default_cancel_callback(cancel_request: Any) -> CancelResponse:
 class ActionServer:
     """Takes goals of an action and has a callback work for each."""
 
+    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
+
     def __init__(
         self,
         node: Any,
         action_type: Any,
         action_name: str,
-        execute_callback: Callable[[ServerGoalHandle], Any],
+        execute_callback: Optional[Callable[[ServerGoalHandle], Any]] = None,
         *,
         callback_group: Any = None,
         goal_callback: Callable[[Any], GoalResponse] = default_goal_callback,
@@ -145,15 +163,18 @@ class ActionServer:
         status_pub_qos_profile: QoSProfile = qos_profile_action_status_default,
         result_timeout: int = 10,
     ) -> None:
-        if not callable(execute_callback):
-            raise TypeError('execute_callback is not callable')
         self._node = node
         self.action_type = action_type
         self._result_timeout = result_timeout
-        self._goals: Dict[bytes, ServerGoalHandle] = {}
-        self._ended: Dict[bytes, float] = {}
+        self._goal_handles: Dict[bytes, ServerGoalHandle] = {}
+        self._ended: Dict[bytes, int] = {}  # when, by the clock of the node
         self._lock = threading.RLock()
-        self.register_execute_callback(execute_callback)
+        self._execute_callback: Optional[Callable[..., Any]] = None
+        if execute_callback is not None:
+            self.register_execute_callback(execute_callback)
+        elif handle_accepted_callback is default_handle_accepted_callback:
+            raise TypeError('an execute_callback is needed, or a handle_accepted_callback of'
+                            ' which the goals are ended elsewhere')
         self.register_goal_callback(goal_callback)
         self.register_handle_accepted_callback(handle_accepted_callback)
         self.register_cancel_callback(cancel_callback)
@@ -172,6 +193,12 @@ class ActionServer:
                  result_service_qos_profile),
             )
         ]
+
+        clock = node.get_clock()
+        self._expiry = Timer(
+            self._expire_goals, callback_group or node.default_callback_group, S_TO_NS, clock,
+            context=node.context, autostart=False, node=node._rclpy_living._rclpy_native)
+        node._rclpy_keep('waitable', self._expiry)
 
     def register_execute_callback(self, execute_callback: Callable[..., Any]) -> None:
         """What works for a goal."""
@@ -199,8 +226,8 @@ class ActionServer:
 
     async def _on_goal(self, request: Any, response: Any) -> Any:
         key = bytes(request.goal_id.uuid)
-        self._forget_old()
-        if key in self._goals:
+        self._expire_goals()
+        if key in self._goal_handles:
             response.accepted = False
             return response
         answer = await self._called(self._goal_callback, request.goal)
@@ -211,7 +238,7 @@ class ActionServer:
             info = GoalInfo(goal_id=request.goal_id, stamp=stamp)
             handle = ServerGoalHandle(self, info, request.goal)
             with self._lock:
-                self._goals[key] = handle
+                self._goal_handles[key] = handle
             self._publish_status()
             # After the response, so that the client knows the goal before its first feedback.
             self._node.executor.create_task(self._called, self._accepted_callback, handle)
@@ -219,6 +246,8 @@ class ActionServer:
 
     def _execute(self, handle: ServerGoalHandle, callback: Optional[Callable[..., Any]]) -> None:
         work = callback or self._execute_callback
+        if work is None:
+            raise RuntimeError('the action server has no execute_callback')
         self._node.executor.create_task(self._work, work, handle)
 
     async def _work(self, callback: Callable[..., Any], handle: ServerGoalHandle) -> None:
@@ -234,24 +263,48 @@ class ActionServer:
             self._publish_status()
         if not isinstance(result, self.action_type.Result):
             result = self.action_type.Result()
-        self._ended[bytes(handle.goal_id.uuid)] = self._now()
+        self._finish(handle, result)
+
+    def _finish(self, handle: ServerGoalHandle, result: Any) -> None:
+        """Keeps the result of a goal that has ended, for `result_timeout` seconds."""
+        if handle._result.done():
+            return
         handle._result.set_result(result)
-
-    def _now(self) -> float:
-        import time
-
-        return time.monotonic()
-
-    def _forget_old(self) -> None:
-        """Results are kept for `result_timeout` seconds."""
+        if self._result_timeout < 0:
+            return
         with self._lock:
-            for key, ended in list(self._ended.items()):
-                if self._now() - ended > self._result_timeout:
-                    del self._ended[key]
-                    self._goals.pop(key, None)
+            self._ended[bytes(handle.goal_id.uuid)] = self._now()
+        self._expect_expiry()
+
+    def _now(self) -> int:
+        return int(self._node.get_clock().now().nanoseconds)
+
+    def _expect_expiry(self) -> None:
+        """Has the timer wake when the oldest result is to go."""
+        with self._lock:
+            oldest = min(self._ended.values(), default=None)
+            if self._expiry._destroyed:
+                return
+            if oldest is None:
+                self._expiry.cancel()
+                return
+            left = oldest + int(self._result_timeout * S_TO_NS) - self._now()
+            self._expiry.timer_period_ns = max(left, 1)
+            self._expiry.reset()
+
+    def _expire_goals(self) -> None:
+        """Forgets results that were kept for long enough."""
+        with self._lock:
+            limit = self._now() - int(self._result_timeout * S_TO_NS)
+            for key in [key for key, ended in self._ended.items() if ended <= limit]:
+                del self._ended[key]
+                expired = self._goal_handles.pop(key, None)
+                if expired is not None:
+                    expired._status = GoalStatus.STATUS_UNKNOWN
+        self._expect_expiry()
 
     async def _on_result(self, request: Any, response: Any) -> Any:
-        handle = self._goals.get(bytes(request.goal_id.uuid))
+        handle = self._goal_handles.get(bytes(request.goal_id.uuid))
         if handle is None:
             response.status = GoalStatus.STATUS_UNKNOWN
             return response
@@ -265,7 +318,7 @@ class ActionServer:
 
         key, limit = bytes(info.goal_id.uuid), nanoseconds(info.stamp)
         with self._lock:
-            goals = list(self._goals.items())
+            goals = list(self._goal_handles.items())
         nobody = not any(key)
         return [
             handle for known, handle in goals
@@ -293,7 +346,7 @@ class ActionServer:
 
     def _publish_status(self) -> None:
         with self._lock:
-            goals = list(self._goals.values())
+            goals = list(self._goal_handles.values())
         statuses = [GoalStatus(goal_info=one._info, status=one.status) for one in goals]
         self._status.publish(GoalStatusArray(status_list=statuses))
 
@@ -312,6 +365,7 @@ class ActionServer:
         """Ends it."""
         for service in self._services:
             self._node.destroy_service(service)
+        self._node._rclpy_end('waitable', self._expiry)
         self._node.destroy_publisher(self._feedback)
         self._node.destroy_publisher(self._status)
 

@@ -27,6 +27,7 @@ from ..service import Service
 from ..subscription import Subscription
 from ..task import Future
 from ..timer import Timer
+from .async_clock import AsyncClock
 
 _SLICE = 0.5
 """Seconds after which the waiting thread looks whether the node is gone."""
@@ -214,6 +215,7 @@ class AsyncNode(Node):
     def __init__(self, node_name: str, **options: Any) -> None:
         super().__init__(node_name, **options)
         self._default_callback_group = ReentrantCallbackGroup()  # the loop orders callbacks itself
+        self._clock: AsyncClock = AsyncClock._of(self._clock)
         self._rclpy_loop_executor = _LoopExecutor(self)
         self._rclpy_tasks: 'Optional[asyncio.TaskGroup]' = None
         self._rclpy_over: Optional[asyncio.Event] = None
@@ -231,7 +233,7 @@ class AsyncNode(Node):
     # In the loop.
 
     async def __aenter__(self) -> 'AsyncNode':
-        self.handle  # noqa: B018: raises when destroyed
+        self._rclpy_living  # noqa: B018: raises when destroyed
         if sys.version_info < (3, 11):
             raise RuntimeError('AsyncNode needs Python 3.11, whose asyncio has groups of tasks')
         if self._rclpy_entered:
@@ -263,7 +265,9 @@ class AsyncNode(Node):
         """Ends the node and all that it made; callbacks that wait are cancelled."""
         if self._rclpy_over is not None:
             self._rclpy_over.set()
-        executor = getattr(self, '_loop_executor', None)
+        if isinstance(self._clock, AsyncClock):
+            self._clock._end()
+        executor = getattr(self, '_rclpy_loop_executor', None)
         if executor is not None:
             executor.end()
         super().destroy_node()

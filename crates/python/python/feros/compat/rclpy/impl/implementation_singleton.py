@@ -7,6 +7,7 @@ from ..clock import ClockChange
 from ..clock_type import ClockType
 from ..qos import QoSCompatibility
 from ..signals import SignalHandlerOptions
+from . import _entities
 from .logging_severity import LoggingSeverity
 
 __all__ = ['rclpy_implementation']
@@ -14,6 +15,7 @@ __all__ = ['rclpy_implementation']
 
 def _names() -> dict:
     names = {name: getattr(errors, name) for name in dir(errors) if name[:1].isupper()}
+    names.update({name: getattr(_entities, name) for name in _entities.__all__})
     return names
 
 

@@ -1,92 +1,180 @@
 """Loggers, whose messages go to the terminal and to `/rosout`."""
 
 import inspect
-from typing import Any, Dict, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Type, Union
 
 from .._native import extension
 from ..clock import Clock
+from ..constants import S_TO_NS
 from .logging_severity import LoggingSeverity
 
 
 class CallerId(NamedTuple):
     """A place in the code; filters remember by it."""
 
+    function_name: str
     file_path: str
     line_number: int
     last_index: int
 
 
-class _Filtered:
+class LoggingFilter:
+    """Lets some of the messages of one place in the code through, and remembers what it has to.
+
+    Filters say which arguments of `RcutilsLogger.log` they take: those without a default have to be
+    given for the others to mean something.
+    """
+
+    params: Dict[str, Any] = {}
+
+    @classmethod
+    def initialize_context(cls, context: Dict[str, Any], **kwargs: Any) -> None:
+        """Begins to remember, with the arguments; raises `TypeError` where one is missing."""
+        for name, default in cls.params.items():
+            if name in kwargs:
+                context[name] = kwargs[name]
+            elif default is _NEEDED:
+                raise TypeError(f'required parameter "{name}" not specified for logging'
+                                f' filter "{cls.__name__}"')
+            else:
+                context[name] = default() if callable(default) else default
+
+    @staticmethod
+    def should_log(context: Dict[str, Any]) -> bool:
+        """Whether the message goes through."""
+        raise NotImplementedError
+
+
+_NEEDED = object()
+
+
+class Once(LoggingFilter):
+    """The first message."""
+
+    params = {'once': _NEEDED}
+
+    @staticmethod
+    def should_log(context: Dict[str, Any]) -> bool:
+        """Whether it is the first that comes here."""
+        was_logged = context.get('has_been_logged_once', False)
+        context['has_been_logged_once'] = True
+        return not was_logged
+
+
+class Throttle(LoggingFilter):
+    """Messages that are so many seconds apart, by a clock."""
+
+    params = {'throttle_duration_sec': _NEEDED, 'throttle_time_source_type': Clock}
+
+    @classmethod
+    def initialize_context(cls, context: Dict[str, Any], **kwargs: Any) -> None:
+        """As the base class; raises `ValueError` for what is no clock."""
+        super().initialize_context(context, **kwargs)
+        if not isinstance(context['throttle_time_source_type'], Clock):
+            raise ValueError('Received throttle_time_source_type is not a valid Clock')
+        context['throttle_last_logged'] = 0
+
+    @staticmethod
+    def should_log(context: Dict[str, Any]) -> bool:
+        """Whether it is time again; the first message counts from the clock's zero."""
+        now = context['throttle_time_source_type'].now().nanoseconds
+        due = context['throttle_last_logged'] + context['throttle_duration_sec'] * S_TO_NS
+        if now < due:
+            return False
+        context['throttle_last_logged'] = now
+        return True
+
+
+class SkipFirst(LoggingFilter):
+    """All messages but the first."""
+
+    params = {'skip_first': _NEEDED}
+
+    @staticmethod
+    def should_log(context: Dict[str, Any]) -> bool:
+        """Whether one came before."""
+        was_skipped = context.get('first_has_been_skipped', False)
+        context['first_has_been_skipped'] = True
+        return bool(was_skipped)
+
+
+# In the order in which they are asked: one that says no hides the message from the next.
+supported_filters: Dict[str, Type[LoggingFilter]] = {
+    'throttle': Throttle, 'skip_first': SkipFirst, 'once': Once,
+}
+
+
+def get_filters_from_kwargs(**kwargs: Any) -> List[str]:
+    """The names of the filters that arguments turn on; raises `TypeError` for unknown arguments."""
+    known = {name for one in supported_filters.values() for name in one.params}
+    for name in kwargs:
+        if name not in known:
+            raise TypeError(f'parameter "{name}" is not one of the recognized logging options')
+    chosen = []
+    for name, one in supported_filters.items():
+        if any(kwargs.get(parameter) for parameter in one.params):
+            one.initialize_context({}, **kwargs)
+            chosen.append(name)
+    return chosen
+
+
+class _Place:
     """What one place in the code has logged so far."""
 
-    def __init__(self, severity: int, name: str, filters: Dict[str, Any]) -> None:
+    def __init__(self, severity: int, name: str, given: Dict[str, Any]) -> None:
         self.severity = severity
         self.name = name
-        self.filters = filters
-        self.was_logged = False
-        self.was_skipped = False
-        self.last: Optional[int] = None
+        self.given = given
+        self.context: Dict[str, Any] = {}
+        self.filters = [supported_filters[one] for one in get_filters_from_kwargs(**given)]
+        for one in self.filters:
+            one.initialize_context(self.context, **given)
 
-    def check(self, severity: int, name: str, filters: Dict[str, Any]) -> None:
+    def check(self, severity: int, name: str, given: Dict[str, Any]) -> None:
         """One place has to log in one way; raises `ValueError`."""
         if severity != self.severity:
             raise ValueError('Logger severity cannot be changed between calls.')
         if name != self.name:
             raise ValueError('Logger name cannot be changed between calls.')
-        if filters.keys() != self.filters.keys():
-            raise ValueError('Logger filters cannot be changed between calls.')
+        if given != self.given:
+            get_filters_from_kwargs(**given)
+            raise ValueError('Logging filter parameters cannot be changed between calls.')
 
     def lets_through(self) -> bool:
         """Whether all of its filters let this message through."""
-        passes = True
-        if 'throttle_duration_sec' in self.filters:
-            clock = self.filters.get('throttle_time_source_type') or Clock()
-            now = clock.now().nanoseconds
-            limit = self.filters['throttle_duration_sec'] * 1e9
-            passes = self.last is None or now >= self.last + limit
-            if passes:
-                self.last = now
-        if passes and self.filters.get('skip_first') and not self.was_skipped:
-            self.was_skipped, passes = True, False
-        if passes and self.filters.get('once'):
-            passes, self.was_logged = not self.was_logged, True
-        return passes
-
-
-_FILTERS = ('throttle_duration_sec', 'throttle_time_source_type', 'skip_first', 'once')
-
-
-def _filters(given: Dict[str, Any]) -> Dict[str, Any]:
-    """The filters that are turned on; raises `TypeError` for what is none."""
-    unknown = [name for name in given if name not in _FILTERS]
-    if unknown:
-        raise TypeError(f"parameter '{unknown[0]}' is not a recognized filter")
-    if 'throttle_time_source_type' in given and 'throttle_duration_sec' not in given:
-        raise TypeError('required parameter "throttle_duration_sec" not specified for logging'
-                        ' filter "throttle"')
-    clock = given.get('throttle_time_source_type')
-    if clock is not None and not isinstance(clock, Clock):
-        raise ValueError('Received throttle_time_source_type is not a valid Clock')
-    return {name: value for name, value in given.items() if value not in (None, False)}
+        return all(one.should_log(self.context) for one in self.filters)
 
 
 class RcutilsLogger:
     """A logger by its name; names are parts with dots between them."""
 
-    def __init__(self, name: str = '') -> None:
+    def __init__(self, name: str = '', find_node: Optional[Callable[[], Any]] = None) -> None:
+        """`find_node` has the extension's node that it belongs to, which is gone some day."""
         self.name = name
-        self._places: Dict[CallerId, _Filtered] = {}
+        self._find_node = find_node
+        self._below = ''  # its name below that of the node
+        self._on_rosout: Any = None  # keeps its messages there
+        self._places: Dict[CallerId, _Place] = {}
 
     def get_child(self, name: str) -> 'RcutilsLogger':
-        """The logger of a part below this one; raises `ValueError` for an empty name."""
+        """The logger of a part below this one, on `/rosout` as this one.
+
+        Raises `ValueError` for an empty name, `RuntimeError` where the node is gone.
+        """
         if not name:
-            raise ValueError('Need a non-empty name to create a child logger')
-        return RcutilsLogger(f'{self.name}.{name}' if self.name else name)
+            raise ValueError('Child logger name must not be empty.')
+        child = RcutilsLogger(f'{self.name}.{name}' if self.name else name, self._find_node)
+        if self._find_node is not None:
+            node = self._find_node()
+            if node is None:
+                raise RuntimeError(f'the node of logger {self.name} is gone')
+            child._below = f'{self._below}.{name}' if self._below else name
+            child._on_rosout = node.child_logger(child._below)
+        return child
 
     def set_level(self, level: Union[int, LoggingSeverity]) -> None:
         """The least severe that is shown."""
-        level = LoggingSeverity(level)
-        extension.set_log_level(self.name or None, int(level) or None)
+        set_level(self.name, level)
 
     def get_effective_level(self) -> LoggingSeverity:
         """The least severe that is shown, as set here or above."""
@@ -107,16 +195,14 @@ class RcutilsLogger:
         `throttle_duration_sec` with `throttle_time_source_type`."""
         severity = LoggingSeverity(severity)
         name = self.name if name is None else name
-        filters = _filters(kwargs) if kwargs else {}
-        if kwargs or self._places:
-            place = _place()
-            known = self._places.get(place)
-            if known is None and filters:
-                known = self._places[place] = _Filtered(severity, name, filters)
-            if known is not None:
-                known.check(severity, name, filters)
-                if not known.lets_through():
-                    return False
+        caller = _place()
+        place = self._places.get(caller)
+        if place is None:
+            place = self._places[caller] = _Place(severity, name, kwargs)
+        else:
+            place.check(severity, name, kwargs)
+        if place.filters and not place.lets_through():
+            return False
         if severity < extension.log_level(name):
             return False
         extension.log(name, int(severity), str(message))
@@ -145,11 +231,27 @@ class RcutilsLogger:
         return self.log(message, LoggingSeverity.FATAL, **kwargs)
 
 
+_given_levels: Set[str] = set()
+
+
+def set_level(name: str, level: Union[int, LoggingSeverity]) -> None:
+    """The least severe that a logger shows; `UNSET` is that of the logger above it."""
+    extension.set_log_level(name or None, int(LoggingSeverity(level)) or None)
+    _given_levels.add(name)
+
+
+def forget_levels() -> None:
+    """Loggers show what they did before any level was set here."""
+    while _given_levels:
+        extension.set_log_level(_given_levels.pop() or None, None)
+
+
 def _place() -> CallerId:
     """Where the caller logs: the first frame outside of this file."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     if frame is None:
-        return CallerId('', 0, 0)
-    return CallerId(frame.f_code.co_filename, frame.f_lineno, frame.f_lasti)
+        return CallerId('', '', 0, 0)
+    code = frame.f_code
+    return CallerId(code.co_name, code.co_filename, frame.f_lineno, frame.f_lasti)

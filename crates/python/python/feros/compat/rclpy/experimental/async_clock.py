@@ -1,0 +1,78 @@
+"""The clock of an `AsyncNode`: tasks of the event loop sleep by it."""
+
+import asyncio
+from typing import Set
+
+from ..clock import ClockChange, JumpThreshold, ROSClock, TimeJump
+from ..constants import S_TO_NS
+from ..duration import Duration
+from ..exceptions import InvalidHandle, TimeSourceChangedError
+
+_ANY_CHANGE = JumpThreshold(
+    min_forward=Duration(nanoseconds=1), min_backward=None, on_clock_change=True)
+
+
+class AsyncClock(ROSClock):
+    """ROS time, that tasks sleep by."""
+
+    _sleepers: 'Set[asyncio.Future[None]]'
+    _ended: bool
+
+    @classmethod
+    def _of(cls, clock: ROSClock) -> 'AsyncClock':
+        """The clock of a node, as one of this class."""
+        clock.__class__ = cls
+        assert isinstance(clock, AsyncClock)
+        clock._sleepers, clock._ended = set(), False
+        return clock
+
+    async def sleep(self, duration_sec: float) -> None:
+        """Sleeps for so many seconds of this clock; cancelled when its node is destroyed.
+
+        Raises `TimeSourceChangedError` where time begins or ceases to be simulated meanwhile,
+        `InvalidHandle` where the node is destroyed already.
+        """
+        if self._ended:
+            raise InvalidHandle('cannot sleep by the clock of a node that was destroyed')
+        if duration_sec <= 0:
+            return
+        loop = asyncio.get_running_loop()
+        over: 'asyncio.Future[None]' = loop.create_future()
+        target = self._nanoseconds() + int(duration_sec * S_TO_NS)
+
+        def look() -> None:
+            if not over.done() and self._nanoseconds() >= target:
+                over.set_result(None)
+
+        def jumped(jump: TimeJump) -> None:
+            if jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE:
+                look()
+            elif not over.done():
+                over.set_exception(TimeSourceChangedError('the source of ROS time changed'))
+
+        with self.create_jump_callback(
+            _ANY_CHANGE, post_callback=lambda jump: _tell(loop, jumped, jump)
+        ):
+            self._sleepers.add(over)
+            try:
+                while not over.done() and not self.ros_time_is_active:
+                    left = (target - self._nanoseconds()) / S_TO_NS
+                    if left <= 0:
+                        return
+                    await asyncio.wait({over}, timeout=left)
+                look()  # simulated time may have leapt before anybody was told
+                await over
+            finally:
+                self._sleepers.discard(over)
+
+    def _end(self) -> None:
+        """Cancels who sleeps: the node is destroyed."""
+        self._ended = True
+        for over in list(self._sleepers):
+            over.cancel()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, told: object, jump: TimeJump) -> None:
+    """From the thread that sets the clock."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(told, jump)  # type: ignore[arg-type]
