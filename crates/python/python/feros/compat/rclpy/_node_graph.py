@@ -4,8 +4,10 @@ from typing import Any, Dict, List, Tuple
 
 from ._native import extension
 from ._native.errors import NodeNameNonExistentError
-from ._native.qos import from_tuple
+from ._native.qos import INFINITE
+from .duration import Duration
 from .expand_topic_name import expand_topic_name
+from .qos import QoSProfile
 from .topic_endpoint_info import TopicEndpointInfo, TopicEndpointTypeEnum
 from .type_hash import TypeHash
 from .validate_full_topic_name import validate_full_topic_name
@@ -119,7 +121,7 @@ class NodeGraph:
                 topic_type=info['topic_type'],
                 topic_type_hash=TypeHash(1 if text else -1, value),
                 endpoint_type=TopicEndpointTypeEnum(1 if publishes else 2),
-                endpoint_gid=list(info['endpoint_gid']), qos_profile=from_tuple(info['qos']),
+                endpoint_gid=list(info['endpoint_gid']), qos_profile=_profile_of(info['qos']),
             ))
         return infos
 
@@ -153,3 +155,17 @@ class NodeGraph:
         except (TimeoutError, extension.ShutdownError):
             return False
         return True
+
+
+def _profile_of(policies: Tuple[Any, ...]) -> QoSProfile:
+    """The profile of what the extension tells."""
+    history, depth, reliability, durability, deadline, lifespan, liveliness, lease, raw = policies
+
+    def span(nanoseconds: int) -> Duration:
+        return Duration(nanoseconds=INFINITE if nanoseconds < 0 else nanoseconds)
+
+    return QoSProfile(
+        history=history, depth=depth, reliability=reliability, durability=durability,
+        deadline=span(deadline), lifespan=span(lifespan), liveliness=liveliness,
+        liveliness_lease_duration=span(lease), avoid_ros_namespace_conventions=raw,
+    )

@@ -4,7 +4,7 @@ import warnings
 from enum import Enum, IntEnum
 from typing import Any, List, Optional, Tuple, Union
 
-from ._native import qos as _native
+from ._qos_matches import check_compatible
 from .duration import Duration
 
 _UNSPECIFIED = Duration()
@@ -372,7 +372,7 @@ def qos_check_compatible(
     publisher_qos: QoSProfile, subscription_qos: QoSProfile
 ) -> Tuple[QoSCompatibility, str]:
     """Whether a publisher and a subscription match, and the reasons if they do not or may not."""
-    answer, reason = _native.check_compatible(publisher_qos, subscription_qos)
+    answer, reason = check_compatible(publisher_qos, subscription_qos)
     return QoSCompatibility(answer), reason
 
 
