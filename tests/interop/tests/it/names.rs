@@ -7,7 +7,7 @@ use feros::rmw::name::{validate_full_topic_name, validate_namespace, validate_no
 use feros_interop::Domain;
 use serde_json::{Value, json};
 
-use crate::support::{context, stock};
+use crate::support::{WATCHDOG, context, stock};
 
 /// The table of the unit tests of feros-rmw: a name and three verdicts.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/rmw/tests/names.txt");
@@ -49,6 +49,7 @@ fn two_underscores_are_allowed_everywhere() {
     stock.ask("subscription", json!({ "topic": topic, "type": "std_msgs/msg/String" }));
     let publisher = node.create_publisher::<Text>(topic, 10).unwrap();
     stock.ask("matched", json!({ "topic": topic, "publishers": 1 }));
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Text { data: "seen".into() }).unwrap();
     let taken = stock.ask("take", json!({ "topic": topic }));
     assert!(taken.to_string().contains("seen"), "{taken}");
