@@ -17,7 +17,7 @@ use feros_rmw::{
 use crate::announcement::announced;
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Notifications, Reader, Writer};
-use crate::gaps::Gaps;
+use feros_rmw_dds::gaps::Gaps;
 use crate::matches::{MatchCache, as_match, is_reader, with_data};
 use crate::origin::{is_of_this_host, source};
 use crate::qos::Qos;

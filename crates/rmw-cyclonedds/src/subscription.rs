@@ -11,8 +11,8 @@ use feros_rmw::{
 
 use crate::announcement::Announced;
 use crate::endpoint::{Notifications, Reader};
-use crate::gaps::Gaps;
-use crate::graph::IncompatibleType;
+use feros_rmw_dds::gaps::Gaps;
+use feros_rmw_dds::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::lend;
