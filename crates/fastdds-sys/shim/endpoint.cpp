@@ -1,4 +1,11 @@
 // Writers and readers with their listeners.
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
 #include <fastdds/dds/core/ReturnCode.hpp>
 #include <fastdds/dds/core/status/DeadlineMissedStatus.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
@@ -16,6 +23,9 @@
 namespace {
 
 using namespace feros;
+
+// The default of Fast DDS for the samples of a history.
+constexpr size_t MOST_AT_ONCE = 5000;
 
 // Tells of statuses through the gate.
 class Teller
@@ -132,7 +142,8 @@ public:
             fast::DataReader*,
             const fast::LivelinessChangedStatus& status) override
     {
-        tell(FEROS_FASTDDS_LIVELINESS, status.alive_count, status.not_alive_count);
+        tell(FEROS_FASTDDS_LIVELINESS, status.alive_count_change, status.not_alive_count_change,
+                &status.last_publication_handle);
     }
 };
 
@@ -163,6 +174,9 @@ struct feros_fastdds_reader
     std::string topic;
     ReaderListener listener;
     fast::DataReader* reader;
+    std::mutex lock;
+    // Taken from Fast DDS, not yet from here.
+    std::deque<feros_fastdds_sample> taken;
 };
 
 namespace {
@@ -206,6 +220,103 @@ fast::DataReaderQos reader_qos(
     }
     apply(options, qos);
     return qos;
+}
+
+// Takes the next sample of Fast DDS; 1, 0, or minus a return code.
+int take_next(
+        feros_fastdds_reader& reader,
+        feros_fastdds_sample& sample)
+{
+    for (;;)
+    {
+        Received received;
+        fast::SampleInfo info;
+        const int code = reader.reader->take_next_sample(&received, &info);
+        if (code != fast::RETCODE_OK)
+        {
+            return code == fast::RETCODE_NO_DATA ? 0 : -code;
+        }
+        if (!info.valid_data)
+        {
+            continue; // the end of a writer
+        }
+        const auto& related = info.related_sample_identity;
+        sample.buffer = received.buffer;
+        sample.bytes = received.length;
+        copy_guid(info.sample_identity.writer_guid(), sample.writer);
+        sample.number = number_of(info.sample_identity.sequence_number());
+        sample.has_related = related.writer_guid() != rtps::c_Guid_Unknown;
+        copy_guid(related.writer_guid(), sample.related);
+        sample.related_number = number_of(related.sequence_number());
+        sample.source_stamp = nanos_of(info.source_timestamp);
+        sample.received_stamp = nanos_of(info.reception_timestamp);
+        return 1;
+    }
+}
+
+// Fast DDS sorts what waits by source timestamps (eProsima/Fast-DDS:
+// src/cpp/rtps/history/ReaderHistory.cpp), which may go back; messages of a writer stay in the
+// order in which it wrote them. Writers keep their places among each other.
+void restore_order(
+        std::deque<feros_fastdds_sample>& samples)
+{
+    std::map<std::array<uint8_t, 16>, std::vector<size_t>> places;
+    for (size_t place = 0; place < samples.size(); ++place)
+    {
+        std::array<uint8_t, 16> writer;
+        std::copy(samples[place].writer, samples[place].writer + 16, writer.begin());
+        places[writer].push_back(place);
+    }
+    for (const auto& of_writer : places)
+    {
+        std::vector<feros_fastdds_sample> own;
+        for (size_t place : of_writer.second)
+        {
+            own.push_back(samples[place]);
+        }
+        std::sort(own.begin(), own.end(), [](const auto& a, const auto& b)
+                {
+                    return a.number < b.number;
+                });
+        for (size_t index = 0; index < own.size(); ++index)
+        {
+            samples[of_writer.second[index]] = own[index];
+        }
+    }
+}
+
+bool is_ordered(
+        const std::deque<feros_fastdds_sample>& samples)
+{
+    for (size_t place = 1; place < samples.size(); ++place)
+    {
+        const auto& before = samples[place - 1];
+        if (std::memcmp(before.writer, samples[place].writer, 16) != 0 || before.number > samples[place].number)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Takes all that Fast DDS has; the code with which that ended.
+int take_all(
+        feros_fastdds_reader& reader,
+        std::deque<feros_fastdds_sample>& taken)
+{
+    feros_fastdds_sample sample{};
+    int code = take_next(reader, sample);
+    while (code == 1)
+    {
+        taken.push_back(sample);
+        // No more than a history holds: who publishes faster than we take would keep us here.
+        code = taken.size() < MOST_AT_ONCE ? take_next(reader, sample) : 0;
+    }
+    if (!is_ordered(taken))
+    {
+        restore_order(taken);
+    }
+    return code < 0 ? -code : 0;
 }
 
 } // namespace
@@ -320,7 +431,7 @@ try
         return nullptr;
     }
     std::unique_ptr<feros_fastdds_reader> made(new feros_fastdds_reader{
-        participant, options->topic, ReaderListener(*options), nullptr});
+        participant, options->topic, ReaderListener(*options), nullptr, {}, {}});
     made->reader = participant->subscriber->create_datareader(
         topic, reader_qos(participant, *options), &made->listener, fast::StatusMask::all(), feros::Pool::get());
     if (made->reader == nullptr)
@@ -344,6 +455,13 @@ void feros_fastdds_reader_delete(
     reader->reader->set_listener(nullptr);
     reader->participant->subscriber->delete_datareader(reader->reader);
     reader->participant->release_topic(reader->topic);
+    for (const auto& sample : reader->taken)
+    {
+        if (sample.buffer != nullptr)
+        {
+            sample.buffer->release();
+        }
+    }
     delete reader;
 }
 
@@ -367,31 +485,27 @@ int feros_fastdds_take(
         feros_fastdds_sample* sample)
 try
 {
-    for (;;)
     {
-        Received received;
-        fast::SampleInfo info;
-        const int code = reader->reader->take_next_sample(&received, &info);
-        if (code != fast::RETCODE_OK)
+        std::lock_guard<std::mutex> guard(reader->lock);
+        if (!reader->taken.empty())
         {
-            return code == fast::RETCODE_NO_DATA ? 0 : -code;
+            *sample = reader->taken.front();
+            reader->taken.pop_front();
+            return 1;
         }
-        if (!info.valid_data)
-        {
-            continue; // the end of a writer
-        }
-        const auto& related = info.related_sample_identity;
-        sample->buffer = received.buffer;
-        sample->bytes = received.length;
-        copy_guid(info.sample_identity.writer_guid(), sample->writer);
-        sample->number = number_of(info.sample_identity.sequence_number());
-        sample->has_related = related.writer_guid() != rtps::c_Guid_Unknown;
-        copy_guid(related.writer_guid(), sample->related);
-        sample->related_number = number_of(related.sequence_number());
-        sample->source_stamp = nanos_of(info.source_timestamp);
-        sample->received_stamp = nanos_of(info.reception_timestamp);
-        return 1;
     }
+    // Without the lock: a listener that takes has locks of Fast DDS, which taking needs.
+    std::deque<feros_fastdds_sample> taken;
+    const int code = take_all(*reader, taken);
+    if (taken.empty())
+    {
+        return -code;
+    }
+    *sample = taken.front();
+    taken.pop_front();
+    std::lock_guard<std::mutex> guard(reader->lock);
+    reader->taken.insert(reader->taken.end(), taken.begin(), taken.end());
+    return 1;
 }
 catch (...)
 {

@@ -53,7 +53,7 @@ enum {
     FEROS_FASTDDS_INCOMPATIBLE_QOS, /* total, policy in `change` */
     FEROS_FASTDDS_DEADLINE,         /* total */
     FEROS_FASTDDS_LIVELINESS_LOST,  /* total */
-    FEROS_FASTDDS_LIVELINESS        /* alive in `total`, not alive in `change` */
+    FEROS_FASTDDS_LIVELINESS        /* guid, change of those alive in `total`, not alive in `change` */
 };
 
 typedef struct {

@@ -3,24 +3,25 @@
 
 use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, SystemTime};
 
 use feros_fastdds_sys as sys;
 use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw::{
-    CreateEndpointError, FillAborted, Gid, History, Match, Notify, PublishError, QosProfile,
+    CreateEndpointError, FillAborted, Gid, History, Liveliness, Match, Notify, PublishError, QosProfile,
     Reliability, Stamp, TakeError,
 };
 use feros_rmw_dds::graph::IncompatibleType;
 use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
 use feros_sync::Mutex;
 
+use crate::liveness::{self, Liveness};
 use crate::names::EndpointNames;
 use crate::participant::Participant;
 use crate::qos;
-use crate::sample::{Buffer, Taken};
+use crate::sample::{Buffer, Taken, late_stamp};
 
 /// The smallest and the largest sample: DDS carries at most 2 GiB.
 const SMALLEST_BYTES: usize = 4;
@@ -43,6 +44,11 @@ pub(crate) struct ListenerState<S> {
     /// Readers with `on_sample` take in the listener, once this is known.
     reader: AtomicPtr<sys::reader>,
     refused: AtomicU64,
+    /// Of a reader: its publishers.
+    liveliness: Mutex<Liveness>,
+    /// Of a reader: some publisher promised a lifespan.
+    some_expire: AtomicBool,
+    this: Weak<Self>,
 }
 
 /// What takes the samples of a reader, in the engine's thread. It owns no endpoint.
@@ -67,7 +73,9 @@ fn wake(notify: Option<&Notify>) {
 }
 
 /// What writers and readers count alike.
-pub(crate) trait Status: Default {
+pub(crate) trait Status: Default + Send + 'static {
+    const IS_READER: bool;
+    fn set_liveliness(&mut self, alive: u32, not_alive: u32);
     fn matched(&mut self) -> &mut feros_rmw_dds::status::Matched;
     fn other(&mut self, status: &sys::status);
     fn incompatible_type(&mut self);
@@ -78,6 +86,10 @@ fn count(total: i32) -> u32 {
 }
 
 impl Status for WriterStatus {
+    const IS_READER: bool = false;
+
+    fn set_liveliness(&mut self, _: u32, _: u32) {}
+
     fn matched(&mut self) -> &mut feros_rmw_dds::status::Matched {
         &mut self.matched
     }
@@ -99,6 +111,12 @@ impl Status for WriterStatus {
 }
 
 impl Status for ReaderStatus {
+    const IS_READER: bool = true;
+
+    fn set_liveliness(&mut self, alive: u32, not_alive: u32) {
+        self.liveliness.set(alive, not_alive);
+    }
+
     fn matched(&mut self) -> &mut feros_rmw_dds::status::Matched {
         &mut self.matched
     }
@@ -109,7 +127,6 @@ impl Status for ReaderStatus {
                 self.incompatible_qos.set(count(status.total), count(status.change));
             }
             sys::DEADLINE => self.deadline_missed.total = count(status.total),
-            sys::LIVELINESS => self.liveliness.set(count(status.total), count(status.change)),
             _ => {}
         }
     }
@@ -121,7 +138,7 @@ impl Status for ReaderStatus {
 
 impl<S: Status> ListenerState<S> {
     fn new(participant: &Arc<Participant>, notifications: Notifications) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
             status: Mutex::default(),
             matched: Mutex::default(),
             matched_count: AtomicUsize::new(0),
@@ -130,6 +147,9 @@ impl<S: Status> ListenerState<S> {
             participant: participant.clone(),
             reader: AtomicPtr::new(std::ptr::null_mut()),
             refused: AtomicU64::new(0),
+            liveliness: Mutex::default(),
+            some_expire: AtomicBool::new(false),
+            this: this.clone(),
         })
     }
 
@@ -160,8 +180,55 @@ impl<S: Status> ListenerState<S> {
             self.matched_count.store(matched.len(), Ordering::Release);
             self.match_generation.fetch_add(1, Ordering::Release);
         }
+        if S::IS_READER {
+            self.publisher_changed(other, change > 0);
+        }
         wake(self.notifications.on_event.as_ref());
         wake(self.notifications.on_match.as_ref());
+    }
+
+    /// A publisher came or left.
+    fn publisher_changed(&self, publisher: Gid, is_there: bool) {
+        if !is_there {
+            return self.change_liveliness(|all| all.left(publisher));
+        }
+        let endpoint = self.participant.discovered.graph.endpoint(publisher);
+        let qos = endpoint.map(|endpoint| endpoint.qos);
+        if qos.is_some_and(|qos| qos.lifespan.finite().is_some()) {
+            self.some_expire.store(true, Ordering::Relaxed);
+        }
+        let lease = qos
+            .filter(|qos| qos.liveliness == Liveliness::ManualByTopic)
+            .and_then(|qos| qos.liveliness_lease_duration.finite());
+        self.change_liveliness(|all| all.came(publisher, lease.is_some()));
+        if let Some(lease) = lease {
+            let state = self.this.clone();
+            liveness::after(lease, move || {
+                if let Some(state) = state.upgrade() {
+                    state.change_liveliness(|all| all.never_shown(publisher));
+                    wake(state.notifications.on_event.as_ref());
+                }
+            });
+        }
+    }
+
+    fn change_liveliness(&self, change: impl FnOnce(&mut Liveness)) {
+        let mut liveliness = self.liveliness.lock();
+        change(&mut liveliness);
+        let (alive, not_alive) = liveliness.counts();
+        self.status.lock().set_liveliness(alive, not_alive);
+    }
+
+    /// Whether a sample is older than its publisher promised. Fast DDS removes such ones, but a
+    /// busy machine may be late.
+    pub(crate) fn is_expired(&self, publisher: Gid, stamp: Option<SystemTime>) -> bool {
+        if !self.some_expire.load(Ordering::Relaxed) {
+            return false;
+        }
+        let endpoint = self.participant.discovered.graph.endpoint(publisher);
+        let lifespan = endpoint.and_then(|endpoint| endpoint.qos.lifespan.finite());
+        let age = stamp.and_then(|stamp| stamp.elapsed().ok());
+        lifespan.zip(age).is_some_and(|(lifespan, age)| age > lifespan)
     }
 
     /// Gids of those that match now.
@@ -230,7 +297,7 @@ impl<S: Status> ListenerState<S> {
     }
 }
 
-impl<S: Status + Send> IncompatibleType for ListenerState<S> {
+impl<S: Status> IncompatibleType for ListenerState<S> {
     fn incompatible_type(&self) {
         self.change(S::incompatible_type);
     }
@@ -246,6 +313,13 @@ unsafe extern "C" fn on_status<S: Status>(context: *mut c_void, status: *const s
             wake(state.notifications.on_data.as_ref());
         }
         sys::MATCHED => state.matches_changed(Gid(status.guid), status.change),
+        sys::LIVELINESS => {
+            let (publisher, is_alive) = (Gid(status.guid), status.total > 0);
+            if is_alive || status.change > 0 {
+                state.change_liveliness(|all| all.reported(publisher, is_alive));
+                wake(state.notifications.on_event.as_ref());
+            }
+        }
         _ => state.change(|all| all.other(status)),
     }
 }
@@ -338,6 +412,12 @@ impl Writer {
             let mut gid = Gid::default();
             // SAFETY: the writer is alive; the out parameter is valid.
             unsafe { (participant.shim.writer_guid)(raw.as_ptr(), &raw mut gid.0) };
+            if creation.qos.liveliness == Liveliness::ManualByTopic {
+                // Fast DDS counts the lease from the first time that a writer shows that it is
+                // alive; a publisher does so by its creation.
+                // SAFETY: the writer is alive.
+                unsafe { (participant.shim.assert_liveliness)(raw.as_ptr()) };
+            }
             Ok(Self {
                 raw,
                 listener_state: state,
@@ -379,7 +459,8 @@ impl Writer {
     /// returns its number.
     ///
     /// Numbers of Fast DDS have no gap for what was skipped: the sample then carries its
-    /// publication number, as a related identity of its own writer.
+    /// publication number, as a related identity of its own writer. A stamp that Fast DDS does not
+    /// take travels in such an identity as well.
     pub(crate) fn write(
         &self,
         buffer: &Buffer,
@@ -388,8 +469,9 @@ impl Writer {
     ) -> Result<i64, PublishError> {
         let mut last = self.last_number.lock();
         let skipped = self.skipped.load(Ordering::Relaxed);
-        let published = || (self.gid.0, (*last + 1).saturating_add_unsigned(skipped));
-        let related = related.or_else(|| (skipped > 0).then(published));
+        let published = (*last + 1).saturating_add_unsigned(skipped);
+        let own = late_stamp(stamp).or((skipped > 0).then_some(self.gid.0));
+        let related = related.or(own.map(|identity| (identity, published)));
         let (guid, related_number) = related.unwrap_or_default();
         let guid = if related.is_some() { &raw const guid } else { std::ptr::null() };
         let mut number = 0;

@@ -10,6 +10,26 @@ pub(crate) const SERVICE_HEADER_BYTES: usize = 16;
 /// Bytes of the encapsulation header.
 pub(crate) const ENCAPSULATION_BYTES: usize = 4;
 
+/// The first stamp that Fast DDS takes for none: its seconds are signed, those of the wire are not
+/// (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
+const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
+/// How the identity begins in which such a stamp travels.
+const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
+
+/// The identity in which a stamp travels that Fast DDS does not take.
+pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
+    let mut identity = [0; 16];
+    identity[..8].copy_from_slice(LATE_STAMP);
+    identity[8..].copy_from_slice(&stamp.0.to_le_bytes());
+    (stamp.0 >= FIRST_LATE_STAMP).then_some(identity)
+}
+
+/// The stamp in an identity, if there is one.
+fn stamp_in(identity: &[u8; 16]) -> Option<i64> {
+    let stamp = identity.strip_prefix(LATE_STAMP.as_slice())?;
+    stamp.try_into().ok().map(i64::from_le_bytes)
+}
+
 /// One reference to a buffer, and how many of its bytes are the message.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -87,14 +107,24 @@ impl Taken {
     /// The shim has just filled it.
     pub(crate) unsafe fn from_shim(sample: &sys::sample) -> Option<Self> {
         let raw = NonNull::new(sample.buffer)?;
+        let late = if sample.has_related { stamp_in(&sample.related) } else { None };
         Some(Self {
             buffer: Buffer { raw, size_bytes: sample.bytes },
             writer: Gid(sample.writer),
             number: sample.number,
             related: sample.has_related.then_some((sample.related, sample.related_number)),
-            source_stamp: sample.source_stamp,
+            source_stamp: late.unwrap_or(sample.source_stamp),
             received_stamp: sample.received_stamp,
         })
+    }
+
+    /// Its number among all that its publisher published: what `Writer::write` says, or else the
+    /// engine's.
+    pub(crate) fn publication_number(&self) -> i64 {
+        match self.related {
+            Some((of, number)) if of == self.writer.0 || stamp_in(&of).is_some() => number,
+            _ => self.number,
+        }
     }
 
     /// What is known of it besides its content.

@@ -13,7 +13,6 @@ use crate::endpoint::{Creation, Notifications, Reader};
 use feros_rmw_dds::gaps::Gaps;
 use feros_rmw_dds::graph::IncompatibleType;
 use crate::names::EndpointNames;
-use crate::sample::Taken;
 use crate::session_state::{NodeMember, SessionState};
 use feros_sync::Mutex;
 
@@ -67,15 +66,6 @@ impl FastDdsSubscription {
     }
 }
 
-/// The number of a sample among all that its publisher published: what `Writer::write` says, or
-/// else the engine's.
-fn publication_number(sample: &Taken) -> i64 {
-    match sample.related {
-        Some((writer, number)) if writer == sample.writer.0 => number,
-        _ => sample.number,
-    }
-}
-
 impl Subscription for FastDdsSubscription {
     fn gid(&self) -> Gid {
         self.reader.gid
@@ -92,10 +82,14 @@ impl Subscription for FastDdsSubscription {
             if self.ignores_local && self.reader.participant.discovered.is_own(from) {
                 continue;
             }
-            let number = publication_number(&sample);
+            let number = sample.publication_number();
             let lost = self.gaps.lock().next(from, number, || self.matched_gids());
             if lost > 0 {
                 self.reader.listener_state.change(|status| status.lost.add(lost));
+            }
+            let info = sample.info(self.reader.participant.gid);
+            if self.reader.listener_state.is_expired(from, info.source_timestamp) {
+                continue;
             }
             let mut sample = sample.lend(self.reader.participant.gid);
             let number = u64::try_from(number).ok().filter(|number| *number > 0);
