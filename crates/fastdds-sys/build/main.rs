@@ -35,9 +35,9 @@ fn installation(prefix: &Path) -> Option<Installation> {
     // ROS 2 puts each package's headers into a folder of its own.
     let roots = ["include", "include/fastdds", "include/fastcdr", "include/foonathan_memory"];
     let include: Vec<_> = roots.iter().map(|root| prefix.join(root)).collect();
-    let config = include.iter().find_map(|root| {
-        std::fs::read_to_string(root.join("fastdds/config.hpp")).ok()
-    })?;
+    let config = include
+        .iter()
+        .find_map(|root| std::fs::read_to_string(root.join("fastdds/config.hpp")).ok())?;
     let is_3 = config
         .lines()
         .any(|line| line.split_whitespace().eq(["#define", "FASTDDS_VERSION_MAJOR", "3"]));
@@ -91,7 +91,10 @@ fn main() {
         Ok(()) => {
             println!("cargo:shim={}", shim.display());
             println!("cargo:rustc-env=FEROS_FASTDDS_SHIM_BUILT={}", shim.display());
-            println!("cargo:rerun-if-changed={}", installation.library.join("libfastdds.so").display());
+            println!(
+                "cargo:rerun-if-changed={}",
+                installation.library.join("libfastdds.so").display()
+            );
         }
         Err(said) => {
             let at = installation.library.display();

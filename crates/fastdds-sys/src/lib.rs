@@ -35,7 +35,9 @@ pub enum LoadError {
         searched: String,
     },
     /// It is there and cannot be loaded.
-    #[error("{path} cannot be loaded: {detail}. Is libfastdds.so of the build still there? Rebuild, or set LD_LIBRARY_PATH")]
+    #[error(
+        "{path} cannot be loaded: {detail}. Is libfastdds.so of the build still there? Rebuild, or set LD_LIBRARY_PATH"
+    )]
     Broken {
         /// The file.
         path: String,
@@ -43,7 +45,9 @@ pub enum LoadError {
         detail: String,
     },
     /// It belongs to another version of Feros.
-    #[error("{path} has interface {found}, this program needs {INTERFACE}: build both from the same sources")]
+    #[error(
+        "{path} has interface {found}, this program needs {INTERFACE}: build both from the same sources"
+    )]
     Version {
         /// The file.
         path: String,
@@ -144,7 +148,10 @@ fn candidates() -> Vec<PathBuf> {
     let program = std::env::current_exe().unwrap_or_default();
     let beside = program.parent().map(PathBuf::from).unwrap_or_default();
     let built = option_env!("FEROS_FASTDDS_SHIM_BUILT").map(PathBuf::from);
-    [beside.join(SHIM_NAME), beside.join("../lib").join(SHIM_NAME)].into_iter().chain(built).collect()
+    [beside.join(SHIM_NAME), beside.join("../lib").join(SHIM_NAME)]
+        .into_iter()
+        .chain(built)
+        .collect()
 }
 
 fn load() -> Result<Shim, LoadError> {

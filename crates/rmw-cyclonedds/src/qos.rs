@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{
-    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile,
-    Reliability,
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile, Reliability,
 };
 
 /// The engine's QoS object.

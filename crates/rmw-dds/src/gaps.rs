@@ -25,12 +25,7 @@ struct Numbers {
 impl Gaps {
     /// Messages that were lost between the one before and this one of the publisher. `matched`
     /// lists those that still match.
-    pub fn next(
-        &mut self,
-        from: Gid,
-        number: i64,
-        matched: impl FnOnce() -> Vec<Gid>,
-    ) -> u64 {
+    pub fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);
         numbers.last = Some(number.max(last));

@@ -31,11 +31,8 @@ impl Announced {
     /// The USER_DATA with this announcement, which was checked.
     pub(crate) fn user_data(&self, announcement: &str) -> String {
         let announcement = announced(announcement);
-        let data = EndpointData {
-            type_hash: self.type_hash,
-            announcement,
-            ..EndpointData::default()
-        };
+        let data =
+            EndpointData { type_hash: self.type_hash, announcement, ..EndpointData::default() };
         data.encode() + &self.extras
     }
 

@@ -153,12 +153,9 @@ impl Client for FastDdsClient {
     fn servers(&self) -> Vec<ServerMatch> {
         let servers = self.requests.listener_state.matches().into_iter();
         let data = self.matched_servers();
-        let is_available = |gid| {
-            data.iter().any(|(server, data)| *server == gid && self.is_available(gid, data))
-        };
-        servers
-            .map(|found| ServerMatch { is_available: is_available(found.gid), found })
-            .collect()
+        let is_available =
+            |gid| data.iter().any(|(server, data)| *server == gid && self.is_available(gid, data));
+        servers.map(|found| ServerMatch { is_available: is_available(found.gid), found }).collect()
     }
 
     fn response_gid(&self) -> Gid {

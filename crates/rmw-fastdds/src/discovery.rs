@@ -97,10 +97,7 @@ pub(crate) unsafe extern "C" fn on_participant(
     }
 }
 
-pub(crate) unsafe extern "C" fn on_endpoint(
-    context: *mut c_void,
-    info: *const sys::endpoint_info,
-) {
+pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const sys::endpoint_info) {
     // SAFETY: as in `on_participant`.
     let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
     let gid = Gid(info.guid);

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use feros_fastdds_sys as sys;
 use feros_rmw::dds::user_data::EndpointData;
 use feros_rmw::{
-    CreateEndpointError, FillAborted, Gid, History, Liveliness, Match, Notify, PublishError, QosProfile,
-    Reliability, Stamp, TakeError,
+    CreateEndpointError, FillAborted, Gid, History, Liveliness, Match, Notify, PublishError,
+    QosProfile, Reliability, Stamp, TakeError,
 };
 use feros_rmw_dds::graph::IncompatibleType;
 use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
@@ -249,9 +249,7 @@ impl<S: Status> ListenerState<S> {
     pub(crate) fn matches(&self) -> Vec<Match> {
         let graph = &self.participant.discovered.graph;
         let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
-        known
-            .map(|e| Match { gid: e.gid, announcement: e.data.announcement, qos: e.qos })
-            .collect()
+        known.map(|e| Match { gid: e.gid, announcement: e.data.announcement, qos: e.qos }).collect()
     }
 
     /// Those that match now, with what they say in their USER_DATA.
@@ -334,8 +332,8 @@ pub(crate) struct Creation<'a> {
 
 impl Creation<'_> {
     fn max_wait(&self) -> Duration {
-        let keeps_all = self.qos.history == History::KeepAll
-            && self.qos.reliability != Reliability::BestEffort;
+        let keeps_all =
+            self.qos.history == History::KeepAll && self.qos.reliability != Reliability::BestEffort;
         if keeps_all { ROOM_WAIT } else { LOCK_WAIT }
     }
 
@@ -499,10 +497,9 @@ impl Writer {
                 topic: self.names.ros.clone(),
                 size_bytes: buffer.bytes().len(),
             }),
-            code => Err(PublishError::Engine {
-                topic: self.names.ros.clone(),
-                code: code.to_string(),
-            }),
+            code => {
+                Err(PublishError::Engine { topic: self.names.ros.clone(), code: code.to_string() })
+            }
         }
     }
 
@@ -513,9 +510,8 @@ impl Writer {
     pub(crate) fn wait_for_acknowledgments(&self, timeout: Duration) -> Result<(), i32> {
         let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::INFINITE);
         // SAFETY: the writer is alive.
-        match unsafe {
-            (self.participant.shim.wait_for_acknowledgments)(self.raw.as_ptr(), nanos)
-        } {
+        match unsafe { (self.participant.shim.wait_for_acknowledgments)(self.raw.as_ptr(), nanos) }
+        {
             0 => Ok(()),
             code => Err(code),
         }

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn later_calls_come_in_their_order() {
-        let (send, receive) = std::sync::mpsc::channel();
+        let (send, receive) = std::sync::mpsc::sync_channel(3);
         for delay in [30, 10, 20] {
             let send = send.clone();
             after(Duration::from_millis(delay), move || send.send(delay).expect("the test waits"));

@@ -135,7 +135,10 @@ impl Participant {
             .into_iter()
             .find_map(std::env::var_os);
         let profiles = profiles.map_or_else(
-            || "none (DEFAULT_FASTDDS_PROFILES.xml of the working directory, if there is one)".into(),
+            || {
+                "none (DEFAULT_FASTDDS_PROFILES.xml of the working directory, if there is one)"
+                    .into()
+            },
             |file| file.to_string_lossy().into_owned(),
         );
         format!(

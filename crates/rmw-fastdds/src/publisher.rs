@@ -14,11 +14,11 @@ use feros_rmw::{
 
 use crate::announcement::Announced;
 use crate::endpoint::{Creation, Notifications, Writer};
-use feros_rmw_dds::graph::IncompatibleType;
-use feros_rmw_dds::queue::Queue;
+use crate::names::EndpointNames;
 use crate::sample::Buffer;
 use crate::session_state::{NodeMember, SessionState};
-use crate::names::EndpointNames;
+use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::queue::Queue;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the
 /// engine itself lingers.
@@ -47,10 +47,7 @@ impl FastDdsPublisher {
             names: &names,
             qos: &qos,
             user_data: &announced.user_data(options.announcement),
-            notifications: Notifications {
-                on_event: options.on_event,
-                ..Notifications::default()
-            },
+            notifications: Notifications { on_event: options.on_event, ..Notifications::default() },
         };
         let writer = Arc::new(Writer::new(&shared.participant, &creation)?);
         let watcher =
@@ -60,9 +57,7 @@ impl FastDdsPublisher {
         let member = member.inspect_err(|_| shared.graph.unwatch_type(writer.gid))?;
         let sender = match options.mode {
             PublishMode::Synchronous => None,
-            PublishMode::Asynchronous { queue_depth } => {
-                Some(Sender::start(&writer, queue_depth)?)
-            }
+            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
         };
         Ok(Arc::new(Self { sender, _member: member, writer, qos, announced }))
     }
@@ -179,10 +174,7 @@ struct Sender {
 }
 
 impl Sender {
-    fn start(
-        writer: &Arc<Writer>,
-        depth: usize,
-    ) -> Result<Self, CreateEndpointError> {
+    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
         let queue = Arc::new(Queue::<(Buffer, Stamp)>::new(depth));
         let failed = Arc::new(AtomicU64::new(0));
         let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());

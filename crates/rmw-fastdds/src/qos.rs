@@ -67,7 +67,11 @@ pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
     QosProfile {
         history,
         depth,
-        reliability: if qos.reliable != 0 { Reliability::Reliable } else { Reliability::BestEffort },
+        reliability: if qos.reliable != 0 {
+            Reliability::Reliable
+        } else {
+            Reliability::BestEffort
+        },
         durability: if qos.transient_local != 0 {
             Durability::TransientLocal
         } else {

@@ -155,8 +155,8 @@ impl FastDdsService {
         options: ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
         let names = ServiceNames::new(options.service, options.type_name)?;
-        let service_id =
-            (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared.participant.gid));
+        let service_id = (options.mapping == ServiceMapping::PayloadHeader)
+            .then(|| pair_id(shared.participant.gid));
         let data = |type_hash, announcement| {
             EndpointData { type_hash, service_id, announcement, ..EndpointData::default() }.encode()
                 + &qos::extras(&qos, false)

@@ -8,8 +8,8 @@ use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_rmw::{CreateEndpointError, FillAborted, Gid, NodeId, NodeName, Stamp};
 
 use crate::endpoint::{Reader, Writer};
-use feros_rmw_dds::graph::Graph;
 use crate::participant::Participant;
+use feros_rmw_dds::graph::Graph;
 use feros_sync::Mutex;
 
 /// What endpoints keep alive.

@@ -10,10 +10,10 @@ use feros_rmw::{
 
 use crate::announcement::Announced;
 use crate::endpoint::{Creation, Notifications, Reader};
-use feros_rmw_dds::gaps::Gaps;
-use feros_rmw_dds::graph::IncompatibleType;
 use crate::names::EndpointNames;
 use crate::session_state::{NodeMember, SessionState};
+use feros_rmw_dds::gaps::Gaps;
+use feros_rmw_dds::graph::IncompatibleType;
 use feros_sync::Mutex;
 
 pub(crate) struct FastDdsSubscription {
@@ -34,8 +34,7 @@ impl FastDdsSubscription {
         qos: QosProfile,
         options: SubscriptionOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
-        let announced =
-            Announced::new(options.type_hash, &qos, options.ignore_local_publications);
+        let announced = Announced::new(options.type_hash, &qos, options.ignore_local_publications);
         let name = names.ros.clone();
         let (topic, type_name) = (names.topic.clone(), names.type_name.clone());
         let creation = Creation {
