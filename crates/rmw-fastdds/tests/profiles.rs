@@ -13,8 +13,8 @@ use feros_rmw::{
 };
 use feros_rmw_fastdds::FastDdsEngine;
 
-/// Participants may be so many by this profile: the second is refused, which shows that it is read.
-/// Writers of the topic `rt/limited` are asynchronous by theirs.
+/// The participant's number is fixed by this profile: a second one finds it taken, which shows that
+/// the file is read. Writers of the topic `rt/limited` are asynchronous by theirs.
 const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <dds xmlns="http://www.eprosima.com">
     <profiles>
