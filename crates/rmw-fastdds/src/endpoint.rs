@@ -5,7 +5,7 @@ use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use feros_fastdds_sys as sys;
 use feros_rmw::dds::user_data::EndpointData;
@@ -30,6 +30,10 @@ const LARGEST_BYTES: usize = i32::MAX as usize;
 const ROOM_WAIT: Duration = Duration::from_secs(1);
 /// ... and where Fast DDS drops the oldest anyway (its default).
 const LOCK_WAIT: Duration = Duration::from_millis(100);
+
+/// How long after its last sample a writer stays for those who have not acknowledged it, as in the
+/// other engine.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// What the listener of an endpoint counts, and the notifications that it sends.
 pub(crate) struct ListenerState<S> {
@@ -375,6 +379,13 @@ impl Creation<'_> {
     }
 }
 
+/// The last sample of a writer.
+#[derive(Default)]
+struct LastWrite {
+    number: i64,
+    at: Option<Instant>,
+}
+
 /// A writer of Fast DDS.
 pub(crate) struct Writer {
     raw: NonNull<sys::writer>,
@@ -382,8 +393,8 @@ pub(crate) struct Writer {
     pub(crate) gid: Gid,
     pub(crate) names: EndpointNames,
     max_wait: Duration,
-    /// The number of the last sample; writing happens under this lock.
-    last_number: Mutex<i64>,
+    /// Writing happens under this lock.
+    last: Mutex<LastWrite>,
     /// Messages that were published without the engine.
     pub(crate) skipped: AtomicU64,
     participant: Arc<Participant>,
@@ -422,7 +433,7 @@ impl Writer {
                 gid,
                 names: creation.names.clone(),
                 max_wait: creation.max_wait(),
-                last_number: Mutex::new(0),
+                last: Mutex::default(),
                 skipped: AtomicU64::new(0),
                 participant: participant.clone(),
             })
@@ -465,9 +476,9 @@ impl Writer {
         stamp: Stamp,
         related: Option<([u8; 16], i64)>,
     ) -> Result<i64, PublishError> {
-        let mut last = self.last_number.lock();
+        let mut last = self.last.lock();
         let skipped = self.skipped.load(Ordering::Relaxed);
-        let published = (*last + 1).saturating_add_unsigned(skipped);
+        let published = (last.number + 1).saturating_add_unsigned(skipped);
         let own = late_stamp(stamp).or((skipped > 0).then_some(self.gid.0));
         let related = related.or(own.map(|identity| (identity, published)));
         let (guid, related_number) = related.unwrap_or_default();
@@ -487,7 +498,7 @@ impl Writer {
         };
         match code {
             0 => {
-                *last = number;
+                *last = LastWrite { number, at: Some(Instant::now()) };
                 Ok(number)
             }
             sys::RETCODE_TIMEOUT => {
@@ -543,6 +554,13 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
+        // Fast DDS drops what is still under way.
+        let since = self.last.lock().at.map(|at| at.elapsed());
+        if let Some(left) = since.and_then(|since| LINGER.checked_sub(since))
+            && self.listener_state.matched_count.load(Ordering::Acquire) > 0
+        {
+            let _ = self.wait_for_acknowledgments(left); // who does not answer misses the rest
+        }
         // SAFETY: nobody else has the writer; afterwards there are no callbacks.
         unsafe { (self.participant.shim.writer_delete)(self.raw.as_ptr()) }
     }
