@@ -11,7 +11,8 @@ use feros_rmw::{
 };
 
 use crate::announcement::announced;
-use crate::endpoint::{Creation, Notifications, Reader, Writer};
+use crate::endpoint::{Creation, Reader, Writer};
+use crate::listener::Notifications;
 use crate::names::{ServiceNames, pair_id};
 use crate::qos;
 use crate::responses::{Own, Responses};

@@ -19,6 +19,7 @@ mod announcement;
 mod client;
 mod discovery;
 mod endpoint;
+mod listener;
 mod liveness;
 mod log;
 mod names;

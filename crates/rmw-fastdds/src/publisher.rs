@@ -13,7 +13,8 @@ use feros_rmw::{
 };
 
 use crate::announcement::Announced;
-use crate::endpoint::{Creation, Notifications, Writer};
+use crate::endpoint::{Creation, Writer};
+use crate::listener::Notifications;
 use crate::names::EndpointNames;
 use crate::sample::Buffer;
 use crate::session_state::{NodeMember, SessionState};

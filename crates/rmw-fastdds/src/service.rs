@@ -17,7 +17,8 @@ use feros_rmw_dds::gaps::Gaps;
 use feros_sync::{Condvar, Mutex};
 
 use crate::announcement::announced;
-use crate::endpoint::{Creation, Notifications, Reader, Writer};
+use crate::endpoint::{Creation, Reader, Writer};
+use crate::listener::Notifications;
 use crate::names::{ServiceNames, is_reader, pair_id};
 use crate::qos;
 use crate::sample::{Buffer, SERVICE_HEADER_BYTES, Taken, write_service_header};

@@ -14,7 +14,8 @@ use feros_rmw_dds::graph::Graph;
 
 use crate::ENGINE_NAME;
 use crate::client::FastDdsClient;
-use crate::endpoint::{Creation, Notifications, Reader, Writer};
+use crate::endpoint::{Creation, Reader, Writer};
+use crate::listener::Notifications;
 use crate::names::{EndpointNames, discovery_names};
 use crate::participant::Participant;
 use crate::publisher::FastDdsPublisher;

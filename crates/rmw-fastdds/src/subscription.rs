@@ -9,7 +9,8 @@ use feros_rmw::{
 };
 
 use crate::announcement::Announced;
-use crate::endpoint::{Creation, Notifications, Reader};
+use crate::endpoint::{Creation, Reader};
+use crate::listener::Notifications;
 use crate::names::EndpointNames;
 use crate::session_state::{NodeMember, SessionState};
 use feros_rmw_dds::gaps::Gaps;
