@@ -94,6 +94,8 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
     vec![
         #[cfg(feature = "cyclonedds")]
         Arc::new(feros_rmw_cyclonedds::CycloneEngine),
+        #[cfg(feature = "fastdds")]
+        Arc::new(feros_rmw_fastdds::FastDdsEngine),
     ]
 }
 

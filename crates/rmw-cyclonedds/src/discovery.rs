@@ -8,7 +8,6 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, Gid, QosProfile};
 
 use crate::dds::{Entity, Listener};
-use crate::graph::{Graph, WireEndpoint};
 use crate::participant::Participant;
 use crate::qos::{self, Qos};
 use crate::sample::SampleRef;
@@ -16,6 +15,7 @@ use crate::topic::{EndpointNames, Topic};
 use feros_rmw::dds::discovery_info::ParticipantEntities;
 use feros_rmw::dds::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
+use feros_rmw_dds::graph::{Graph, WireEndpoint};
 
 /// EndpointNames of the topic on which participants announce their nodes.
 pub(crate) fn discovery_names() -> EndpointNames {
@@ -71,12 +71,6 @@ impl Discovery {
             readers.push(Entity::new(reader).map_err(names.failed("creating a discovery reader"))?);
         }
         Ok(Self { _readers: readers, _topic: topic, _graph: graph })
-    }
-}
-
-impl std::fmt::Debug for Graph {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Graph")
     }
 }
 

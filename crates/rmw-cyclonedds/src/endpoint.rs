@@ -10,13 +10,13 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, Stamp, TakeError};
 
 use crate::dds::{Code, Entity, Listener, MatchedEndpoint, check, matched_handles};
-use crate::graph::IncompatibleType;
 use crate::participant::Participant;
 use crate::qos::Qos;
 use crate::reception;
 use crate::sample::SampleRef;
-use crate::status::{ReaderStatus, WriterStatus};
 use crate::topic::{EndpointNames, Topic};
+use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
 use feros_sync::Mutex;
 
 /// How long a write waits for room in a reader of this process, as on the intra-process transport
@@ -382,7 +382,9 @@ fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
     ) {
         // SAFETY: the listener was made with this argument.
         let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
-        listener_state.matches_changed(status.current_count, |all| all.matched.set(&status));
+        listener_state.matches_changed(status.current_count, |all| {
+            all.matched.set(status.total_count, status.current_count)
+        });
     }
     unsafe extern "C" fn incompatible(
         _: sys::dds_entity_t,
@@ -444,7 +446,9 @@ fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
     ) {
         // SAFETY: the listener was made with this argument.
         let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
-        listener_state.matches_changed(status.current_count, |all| all.matched.set(&status));
+        listener_state.matches_changed(status.current_count, |all| {
+            all.matched.set(status.total_count, status.current_count)
+        });
     }
     unsafe extern "C" fn incompatible(
         _: sys::dds_entity_t,

@@ -17,13 +17,13 @@ use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 use crate::announcement::Announced;
 use crate::dds::check;
 use crate::endpoint::{Notifications, Writer};
-use crate::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;
-use crate::queue::Queue;
 use crate::sample::SampleRef;
 use crate::session_state::{NodeMember, SessionState};
 use crate::topic::EndpointNames;
+use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::queue::Queue;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the
 /// engine itself lingers.

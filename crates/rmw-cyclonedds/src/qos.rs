@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{
-    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicyKind, QosProfile,
-    Reliability,
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile, Reliability,
 };
 
 /// The engine's QoS object.
@@ -225,20 +224,6 @@ pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
         }
     }
     profile
-}
-
-/// The policy with the engine's number.
-pub(crate) fn policy_kind(id: u32) -> QosPolicyKind {
-    match id {
-        sys::DDS_DURABILITY_QOS_POLICY_ID => QosPolicyKind::Durability,
-        sys::DDS_DEADLINE_QOS_POLICY_ID => QosPolicyKind::Deadline,
-        sys::DDS_LIVELINESS_QOS_POLICY_ID => QosPolicyKind::Liveliness,
-        sys::DDS_RELIABILITY_QOS_POLICY_ID => QosPolicyKind::Reliability,
-        sys::DDS_HISTORY_QOS_POLICY_ID => QosPolicyKind::History,
-        sys::DDS_LIFESPAN_QOS_POLICY_ID => QosPolicyKind::Lifespan,
-        sys::DDS_DATA_REPRESENTATION_QOS_POLICY_ID => QosPolicyKind::DataRepresentation,
-        other => QosPolicyKind::Other(other),
-    }
 }
 
 #[cfg(test)]

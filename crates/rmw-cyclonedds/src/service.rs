@@ -17,7 +17,6 @@ use feros_rmw::{
 use crate::announcement::announced;
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Notifications, Reader, Writer};
-use crate::gaps::Gaps;
 use crate::matches::{MatchCache, as_match, is_reader, with_data};
 use crate::origin::{is_of_this_host, source};
 use crate::qos::Qos;
@@ -28,6 +27,7 @@ use crate::sample::{SampleRef, lend};
 use crate::service_wire::{ServiceNames, pair_id, write_service_header};
 use crate::session_state::{NodeMember, SessionState};
 use feros_rmw::dds::user_data::{EndpointData, PairId};
+use feros_rmw_dds::gaps::Gaps;
 use feros_sync::{Condvar, Mutex};
 
 /// As long as stock ROS 2 waits for a client that asked to become able to receive.

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Durability, Gid, GraphSnapshot, Liveliness, NodeId,
-    NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration, QosProfile, Reliability,
-    Service, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, Gid, GraphSnapshot, NodeId, NodeName, Notify,
+    OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions, Session,
+    SessionOptions, Subscription, SubscriptionOptions,
 };
 
 use crate::client::CycloneClient;
 use crate::discovery::{Discovery, discovery_names};
 use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
 use crate::endpoint::{Notifications, Writer};
-use crate::graph::Graph;
 use crate::participant::Participant;
 use crate::publisher::CyclonePublisher;
 use crate::qos::Qos;
@@ -23,6 +22,8 @@ use crate::subscription::CycloneSubscription;
 use crate::topic::EndpointNames;
 
 use feros_rmw::dds::names;
+use feros_rmw_dds::checks::{check_announcement, check_name, check_qos, service_qos};
+use feros_rmw_dds::graph::Graph;
 
 /// The session that users of the engine hold.
 pub(crate) struct CycloneSession(Arc<SessionState>);
@@ -54,52 +55,6 @@ impl CycloneSession {
         let known = self.0.has_node(node);
         known.then_some(()).ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })
     }
-}
-
-/// Checks a name for the wire.
-fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
-    let refused = |reason: String| CreateEndpointError::Name {
-        name: name.chars().take(300).collect(),
-        reason,
-    };
-    if !as_it_is {
-        return feros_rmw::name::validate_full_topic_name(name)
-            .map_err(|error| refused(error.reason));
-    }
-    let fits = (1..=255).contains(&name.len()) && !name.contains('\0');
-    fits.then_some(()).ok_or_else(|| refused("it must have 1 to 255 bytes and no NUL".into()))
-}
-
-fn check_announcement(name: &str, text: &str) -> Result<(), CreateEndpointError> {
-    feros_rmw::announcement::check_announcement(text)
-        .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
-}
-
-fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
-    if i32::try_from(profile.depth).is_ok() {
-        return Ok(());
-    }
-    let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
-    Err(CreateEndpointError::Qos { name: name.to_owned(), reason })
-}
-
-/// Best-available policies of services are those of `services_default`, as in rmw.
-fn service_qos(mut profile: QosProfile) -> QosProfile {
-    if profile.reliability == Reliability::BestAvailable {
-        profile.reliability = Reliability::Reliable;
-    }
-    if profile.durability == Durability::BestAvailable {
-        profile.durability = Durability::Volatile;
-    }
-    if profile.liveliness == Liveliness::BestAvailable {
-        profile.liveliness = Liveliness::Automatic;
-    }
-    for duration in [&mut profile.deadline, &mut profile.liveliness_lease_duration] {
-        if *duration == QosDuration::BestAvailable {
-            *duration = QosDuration::Infinite;
-        }
-    }
-    profile.with_system_defaults_resolved()
 }
 
 impl Session for CycloneSession {

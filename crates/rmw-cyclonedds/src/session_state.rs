@@ -9,8 +9,8 @@ use feros_rmw::{CreateEndpointError, FillAborted, Gid, NodeId, NodeName, Stamp};
 
 use crate::discovery::Discovery;
 use crate::endpoint::Writer;
-use crate::graph::Graph;
 use crate::participant::Participant;
+use feros_rmw_dds::graph::Graph;
 use feros_sync::Mutex;
 
 /// What endpoints keep alive.

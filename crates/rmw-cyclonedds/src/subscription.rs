@@ -11,13 +11,13 @@ use feros_rmw::{
 
 use crate::announcement::Announced;
 use crate::endpoint::{Notifications, Reader};
-use crate::gaps::Gaps;
-use crate::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::lend;
 use crate::session_state::{NodeMember, SessionState};
 use crate::topic::EndpointNames;
+use feros_rmw_dds::gaps::Gaps;
+use feros_rmw_dds::graph::IncompatibleType;
 use feros_sync::Mutex;
 
 pub(crate) struct CycloneSubscription {

@@ -159,6 +159,14 @@ pub enum OpenError {
         /// What the system said.
         cause: String,
     },
+    /// The engine is not on this system, or not complete.
+    #[error("the engine {engine} is not there: {detail}")]
+    NotInstalled {
+        /// Name of the engine.
+        engine: &'static str,
+        /// What is missing, and how to get it.
+        detail: String,
+    },
     /// The configuration was refused.
     #[error("{engine} refuses its configuration: {detail}. Check {source_name}")]
     Configuration {

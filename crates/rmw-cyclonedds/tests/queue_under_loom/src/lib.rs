@@ -4,7 +4,7 @@
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../src/queue.rs"]
+#[path = "../../../../rmw-dds/src/queue.rs"]
 mod queue;
 
 use std::time::Duration;

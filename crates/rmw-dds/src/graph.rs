@@ -1,6 +1,6 @@
 //! What is known of others, collected from discovery as it happens: participants and endpoints from
-//! the engine's built-in topics, nodes from `ros_discovery_info`. Nothing polls; listeners of four
-//! readers feed the tables.
+//! the engine's discovery, nodes from `ros_discovery_info`. Nothing polls; the engine's listeners
+//! feed the tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,17 +19,24 @@ use feros_sync::Mutex;
 
 /// An endpoint as it was discovered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct WireEndpoint {
-    pub(crate) gid: Gid,
-    pub(crate) is_writer: bool,
-    pub(crate) topic: String,
-    pub(crate) type_name: String,
-    pub(crate) qos: QosProfile,
-    pub(crate) data: EndpointData,
+pub struct WireEndpoint {
+    /// The identity.
+    pub gid: Gid,
+    /// Whether it writes.
+    pub is_writer: bool,
+    /// Topic on the wire.
+    pub topic: String,
+    /// Type on the wire.
+    pub type_name: String,
+    /// The policies as far as they were announced.
+    pub qos: QosProfile,
+    /// What it says in its USER_DATA.
+    pub data: EndpointData,
 }
 
 /// A local endpoint that wants to know of endpoints of its topic with another type.
-pub(crate) trait IncompatibleType: Send + Sync {
+pub trait IncompatibleType: Send + Sync {
+    /// Called once for each such endpoint.
     fn incompatible_type(&self);
 }
 
@@ -70,14 +77,16 @@ type Registration = Arc<Mutex<Option<Notify>>>;
 
 /// The graph as one session sees it.
 #[derive(Default)]
-pub(crate) struct Graph {
+pub struct Graph {
     state: Mutex<State>,
     notified: Mutex<Vec<Registration>>,
-    pub(crate) refused_announcements: AtomicU64,
+    /// Announcements that could not be read.
+    pub refused_announcements: AtomicU64,
 }
 
 impl Graph {
-    pub(crate) fn participant_appeared(&self, gid: Gid, enclave: String) {
+    /// A participant is there, or says something else.
+    pub fn participant_appeared(&self, gid: Gid, enclave: String) {
         self.change(|state| {
             let participant = state.participants.entry(gid.participant_prefix()).or_default();
             participant.0 = gid;
@@ -85,11 +94,13 @@ impl Graph {
         });
     }
 
-    pub(crate) fn participant_left(&self, gid: Gid) {
+    /// A participant is gone.
+    pub fn participant_left(&self, gid: Gid) {
         self.change(|state| state.participants.remove(&gid.participant_prefix()));
     }
 
-    pub(crate) fn endpoint_appeared(&self, endpoint: WireEndpoint) {
+    /// An endpoint is there, or says something else.
+    pub fn endpoint_appeared(&self, endpoint: WireEndpoint) {
         let clashing = self.change(|state| {
             let known = state.endpoints.contains_key(&endpoint.gid);
             let clashes =
@@ -101,12 +112,13 @@ impl Graph {
         clashing.iter().filter_map(Weak::upgrade).for_each(|watcher| watcher.incompatible_type());
     }
 
-    pub(crate) fn endpoint_left(&self, gid: Gid) {
+    /// An endpoint is gone.
+    pub fn endpoint_left(&self, gid: Gid) {
         self.change(|state| state.endpoints.remove(&gid));
     }
 
     /// Nodes of a participant, ours or another's.
-    pub(crate) fn announced(&self, entities: ParticipantEntities) {
+    pub fn announced(&self, entities: ParticipantEntities) {
         self.change(|state| {
             let prefix = entities.participant.participant_prefix();
             let participant = state.participants.entry(prefix).or_default();
@@ -116,7 +128,7 @@ impl Graph {
     }
 
     /// A message of a participant that cannot be read, or that speaks for another participant.
-    pub(crate) fn announcement_refused(&self, from: Gid) {
+    pub fn announcement_refused(&self, from: Gid) {
         let count = self.refused_announcements.fetch_add(1, Ordering::Relaxed) + 1;
         tracing::warn!(
             "a malformed announcement of nodes came from participant {from} ({count} so far): it is not ROS 2 Iron or \
@@ -126,7 +138,7 @@ impl Graph {
 
     /// Notifies `watcher` of all endpoints of the topic with another type, from now on and already
     /// known.
-    pub(crate) fn watch_type(
+    pub fn watch_type(
         &self,
         gid: Gid,
         is_writer: bool,
@@ -149,19 +161,26 @@ impl Graph {
         }
     }
 
-    pub(crate) fn unwatch_type(&self, gid: Gid) {
+    /// Ends what `watch_type` began.
+    pub fn unwatch_type(&self, gid: Gid) {
         self.state.lock().local.retain(|local| local.gid != gid);
     }
 
+    /// The endpoint of this gid, if it is known.
+    pub fn endpoint(&self, gid: Gid) -> Option<WireEndpoint> {
+        self.state.lock().endpoints.get(&gid).map(|endpoint| WireEndpoint::clone(endpoint))
+    }
+
     /// Policies of the endpoints of one wire topic and direction.
-    pub(crate) fn profiles(&self, topic: &str, of_writers: bool) -> Vec<QosProfile> {
+    pub fn profiles(&self, topic: &str, of_writers: bool) -> Vec<QosProfile> {
         let state = self.state.lock();
         let endpoints =
             state.endpoints.values().filter(|e| e.topic == topic && e.is_writer == of_writers);
         endpoints.map(|endpoint| endpoint.qos).collect()
     }
 
-    pub(crate) fn snapshot(&self) -> Arc<GraphSnapshot> {
+    /// The graph now; the same object while nothing changes.
+    pub fn snapshot(&self) -> Arc<GraphSnapshot> {
         let mut state = self.state.lock();
         if let Some(snapshot) = &state.snapshot {
             return snapshot.clone();
@@ -171,7 +190,8 @@ impl Graph {
         snapshot
     }
 
-    pub(crate) fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
+    /// Calls `notify` after each change until the guard is dropped.
+    pub fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
         let registration: Registration = Arc::new(Mutex::new(Some(notify)));
         self.notified.lock().push(registration.clone());
         let graph = Arc::downgrade(self);
@@ -185,7 +205,7 @@ impl Graph {
     }
 
     /// Ends all notifications.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let registrations = std::mem::take(&mut *self.notified.lock());
         registrations.iter().for_each(|registration| drop(registration.lock().take()));
     }
@@ -280,6 +300,12 @@ fn endpoint_info(
         is_ros,
         announcement: endpoint.data.announcement.clone(),
     })
+}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Graph")
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,27 @@
 //! Counters behind the events of an endpoint: what the engine reported, and what of it was already
 //! taken.
 
-use feros_cyclonedds_sys as sys;
-use feros_rmw::{MatchedStatus, PublisherEvent, SubscriptionEvent};
+use feros_rmw::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
-use crate::qos::policy_kind;
+/// The policy that an id of DDS names (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
+pub fn policy_kind(id: u32) -> QosPolicyKind {
+    match id {
+        2 => QosPolicyKind::Durability,
+        4 => QosPolicyKind::Deadline,
+        8 => QosPolicyKind::Liveliness,
+        11 => QosPolicyKind::Reliability,
+        13 => QosPolicyKind::History,
+        21 => QosPolicyKind::Lifespan,
+        23 => QosPolicyKind::DataRepresentation,
+        other => QosPolicyKind::Other(other),
+    }
+}
 
 /// A count that only grows.
 #[derive(Debug, Default)]
-pub(crate) struct Total<T = u32> {
-    pub(crate) total: T,
+pub struct Total<T = u32> {
+    /// How many ever.
+    pub total: T,
     taken: T,
 }
 
@@ -25,20 +37,21 @@ impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
 
 impl Total<u64> {
     /// Strangers' numbers say how many: the total stays at its largest.
-    pub(crate) fn add(&mut self, more: u64) {
+    pub fn add(&mut self, more: u64) {
         self.total = self.total.saturating_add(more);
     }
 }
 
 /// Incompatible endpoints and the policy that failed last.
 #[derive(Debug, Default)]
-pub(crate) struct IncompatibleQos {
+pub struct IncompatibleQos {
     total: Total,
     policy: u32,
 }
 
 impl IncompatibleQos {
-    pub(crate) fn set(&mut self, total: u32, policy: u32) {
+    /// What the engine counted.
+    pub fn set(&mut self, total: u32, policy: u32) {
         self.total.total = total;
         self.policy = policy;
     }
@@ -46,16 +59,27 @@ impl IncompatibleQos {
 
 /// Matched endpoints.
 #[derive(Debug, Default)]
-pub(crate) struct Matched {
+pub struct Matched {
     total: Total,
     current: u32,
     current_taken: u32,
 }
 
 impl Matched {
-    pub(crate) fn set(&mut self, status: &sys::matched_status_t) {
-        self.total.total = status.total_count;
-        self.current = status.current_count;
+    /// What the engine counted.
+    pub fn set(&mut self, total: u32, current: u32) {
+        self.total.total = total;
+        self.current = current;
+    }
+
+    /// Another endpoint that matches.
+    pub fn add(&mut self) {
+        self.set(self.total.total + 1, self.current + 1);
+    }
+
+    /// One that matched does not any more.
+    pub fn remove(&mut self) {
+        self.current = self.current.saturating_sub(1);
     }
 
     fn take(&mut self) -> Option<MatchedStatus> {
@@ -73,13 +97,14 @@ impl Matched {
 
 /// Publishers that are alive, and that are not.
 #[derive(Debug, Default)]
-pub(crate) struct LivelinessChanged {
+pub struct LivelinessChanged {
     now: (u32, u32),
     taken: (u32, u32),
 }
 
 impl LivelinessChanged {
-    pub(crate) fn set(&mut self, alive: u32, not_alive: u32) {
+    /// What the engine counted.
+    pub fn set(&mut self, alive: u32, not_alive: u32) {
         self.now = (alive, not_alive);
     }
 
@@ -101,16 +126,22 @@ fn difference(now: u32, before: u32) -> i32 {
 
 /// Events of a publisher.
 #[derive(Debug, Default)]
-pub(crate) struct WriterStatus {
-    pub(crate) matched: Matched,
-    pub(crate) incompatible_qos: IncompatibleQos,
-    pub(crate) deadline_missed: Total,
-    pub(crate) liveliness_lost: Total,
-    pub(crate) incompatible_type: Total,
+pub struct WriterStatus {
+    /// Endpoints of the other side.
+    pub matched: Matched,
+    /// Those whose policies do not fit.
+    pub incompatible_qos: IncompatibleQos,
+    /// Deadlines that passed.
+    pub deadline_missed: Total,
+    /// Leases that ran out.
+    pub liveliness_lost: Total,
+    /// Those with another type.
+    pub incompatible_type: Total,
 }
 
 impl WriterStatus {
-    pub(crate) fn take(&mut self) -> Option<PublisherEvent> {
+    /// Takes the next event that was not taken yet.
+    pub fn take(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.matched.take() {
             return Some(PublisherEvent::Matched(status));
         }
@@ -131,17 +162,24 @@ impl WriterStatus {
 
 /// Events of a subscription.
 #[derive(Debug, Default)]
-pub(crate) struct ReaderStatus {
-    pub(crate) matched: Matched,
-    pub(crate) incompatible_qos: IncompatibleQos,
-    pub(crate) deadline_missed: Total,
-    pub(crate) liveliness: LivelinessChanged,
-    pub(crate) lost: Total<u64>,
-    pub(crate) incompatible_type: Total,
+pub struct ReaderStatus {
+    /// Endpoints of the other side.
+    pub matched: Matched,
+    /// Those whose policies do not fit.
+    pub incompatible_qos: IncompatibleQos,
+    /// Deadlines that passed.
+    pub deadline_missed: Total,
+    /// Publishers alive and not.
+    pub liveliness: LivelinessChanged,
+    /// Messages that were lost.
+    pub lost: Total<u64>,
+    /// Those with another type.
+    pub incompatible_type: Total,
 }
 
 impl ReaderStatus {
-    pub(crate) fn take(&mut self) -> Option<SubscriptionEvent> {
+    /// Takes the next event that was not taken yet.
+    pub fn take(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.matched.take() {
             return Some(SubscriptionEvent::Matched(status));
         }
@@ -175,18 +213,13 @@ mod tests {
     fn changes_are_since_last_taken() {
         let mut status = ReaderStatus::default();
         assert_eq!(status.take(), None);
-        let matched = |total_count, current_count| sys::matched_status_t {
-            total_count,
-            current_count,
-            ..sys::matched_status_t::default()
-        };
-        status.matched.set(&matched(2, 2));
+        status.matched.set(2, 2);
         status.lost.total = 5;
         let expected = MatchedStatus { total: 2, total_change: 2, current: 2, current_change: 2 };
         assert_eq!(status.take(), Some(SubscriptionEvent::Matched(expected)));
         assert_eq!(status.take(), Some(SubscriptionEvent::MessageLost { total: 5, change: 5 }));
         assert_eq!(status.take(), None);
-        status.matched.set(&matched(2, 1));
+        status.matched.set(2, 1);
         status.lost.total = 6;
         let expected = MatchedStatus { total: 2, total_change: 0, current: 1, current_change: -1 };
         assert_eq!(status.take(), Some(SubscriptionEvent::Matched(expected)));
@@ -208,7 +241,8 @@ mod tests {
     #[test]
     fn somebody_who_came_and_left_is_still_reported() {
         let mut status = WriterStatus::default();
-        status.matched.set(&sys::matched_status_t { total_count: 1, ..Default::default() });
+        status.matched.add();
+        status.matched.remove();
         let expected = MatchedStatus { total: 1, total_change: 1, current: 0, current_change: 0 };
         assert_eq!(status.take(), Some(PublisherEvent::Matched(expected)));
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-pub(crate) struct Queue<T> {
+/// A bounded queue whose oldest item goes when it is full.
+pub struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     depth: usize,
@@ -21,13 +22,15 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    pub(crate) fn new(depth: usize) -> Self {
+    /// A queue of at most so many items, one at least.
+    pub fn new(depth: usize) -> Self {
         let depth = depth.max(1);
         let state = State { items: VecDeque::new(), busy: false, closed: false, dropped: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new(), depth }
     }
 
-    pub(crate) fn push(&self, item: T) {
+    /// Appends an item; drops and counts the oldest when the queue is full.
+    pub fn push(&self, item: T) {
         let oldest = {
             let mut state = self.state.lock();
             let oldest =
@@ -42,7 +45,7 @@ impl<T> Queue<T> {
 
     /// Waits for the next item; `None` when the queue was closed. The item counts as being worked
     /// on until the next call.
-    pub(crate) fn pop(&self) -> Option<T> {
+    pub fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {
             self.changed.notify_all();
@@ -60,20 +63,20 @@ impl<T> Queue<T> {
     }
 
     /// Waits until everything that was pushed is done; false when time ran out first.
-    pub(crate) fn wait_until_done(&self, timeout: Duration) -> bool {
+    pub fn wait_until_done(&self, timeout: Duration) -> bool {
         let is_busy = |state: &mut State<T>| state.busy || !state.items.is_empty();
         let mut state = self.changed.wait_timeout_while(self.state.lock(), timeout, is_busy);
         !is_busy(&mut state)
     }
 
     /// Lets `pop` end once the queue is empty.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
     /// Drops what is queued, counted.
-    pub(crate) fn discard(&self) {
+    pub fn discard(&self) {
         let items = {
             let mut state = self.state.lock();
             state.dropped += state.items.len() as u64;
@@ -83,7 +86,8 @@ impl<T> Queue<T> {
         drop(items);
     }
 
-    pub(crate) fn dropped(&self) -> u64 {
+    /// Items that were dropped.
+    pub fn dropped(&self) -> u64 {
         self.state.lock().dropped
     }
 }

@@ -1,0 +1,105 @@
+//! Compiles the shim to a shared library where the headers of Fast DDS 3 are; without them the
+//! crate builds all the same, and its library says what is missing when it is asked for.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCES: [&str; 2] = ["participant.cpp", "endpoint.cpp"];
+
+/// Where Fast DDS is installed.
+struct Installation {
+    include: Vec<PathBuf>,
+    library: PathBuf,
+}
+
+/// Folders that may hold `include/fastdds` and `lib/libfastdds.so`, the first wins.
+fn prefixes() -> Vec<PathBuf> {
+    let mut prefixes = Vec::new();
+    for variable in ["FEROS_FASTDDS_PREFIX", "AMENT_PREFIX_PATH", "VIRTUAL_ENV"] {
+        println!("cargo:rerun-if-env-changed={variable}");
+        if let Some(value) = env::var_os(variable) {
+            prefixes.extend(env::split_paths(&value));
+        }
+    }
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv");
+    // Made by scripts/setup.sh, perhaps after this.
+    println!("cargo:rerun-if-changed={}", workspace.join("include/fastdds").display());
+    prefixes.push(workspace);
+    prefixes.extend(["/usr/local", "/usr"].map(PathBuf::from));
+    prefixes
+}
+
+/// The installation of a prefix, if it has the headers of major version 3.
+fn installation(prefix: &Path) -> Option<Installation> {
+    // ROS 2 puts each package's headers into a folder of its own.
+    let roots = ["include", "include/fastdds", "include/fastcdr", "include/foonathan_memory"];
+    let include: Vec<_> = roots.iter().map(|root| prefix.join(root)).collect();
+    let config = include
+        .iter()
+        .find_map(|root| std::fs::read_to_string(root.join("fastdds/config.hpp")).ok())?;
+    let is_3 = config
+        .lines()
+        .any(|line| line.split_whitespace().eq(["#define", "FASTDDS_VERSION_MAJOR", "3"]));
+    let folders = ["lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
+    let library =
+        folders.iter().map(|f| prefix.join(f)).find(|f| f.join("libfastdds.so").is_file())?;
+    let library = library.canonicalize().ok()?;
+    is_3.then_some(Installation { include, library })
+}
+
+/// Where a wheel keeps the libraries that libfastdds.so needs.
+fn wheel_libraries(installation: &Installation) -> Vec<PathBuf> {
+    let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
+    folders(&installation.library)
+        .map(|python| python.path().join("site-packages/ros_fastdds.libs"))
+        .filter(|libraries| libraries.is_dir())
+        .collect()
+}
+
+/// Compiles and links the shim; what the compiler says when it cannot.
+fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
+    let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
+    let mut command = Command::new(&compiler);
+    command.args(["-std=c++17", "-O2", "-g0", "-shared", "-fPIC", "-fvisibility=hidden"]);
+    command.args(SOURCES.map(|source| format!("shim/{source}")));
+    for root in installation.include.iter().filter(|root| root.is_dir()) {
+        command.arg("-isystem").arg(root);
+    }
+    command.arg("-L").arg(&installation.library).args(["-lfastdds", "-lfastcdr"]);
+    // An RPATH, which holds for what libfastdds.so needs as well (a RUNPATH does not).
+    command.arg("-Wl,--disable-new-dtags");
+    for folder in [installation.library.clone()].into_iter().chain(wheel_libraries(installation)) {
+        command.arg(format!("-Wl,-rpath,{}", folder.display()));
+    }
+    command.arg("-o").arg(shim);
+    let output = command.output().map_err(|error| format!("{compiler} does not start: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(said.chars().take(4000).collect()) }
+}
+
+fn main() {
+    println!("cargo:rerun-if-changed=shim");
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-env-changed=CXX");
+    let Some(installation) = prefixes().iter().find_map(|prefix| installation(prefix)) else {
+        return;
+    };
+    let Some(out) = env::var_os("OUT_DIR") else { return };
+    let shim = Path::new(&out).join("libferos_fastdds.so");
+    match compile(&installation, &shim) {
+        Ok(()) => {
+            println!("cargo:shim={}", shim.display());
+            println!("cargo:rustc-env=FEROS_FASTDDS_SHIM_BUILT={}", shim.display());
+            println!(
+                "cargo:rerun-if-changed={}",
+                installation.library.join("libfastdds.so").display()
+            );
+        }
+        Err(said) => {
+            let at = installation.library.display();
+            println!("cargo:warning=the Fast DDS engine is not built against {at}:");
+            said.lines().take(20).for_each(|line| println!("cargo:warning={line}"));
+        }
+    }
+}

@@ -1,0 +1,515 @@
+// Writers and readers with their listeners.
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include <fastdds/dds/core/ReturnCode.hpp>
+#include <fastdds/dds/core/status/DeadlineMissedStatus.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/DataWriterListener.hpp>
+#include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+#include <fastdds/dds/subscriber/qos/DataReaderQos.hpp>
+#include <fastdds/rtps/common/WriteParams.hpp>
+
+#include "participant.hpp"
+#include "raw_type.hpp"
+
+namespace {
+
+using namespace feros;
+
+// The default of Fast DDS for the samples of a history.
+constexpr size_t MOST_AT_ONCE = 5000;
+
+// Tells of statuses through the gate.
+class Teller
+{
+public:
+
+    explicit Teller(
+            const feros_fastdds_endpoint_options& options)
+        : context_(options.context)
+        , on_status_(options.on_status)
+    {
+    }
+
+    void tell(
+            int32_t kind,
+            int32_t total = 0,
+            int32_t change = 0,
+            const fast::InstanceHandle_t* other = nullptr)
+    {
+        gate.pass([&]
+                {
+                    feros_fastdds_status status{kind, total, change, {}};
+                    if (other != nullptr)
+                    {
+                        copy_guid(rtps::iHandle2GUID(*other), status.guid);
+                    }
+                    on_status_(context_, &status);
+                });
+    }
+
+    Gate gate;
+
+private:
+
+    void* context_;
+    feros_fastdds_on_status on_status_;
+};
+
+class WriterListener : public fast::DataWriterListener, public Teller
+{
+public:
+
+    using Teller::Teller;
+
+    void on_publication_matched(
+            fast::DataWriter*,
+            const fast::PublicationMatchedStatus& status) override
+    {
+        if (status.current_count_change != 0)
+        {
+            tell(FEROS_FASTDDS_MATCHED, 0, status.current_count_change, &status.last_subscription_handle);
+        }
+    }
+
+    void on_offered_incompatible_qos(
+            fast::DataWriter*,
+            const fast::OfferedIncompatibleQosStatus& status) override
+    {
+        tell(FEROS_FASTDDS_INCOMPATIBLE_QOS, status.total_count, static_cast<int32_t>(status.last_policy_id));
+    }
+
+    void on_offered_deadline_missed(
+            fast::DataWriter*,
+            const fast::OfferedDeadlineMissedStatus& status) override
+    {
+        tell(FEROS_FASTDDS_DEADLINE, status.total_count);
+    }
+
+    void on_liveliness_lost(
+            fast::DataWriter*,
+            const fast::LivelinessLostStatus& status) override
+    {
+        tell(FEROS_FASTDDS_LIVELINESS_LOST, status.total_count);
+    }
+};
+
+class ReaderListener : public fast::DataReaderListener, public Teller
+{
+public:
+
+    using Teller::Teller;
+
+    void on_data_available(
+            fast::DataReader*) override
+    {
+        tell(FEROS_FASTDDS_DATA);
+    }
+
+    void on_subscription_matched(
+            fast::DataReader*,
+            const fast::SubscriptionMatchedStatus& status) override
+    {
+        if (status.current_count_change != 0)
+        {
+            tell(FEROS_FASTDDS_MATCHED, 0, status.current_count_change, &status.last_publication_handle);
+        }
+    }
+
+    void on_requested_incompatible_qos(
+            fast::DataReader*,
+            const fast::RequestedIncompatibleQosStatus& status) override
+    {
+        tell(FEROS_FASTDDS_INCOMPATIBLE_QOS, status.total_count, static_cast<int32_t>(status.last_policy_id));
+    }
+
+    void on_requested_deadline_missed(
+            fast::DataReader*,
+            const fast::RequestedDeadlineMissedStatus& status) override
+    {
+        tell(FEROS_FASTDDS_DEADLINE, status.total_count);
+    }
+
+    void on_liveliness_changed(
+            fast::DataReader*,
+            const fast::LivelinessChangedStatus& status) override
+    {
+        tell(FEROS_FASTDDS_LIVELINESS, status.alive_count_change, status.not_alive_count_change,
+                &status.last_publication_handle);
+    }
+};
+
+template<class Entity>
+int set_user_data(
+        Entity* entity,
+        const uint8_t* data,
+        size_t bytes)
+{
+    auto qos = entity->get_qos();
+    qos.user_data().setValue(std::vector<uint8_t>(data, data + bytes));
+    return entity->set_qos(qos);
+}
+
+} // namespace
+
+struct feros_fastdds_writer
+{
+    feros_fastdds_participant* participant;
+    std::string topic;
+    WriterListener listener;
+    fast::DataWriter* writer;
+};
+
+struct feros_fastdds_reader
+{
+    feros_fastdds_participant* participant;
+    std::string topic;
+    ReaderListener listener;
+    fast::DataReader* reader;
+    std::mutex lock;
+    // Taken from Fast DDS, not yet from here.
+    std::deque<feros_fastdds_sample> taken;
+};
+
+namespace {
+
+fast::DataWriterQos writer_qos(
+        feros_fastdds_participant* participant,
+        const feros_fastdds_endpoint_options& options)
+{
+    auto qos = participant->publisher->get_default_datawriter_qos();
+    if (!participant->qos_from_xml)
+    {
+        qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+        qos.data_sharing().off();
+    }
+    else if (participant->publisher->get_datawriter_qos_from_profile(options.topic, qos) != fast::RETCODE_OK)
+    {
+        qos = participant->publisher->get_default_datawriter_qos();
+    }
+    if (!participant->qos_from_xml && options.publish_mode != 2)
+    {
+        qos.publish_mode().kind =
+                options.publish_mode == 0 ? fast::SYNCHRONOUS_PUBLISH_MODE : fast::ASYNCHRONOUS_PUBLISH_MODE;
+    }
+    apply(options, qos);
+    return qos;
+}
+
+fast::DataReaderQos reader_qos(
+        feros_fastdds_participant* participant,
+        const feros_fastdds_endpoint_options& options)
+{
+    auto qos = participant->subscriber->get_default_datareader_qos();
+    if (!participant->qos_from_xml)
+    {
+        qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+        qos.data_sharing().off();
+    }
+    else if (participant->subscriber->get_datareader_qos_from_profile(options.topic, qos) != fast::RETCODE_OK)
+    {
+        qos = participant->subscriber->get_default_datareader_qos();
+    }
+    apply(options, qos);
+    return qos;
+}
+
+// Takes the next sample of Fast DDS; 1, 0, or minus a return code.
+int take_next(
+        feros_fastdds_reader& reader,
+        feros_fastdds_sample& sample)
+{
+    for (;;)
+    {
+        Received received;
+        fast::SampleInfo info;
+        const int code = reader.reader->take_next_sample(&received, &info);
+        if (code != fast::RETCODE_OK)
+        {
+            return code == fast::RETCODE_NO_DATA ? 0 : -code;
+        }
+        if (!info.valid_data)
+        {
+            continue; // the end of a writer
+        }
+        const auto& related = info.related_sample_identity;
+        sample.buffer = received.buffer;
+        sample.bytes = received.length;
+        copy_guid(info.sample_identity.writer_guid(), sample.writer);
+        sample.number = number_of(info.sample_identity.sequence_number());
+        sample.has_related = related.writer_guid() != rtps::c_Guid_Unknown;
+        copy_guid(related.writer_guid(), sample.related);
+        sample.related_number = number_of(related.sequence_number());
+        sample.source_stamp = nanos_of(info.source_timestamp);
+        sample.received_stamp = nanos_of(info.reception_timestamp);
+        return 1;
+    }
+}
+
+// Fast DDS sorts what waits by source timestamps (eProsima/Fast-DDS:
+// src/cpp/rtps/history/ReaderHistory.cpp), which may go back; messages of a writer stay in the
+// order in which it wrote them. Writers keep their places among each other.
+void restore_order(
+        std::deque<feros_fastdds_sample>& samples)
+{
+    std::map<std::array<uint8_t, 16>, std::vector<size_t>> places;
+    for (size_t place = 0; place < samples.size(); ++place)
+    {
+        std::array<uint8_t, 16> writer;
+        std::copy(samples[place].writer, samples[place].writer + 16, writer.begin());
+        places[writer].push_back(place);
+    }
+    for (const auto& of_writer : places)
+    {
+        std::vector<feros_fastdds_sample> own;
+        for (size_t place : of_writer.second)
+        {
+            own.push_back(samples[place]);
+        }
+        std::sort(own.begin(), own.end(), [](const auto& a, const auto& b)
+                {
+                    return a.number < b.number;
+                });
+        for (size_t index = 0; index < own.size(); ++index)
+        {
+            samples[of_writer.second[index]] = own[index];
+        }
+    }
+}
+
+bool is_ordered(
+        const std::deque<feros_fastdds_sample>& samples)
+{
+    for (size_t place = 1; place < samples.size(); ++place)
+    {
+        const auto& before = samples[place - 1];
+        if (std::memcmp(before.writer, samples[place].writer, 16) != 0 || before.number > samples[place].number)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Takes all that Fast DDS has; the code with which that ended.
+int take_all(
+        feros_fastdds_reader& reader,
+        std::deque<feros_fastdds_sample>& taken)
+{
+    feros_fastdds_sample sample{};
+    int code = take_next(reader, sample);
+    while (code == 1)
+    {
+        taken.push_back(sample);
+        // No more than a history holds: who publishes faster than we take would keep us here.
+        code = taken.size() < MOST_AT_ONCE ? take_next(reader, sample) : 0;
+    }
+    if (!is_ordered(taken))
+    {
+        restore_order(taken);
+    }
+    return code < 0 ? -code : 0;
+}
+
+} // namespace
+
+extern "C" {
+
+feros_fastdds_writer* feros_fastdds_writer_new(
+        feros_fastdds_participant* participant,
+        const feros_fastdds_endpoint_options* options,
+        int* code)
+try
+{
+    auto* topic = participant->share_topic(options->topic, options->type_name, *code);
+    if (topic == nullptr)
+    {
+        return nullptr;
+    }
+    std::unique_ptr<feros_fastdds_writer> made(new feros_fastdds_writer{
+        participant, options->topic, WriterListener(*options), nullptr});
+    made->writer = participant->publisher->create_datawriter(
+        topic, writer_qos(participant, *options), &made->listener, fast::StatusMask::all(), feros::Pool::get());
+    if (made->writer == nullptr)
+    {
+        participant->release_topic(options->topic);
+        *code = fast::RETCODE_INCONSISTENT_POLICY;
+        return nullptr;
+    }
+    return made.release();
+}
+catch (...)
+{
+    *code = fast::RETCODE_ERROR;
+    return nullptr;
+}
+
+void feros_fastdds_writer_delete(
+        feros_fastdds_writer* writer)
+{
+    writer->listener.gate.close();
+    writer->writer->set_listener(nullptr);
+    writer->participant->publisher->delete_datawriter(writer->writer);
+    writer->participant->release_topic(writer->topic);
+    delete writer;
+}
+
+void feros_fastdds_writer_guid(
+        const feros_fastdds_writer* writer,
+        uint8_t guid[16])
+{
+    copy_guid(writer->writer->guid(), guid);
+}
+
+int feros_fastdds_writer_set_user_data(
+        feros_fastdds_writer* writer,
+        const uint8_t* data,
+        size_t bytes)
+{
+    return set_user_data(writer->writer, data, bytes);
+}
+
+int feros_fastdds_write(
+        feros_fastdds_writer* writer,
+        feros_fastdds_buffer* buffer,
+        int64_t stamp,
+        const uint8_t* related,
+        int64_t related_number,
+        int64_t* number)
+try
+{
+    rtps::WriteParams parameters;
+    parameters.source_timestamp(to_stamp(stamp));
+    if (related != nullptr)
+    {
+        parameters.related_sample_identity().writer_guid(to_guid(related));
+        parameters.related_sample_identity().sequence_number(to_number(related_number));
+    }
+    Written written{buffer};
+    Pool::written() = buffer;
+    const int code = writer->writer->write(&written, parameters);
+    Pool::written() = nullptr;
+    *number = number_of(parameters.sample_identity().sequence_number());
+    return code;
+}
+catch (...)
+{
+    Pool::written() = nullptr;
+    return fast::RETCODE_ERROR;
+}
+
+int feros_fastdds_wait_for_acknowledgments(
+        feros_fastdds_writer* writer,
+        int64_t timeout)
+{
+    return writer->writer->wait_for_acknowledgments(to_duration(timeout));
+}
+
+int feros_fastdds_assert_liveliness(
+        feros_fastdds_writer* writer)
+{
+    return writer->writer->assert_liveliness();
+}
+
+feros_fastdds_reader* feros_fastdds_reader_new(
+        feros_fastdds_participant* participant,
+        const feros_fastdds_endpoint_options* options,
+        int* code)
+try
+{
+    auto* topic = participant->share_topic(options->topic, options->type_name, *code);
+    if (topic == nullptr)
+    {
+        return nullptr;
+    }
+    std::unique_ptr<feros_fastdds_reader> made(new feros_fastdds_reader{
+        participant, options->topic, ReaderListener(*options), nullptr, {}, {}});
+    made->reader = participant->subscriber->create_datareader(
+        topic, reader_qos(participant, *options), &made->listener, fast::StatusMask::all(), feros::Pool::get());
+    if (made->reader == nullptr)
+    {
+        participant->release_topic(options->topic);
+        *code = fast::RETCODE_INCONSISTENT_POLICY;
+        return nullptr;
+    }
+    return made.release();
+}
+catch (...)
+{
+    *code = fast::RETCODE_ERROR;
+    return nullptr;
+}
+
+void feros_fastdds_reader_delete(
+        feros_fastdds_reader* reader)
+{
+    reader->listener.gate.close();
+    reader->reader->set_listener(nullptr);
+    reader->participant->subscriber->delete_datareader(reader->reader);
+    reader->participant->release_topic(reader->topic);
+    for (const auto& sample : reader->taken)
+    {
+        if (sample.buffer != nullptr)
+        {
+            sample.buffer->release();
+        }
+    }
+    delete reader;
+}
+
+void feros_fastdds_reader_guid(
+        const feros_fastdds_reader* reader,
+        uint8_t guid[16])
+{
+    copy_guid(reader->reader->guid(), guid);
+}
+
+int feros_fastdds_reader_set_user_data(
+        feros_fastdds_reader* reader,
+        const uint8_t* data,
+        size_t bytes)
+{
+    return set_user_data(reader->reader, data, bytes);
+}
+
+int feros_fastdds_take(
+        feros_fastdds_reader* reader,
+        feros_fastdds_sample* sample)
+try
+{
+    {
+        std::lock_guard<std::mutex> guard(reader->lock);
+        if (!reader->taken.empty())
+        {
+            *sample = reader->taken.front();
+            reader->taken.pop_front();
+            return 1;
+        }
+    }
+    // Without the lock: a listener that takes has locks of Fast DDS, which taking needs.
+    std::deque<feros_fastdds_sample> taken;
+    const int code = take_all(*reader, taken);
+    if (taken.empty())
+    {
+        return -code;
+    }
+    *sample = taken.front();
+    taken.pop_front();
+    std::lock_guard<std::mutex> guard(reader->lock);
+    reader->taken.insert(reader->taken.end(), taken.begin(), taken.end());
+    return 1;
+}
+catch (...)
+{
+    return -fast::RETCODE_ERROR;
+}
+
+} // extern "C"

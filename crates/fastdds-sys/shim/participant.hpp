@@ -1,0 +1,127 @@
+// A participant of Fast DDS with its topics and the listener of its discovery.
+#pragma once
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/domain/DomainParticipantListener.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/dds/topic/Topic.hpp>
+
+#include "convert.hpp"
+
+namespace feros {
+
+// Lets callbacks through until it is closed, and waits then for those that run.
+class Gate
+{
+public:
+
+    template<class Call>
+    void pass(
+            Call call)
+    {
+        running_.fetch_add(1);
+        if (!closed_.load())
+        {
+            call();
+        }
+        running_.fetch_sub(1);
+    }
+
+    void close()
+    {
+        closed_.store(true);
+        while (running_.load() != 0)
+        {
+            std::this_thread::yield();
+        }
+    }
+
+private:
+
+    std::atomic<int> running_{0};
+    std::atomic<bool> closed_{false};
+};
+
+class Discovery : public fast::DomainParticipantListener
+{
+public:
+
+    explicit Discovery(
+            const feros_fastdds_participant_options& options);
+
+    void on_participant_discovery(
+            fast::DomainParticipant* participant,
+            rtps::ParticipantDiscoveryStatus reason,
+            const rtps::ParticipantBuiltinTopicData& info,
+            bool& should_be_ignored) override;
+
+    void on_data_reader_discovery(
+            fast::DomainParticipant* participant,
+            rtps::ReaderDiscoveryStatus reason,
+            const rtps::SubscriptionBuiltinTopicData& info,
+            bool& should_be_ignored) override;
+
+    void on_data_writer_discovery(
+            fast::DomainParticipant* participant,
+            rtps::WriterDiscoveryStatus reason,
+            const rtps::PublicationBuiltinTopicData& info,
+            bool& should_be_ignored) override;
+
+    Gate gate;
+
+private:
+
+    template<class Info>
+    void tell(
+            const Info& info,
+            bool is_writer,
+            bool alive);
+
+    bool is_peer(
+            const rtps::ParticipantBuiltinTopicData& info) const;
+
+    bool peers_only_;
+    std::set<std::string> peers_;
+    void* context_;
+    feros_fastdds_on_participant on_participant_;
+    feros_fastdds_on_endpoint on_endpoint_;
+};
+
+} // namespace feros
+
+struct feros_fastdds_participant
+{
+    struct SharedTopic
+    {
+        feros::fast::Topic* topic;
+        std::string type_name;
+        size_t users;
+    };
+
+    explicit feros_fastdds_participant(
+            const feros_fastdds_participant_options& options);
+    ~feros_fastdds_participant();
+
+    // The topic, made if it is not there; null with the code -1 when it has another type.
+    feros::fast::Topic* share_topic(
+            const std::string& name,
+            const std::string& type_name,
+            int& code);
+    void release_topic(
+            const std::string& name);
+
+    bool qos_from_xml;
+    feros::Discovery discovery;
+    feros::fast::DomainParticipant* participant = nullptr;
+    feros::fast::Publisher* publisher = nullptr;
+    feros::fast::Subscriber* subscriber = nullptr;
+    std::mutex topics_lock;
+    std::map<std::string, SharedTopic> topics;
+};

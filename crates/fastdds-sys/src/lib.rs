@@ -1,0 +1,183 @@
+//! The C interface of Feros' shim over Fast DDS (`shim/feros_fastdds.h`), loaded when it is asked
+//! for: a program that does not use the engine pays nothing for it, and needs no Fast DDS.
+//!
+//! The shim is compiled by this crate's build where the headers of Fast DDS 3 are: in
+//! `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python environment
+//! with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` beside the sources), or `/usr`. It is found at
+//! run time by `FEROS_FASTDDS_SHIM`, beside the program, in `../lib`, or where it was built.
+#![allow(non_camel_case_types, reason = "names of the C header")]
+
+mod types;
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+pub use types::*;
+
+/// The interface that this crate was written for, as the shim says it.
+const INTERFACE: u32 = 1;
+/// The file name of the shim.
+const SHIM_NAME: &str = "libferos_fastdds.so";
+
+/// Why the shim cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// It is nowhere.
+    #[error(
+        "the Fast DDS engine was not built: libferos_fastdds.so is in none of {searched}. Install Fast DDS 3 (ROS 2 \
+         Kilted or newer, or `pip install ros-fastdds`), build Feros with --features fastdds and FEROS_FASTDDS_PREFIX \
+         set to its prefix, or set FEROS_FASTDDS_SHIM to the file"
+    )]
+    Missing {
+        /// Where it was looked for.
+        searched: String,
+    },
+    /// It is there and cannot be loaded.
+    #[error(
+        "{path} cannot be loaded: {detail}. Is libfastdds.so of the build still there? Rebuild, or set LD_LIBRARY_PATH"
+    )]
+    Broken {
+        /// The file.
+        path: String,
+        /// What the loader says.
+        detail: String,
+    },
+    /// It belongs to another version of Feros.
+    #[error(
+        "{path} has interface {found}, this program needs {INTERFACE}: build both from the same sources"
+    )]
+    Version {
+        /// The file.
+        path: String,
+        /// Its interface.
+        found: u32,
+    },
+}
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* fn $name:ident = $symbol:literal ($($arg:ty),*) $(-> $out:ty)?;)*) => {
+        /// The functions of the shim, as `feros_fastdds.h` describes them.
+        pub struct Shim {
+            $($(#[$doc])* pub $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)*
+            _library: libloading::Library,
+        }
+
+        impl Shim {
+            fn bind(library: libloading::Library) -> Result<Self, libloading::Error> {
+                // SAFETY: the signatures are those of `feros_fastdds.h`, whose version was checked;
+                // the library stays loaded as long as the functions.
+                unsafe {
+                    $(let $name = *library.get($symbol)?;)*
+                    Ok(Self { $($name,)* _library: library })
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    /// Version of Fast DDS that the shim was compiled with.
+    fn version = b"feros_fastdds_version\0" () -> *const c_char;
+    /// Where its log goes from now on.
+    fn set_log = b"feros_fastdds_set_log\0" (on_log);
+    /// A new participant, or null.
+    fn participant_new = b"feros_fastdds_participant_new\0" (*const participant_options) -> *mut participant;
+    /// Ends a participant.
+    fn participant_delete = b"feros_fastdds_participant_delete\0" (*mut participant);
+    /// Its GUID.
+    fn participant_guid = b"feros_fastdds_participant_guid\0" (*const participant, *mut [u8; 16]);
+    /// Forgets another participant.
+    fn ignore_participant = b"feros_fastdds_ignore_participant\0" (*mut participant, *const [u8; 16]) -> c_int;
+    /// A new writer, or null and a code.
+    fn writer_new = b"feros_fastdds_writer_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut writer;
+    /// Ends a writer.
+    fn writer_delete = b"feros_fastdds_writer_delete\0" (*mut writer);
+    /// Its GUID.
+    fn writer_guid = b"feros_fastdds_writer_guid\0" (*const writer, *mut [u8; 16]);
+    /// Announces other USER_DATA.
+    fn writer_set_user_data = b"feros_fastdds_writer_set_user_data\0" (*mut writer, *const u8, usize) -> c_int;
+    /// Writes a buffer.
+    fn write = b"feros_fastdds_write\0" (*mut writer, *mut buffer, i64, *const [u8; 16], i64, *mut i64) -> c_int;
+    /// Waits for acknowledgements.
+    fn wait_for_acknowledgments = b"feros_fastdds_wait_for_acknowledgments\0" (*mut writer, i64) -> c_int;
+    /// Shows that a writer is alive.
+    fn assert_liveliness = b"feros_fastdds_assert_liveliness\0" (*mut writer) -> c_int;
+    /// A new reader, or null and a code.
+    fn reader_new = b"feros_fastdds_reader_new\0" (*mut participant, *const endpoint_options, *mut c_int) -> *mut reader;
+    /// Ends a reader.
+    fn reader_delete = b"feros_fastdds_reader_delete\0" (*mut reader);
+    /// Its GUID.
+    fn reader_guid = b"feros_fastdds_reader_guid\0" (*const reader, *mut [u8; 16]);
+    /// Announces other USER_DATA.
+    fn reader_set_user_data = b"feros_fastdds_reader_set_user_data\0" (*mut reader, *const u8, usize) -> c_int;
+    /// Takes the oldest sample.
+    fn take = b"feros_fastdds_take\0" (*mut reader, *mut sample) -> c_int;
+    /// A new buffer, or null.
+    fn buffer_new = b"feros_fastdds_buffer_new\0" (usize) -> *mut buffer;
+    /// Gives up a reference.
+    fn buffer_unref = b"feros_fastdds_buffer_unref\0" (*mut buffer);
+    /// The bytes.
+    fn buffer_bytes = b"feros_fastdds_buffer_bytes\0" (*mut buffer) -> *mut u8;
+}
+
+impl Shim {
+    /// The shim, loaded by the first call. What a failed call found is found again by the next:
+    /// loading is tried once in a process.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn get() -> Result<&'static Self, LoadError> {
+        static SHIM: OnceLock<Result<Shim, LoadError>> = OnceLock::new();
+        SHIM.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+
+    /// Version of Fast DDS that the shim was compiled with.
+    pub fn fastdds_version(&self) -> String {
+        // SAFETY: the shim returns a constant.
+        unsafe { CStr::from_ptr((self.version)()) }.to_string_lossy().into_owned()
+    }
+}
+
+/// Where the shim may be; the first that exists is it.
+fn candidates() -> Vec<PathBuf> {
+    if let Some(path) = std::env::var_os("FEROS_FASTDDS_SHIM").filter(|path| !path.is_empty()) {
+        return vec![path.into()];
+    }
+    let program = std::env::current_exe().unwrap_or_default();
+    let beside = program.parent().map(PathBuf::from).unwrap_or_default();
+    let built = option_env!("FEROS_FASTDDS_SHIM_BUILT").map(PathBuf::from);
+    [beside.join(SHIM_NAME), beside.join("../lib").join(SHIM_NAME)]
+        .into_iter()
+        .chain(built)
+        .collect()
+}
+
+fn load() -> Result<Shim, LoadError> {
+    let candidates = candidates();
+    let Some(path) = candidates.iter().find(|path| path.is_file()) else {
+        let searched: Vec<_> = candidates.iter().map(|path| path.display().to_string()).collect();
+        return Err(LoadError::Missing { searched: searched.join(", ") });
+    };
+    let shown = path.display().to_string();
+    let broken = |error: libloading::Error| LoadError::Broken {
+        path: shown.clone(),
+        detail: error.to_string(),
+    };
+    // SAFETY: the constructors of the shim and of Fast DDS have no preconditions.
+    let library = unsafe { libloading::Library::new(path) }.map_err(broken)?;
+    // SAFETY: every shim has this function with this signature.
+    let found = unsafe {
+        let interface: libloading::Symbol<'_, unsafe extern "C" fn() -> u32> =
+            library.get(b"feros_fastdds_interface\0").map_err(broken)?;
+        interface()
+    };
+    if found != INTERFACE {
+        return Err(LoadError::Version { path: shown, found });
+    }
+    Shim::bind(library).map_err(broken)
+}
+
+/// What `context` of options is given back as.
+pub type Context = *mut c_void;

@@ -1,0 +1,128 @@
+//! What Fast DDS discovers, put into the graph.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Arc, OnceLock};
+
+use feros_fastdds_sys as sys;
+use feros_rmw::Gid;
+use feros_rmw::dds::discovery_info::ParticipantEntities;
+use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
+use feros_rmw_dds::graph::{Graph, WireEndpoint};
+use feros_sync::Mutex;
+
+use crate::qos;
+use crate::sample::Taken;
+
+/// What the callbacks of a participant's discovery know.
+pub(crate) struct Discovered {
+    pub(crate) graph: Arc<Graph>,
+    /// A participant besides the session's feeds no graph: the session's own sees the same.
+    is_quiet: bool,
+    /// Known once the participant is made.
+    pub(crate) own: OnceLock<Gid>,
+    /// Readers of the own participant that leave out what it publishes.
+    ignoring: Mutex<HashSet<Gid>>,
+}
+
+impl Discovered {
+    pub(crate) fn new(graph: Arc<Graph>, is_quiet: bool) -> Self {
+        Self { graph, is_quiet, own: OnceLock::new(), ignoring: Mutex::default() }
+    }
+
+    /// Whether it feeds no graph.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Whether this endpoint is of the own participant.
+    pub(crate) fn is_own(&self, gid: Gid) -> bool {
+        self.own.get().is_some_and(|own| own.participant_prefix() == gid.participant_prefix())
+    }
+
+    /// Whether this reader of the own participant leaves out what it publishes.
+    pub(crate) fn is_ignoring(&self, gid: Gid) -> bool {
+        self.ignoring.lock().contains(&gid)
+    }
+
+    /// Nodes that another participant announces.
+    pub(crate) fn announced(&self, sample: &Taken) {
+        // A participant announces only its own nodes.
+        match ParticipantEntities::parse(sample.buffer.bytes()) {
+            Ok(entities)
+                if entities.participant.participant_prefix()
+                    == sample.writer.participant_prefix() =>
+            {
+                self.graph.announced(entities);
+            }
+            _ => self.graph.announcement_refused(sample.writer),
+        }
+    }
+}
+
+/// # Safety
+/// `data` is null or points to so many bytes, which live as long as the result is used.
+unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
+    if data.is_null() || size == 0 {
+        return &[];
+    }
+    // SAFETY: by contract.
+    unsafe { std::slice::from_raw_parts(data, size) }
+}
+
+/// # Safety
+/// `text` is NUL-terminated.
+unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: by contract.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+pub(crate) unsafe extern "C" fn on_participant(
+    context: *mut c_void,
+    info: *const sys::participant_info,
+) {
+    // SAFETY: the context is the `Discovered` that outlives the participant, whose end waits for
+    // callbacks; the info lives during the call.
+    let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
+    if discovered.is_quiet {
+        return;
+    }
+    let gid = Gid(info.guid);
+    if info.alive {
+        // SAFETY: as the header says.
+        let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
+        discovered.graph.participant_appeared(gid, parse_enclave(data));
+    } else {
+        discovered.graph.participant_left(gid);
+    }
+}
+
+pub(crate) unsafe extern "C" fn on_endpoint(context: *mut c_void, info: *const sys::endpoint_info) {
+    // SAFETY: as in `on_participant`.
+    let (discovered, info) = unsafe { (&*context.cast::<Discovered>(), &*info) };
+    let gid = Gid(info.guid);
+    // SAFETY: as the header says.
+    let data = unsafe { bytes(info.user_data, info.user_data_bytes) };
+    let is_ignoring = !info.is_writer && discovered.is_own(gid) && qos::ignores_local(data);
+    if is_ignoring && info.alive {
+        discovered.ignoring.lock().insert(gid);
+    }
+    if discovered.is_quiet {
+        return;
+    }
+    if !info.alive {
+        discovered.graph.endpoint_left(gid);
+        discovered.ignoring.lock().remove(&gid);
+        return;
+    }
+    // SAFETY: as the header says.
+    let (topic, type_name) = unsafe { (text(info.topic), text(info.type_name)) };
+    discovered.graph.endpoint_appeared(WireEndpoint {
+        gid,
+        is_writer: info.is_writer,
+        topic,
+        type_name,
+        qos: qos::profile(&info.qos, data),
+        data: EndpointData::parse(data),
+    });
+}

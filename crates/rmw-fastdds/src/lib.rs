@@ -1,0 +1,56 @@
+//! The Feros engine on Fast DDS, for robots that run on it: what stock nodes of the same host send
+//! and receive goes by Fast DDS's own shared memory.
+//!
+//! The library is loaded when the engine is asked for (see [`feros_fastdds_sys`]). XML profiles
+//! work as in stock ROS 2: `FASTDDS_DEFAULT_PROFILES_FILE`, `RMW_FASTRTPS_USE_QOS_FROM_XML`, and
+//! `RMW_FASTRTPS_PUBLICATION_MODE`.
+//!
+//! ```no_run
+//! use feros_rmw::{Engine, SessionOptions};
+//! let session = feros_rmw_fastdds::FastDdsEngine.open(&SessionOptions::default())?;
+//! println!("{} {}", session.engine_name(), session.engine_version());
+//! # Ok::<(), feros_rmw::OpenError>(())
+//! ```
+//!
+//! How a message goes: the caller serializes into a buffer of the shim, and Fast DDS sends from
+//! there; on the other side Fast DDS receives into such a buffer, which `take` lends.
+
+mod announcement;
+mod client;
+mod discovery;
+mod endpoint;
+mod listener;
+mod liveness;
+mod log;
+mod names;
+mod participant;
+mod publisher;
+mod qos;
+mod responses;
+mod sample;
+mod service;
+mod session;
+mod session_state;
+mod settings;
+mod subscription;
+
+use std::sync::Arc;
+
+use feros_rmw::{Engine, OpenError, Session, SessionOptions};
+
+/// The name of the engine.
+pub(crate) const ENGINE_NAME: &str = "fastdds";
+
+/// The engine on Fast DDS.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FastDdsEngine;
+
+impl Engine for FastDdsEngine {
+    fn name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        Ok(Arc::new(session::FastDdsSession::open(options)?))
+    }
+}

@@ -1,0 +1,311 @@
+//! The listener of a writer or reader: what it counts, whom it notifies, and who matches.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::SystemTime;
+
+use feros_fastdds_sys as sys;
+use feros_rmw::dds::user_data::EndpointData;
+use feros_rmw::{Gid, Liveliness, Match, Notify};
+use feros_rmw_dds::graph::IncompatibleType;
+use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
+use feros_sync::Mutex;
+
+use crate::liveness::{self, Liveness};
+use crate::participant::Participant;
+use crate::sample::Taken;
+
+/// What the listener of an endpoint counts, and the notifications that it sends.
+pub(crate) struct ListenerState<S> {
+    pub(crate) status: Mutex<S>,
+    /// Endpoints that match now.
+    matched: Mutex<Vec<Gid>>,
+    pub(crate) matched_count: AtomicUsize,
+    /// Counts changes of the matches.
+    match_generation: AtomicU64,
+    notifications: Notifications,
+    participant: Arc<Participant>,
+    /// Readers with `on_sample` take in the listener, once this is known.
+    pub(crate) reader: AtomicPtr<sys::reader>,
+    pub(crate) refused: AtomicU64,
+    /// Of a reader: its publishers.
+    liveliness: Mutex<Liveness>,
+    /// Of a reader: some publisher promised a lifespan.
+    some_expire: AtomicBool,
+    this: Weak<Self>,
+}
+
+/// What takes the samples of a reader, in the engine's thread. It owns no endpoint.
+pub(crate) type OnSample = Arc<dyn Fn(Taken) + Send + Sync>;
+
+/// The notifications that an endpoint sends.
+#[derive(Clone, Default)]
+pub(crate) struct Notifications {
+    pub(crate) on_data: Option<Notify>,
+    /// Is given each sample as it comes; nothing is left for [`Reader::take`] then.
+    pub(crate) on_sample: Option<OnSample>,
+    pub(crate) on_event: Option<Notify>,
+    pub(crate) on_match: Option<Notify>,
+    /// Of a reader that leaves out what its own session publishes.
+    pub(crate) ignores_local: bool,
+}
+
+fn wake(notify: Option<&Notify>) {
+    if let Some(notify) = notify {
+        notify();
+    }
+}
+
+/// What writers and readers count alike.
+pub(crate) trait Status: Default + Send + 'static {
+    const IS_READER: bool;
+    fn set_liveliness(&mut self, alive: u32, not_alive: u32);
+    fn matched(&mut self) -> &mut feros_rmw_dds::status::Matched;
+    fn other(&mut self, status: &sys::status);
+    fn incompatible_type(&mut self);
+}
+
+fn count(total: i32) -> u32 {
+    u32::try_from(total).unwrap_or(0)
+}
+
+impl Status for WriterStatus {
+    const IS_READER: bool = false;
+
+    fn set_liveliness(&mut self, _: u32, _: u32) {}
+
+    fn matched(&mut self) -> &mut feros_rmw_dds::status::Matched {
+        &mut self.matched
+    }
+
+    fn other(&mut self, status: &sys::status) {
+        match status.kind {
+            sys::INCOMPATIBLE_QOS => {
+                self.incompatible_qos.set(count(status.total), count(status.change));
+            }
+            sys::DEADLINE => self.deadline_missed.total = count(status.total),
+            sys::LIVELINESS_LOST => self.liveliness_lost.total = count(status.total),
+            _ => {}
+        }
+    }
+
+    fn incompatible_type(&mut self) {
+        self.incompatible_type.total += 1;
+    }
+}
+
+impl Status for ReaderStatus {
+    const IS_READER: bool = true;
+
+    fn set_liveliness(&mut self, alive: u32, not_alive: u32) {
+        self.liveliness.set(alive, not_alive);
+    }
+
+    fn matched(&mut self) -> &mut feros_rmw_dds::status::Matched {
+        &mut self.matched
+    }
+
+    fn other(&mut self, status: &sys::status) {
+        match status.kind {
+            sys::INCOMPATIBLE_QOS => {
+                self.incompatible_qos.set(count(status.total), count(status.change));
+            }
+            sys::DEADLINE => self.deadline_missed.total = count(status.total),
+            _ => {}
+        }
+    }
+
+    fn incompatible_type(&mut self) {
+        self.incompatible_type.total += 1;
+    }
+}
+
+impl<S: Status> ListenerState<S> {
+    pub(crate) fn new(participant: &Arc<Participant>, notifications: Notifications) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            status: Mutex::default(),
+            matched: Mutex::default(),
+            matched_count: AtomicUsize::new(0),
+            match_generation: AtomicU64::new(0),
+            notifications,
+            participant: participant.clone(),
+            reader: AtomicPtr::new(std::ptr::null_mut()),
+            refused: AtomicU64::new(0),
+            liveliness: Mutex::default(),
+            some_expire: AtomicBool::new(false),
+            this: this.clone(),
+        })
+    }
+
+    /// Changes the status, then notifies without the lock.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
+        change(&mut self.status.lock());
+        wake(self.notifications.on_event.as_ref());
+    }
+
+    fn matches_changed(&self, other: Gid, change: i32) {
+        let discovered = &self.participant.discovered;
+        {
+            let mut matched = self.matched.lock();
+            // A reader that leaves out its own session matches nothing of it.
+            if change > 0 {
+                let is_ignored = discovered.is_own(other)
+                    && (self.notifications.ignores_local || discovered.is_ignoring(other));
+                if is_ignored || matched.contains(&other) {
+                    return;
+                }
+                matched.push(other);
+                self.status.lock().matched().add();
+            } else {
+                let Some(at) = matched.iter().position(|gid| *gid == other) else { return };
+                matched.remove(at);
+                self.status.lock().matched().remove();
+            }
+            self.matched_count.store(matched.len(), Ordering::Release);
+            self.match_generation.fetch_add(1, Ordering::Release);
+        }
+        if S::IS_READER {
+            self.publisher_changed(other, change > 0);
+        }
+        wake(self.notifications.on_event.as_ref());
+        wake(self.notifications.on_match.as_ref());
+    }
+
+    /// A publisher came or left.
+    fn publisher_changed(&self, publisher: Gid, is_there: bool) {
+        if !is_there {
+            return self.change_liveliness(|all| all.left(publisher));
+        }
+        let endpoint = self.participant.discovered.graph.endpoint(publisher);
+        let qos = endpoint.map(|endpoint| endpoint.qos);
+        if qos.is_some_and(|qos| qos.lifespan.finite().is_some()) {
+            self.some_expire.store(true, Ordering::Relaxed);
+        }
+        let lease = qos
+            .filter(|qos| qos.liveliness == Liveliness::ManualByTopic)
+            .and_then(|qos| qos.liveliness_lease_duration.finite());
+        self.change_liveliness(|all| all.came(publisher, lease.is_some()));
+        if let Some(lease) = lease {
+            let state = self.this.clone();
+            liveness::after(lease, move || {
+                if let Some(state) = state.upgrade() {
+                    state.change_liveliness(|all| all.never_shown(publisher));
+                    wake(state.notifications.on_event.as_ref());
+                }
+            });
+        }
+    }
+
+    fn change_liveliness(&self, change: impl FnOnce(&mut Liveness)) {
+        let mut liveliness = self.liveliness.lock();
+        change(&mut liveliness);
+        let (alive, not_alive) = liveliness.counts();
+        self.status.lock().set_liveliness(alive, not_alive);
+    }
+
+    /// Whether a sample is older than its publisher promised. Fast DDS removes such ones, but a
+    /// busy machine may be late.
+    pub(crate) fn is_expired(&self, publisher: Gid, stamp: Option<SystemTime>) -> bool {
+        if !self.some_expire.load(Ordering::Relaxed) {
+            return false;
+        }
+        let endpoint = self.participant.discovered.graph.endpoint(publisher);
+        let lifespan = endpoint.and_then(|endpoint| endpoint.qos.lifespan.finite());
+        let age = stamp.and_then(|stamp| stamp.elapsed().ok());
+        lifespan.zip(age).is_some_and(|(lifespan, age)| age > lifespan)
+    }
+
+    /// Gids of those that match now.
+    pub(crate) fn matched_gids(&self) -> Vec<Gid> {
+        self.matched.lock().clone()
+    }
+
+    /// Differs from what it was before the matches changed.
+    pub(crate) fn match_generation(&self) -> u64 {
+        self.match_generation.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_matched(&self, gid: Gid) -> bool {
+        self.matched.lock().contains(&gid)
+    }
+
+    /// Those that match now, as users see them.
+    pub(crate) fn matches(&self) -> Vec<Match> {
+        let graph = &self.participant.discovered.graph;
+        let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
+        known.map(|e| Match { gid: e.gid, announcement: e.data.announcement, qos: e.qos }).collect()
+    }
+
+    /// Those that match now, with what they say in their USER_DATA.
+    pub(crate) fn matched_data(&self) -> Vec<(Gid, EndpointData)> {
+        let graph = &self.participant.discovered.graph;
+        let known = self.matched_gids().into_iter().filter_map(|gid| graph.endpoint(gid));
+        known.map(|endpoint| (endpoint.gid, endpoint.data)).collect()
+    }
+
+    /// Takes the oldest sample of a reader, which is alive; malformed ones are counted.
+    pub(crate) fn take(&self, reader: *mut sys::reader) -> Result<Option<Taken>, i32> {
+        loop {
+            let mut sample = std::mem::MaybeUninit::uninit();
+            // SAFETY: the reader is alive; on 1 the shim has filled the sample.
+            let taken = unsafe {
+                match (self.participant.shim.take)(reader, sample.as_mut_ptr()) {
+                    1 => Taken::from_shim(sample.assume_init_ref()),
+                    0 => return Ok(None),
+                    code => return Err(-code),
+                }
+            };
+            match taken {
+                Some(taken) => return Ok(Some(taken)),
+                None => self.refused.fetch_add(1, Ordering::Relaxed),
+            };
+        }
+    }
+
+    /// Gives each sample that is there to who takes them.
+    pub(crate) fn hand_over(&self) {
+        let reader = self.reader.load(Ordering::Acquire);
+        let Some(on_sample) = &self.notifications.on_sample else { return };
+        if reader.is_null() {
+            return;
+        }
+        loop {
+            match self.take(reader) {
+                Ok(Some(sample)) => on_sample(sample),
+                Ok(None) => return,
+                Err(code) => return tracing::error!("what was received cannot be taken: {code}"),
+            }
+        }
+    }
+}
+
+impl<S: Status> IncompatibleType for ListenerState<S> {
+    fn incompatible_type(&self) {
+        self.change(S::incompatible_type);
+    }
+}
+
+pub(crate) unsafe extern "C" fn on_status<S: Status>(
+    context: *mut c_void,
+    status: *const sys::status,
+) {
+    // SAFETY: the context is the `ListenerState` of the endpoint, which keeps it until its end,
+    // which waits for callbacks; the status lives during the call.
+    let (state, status) = unsafe { (&*context.cast::<ListenerState<S>>(), &*status) };
+    match status.kind {
+        sys::DATA => {
+            state.hand_over();
+            wake(state.notifications.on_data.as_ref());
+        }
+        sys::MATCHED => state.matches_changed(Gid(status.guid), status.change),
+        sys::LIVELINESS => {
+            let (publisher, is_alive) = (Gid(status.guid), status.total > 0);
+            if is_alive || status.change > 0 {
+                state.change_liveliness(|all| all.reported(publisher, is_alive));
+                wake(state.notifications.on_event.as_ref());
+            }
+        }
+        _ => state.change(|all| all.other(status)),
+    }
+}

@@ -1,0 +1,55 @@
+//! What Fast DDS says goes to `tracing`, and its last errors explain a failure.
+
+use std::collections::VecDeque;
+use std::ffi::{CStr, c_char};
+use std::sync::Once;
+
+use feros_fastdds_sys::Shim;
+use feros_rmw::FailureCounter;
+use feros_rmw::engine::LOG_TARGET;
+use feros_sync::Mutex;
+
+/// Lines that are kept to explain a failure.
+const REMEMBERED: usize = 5;
+/// A peer that sends nonsense makes Fast DDS write a line for each; after so many they are logged
+/// ever seldomer.
+const LINES_AT_FIRST: u64 = 100;
+
+static LAST_ERRORS: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+static LINES: FailureCounter = FailureCounter::new();
+
+pub(crate) fn install(shim: &Shim) {
+    static INSTALLED: Once = Once::new();
+    // SAFETY: `sink` may be called from any thread at any time.
+    INSTALLED.call_once(|| unsafe { (shim.set_log)(sink) });
+}
+
+pub(crate) fn forget() {
+    LAST_ERRORS.lock().clear();
+}
+
+/// The errors since they were forgotten, for people.
+pub(crate) fn last_errors() -> String {
+    let lines: Vec<_> = LAST_ERRORS.lock().iter().cloned().collect();
+    if lines.is_empty() { "no reason given".into() } else { lines.join("; ") }
+}
+
+unsafe extern "C" fn sink(is_error: bool, text: *const c_char) {
+    // SAFETY: the shim passes a NUL-terminated text that lives during the call.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    let seldom = LINES.count().is_some();
+    if seldom || LINES.total() <= LINES_AT_FIRST {
+        if is_error {
+            tracing::error!(target: LOG_TARGET, "{text}");
+        } else {
+            tracing::warn!(target: LOG_TARGET, "{text}");
+        }
+    }
+    if is_error {
+        let mut last = LAST_ERRORS.lock();
+        if last.len() == REMEMBERED {
+            last.pop_front();
+        }
+        last.push_back(text);
+    }
+}

@@ -1,0 +1,121 @@
+//! Policies as the shim has them, and back.
+//!
+//! Fast DDS does not announce histories, so Feros endpoints say theirs in USER_DATA, where others
+//! pass over it: `history=all;` or `history=<depth>;`.
+
+use std::time::Duration;
+
+use feros_fastdds_sys as sys;
+use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliability};
+
+/// The key that an endpoint has in its USER_DATA when it leaves out what its own session publishes.
+const IGNORES_LOCAL: &str = "local=ignored;";
+
+fn nanos(duration: QosDuration) -> i64 {
+    let finite = duration.finite().filter(|finite| !finite.is_zero());
+    finite.map_or(sys::INFINITE, |finite| i64::try_from(finite.as_nanos()).unwrap_or(sys::INFINITE))
+}
+
+fn duration(nanos: i64) -> QosDuration {
+    u64::try_from(nanos).map_or(QosDuration::Infinite, |n| Duration::from_nanos(n).into())
+}
+
+/// A resolved profile for the shim.
+pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
+    sys::qos {
+        deadline: nanos(profile.deadline),
+        lifespan: nanos(profile.lifespan),
+        lease: nanos(profile.liveliness_lease_duration),
+        depth: i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX),
+        reliable: u8::from(profile.reliability != Reliability::BestEffort),
+        transient_local: u8::from(profile.durability == Durability::TransientLocal),
+        keep_all: u8::from(profile.history == History::KeepAll),
+        liveliness: if profile.liveliness == Liveliness::ManualByTopic { 2 } else { 0 },
+    }
+}
+
+/// What an endpoint says of its history and of its own session, for USER_DATA.
+pub(crate) fn extras(profile: &QosProfile, ignores_local: bool) -> String {
+    let history = match profile.history {
+        History::KeepAll => "history=all;".to_owned(),
+        _ => format!("history={};", profile.depth.max(1)),
+    };
+    if ignores_local { history + IGNORES_LOCAL } else { history }
+}
+
+/// Whether a USER_DATA says that the endpoint leaves out what its own session publishes.
+pub(crate) fn ignores_local(user_data: &[u8]) -> bool {
+    user_data.windows(IGNORES_LOCAL.len()).any(|text| text == IGNORES_LOCAL.as_bytes())
+}
+
+fn announced_history(user_data: &[u8]) -> Option<(History, usize)> {
+    let text = std::str::from_utf8(user_data).ok()?;
+    match text.split(';').find_map(|entry| entry.strip_prefix("history="))? {
+        "all" => Some((History::KeepAll, 0)),
+        depth => Some((History::KeepLast, depth.parse().ok()?)),
+    }
+}
+
+/// The policies of a discovered endpoint.
+pub(crate) fn profile(qos: &sys::qos, user_data: &[u8]) -> QosProfile {
+    let discovered = match (qos.keep_all, usize::try_from(qos.depth)) {
+        (0, Ok(depth)) if depth > 0 => (History::KeepLast, depth),
+        (0, _) => (History::Unknown, 0),
+        _ => (History::KeepAll, 0),
+    };
+    let (history, depth) = announced_history(user_data).unwrap_or(discovered);
+    QosProfile {
+        history,
+        depth,
+        reliability: if qos.reliable != 0 {
+            Reliability::Reliable
+        } else {
+            Reliability::BestEffort
+        },
+        durability: if qos.transient_local != 0 {
+            Durability::TransientLocal
+        } else {
+            Durability::Volatile
+        },
+        deadline: duration(qos.deadline),
+        lifespan: duration(qos.lifespan),
+        liveliness: match qos.liveliness {
+            0 => Liveliness::Automatic,
+            _ => Liveliness::ManualByTopic, // by participant, which ROS 2 has no more
+        },
+        liveliness_lease_duration: duration(qos.lease),
+        ..QosProfile::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_survive_the_shim() {
+        let ms = Duration::from_millis;
+        for profile in [
+            QosProfile::default(),
+            QosProfile::sensor_data(),
+            QosProfile::keep_last(3).deadline(ms(5)).lifespan(ms(7)),
+            QosProfile::default().liveliness(Liveliness::ManualByTopic, ms(9)).transient_local(),
+        ] {
+            let profile = profile.with_system_defaults_resolved();
+            let said = extras(&profile, false);
+            assert_eq!(super::profile(&to_shim(&profile), said.as_bytes()), profile);
+            assert!(!ignores_local(said.as_bytes()));
+        }
+        let keeps_all = super::profile(&to_shim(&QosProfile::keep_all()), b"history=all;");
+        assert_eq!(keeps_all.history, History::KeepAll);
+        assert!(ignores_local(extras(&keeps_all, true).as_bytes()));
+    }
+
+    #[test]
+    fn nonsense_about_histories_is_passed_over() {
+        let qos = sys::qos { depth: 0, ..to_shim(&QosProfile::default()) };
+        for said in [&b"history=x;"[..], b"history=;", b"history", b"\xff;history=3;", b""] {
+            assert_eq!(profile(&qos, said).history, History::Unknown);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Buffers of the shim: filled for writing, lent after reading.
+
+use std::ptr::NonNull;
+
+use feros_fastdds_sys::{self as sys, Shim};
+use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
+
+/// Bytes of the header that the payload-header mapping puts between encapsulation and message.
+pub(crate) const SERVICE_HEADER_BYTES: usize = 16;
+/// Bytes of the encapsulation header.
+pub(crate) const ENCAPSULATION_BYTES: usize = 4;
+
+/// The first stamp that Fast DDS takes for none: its seconds are signed, those of the wire are not
+/// (eProsima/Fast-DDS:src/cpp/rtps/history/WriterHistory.cpp).
+const FIRST_LATE_STAMP: i64 = (1 << 31) * 1_000_000_000;
+/// How the identity begins in which such a stamp travels.
+const LATE_STAMP: &[u8; 8] = b"FEROS_TS";
+
+/// The identity in which a stamp travels that Fast DDS does not take.
+pub(crate) fn late_stamp(stamp: Stamp) -> Option<[u8; 16]> {
+    let mut identity = [0; 16];
+    identity[..8].copy_from_slice(LATE_STAMP);
+    identity[8..].copy_from_slice(&stamp.0.to_le_bytes());
+    (stamp.0 >= FIRST_LATE_STAMP).then_some(identity)
+}
+
+/// The stamp in an identity, if there is one.
+fn stamp_in(identity: &[u8; 16]) -> Option<i64> {
+    let stamp = identity.strip_prefix(LATE_STAMP.as_slice())?;
+    stamp.try_into().ok().map(i64::from_le_bytes)
+}
+
+/// One reference to a buffer, and how many of its bytes are the message.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    raw: NonNull<sys::buffer>,
+    size_bytes: usize,
+}
+
+// SAFETY: buffers are counted atomically; bytes are written only before others have a reference.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; shared access only reads.
+unsafe impl Sync for Buffer {}
+
+/// The shim, which is there because a buffer of it is.
+fn shim() -> &'static Shim {
+    Shim::get().unwrap_or_else(|error| unreachable!("a session was opened: {error}"))
+}
+
+impl Buffer {
+    /// A buffer that nobody else has; nothing when there is no memory.
+    pub(crate) fn new(size_bytes: usize) -> Option<Self> {
+        // SAFETY: no preconditions.
+        let raw = NonNull::new(unsafe { (shim().buffer_new)(size_bytes) })?;
+        Some(Self { raw, size_bytes })
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut sys::buffer {
+        self.raw.as_ptr()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the buffer holds at least so many bytes as long as it is referenced; the C++ side
+        // gave them some value.
+        unsafe { std::slice::from_raw_parts((shim().buffer_bytes)(self.as_ptr()), self.size_bytes) }
+    }
+
+    /// The bytes of a buffer that was not written yet.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `bytes`; nobody else has a reference before `write`, after which no caller
+        // of this crate asks for it.
+        unsafe {
+            std::slice::from_raw_parts_mut((shim().buffer_bytes)(self.as_ptr()), self.size_bytes)
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: releases the reference that this value owns.
+        unsafe { (shim().buffer_unref)(self.as_ptr()) }
+    }
+}
+
+impl PayloadBytes for Buffer {
+    fn bytes(&self) -> &[u8] {
+        Buffer::bytes(self)
+    }
+}
+
+/// A sample as it was taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) buffer: Buffer,
+    pub(crate) writer: Gid,
+    pub(crate) number: i64,
+    /// The related identity, if it has one.
+    pub(crate) related: Option<([u8; 16], i64)>,
+    source_stamp: i64,
+    received_stamp: i64,
+}
+
+impl Taken {
+    /// Takes over what the shim gave; nothing for a malformed sample.
+    ///
+    /// # Safety
+    /// The shim has just filled it.
+    pub(crate) unsafe fn from_shim(sample: &sys::sample) -> Option<Self> {
+        let raw = NonNull::new(sample.buffer)?;
+        let late = if sample.has_related { stamp_in(&sample.related) } else { None };
+        Some(Self {
+            buffer: Buffer { raw, size_bytes: sample.bytes },
+            writer: Gid(sample.writer),
+            number: sample.number,
+            related: sample.has_related.then_some((sample.related, sample.related_number)),
+            source_stamp: late.unwrap_or(sample.source_stamp),
+            received_stamp: sample.received_stamp,
+        })
+    }
+
+    /// Its number among all that its publisher published: what `Writer::write` says, or else the
+    /// engine's.
+    pub(crate) fn publication_number(&self) -> i64 {
+        match self.related {
+            Some((of, number)) if of == self.writer.0 || stamp_in(&of).is_some() => number,
+            _ => self.number,
+        }
+    }
+
+    /// What is known of it besides its content.
+    pub(crate) fn info(&self, session: Gid) -> MessageInfo {
+        MessageInfo {
+            source_timestamp: Stamp(self.source_stamp).to_system_time(),
+            received_timestamp: Stamp(self.received_stamp).to_system_time(),
+            publication_sequence_number: u64::try_from(self.number).ok().filter(|n| *n > 0),
+            publisher_gid: self.writer,
+            from_same_session: self.writer.participant_prefix() == session.participant_prefix(),
+        }
+    }
+
+    /// The sample as the client library receives it.
+    pub(crate) fn lend(self, session: Gid) -> Sample {
+        let info = self.info(session);
+        Sample { payload: Payload::new(self.buffer), info }
+    }
+
+    /// The 16 bytes of the payload-header mapping, if the sample is long enough for them.
+    pub(crate) fn service_header(&self) -> Option<([u8; 8], i64)> {
+        let header = self
+            .buffer
+            .bytes()
+            .get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES)?;
+        let (guid, number) = header.split_first_chunk::<8>()?;
+        Some((*guid, i64::from_le_bytes(number.try_into().ok()?)))
+    }
+
+    /// The message behind a service header, which must be there. Copied: other readers of this
+    /// process may have the same buffer.
+    pub(crate) fn without_service_header(self, session: Gid) -> Option<Sample> {
+        let bytes = self.buffer.bytes();
+        let mut copy = Buffer::new(bytes.len() - SERVICE_HEADER_BYTES)?;
+        let (encapsulation, message) = copy.bytes_mut().split_at_mut(ENCAPSULATION_BYTES);
+        encapsulation.copy_from_slice(&bytes[..ENCAPSULATION_BYTES]);
+        message.copy_from_slice(&bytes[ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES..]);
+        Some(Sample { payload: Payload::new(copy), info: self.info(session) })
+    }
+}
+
+/// Puts the header between encapsulation and message of a buffer whose content was filled in behind
+/// the header's place.
+pub(crate) fn write_service_header(buffer: &mut Buffer, guid: &[u8], number: i64) {
+    let bytes = buffer.bytes_mut();
+    bytes.copy_within(SERVICE_HEADER_BYTES..SERVICE_HEADER_BYTES + ENCAPSULATION_BYTES, 0);
+    bytes[4..12].copy_from_slice(guid);
+    bytes[12..20].copy_from_slice(&number.to_le_bytes());
+}

@@ -1,0 +1,40 @@
+//! The conformance suite on this engine: within one session, and between sessions of one process,
+//! which Fast DDS joins without its transports. `network.rs` is about those.
+//!
+//! Without the shim nothing is tested; `has_shim.rs` sees to it that this is known.
+#![cfg(has_shim)]
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_rmw::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_rmw_fastdds::FastDdsEngine;
+
+/// The domain of these tests.
+const DOMAIN_ID: u32 = 123;
+
+fn open() -> Arc<dyn Session> {
+    let discovery_range = DiscoveryRange::Localhost;
+    let options =
+        SessionOptions { domain_id: DOMAIN_ID, discovery_range, ..SessionOptions::default() };
+    FastDdsEngine.open(&options).unwrap()
+}
+
+struct OneSession;
+impl Fixture for OneSession {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let session = open();
+        (session.clone(), session)
+    }
+}
+
+struct TwoSessions;
+impl Fixture for TwoSessions {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (open(), open())
+    }
+}
+
+conformance_tests!(one_session, OneSession);
+conformance_tests!(two_sessions, TwoSessions);
