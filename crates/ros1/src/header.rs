@@ -111,7 +111,10 @@ mod tests {
         let header = ConnectionHeader::new(&[("topic", "/a"), ("md5sum", "*"), ("text", "a=b\nc")]);
         let bytes = header.to_bytes();
         assert_eq!(ConnectionHeader::parse(&bytes[4..]).unwrap(), header);
-        assert_eq!((header.get("text"), header.get("none"), header.has("none")), ("a=b\nc", "", false));
+        assert_eq!(
+            (header.get("text"), header.get("none"), header.has("none")),
+            ("a=b\nc", "", false)
+        );
     }
 
     #[test]

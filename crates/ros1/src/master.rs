@@ -92,7 +92,9 @@ impl Master {
             }
             _ => Err(MasterError::NoMaster {
                 address,
-                source: xmlrpc::XmlRpcError::Form(format!("{method} is not answered as by a master")),
+                source: xmlrpc::XmlRpcError::Form(format!(
+                    "{method} is not answered as by a master"
+                )),
             }),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// The largest call or answer that is read, in bytes. A master's state with thousands of topics is smaller.
-pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// Lists and structures are not nested deeper than this.
 const MAX_DEPTH: usize = 32;
 
@@ -117,7 +117,8 @@ fn escaped(text: &str) -> String {
 
 /// The text of a call.
 pub(crate) fn call(method: &str, parameters: &[Value]) -> String {
-    let mut out = format!("<?xml version=\"1.0\"?><methodCall><methodName>{method}</methodName><params>");
+    let mut out =
+        format!("<?xml version=\"1.0\"?><methodCall><methodName>{method}</methodName><params>");
     for parameter in parameters {
         out.push_str("<param>");
         parameter.write(&mut out);
@@ -169,7 +170,8 @@ pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
 
 fn parse(text: &str) -> Result<Document<'_>, XmlRpcError> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: 1 << 20, ..Default::default() };
-    Document::parse_with_options(text, options).map_err(|error| XmlRpcError::Form(error.to_string()))
+    Document::parse_with_options(text, options)
+        .map_err(|error| XmlRpcError::Form(error.to_string()))
 }
 
 fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
@@ -233,7 +235,8 @@ mod tests {
             Value::Struct(vec![("x".to_owned(), Value::List(Vec::new()))]),
         ]);
         assert_eq!(read_answer(&answer(&value)).unwrap(), value);
-        let (method, parameters) = read_call(&call("getPid", &[value.clone(), "/me".into()])).unwrap();
+        let (method, parameters) =
+            read_call(&call("getPid", &[value.clone(), "/me".into()])).unwrap();
         assert_eq!((method.as_str(), parameters), ("getPid", vec![value, "/me".into()]));
     }
 
