@@ -46,7 +46,7 @@ pub struct PublicationCounts {
 pub struct Publication {
     pub(crate) options: PublicationOptions,
     links: Mutex<Vec<Arc<Link>>>,
-    latched: Mutex<VecDeque<(u64, Arc<[u8]>)>>,
+    latched: Mutex<VecDeque<(u64, Arc<Vec<u8>>)>>,
     published: AtomicU64,
     dropped: Arc<AtomicU64>,
 }
@@ -54,7 +54,7 @@ pub struct Publication {
 #[derive(Debug)]
 struct Link {
     stream: TcpStream,
-    queue: Mutex<VecDeque<Arc<[u8]>>>,
+    queue: Mutex<VecDeque<Arc<Vec<u8>>>>,
     changed: Condvar,
     is_closed: AtomicBool,
 }
@@ -90,7 +90,7 @@ impl Publication {
 
     /// Sends a message: its length in four bytes, and its body. `source` tells apart whose last message a
     /// latching publication keeps.
-    pub fn publish(&self, source: u64, framed: Arc<[u8]>) {
+    pub fn publish(&self, source: u64, framed: Arc<Vec<u8>>) {
         // Held over both, so that no new subscriber misses a message or gets it twice.
         let links = self.links.lock();
         if self.options.is_latching {
@@ -163,7 +163,7 @@ impl Publication {
 }
 
 impl Link {
-    fn push(&self, message: Arc<[u8]>, queue_len: usize, dropped: &AtomicU64) {
+    fn push(&self, message: Arc<Vec<u8>>, queue_len: usize, dropped: &AtomicU64) {
         let mut queue = self.queue.lock();
         if queue.len() >= queue_len.max(1) {
             queue.pop_front();

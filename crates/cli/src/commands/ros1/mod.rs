@@ -1,0 +1,19 @@
+//! `feros ros1`: what has to do with ROS 1.
+
+mod bridge;
+
+use std::process::ExitCode;
+
+use crate::error::CliError;
+use crate::types::InterfaceArgs;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Bridge(bridge::Args),
+}
+
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Bridge(args) => bridge::run(&args, interfaces),
+    }
+}
