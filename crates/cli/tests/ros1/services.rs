@@ -37,7 +37,7 @@ fn ros1_calls_a_server_of_ros2() {
     let ros2 = world.ros2();
     let _service = ros2
         .node
-        .create_service::<SetBool>("/enable", |request: SetBool_Request| SetBool_Response {
+        .create_service::<SetBool, _>("/enable", |request: SetBool_Request| SetBool_Response {
             success: request.data,
             message: "from ROS 2".to_owned(),
         })
