@@ -1,8 +1,10 @@
-//! The bridge between a master of ROS 1 and ROS 2: topics and services, both ways, of all types that both sides
-//! have, without an installation of ROS 1 and without a list of types that somebody compiled.
+//! The bridge between a master of ROS 1 and ROS 2: topics and services, both ways, of all types
+//! that both sides have, without an installation of ROS 1 and without a list of types that somebody
+//! compiled.
 //!
-//! It looks who is there on both sides, and bridges what has somebody on either side. Nothing is kept for
-//! nobody, and nothing comes back: each side leaves out what this bridge itself publishes there.
+//! It looks who is there on both sides, and bridges what has somebody on either side. Nothing is
+//! kept for nobody, and nothing comes back: each side leaves out what this bridge itself publishes
+//! there.
 #![forbid(unsafe_code)]
 
 mod counts;
@@ -132,7 +134,8 @@ impl Bridge {
 
     /// Looks who is there, and bridges what both sides have.
     ///
-    /// A master that is not there is waited for: it is said once when it goes and once when it comes.
+    /// A master that is not there is waited for: it is said once when it goes and once when it
+    /// comes.
     ///
     /// # Errors
     /// When the bridge was told to end.

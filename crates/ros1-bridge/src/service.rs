@@ -84,7 +84,8 @@ impl CallOfRos2 {
                     call.end(sent);
                 }
                 Err(reason) => {
-                    // ROS 2 has no answer for a call that failed: the client waits as for a server that went.
+                    // ROS 2 has no answer for a call that failed: the client waits as for a server
+                    // that went.
                     responder.give_up();
                     call.end(Err(reason));
                 }

@@ -64,8 +64,8 @@ pub(crate) struct ServicePlans {
 }
 
 impl Types {
-    /// The type of ROS 2 for one of ROS 1: among those that are in use there, or, when none is, that which is
-    /// known.
+    /// The type of ROS 2 for one of ROS 1: among those that are in use there, or, when none is,
+    /// that which is known.
     pub(crate) fn ros2_message(&self, ros1: &str, used: &[&str]) -> Result<TypeName, TypeError> {
         let candidates = self.rules.of_ros1(&parse_type(ros1)?);
         if used.is_empty() {

@@ -1,8 +1,8 @@
 //! All definitions of ROS 1 that are known, and their checksums.
 //!
-//! They come from four places, in this order: what a node said in the header of a connection, the packages
-//! of `ROS_PACKAGE_PATH`, those that come with Feros, and what a type of ROS 2 would be in ROS 1. A checksum
-//! decides whether a definition is the one that a peer means.
+//! They come from four places, in this order: what a node said in the header of a connection, the
+//! packages of `ROS_PACKAGE_PATH`, those that come with Feros, and what a type of ROS 2 would be in
+//! ROS 1. A checksum decides whether a definition is the one that a peer means.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -231,8 +231,8 @@ impl Catalog {
         Ok(Ros1Service { name, request, response, md5sum: md5(&both) })
     }
 
-    /// A message by what a publisher said of it: name, `message_definition`, and the checksum, which has to
-    /// fit.
+    /// A message by what a publisher said of it: name, `message_definition`, and the checksum,
+    /// which has to fit.
     ///
     /// # Errors
     /// When the text is wrong or is not that of the checksum.

@@ -1,7 +1,7 @@
 //! Definitions of ROS 1 messages, read into the tree that definitions of ROS 2 are read into.
 //!
-//! `time` and `duration` are in that tree `builtin_interfaces/Time` and `Duration`: they have the same
-//! numbers in the same order. The rules are those of `genmsg/msg_loader.py`.
+//! `time` and `duration` are in that tree `builtin_interfaces/Time` and `Duration`: they have the
+//! same numbers in the same order. The rules are those of `genmsg/msg_loader.py`.
 
 use feros_interface::{
     BaseType, Field, FieldType, Literal, MAX_DEFINITION_BYTES, MessageDefinition, Namespace, Shape,
@@ -255,8 +255,8 @@ pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     })
 }
 
-/// The definition in ROS 1 that a message of ROS 2 would have, word for word; `None` where ROS 1 has
-/// no such type.
+/// The definition in ROS 1 that a message of ROS 2 would have, word for word; `None` where ROS 1
+/// has no such type.
 pub(crate) fn of_ros2(definition: &MessageDefinition) -> Option<String> {
     let mut text = String::new();
     for constant in &definition.constants {

@@ -1,7 +1,8 @@
-//! ROS 1 without an installation of ROS 1: definitions and their checksums, the plan between a message of
-//! ROS 1 and its like of ROS 2, and a node under a master (XML-RPC and TCPROS).
+//! ROS 1 without an installation of ROS 1: definitions and their checksums, the plan between a
+//! message of ROS 1 and its like of ROS 2, and a node under a master (XML-RPC and TCPROS).
 //!
-//! Names of types are those of `feros_interface`: `std_msgs/String` of ROS 1 is `std_msgs/msg/String` here.
+//! Names of types are those of `feros_interface`: `std_msgs/String` of ROS 1 is
+//! `std_msgs/msg/String` here.
 #![forbid(unsafe_code)]
 
 mod catalog;

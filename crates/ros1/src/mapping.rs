@@ -1,8 +1,9 @@
-//! Finds out which field of a ROS 1 type is which of a ROS 2 type, and makes the plans of both directions.
+//! Finds out which field of a ROS 1 type is which of a ROS 2 type, and makes the plans of both
+//! directions.
 //!
-//! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields by name, in
-//! lower case; what one side alone has is left out; when both sides have fields of their own, somebody has
-//! renamed one, and a rule has to say which.
+//! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields
+//! by name, in lower case; what one side alone has is left out; when both sides have fields of
+//! their own, somebody has renamed one, and a rule has to say which.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A node under a master: what it publishes, subscribes to and serves, its registrations, and the calls that
-//! the master and other nodes make (`ROS/Slave_API`).
+//! A node under a master: what it publishes, subscribes to and serves, its registrations, and the
+//! calls that the master and other nodes make (`ROS/Slave_API`).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
@@ -90,8 +90,8 @@ pub fn is_allowed_name(name: &str) -> bool {
 }
 
 impl Node {
-    /// A node of this name, fully qualified, that registers with the master when it has something to
-    /// register. Nobody is called yet.
+    /// A node of this name, fully qualified, that registers with the master when it has something
+    /// to register. Nobody is called yet.
     ///
     /// # Errors
     /// When the name or the address is none, or no port is free.
@@ -217,7 +217,8 @@ impl Node {
         let _ = self.master().call("unregisterService", &[service.into(), uri.as_str().into()]);
     }
 
-    /// Asks the master who is there, and registers again what it does not know: it was started anew.
+    /// Asks the master who is there, and registers again what it does not know: it was started
+    /// anew.
     ///
     /// # Errors
     /// When it cannot be reached.
@@ -488,8 +489,8 @@ fn insert<T>(
     }
 }
 
-/// The host that others are told, and the address to listen on: as roscpp, ROS_HOSTNAME, then ROS_IP, else
-/// the address of this machine on the way to the master.
+/// The host that others are told, and the address to listen on: as roscpp, ROS_HOSTNAME, then
+/// ROS_IP, else the address of this machine on the way to the master.
 fn own_host(master: &Address) -> (String, IpAddr) {
     let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());

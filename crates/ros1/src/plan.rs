@@ -1,9 +1,9 @@
-//! The plan by which a message of ROS 1 becomes one of ROS 2, or the other way round: made once for a pair of
-//! types, followed for each message.
+//! The plan by which a message of ROS 1 becomes one of ROS 2, or the other way round: made once for
+//! a pair of types, followed for each message.
 //!
-//! Both are little endian; a body of ROS 1 is packed, CDR is aligned, and its texts end with a zero byte. So a
-//! plan is a list of steps in the order of the destination, and what lies side by side in both goes as one
-//! block.
+//! Both are little endian; a body of ROS 1 is packed, CDR is aligned, and its texts end with a zero
+//! byte. So a plan is a list of steps in the order of the destination, and what lies side by side
+//! in both goes as one block.
 
 use std::sync::Arc;
 
@@ -160,15 +160,15 @@ pub enum ConvertError {
 const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
 /// A message without much content may become so large by what the other type has besides.
 const MOST_FILLED_BYTES: usize = 16 << 20;
-/// No message grows more than so many times, besides that: an empty message takes a byte in CDR, and a text
-/// seven.
+/// No message grows more than so many times, besides that: an empty message takes a byte in CDR,
+/// and a text seven.
 const MOST_GROWTH: usize = 64;
 /// Most elements that take no bytes at all.
 const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
 
 impl Plan {
-    /// Converts a message: the body of ROS 1 without its length, or CDR with its header. What it becomes is
-    /// added to `out`.
+    /// Converts a message: the body of ROS 1 without its length, or CDR with its header. What it
+    /// becomes is added to `out`.
     ///
     /// # Errors
     /// When the bytes are no message of the type; `out` then has part of it.

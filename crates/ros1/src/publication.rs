@@ -1,4 +1,5 @@
-//! A topic that a node of ROS 1 publishes: who is connected, and what each of them still has to get.
+//! A topic that a node of ROS 1 publishes: who is connected, and what each of them still has to
+//! get.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -88,8 +89,8 @@ impl Publication {
         }
     }
 
-    /// Sends a message: its length in four bytes, and its body. `source` tells apart whose last message a
-    /// latching publication keeps.
+    /// Sends a message: its length in four bytes, and its body. `source` tells apart whose last
+    /// message a latching publication keeps.
     pub fn publish(&self, source: u64, framed: Arc<Vec<u8>>) {
         // Held over both, so that no new subscriber misses a message or gets it twice.
         let links = self.links.lock();

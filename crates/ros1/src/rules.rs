@@ -1,12 +1,13 @@
-//! Mapping rules as `ros1_bridge` has them (`ros1_bridge/doc/index.rst`): which package, message, service or
-//! field of ROS 1 is which of ROS 2, where names do not tell.
+//! Mapping rules as `ros1_bridge` has them (`ros1_bridge/doc/index.rst`): which package, message,
+//! service or field of ROS 1 is which of ROS 2, where names do not tell.
 
 use std::path::{Path, PathBuf};
 
 use feros_interface::TypeName;
 use saphyr_parser::{Event, Parser, StrInput};
 
-/// Rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the old tf.
+/// Rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the old
+/// tf.
 const STANDARD: &str = "
 - {ros1_package_name: rosgraph_msgs, ros1_message_name: Log, ros2_package_name: rcl_interfaces, ros2_message_name: Log,
    fields_1_to_2: {header.stamp: stamp, level: level, name: name, msg: msg, file: file, function: function, line: line}}
@@ -88,7 +89,8 @@ impl Rules {
         reader.rules().map(Self).map_err(|problem| RulesError::Form { problem })
     }
 
-    /// The types of ROS 2 that may be the one of ROS 1, the best first. The namespace of both is the same.
+    /// The types of ROS 2 that may be the one of ROS 1, the best first. The namespace of both is
+    /// the same.
     #[must_use]
     pub fn of_ros1(&self, ros1: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();

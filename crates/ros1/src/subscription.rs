@@ -1,4 +1,5 @@
-//! A topic that a node of ROS 1 subscribes to: a connection to each publisher, made again when it breaks.
+//! A topic that a node of ROS 1 subscribes to: a connection to each publisher, made again when it
+//! breaks.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -14,7 +15,8 @@ use crate::xmlrpc::{self, Value};
 
 /// The longest message that is taken.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Messages up to this length are read into memory that is asked for at once, longer ones as they come.
+/// Messages up to this length are read into memory that is asked for at once, longer ones as they
+/// come.
 const AT_ONCE_BYTES: usize = 16 << 20;
 /// Waits between attempts, as roscpp does: doubled up to the greatest.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
@@ -22,7 +24,8 @@ const LAST_RETRY: Duration = Duration::from_secs(2);
 
 /// Takes the bodies of a connection.
 pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
-/// Looks at a publisher's header and makes what takes its messages; an error is said, once per connection.
+/// Looks at a publisher's header and makes what takes its messages; an error is said, once per
+/// connection.
 pub type Accept = Arc<dyn Fn(&ConnectionHeader) -> Result<Sink, String> + Send + Sync>;
 
 /// What a subscription is.
@@ -211,7 +214,8 @@ impl Subscription {
     }
 }
 
-/// Reads a message into the beginning of a buffer; its length, or `None` at the end of the connection.
+/// Reads a message into the beginning of a buffer; its length, or `None` at the end of the
+/// connection.
 pub(crate) fn read_message(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,

@@ -1,10 +1,12 @@
-//! Values, calls and answers of XML-RPC, by which nodes of ROS 1 speak with their master and each other.
+//! Values, calls and answers of XML-RPC, by which nodes of ROS 1 speak with their master and each
+//! other.
 
 use std::fmt::Write as _;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-/// The largest call or answer that is read, in bytes. A master's state with thousands of topics is smaller.
+/// The largest call or answer that is read, in bytes. A master's state with thousands of topics is
+/// smaller.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// Lists and structures are not nested deeper than this.
 const MAX_DEPTH: usize = 32;

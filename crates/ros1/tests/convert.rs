@@ -1,5 +1,5 @@
-//! Messages between both forms: against CDR that Feros's own codec makes and reads, for all types that both have,
-//! and against hostile bytes.
+//! Messages between both forms: against CDR that Feros's own codec makes and reads, for all types
+//! that both have, and against hostile bytes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use feros_interface::{InterfaceSet, TypeName, parse_message, shipped};
@@ -36,7 +36,8 @@ fn text(text: &str) -> Vec<u8> {
 #[test]
 fn a_header_loses_and_gets_its_number() {
     let plans = plans("std_msgs/Header", "std_msgs/msg/Header").unwrap();
-    let body = [&7_u32.to_le_bytes()[..], &1_u32.to_le_bytes(), &2_u32.to_le_bytes(), &text("map")].concat();
+    let body = [&7_u32.to_le_bytes()[..], &1_u32.to_le_bytes(), &2_u32.to_le_bytes(), &text("map")]
+        .concat();
     let cdr = to_ros2(&plans, &body).unwrap();
     assert_eq!(cdr, [&[0, 1, 0, 0][..], &[1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0], b"map\0"].concat());
     let back = to_ros1(&plans, &cdr).unwrap();
@@ -90,8 +91,19 @@ fn runs_of_numbers_are_aligned() {
 fn log_levels_are_those_of_each_side() {
     let plans = plans("rosgraph_msgs/Log", "rcl_interfaces/msg/Log").unwrap();
     for (one, two) in [(1, 10), (2, 20), (4, 30), (8, 40), (16, 50)] {
-        let body = [&[0; 4][..], &[3, 0, 0, 0, 4, 0, 0, 0], &text(""), &[one], &text("node"), &text("said"),
-            &text("file"), &text("f"), &9_u32.to_le_bytes(), &[0; 4]].concat();
+        let body = [
+            &[0; 4][..],
+            &[3, 0, 0, 0, 4, 0, 0, 0],
+            &text(""),
+            &[one],
+            &text("node"),
+            &text("said"),
+            &text("file"),
+            &text("f"),
+            &9_u32.to_le_bytes(),
+            &[0; 4],
+        ]
+        .concat();
         let cdr = to_ros2(&plans, &body).unwrap();
         assert_eq!((cdr[4], cdr[12]), (3, two), "{cdr:?}");
         assert_eq!(to_ros1(&plans, &cdr).unwrap(), body);
@@ -110,13 +122,15 @@ fn own(ros1: &str, ros2: &str, rules: &str) -> Result<Plans, MappingError> {
     let name = parse_type("a_msgs/A").unwrap();
     let ty = Catalog::shipped().message_of_peer("/x", &name, ros1, "*").unwrap();
     let mut set: InterfaceSet = shipped().clone();
-    set.insert(feros_interface::Interface::Message(parse_message("a_msgs", "A", ros2).unwrap())).unwrap();
+    set.insert(feros_interface::Interface::Message(parse_message("a_msgs", "A", ros2).unwrap()))
+        .unwrap();
     Plans::new(&ty, &set, &TypeName::message("a_msgs", "A"), &Rules::parse(rules).unwrap())
 }
 
 #[test]
 fn fields_go_by_name_in_whatever_order() {
-    let plans = own("uint8 a\nstring b\nfloat64 c\n", "float64 c\nstring b\nuint8 a\n", "").unwrap();
+    let plans =
+        own("uint8 a\nstring b\nfloat64 c\n", "float64 c\nstring b\nuint8 a\n", "").unwrap();
     let body = [&[7][..], &text("xy"), &1.5_f64.to_le_bytes()].concat();
     let cdr = to_ros2(&plans, &body).unwrap();
     assert_eq!(cdr[4..], [&1.5_f64.to_le_bytes()[..], &[3, 0, 0, 0], b"xy\0", &[7]].concat());
@@ -171,7 +185,10 @@ fn hostile_bytes_are_refused() {
     assert!(matches!(to_ros2(&texts, &[0; 5]), Err(ConvertError::Trailing { left: 1 })));
     assert!(matches!(to_ros1(&texts, &[0, 0, 0, 0]), Err(ConvertError::Header)));
     assert!(matches!(to_ros1(&texts, &[0, 1]), Err(ConvertError::Truncated { .. })));
-    assert!(matches!(to_ros1(&texts, &[0, 1, 0, 0, 1, 0, 0, 0, b'a']), Err(ConvertError::Text { .. })));
+    assert!(matches!(
+        to_ros1(&texts, &[0, 1, 0, 0, 1, 0, 0, 0, b'a']),
+        Err(ConvertError::Text { .. })
+    ));
     let empties = own("std_msgs/Empty[] a\n", "std_msgs/Empty[] a\n", "").unwrap();
     assert_eq!(to_ros2(&empties, &[3, 0, 0, 0]).unwrap()[4..], [3, 0, 0, 0, 0, 0, 0]);
     assert!(matches!(to_ros2(&empties, &[255; 4]), Err(ConvertError::Count { .. })));

@@ -1,4 +1,5 @@
-//! What goes wrong: masters and nodes that go and come, definitions that differ, names that are forbidden.
+//! What goes wrong: masters and nodes that go and come, definitions that differ, names that are
+//! forbidden.
 
 use std::sync::mpsc::channel;
 
@@ -33,7 +34,7 @@ fn it_waits_for_a_master_and_survives_its_restart() {
         assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), round);
         world.kill_master();
     }
-    assert_eq!(bridge.count("no ROS 1 master at") + bridge.count("is there"), 3);
+    assert_eq!(bridge.count("is there"), 2);
 }
 
 #[test]
@@ -75,7 +76,8 @@ fn what_cannot_be_bridged_is_said_once() {
     let said = bridge.line(|line| line.contains("/odd is not bridged"));
     assert!(said.contains("geometry_msgs/Point") && said.contains("std_msgs/msg/String"), "{said}");
     // Another bridge of the same name: the master ends the first one.
-    let _text = ros2.node.create_subscription("/odd2", QosProfile::default(), |_: Text| {}).unwrap();
+    let _text =
+        ros2.node.create_subscription("/odd2", QosProfile::default(), |_: Text| {}).unwrap();
     ros1.run(json!({"do": "advertise", "topic": "/odd2", "type": "std_msgs/String"}));
     bridge.line(|line| line.contains("bridged: topic /odd2"));
     assert_eq!(bridge.count("/odd is not bridged"), 1);
@@ -89,7 +91,9 @@ fn what_cannot_be_bridged_is_said_once() {
 #[test]
 fn wrong_arguments_are_refused() {
     let Some(world) = World::new() else { return };
-    for arguments in [&["--topics", "chatter"][..], &["--master", "nowhere"], &["--rules", "/nonexistent"]] {
+    for arguments in
+        [&["--topics", "chatter"][..], &["--master", "nowhere"], &["--rules", "/nonexistent"]]
+    {
         let (code, said) = world.bridge(arguments).finish();
         assert_eq!(code, Some(2), "{said:#?}");
     }

@@ -1,5 +1,5 @@
-//! Real ROS 1 of Debian: its master, and nodes of rospy that do what they are told; and the bridge as a user runs
-//! it. All of them end with their values.
+//! Real ROS 1 of Debian: its master, and nodes of rospy that do what they are told; and the bridge
+//! as a user runs it. All of them end with their values.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -35,7 +35,8 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let mut world = Self { domain, port, master: None, home: tempfile::tempdir().unwrap() };
         world.start_master();
         Some(world)
@@ -146,18 +147,22 @@ pub(crate) struct Process {
 impl Process {
     fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command
-            .spawn()
-            .unwrap_or_else(|error| panic!("{command:?}: {error}; scripts/setup.sh installs ROS 1"));
+        let mut child = command.spawn().unwrap_or_else(|error| {
+            panic!("{command:?}: {error}; scripts/setup.sh installs ROS 1")
+        });
         let (sender, lines) = channel();
         let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let also = sender.clone();
         let read = |name: &str| std::thread::Builder::new().name(name.to_owned());
         read("test-out")
-            .spawn(move || BufReader::new(out).lines().map_while(Result::ok).all(|l| sender.send(l).is_ok()))
+            .spawn(move || {
+                BufReader::new(out).lines().map_while(Result::ok).all(|l| sender.send(l).is_ok())
+            })
             .unwrap();
         read("test-err")
-            .spawn(move || BufReader::new(err).lines().map_while(Result::ok).all(|l| also.send(l).is_ok()))
+            .spawn(move || {
+                BufReader::new(err).lines().map_while(Result::ok).all(|l| also.send(l).is_ok())
+            })
             .unwrap();
         let stdin = child.stdin.take();
         Self { child, stdin, lines, said: Vec::new() }

@@ -14,7 +14,9 @@ fn ros2_calls_a_server_of_ros1() {
     let mut bridge = world.bridge(&[]);
     let mut ros1 = world.node("server");
     let answer = json!({"success": true, "message": "from ROS 1"});
-    ros1.run(json!({"do": "serve", "service": "/enable", "type": "std_srvs/SetBool", "answer": answer}));
+    ros1.run(
+        json!({"do": "serve", "service": "/enable", "type": "std_srvs/SetBool", "answer": answer}),
+    );
     let ros2 = world.ros2();
     let client = ros2.node.create_client::<SetBool>("/enable").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
@@ -48,7 +50,8 @@ fn ros1_calls_a_server_of_ros2() {
         assert_eq!(ros1.run(call), json!({"success": data, "message": "from ROS 2"}));
     }
     // A client with another definition is refused, with both checksums.
-    let call = json!({"do": "call", "service": "/enable", "type": "std_srvs/Trigger", "fields": {}});
+    let call =
+        json!({"do": "call", "service": "/enable", "type": "std_srvs/Trigger", "fields": {}});
     let error = ros1.run(call)["error"].as_str().unwrap().to_owned();
     assert!(error.contains("09fb03525b03e7ea1fd3992bafd87e16"), "{error}");
 }

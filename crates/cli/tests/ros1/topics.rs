@@ -13,7 +13,11 @@ use serde_json::json;
 
 use crate::peers::{Ros2, World};
 
-fn subscribe<M: Message>(ros2: &Ros2, topic: &str, qos: QosProfile) -> (feros::Subscription<M>, Receiver<M>) {
+fn subscribe<M: Message>(
+    ros2: &Ros2,
+    topic: &str,
+    qos: QosProfile,
+) -> (feros::Subscription<M>, Receiver<M>) {
     let (sender, heard) = channel();
     let subscription = ros2.node.create_subscription(topic, qos, move |message: M| {
         let _ = sender.send(message);
@@ -40,7 +44,9 @@ fn texts_go_both_ways_and_none_comes_back() {
     // A subscriber of ROS 1 connects when the master has told it.
     feros_test_support::eventually(|| {
         publisher.publish(Text { data: "are you there".to_owned() }).unwrap();
-        match ros1.run(json!({"do": "publish_now", "topic": "/chatter", "fields": {"data": "ping"}})) {
+        match ros1
+            .run(json!({"do": "publish_now", "topic": "/chatter", "fields": {"data": "ping"}}))
+        {
             _ if ros1.heard_any("/chatter", "are you there") => Ok(()),
             _ => Err("not yet"),
         }
@@ -84,7 +90,10 @@ fn messages_with_headers_go_to_ros2() {
     ros1.publish("/pose", &pose);
     let pose = poses.recv_timeout(WATCHDOG).unwrap();
     assert_eq!((pose.header.stamp.sec, pose.header.stamp.nanosec), (7, 8));
-    assert_eq!((&*pose.header.frame_id, pose.pose.position.y, pose.pose.orientation.w), ("map", -2.0, 1.0));
+    assert_eq!(
+        (&*pose.header.frame_id, pose.pose.position.y, pose.pose.orientation.w),
+        ("map", -2.0, 1.0)
+    );
 
     let (_two, images) = subscribe::<Image>(&ros2, "/image", QosProfile::default());
     ros1.run(json!({"do": "advertise", "topic": "/image", "type": "sensor_msgs/Image"}));
@@ -93,12 +102,15 @@ fn messages_with_headers_go_to_ros2() {
         ros1.publish("/image", &image);
         let image = images.recv_timeout(WATCHDOG).unwrap();
         assert_eq!((image.height, &*image.encoding, image.data.len()), (1000, "mono8", 1_000_000));
-        assert!(image.data.iter().enumerate().all(|(index, byte)| usize::from(*byte) == index % 251));
+        assert!(
+            image.data.iter().enumerate().all(|(index, byte)| usize::from(*byte) == index % 251)
+        );
     }
 
     let (_three, joints) = subscribe::<JointState>(&ros2, "/joints", QosProfile::default());
     ros1.run(json!({"do": "advertise", "topic": "/joints", "type": "sensor_msgs/JointState"}));
-    let state = json!({"name": ["a", "bcd"], "position": [1.0, 2.0], "velocity": [], "effort": [0.5]});
+    let state =
+        json!({"name": ["a", "bcd"], "position": [1.0, 2.0], "velocity": [], "effort": [0.5]});
     ros1.publish("/joints", &state);
     let state = joints.recv_timeout(WATCHDOG).unwrap();
     assert_eq!(state.name, ["a", "bcd"]);
@@ -160,7 +172,8 @@ fn static_transforms_of_all_publishers_are_kept_for_who_comes_late() {
     let ros2 = world.ros2();
     let latched = || QosProfile::keep_last(1).transient_local();
     let of = |child: &str| {
-        let transform = TransformStamped { child_frame_id: child.to_owned(), ..TransformStamped::default() };
+        let transform =
+            TransformStamped { child_frame_id: child.to_owned(), ..TransformStamped::default() };
         TFMessage { transforms: vec![transform] }
     };
     let one = ros2.node.create_publisher::<TFMessage>("/tf_static", latched()).unwrap();
