@@ -70,7 +70,7 @@ pub enum BridgeError {
     Ros2(#[from] feros::CreateError),
     /// The types.
     #[error(transparent)]
-    Type(#[from] TypeError),
+    Type(Box<TypeError>),
     /// Another bridge has taken its name in ROS 1.
     #[error(
         "the ROS 1 master has ended this bridge: {reason}. Two bridges of one name cannot be under one master"
@@ -79,6 +79,12 @@ pub enum BridgeError {
         /// What the master said.
         reason: String,
     },
+}
+
+impl From<TypeError> for BridgeError {
+    fn from(error: TypeError) -> Self {
+        Self::Type(Box::new(error))
+    }
 }
 
 /// What is bridged now.

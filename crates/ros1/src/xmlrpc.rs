@@ -1,7 +1,7 @@
 //! Values, calls and answers of XML-RPC, by which nodes of ROS 1 speak with their master and each
 //! other.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -68,6 +68,17 @@ impl Value {
         }
     }
 
+    /// The value of a name of a structure.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Struct(members) => {
+                members.iter().find(|(member, _)| member == name).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
     fn write(&self, out: &mut String) {
         out.push_str("<value>");
         // Writing into a text cannot fail.
@@ -95,6 +106,34 @@ impl Value {
             }
         };
         out.push_str("</value>");
+    }
+}
+
+impl fmt::Display for Value {
+    /// As JSON has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => write!(f, "{number}"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Double(number) => write!(f, "{number:?}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::List(elements) => {
+                f.write_str("[")?;
+                for (index, element) in elements.iter().enumerate() {
+                    let comma = if index > 0 { ", " } else { "" };
+                    write!(f, "{comma}{element}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Struct(members) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in members.iter().enumerate() {
+                    let comma = if index > 0 { ", " } else { "" };
+                    write!(f, "{comma}{name:?}: {value}")?;
+                }
+                f.write_str("}")
+            }
+        }
     }
 }
 

@@ -199,3 +199,55 @@ fn hostile_bytes_are_refused() {
     let bools = own("bool[] a\n", "bool[] a\n", "").unwrap();
     assert_eq!(to_ros2(&bools, &[2, 0, 0, 0, 7, 0]).unwrap()[8..], [1, 0]);
 }
+
+/// Numbers that look random, the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % below.max(1)
+    }
+}
+
+#[test]
+fn mutated_messages_are_refused_or_convert_back() {
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let (mut taken, mut refused) = (0, 0);
+    for (ros1, ros2) in [
+        ("sensor_msgs/PointCloud2", "sensor_msgs/msg/PointCloud2"),
+        ("tf2_msgs/TFMessage", "tf2_msgs/msg/TFMessage"),
+        ("visualization_msgs/Marker", "visualization_msgs/msg/Marker"),
+        ("diagnostic_msgs/DiagnosticArray", "diagnostic_msgs/msg/DiagnosticArray"),
+    ] {
+        let plans = plans(ros1, ros2).unwrap();
+        let ty = DynamicType::resolve(shipped(), &ros2.parse().unwrap()).unwrap();
+        let valid = to_ros1(&plans, &ty.default_message().to_cdr().unwrap()).unwrap();
+        for _ in 0..5_000 {
+            let mut bytes = valid.clone();
+            for _ in 0..dice.roll(8) {
+                let at = dice.roll(bytes.len());
+                match dice.roll(3) {
+                    _ if bytes.len() < 2 => bytes.push(1),
+                    0 => bytes[at] = dice.roll(5) as u8,
+                    1 => bytes.insert(at, dice.roll(256) as u8),
+                    _ => drop(bytes.remove(at)),
+                }
+            }
+            let Ok(cdr) = to_ros2(&plans, &bytes) else {
+                refused += 1;
+                continue;
+            };
+            taken += 1;
+            let back = to_ros1(&plans, &cdr).unwrap();
+            assert_eq!(to_ros2(&plans, &back).unwrap(), cdr);
+            // Only a text that is no UTF-8 is bridged and yet refused by who reads it here.
+            if let Err(error) = ty.decode(&cdr) {
+                assert!(error.to_string().contains("UTF-8"), "{error}");
+            }
+        }
+    }
+    assert!(taken > 1_000 && refused > 1_000, "{taken} taken, {refused} refused");
+}

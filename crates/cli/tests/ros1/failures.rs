@@ -98,3 +98,25 @@ fn wrong_arguments_are_refused() {
         assert_eq!(code, Some(2), "{said:#?}");
     }
 }
+
+#[test]
+fn lists_come_from_parameters_as_parameter_bridge_has_them() {
+    let Some(world) = World::new() else { return };
+    let mut ros1 = world.node("lists");
+    let topics = json!([{"topic": "chosen", "type": "std_msgs/msg/String", "queue_size": 1}]);
+    ros1.run(json!({"do": "set_parameter", "name": "/topics", "value": topics}));
+    ros1.run(json!({"do": "set_parameter", "name": "/robot/speed", "value": 1.5}));
+    let (code, said) = world.feros(&["ros1", "param", "/robot"]).finish();
+    assert_eq!((code, said), (Some(0), vec!["/robot/speed: 1.5".to_owned()]));
+
+    let mut bridge = world.bridge(&["--from-parameters"]);
+    let ros2 = world.ros2();
+    let qos = QosProfile::default;
+    let _other = ros2.node.create_subscription("/a_other", qos(), |_: Text| {}).unwrap();
+    let _chosen = ros2.node.create_subscription("/chosen", qos(), |_: Text| {}).unwrap();
+    for topic in ["/a_other", "/chosen"] {
+        ros1.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
+    }
+    bridge.line(|line| line.contains("bridged: topic /chosen"));
+    assert_eq!(bridge.count("a_other"), 0);
+}

@@ -100,6 +100,10 @@ def subscribe_other(topic):
     rospy.Subscriber(topic, Other, lambda message: say({"topic": topic, "message": "wrong"}))
 
 
+def set_parameter(name, value):
+    rospy.set_param(name, value)
+
+
 def main():
     rospy.init_node(sys.argv[1], disable_signals=True, disable_rosout=True)
     say({"ready": True})

@@ -91,8 +91,13 @@ impl World {
 
     /// The bridge.
     pub(crate) fn bridge(&self, arguments: &[&str]) -> Process {
+        self.feros(&[&["ros1", "bridge"], arguments].concat())
+    }
+
+    /// The command.
+    pub(crate) fn feros(&self, arguments: &[&str]) -> Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
-        command.args(["ros1", "bridge"]).args(arguments);
+        command.args(arguments);
         self.prepare(&mut command);
         Process::start(command)
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use feros::Executor;
-use feros_ros1::{Catalog, DEFAULT_MASTER, Rules};
+use feros_ros1::{Catalog, DEFAULT_MASTER, Master, MasterError, Rules, Value};
 use feros_ros1_bridge::{Bridge, BridgeOptions, Bridged, Counts, Selection};
 
 use crate::connection::Connection;
@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// Have all topics of ROS 2 in ROS 1, also those that nobody subscribes to there
     #[arg(long)]
     bridge_all_2to1_topics: bool,
+    /// Have the topics and services that parameters of ROS 1 list, as ros1_bridge's
+    /// parameter_bridge does: /topics, /services_1_to_2 and /services_2_to_1
+    #[arg(long, conflicts_with_all = ["topics", "services"])]
+    from_parameters: bool,
     /// A file with mapping rules, as ros1_bridge has them; may be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
@@ -66,10 +70,15 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     }
     let path = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
     let catalog = Catalog::with_package_path(&path);
-    let options = options(args)?;
+    let mut options = options(args)?;
     let connection = Connection::open_as(Some(&args.name), false)?;
     let ros1 = feros_ros1::Node::new(&format!("/{}", args.name), &args.master);
     let ros1 = ros1.map_err(CliError::usage)?;
+    if args.from_parameters {
+        let master = ros1.master();
+        options.topics = listed(master, &["/topics"], "topic")?;
+        options.services = listed(master, &["/services_1_to_2", "/services_2_to_1"], "service")?;
+    }
     note(format!("bridging the ROS 1 master at {} and ROS 2; Ctrl-C ends it", args.master));
     let executor = Executor::builder().name("ros1 bridge").build();
     executor.add_node(&connection.node)?;
@@ -83,6 +92,25 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let _ = spinning.join();
         ended
     })
+}
+
+/// The names in lists of parameters; a list that is not set has none.
+fn listed(master: &Master, lists: &[&str], key: &str) -> Result<Selection, CliError> {
+    let mut names = Vec::new();
+    for list in lists {
+        let found = match master.parameter(list) {
+            Ok(found) => found,
+            Err(MasterError::Refused { .. }) => continue,
+            Err(error) => return Err(CliError::failed(error)),
+        };
+        for entry in found.as_list() {
+            let name = entry.member(key).and_then(Value::as_text).ok_or_else(|| {
+                CliError::failed(format!("an entry of the ROS 1 parameter {list} has no `{key}`"))
+            })?;
+            names.push(format!("/{}", name.trim_start_matches('/')));
+        }
+    }
+    Selection::of(&names).map_err(CliError::failed)
 }
 
 fn options(args: &Args) -> Result<BridgeOptions, CliError> {
