@@ -16,6 +16,7 @@ mod types;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use feros_interface::TypeName;
 use feros_ros1::{Catalog, MasterError, Rules, is_allowed_name};
@@ -113,7 +114,12 @@ pub struct Bridge {
     to_ros1: BTreeMap<String, TwoToOne>,
     of_ros1: BTreeMap<String, service::OfRos1>,
     of_ros2: BTreeMap<String, service::OfRos2>,
+    /// Services that could not be bridged, with who serves them and when that was tried.
+    refused: BTreeMap<String, (String, Instant)>,
 }
+
+/// A service that could not be bridged is tried again after this: it costs its server a connection.
+const RETRY_SERVICES: Duration = Duration::from_secs(10);
 
 impl Bridge {
     /// A bridge between two nodes.
@@ -135,6 +141,7 @@ impl Bridge {
             to_ros1: BTreeMap::new(),
             of_ros1: BTreeMap::new(),
             of_ros2: BTreeMap::new(),
+            refused: BTreeMap::new(),
         }
     }
 
@@ -333,8 +340,16 @@ impl Bridge {
         self.of_ros2.retain(|name, way| {
             ros2.services.get(name).is_some_and(|ty| *ty == way.ros2_type.to_string())
         });
+        self.refused.retain(|name, (who, tried)| {
+            let there = [ros1.services.get(name), ros2.services.get(name)];
+            there.contains(&Some(who)) && tried.elapsed() < RETRY_SERVICES
+        });
         for (name, server) in &ros1.services {
-            if !selected(name) || self.of_ros1.contains_key(name) || is_of_every_node(name) {
+            if !selected(name)
+                || self.of_ros1.contains_key(name)
+                || self.refused.contains_key(name)
+                || is_of_every_node(name)
+            {
                 continue;
             }
             if ros2.services.contains_key(name) {
@@ -346,12 +361,16 @@ impl Bridge {
             let sides = (&self.ros1, &self.ros2);
             match service::OfRos1::new(sides, name, server, &self.types, &self.counters) {
                 Ok(way) => drop(self.of_ros1.insert(name.clone(), way)),
-                Err(error) => self.say_not_bridged(name, &error),
+                Err(error) => {
+                    self.refused.insert(name.clone(), (server.clone(), Instant::now()));
+                    self.say_not_bridged(name, &error);
+                }
             }
         }
         for (name, ty) in &ros2.services {
             if !selected(name)
                 || self.of_ros2.contains_key(name)
+                || self.refused.contains_key(name)
                 || ros1.services.contains_key(name)
                 || is_of_ros2_itself(ty)
             {
@@ -365,7 +384,10 @@ impl Bridge {
             let sides = (&self.ros1, &self.ros2);
             match service::OfRos2::new(sides, name, ros2_type, &self.types, &self.counters) {
                 Ok(way) => drop(self.of_ros2.insert(name.clone(), way)),
-                Err(error) => self.say_not_bridged(name, &error),
+                Err(error) => {
+                    self.refused.insert(name.clone(), (ty.clone(), Instant::now()));
+                    self.say_not_bridged(name, &error);
+                }
             }
         }
     }

@@ -77,20 +77,21 @@ impl CallOfRos2 {
             self.end(Err(format!("{MOST_CALLS} calls are under way already")));
             return responder.give_up();
         }
-        let started = std::thread::Builder::new().name("ros1 call".to_owned()).spawn(move || {
-            match call.call(&request) {
-                Ok(response) => {
-                    let sent = responder.send(&response).map_err(|error| error.to_string());
-                    call.end(sent);
+        let started =
+            std::thread::Builder::new().name("feros-ros1-call".to_owned()).spawn(move || {
+                match call.call(&request) {
+                    Ok(response) => {
+                        let sent = responder.send(&response).map_err(|error| error.to_string());
+                        call.end(sent);
+                    }
+                    Err(reason) => {
+                        // ROS 2 has no answer for a call that failed: the client waits as for a
+                        // server that went.
+                        responder.give_up();
+                        call.end(Err(reason));
+                    }
                 }
-                Err(reason) => {
-                    // ROS 2 has no answer for a call that failed: the client waits as for a server
-                    // that went.
-                    responder.give_up();
-                    call.end(Err(reason));
-                }
-            }
-        });
+            });
         if let Err(error) = started {
             self.end(Err(error.to_string()));
         }

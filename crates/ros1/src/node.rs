@@ -124,8 +124,8 @@ impl Node {
             told_to_end: Mutex::default(),
             connections: AtomicUsize::new(0),
         });
-        inner.accept(api, "ros1 api", |inner, stream| inner.serve_api(stream));
-        inner.accept(tcpros, "ros1 tcpros", |inner, stream| inner.serve_tcpros(stream));
+        inner.accept(api, "feros-ros1-api", |inner, stream| inner.serve_api(stream));
+        inner.accept(tcpros, "feros-ros1-tcp", |inner, stream| inner.serve_tcpros(stream));
         Ok(Self(Arc::new(Owner(inner))))
     }
 
@@ -277,11 +277,12 @@ impl Inner {
                 }
                 inner.connections.fetch_add(1, Ordering::Relaxed);
                 let served = inner.clone();
-                let started =
-                    std::thread::Builder::new().name("ros1 peer".to_owned()).spawn(move || {
+                let started = std::thread::Builder::new().name("feros-ros1-peer".to_owned()).spawn(
+                    move || {
                         serve(&served, stream);
                         served.connections.fetch_sub(1, Ordering::Relaxed);
-                    });
+                    },
+                );
                 if started.is_err() {
                     inner.connections.fetch_sub(1, Ordering::Relaxed);
                 }

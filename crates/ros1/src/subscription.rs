@@ -115,7 +115,7 @@ impl Subscription {
             connections.insert(address.clone(), connection.clone());
             let subscription = self.clone();
             let started = std::thread::Builder::new()
-                .name("ros1 sub".to_owned())
+                .name("feros-ros1-sub".to_owned())
                 .spawn(move || subscription.keep(&address, &connection));
             if let Err(error) = started {
                 tracing::warn!("{}: no thread for a connection: {error}", self.options.topic);

@@ -1,7 +1,8 @@
 //! What goes wrong: masters and nodes that go and come, definitions that differ, names that are
 //! forbidden.
 
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::String as Text;
@@ -18,7 +19,7 @@ fn it_waits_for_a_master_and_survives_its_restart() {
     let said = bridge.line(|line| line.contains("no ROS 1 master at"));
     assert!(said.contains("ROS_MASTER_URI") && said.contains("waiting for it"), "{said}");
     let ros2 = world.ros2();
-    let (sender, heard) = channel();
+    let (sender, heard) = sync_channel(10_000);
     let _subscription = ros2
         .node
         .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
@@ -42,7 +43,7 @@ fn nodes_that_are_killed_are_found_again() {
     let Some(world) = World::new() else { return };
     let _bridge = world.bridge(&[]);
     let ros2 = world.ros2();
-    let (sender, heard) = channel();
+    let (sender, heard) = sync_channel(10_000);
     let _subscription = ros2
         .node
         .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
@@ -55,6 +56,31 @@ fn nodes_that_are_killed_are_found_again() {
         ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
         ros1.publish("/chatter", &json!({"data": round}));
         assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), round);
+    }
+}
+
+#[test]
+fn a_bridge_that_was_killed_is_followed_by_the_next() {
+    let Some(world) = World::new() else { return };
+    let ros2 = world.ros2();
+    let (sender, heard) = sync_channel(10_000);
+    let _subscription = ros2
+        .node
+        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
+            let _ = sender.send(message.data);
+        })
+        .unwrap();
+    let mut ros1 = world.node("talker");
+    ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
+    for round in ["first", "second"] {
+        // Dropping it kills it: the master still has its registrations when the next one comes.
+        let mut bridge = world.bridge(&[]);
+        bridge.line(|line| line.contains("bridged: topic /chatter"));
+        feros_test_support::eventually(|| {
+            ros1.publish("/chatter", &json!({"data": round}));
+            let text = heard.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
+            if text == round { Ok(()) } else { Err(text) }
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
@@ -155,7 +155,7 @@ impl Process {
         let mut child = command.spawn().unwrap_or_else(|error| {
             panic!("{command:?}: {error}; scripts/setup.sh installs ROS 1")
         });
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(10_000);
         let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let also = sender.clone();
         let read = |name: &str| std::thread::Builder::new().name(name.to_owned());
@@ -197,10 +197,7 @@ impl Process {
     }
 
     fn next(&self, started: Instant) -> Option<String> {
-        match self.lines.recv_timeout(WATCHDOG.saturating_sub(started.elapsed())) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.lines.recv_timeout(WATCHDOG.saturating_sub(started.elapsed())).ok()
     }
 
     /// Presses Ctrl-C and waits for the end; all that it said.

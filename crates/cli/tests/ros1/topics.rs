@@ -1,6 +1,6 @@
 //! Topics, both ways.
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use feros::QosProfile;
 use feros::message::Message;
@@ -18,7 +18,7 @@ fn subscribe<M: Message>(
     topic: &str,
     qos: QosProfile,
 ) -> (feros::Subscription<M>, Receiver<M>) {
-    let (sender, heard) = channel();
+    let (sender, heard) = sync_channel(10_000);
     let subscription = ros2.node.create_subscription(topic, qos, move |message: M| {
         let _ = sender.send(message);
     });

@@ -80,13 +80,16 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         options.services = listed(master, &["/services_1_to_2", "/services_2_to_1"], "service")?;
     }
     note(format!("bridging the ROS 1 master at {} and ROS 2; Ctrl-C ends it", args.master));
-    let executor = Executor::builder().name("ros1 bridge").build();
+    let executor = Executor::new();
     executor.add_node(&connection.node)?;
     let stopper = executor.stopper();
     let bridge =
         Bridge::new(ros1, connection.node.clone(), (types.set().clone(), catalog, rules), options);
     std::thread::scope(|scope| {
-        let spinning = scope.spawn(|| executor.spin());
+        let thread = std::thread::Builder::new().name("feros-ros1".to_owned());
+        let spinning = thread.spawn_scoped(scope, || executor.spin());
+        let spinning =
+            spinning.map_err(|error| CliError::failed(format!("no thread for ROS 2: {error}")))?;
         let ended = watch(bridge, &connection, args.status);
         stopper.stop();
         let _ = spinning.join();
