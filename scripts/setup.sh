@@ -64,9 +64,11 @@ chromedriver chromium-driver steers it there
 node nodejs bundles and tests the page of `feros view`
 npm npm fetches the libraries of the page
 TOOLS
-    [[ $purpose == lab ]] || return 0
     cat <<'TOOLS'
 rosmaster python3-rosmaster ROS 1 as a peer: its real master
+TOOLS
+    [[ $purpose == lab ]] || return 0
+    cat <<'TOOLS'
 iox-roudi iceoryx iceoryx as a peer: the daemon that owns its memory
 valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
@@ -86,6 +88,22 @@ iceoryx_posh/popo/wait_set.hpp libiceoryx-posh-dev raw iceoryx as a peer
 dds/dds.h cyclonedds-dev raw Cyclone DDS as Debian has it, as a peer
 LIBRARIES
 }
+
+# Modules of the system's Python. One line per module: its name, Debian package, reason.
+system_modules() {
+    [[ $purpose != demo ]] || return 0
+    cat <<'MODULES'
+rospy python3-rospy ROS 1 as a peer: its client library in Python
+std_msgs python3-std-msgs ROS 1 as a peer: messages
+std_srvs python3-std-srvs ROS 1 as a peer: services
+geometry_msgs python3-geometry-msgs ROS 1 as a peer: messages
+sensor_msgs python3-sensor-msgs ROS 1 as a peer: messages
+tf2_msgs python3-tf2-msgs ROS 1 as a peer: messages
+MODULES
+}
+
+# Debian's packages are there for Debian's Python, whichever comes first on PATH.
+has_module() { /usr/bin/python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" >/dev/null 2>&1; }
 
 # iceoryx's headers are in a folder of their version, which its own build files name.
 has_header() {
@@ -136,6 +154,12 @@ install_system_packages() {
         say "apt: $package ($reason)"
         missing+=("$package")
     done < <(system_libraries)
+    local module
+    while read -r module package reason; do
+        has_module "$module" && continue
+        say "apt: $package ($reason)"
+        missing+=("$package")
+    done < <(system_modules)
     # A compiler without the C library's headers cannot build anything: Debian packs them apart.
     if ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
         say "apt: libc6-dev (headers of the C library)"

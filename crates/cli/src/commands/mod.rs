@@ -18,6 +18,8 @@ mod node;
 mod param;
 mod pkg;
 mod remote_node;
+#[cfg(feature = "ros1")]
+mod ros1;
 mod run;
 mod service;
 mod tf;
@@ -83,6 +85,10 @@ enum Command {
     /// Packages: what is installed, and a new one
     #[command(subcommand)]
     Pkg(pkg::Command),
+    /// ROS 1: a bridge between its master and ROS 2
+    #[cfg(feature = "ros1")]
+    #[command(subcommand)]
+    Ros1(ros1::Command),
     /// Start an executable of a package, or a Python script
     Run(run::Args),
     /// Start what a launch file describes
@@ -155,6 +161,8 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Tf(command) => tf::run(command),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Pkg(command) => pkg::run(command),
+        #[cfg(feature = "ros1")]
+        Command::Ros1(command) => ros1::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
         Command::Component(command) => component::run(command),

@@ -1,0 +1,22 @@
+//! `feros ros1`: what has to do with ROS 1.
+
+mod bridge;
+mod param;
+
+use std::process::ExitCode;
+
+use crate::error::CliError;
+use crate::types::InterfaceArgs;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Bridge(bridge::Args),
+    Param(param::Args),
+}
+
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Bridge(args) => bridge::run(&args, interfaces),
+        Command::Param(args) => param::run(&args),
+    }
+}

@@ -1,0 +1,148 @@
+//! What goes wrong: masters and nodes that go and come, definitions that differ, names that are
+//! forbidden.
+
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use feros::QosProfile;
+use feros::msgs::std_msgs::msg::String as Text;
+use feros_test_support::WATCHDOG;
+use serde_json::json;
+
+use crate::peers::World;
+
+#[test]
+fn it_waits_for_a_master_and_survives_its_restart() {
+    let Some(mut world) = World::new() else { return };
+    world.kill_master();
+    let mut bridge = world.bridge(&[]);
+    let said = bridge.line(|line| line.contains("no ROS 1 master at"));
+    assert!(said.contains("ROS_MASTER_URI") && said.contains("waiting for it"), "{said}");
+    let ros2 = world.ros2();
+    let (sender, heard) = sync_channel(10_000);
+    let _subscription = ros2
+        .node
+        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
+            let _ = sender.send(message.data);
+        })
+        .unwrap();
+    for round in ["first", "second"] {
+        world.start_master();
+        // rospy does not register again with a new master; its nodes are started anew with it.
+        let mut ros1 = world.node(round);
+        ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
+        ros1.publish("/chatter", &json!({"data": round}));
+        assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), round);
+        world.kill_master();
+    }
+    assert_eq!(bridge.count("is there"), 2);
+}
+
+#[test]
+fn nodes_that_are_killed_are_found_again() {
+    let Some(world) = World::new() else { return };
+    let _bridge = world.bridge(&[]);
+    let ros2 = world.ros2();
+    let (sender, heard) = sync_channel(10_000);
+    let _subscription = ros2
+        .node
+        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
+            let _ = sender.send(message.data);
+        })
+        .unwrap();
+    // Dropping a node kills it: the master still has its registration when the next one comes.
+    for round in ["first", "second", "third"] {
+        let mut ros1 = world.node("talker");
+        ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
+        ros1.publish("/chatter", &json!({"data": round}));
+        assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), round);
+    }
+}
+
+#[test]
+fn a_bridge_that_was_killed_is_followed_by_the_next() {
+    let Some(world) = World::new() else { return };
+    let ros2 = world.ros2();
+    let (sender, heard) = sync_channel(10_000);
+    let _subscription = ros2
+        .node
+        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
+            let _ = sender.send(message.data);
+        })
+        .unwrap();
+    let mut ros1 = world.node("talker");
+    ros1.run(json!({"do": "advertise", "topic": "/chatter", "type": "std_msgs/String"}));
+    for round in ["first", "second"] {
+        // Dropping it kills it: the master still has its registrations when the next one comes.
+        let mut bridge = world.bridge(&[]);
+        bridge.line(|line| line.contains("bridged: topic /chatter"));
+        feros_test_support::eventually(|| {
+            ros1.publish("/chatter", &json!({"data": round}));
+            let text = heard.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
+            if text == round { Ok(()) } else { Err(text) }
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_bridged_is_said_once() {
+    let Some(world) = World::new() else { return };
+    let mut bridge = world.bridge(&[]);
+    let ros2 = world.ros2();
+    // A definition that differs.
+    let _text = ros2.node.create_publisher::<Text>("/text", QosProfile::default()).unwrap();
+    let mut ros1 = world.node("other");
+    ros1.run(json!({"do": "subscribe_other", "topic": "/text"}));
+    let said = bridge.line(|line| line.contains("0123456789abcdef0123456789abcdef"));
+    assert!(said.contains("992ce8a1687cec8c8bd883ec73ca41d1") && said.contains("/other"), "{said}");
+    // Types of one topic that do not belong together.
+    ros1.run(json!({"do": "advertise", "topic": "/odd", "type": "geometry_msgs/Point"}));
+    let odd = ros2.node.create_subscription("/odd", QosProfile::default(), |_: Text| {});
+    let _odd = odd.unwrap();
+    let said = bridge.line(|line| line.contains("/odd is not bridged"));
+    assert!(said.contains("geometry_msgs/Point") && said.contains("std_msgs/msg/String"), "{said}");
+    // Another bridge of the same name: the master ends the first one.
+    let _text =
+        ros2.node.create_subscription("/odd2", QosProfile::default(), |_: Text| {}).unwrap();
+    ros1.run(json!({"do": "advertise", "topic": "/odd2", "type": "std_msgs/String"}));
+    bridge.line(|line| line.contains("bridged: topic /odd2"));
+    assert_eq!(bridge.count("/odd is not bridged"), 1);
+    let mut second = world.bridge(&[]);
+    second.line(|line| line.contains("bridged: topic /odd2"));
+    let (code, said) = bridge.finish();
+    assert_eq!(code, Some(1), "{said:#?}");
+    assert!(said.iter().any(|line| line.contains("Two bridges of one name")), "{said:#?}");
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let Some(world) = World::new() else { return };
+    for arguments in
+        [&["--topics", "chatter"][..], &["--master", "nowhere"], &["--rules", "/nonexistent"]]
+    {
+        let (code, said) = world.bridge(arguments).finish();
+        assert_eq!(code, Some(2), "{said:#?}");
+    }
+}
+
+#[test]
+fn lists_come_from_parameters_as_parameter_bridge_has_them() {
+    let Some(world) = World::new() else { return };
+    let mut ros1 = world.node("lists");
+    let topics = json!([{"topic": "chosen", "type": "std_msgs/msg/String", "queue_size": 1}]);
+    ros1.run(json!({"do": "set_parameter", "name": "/topics", "value": topics}));
+    ros1.run(json!({"do": "set_parameter", "name": "/robot/speed", "value": 1.5}));
+    let (code, said) = world.feros(&["ros1", "param", "/robot"]).finish();
+    assert_eq!((code, said), (Some(0), vec!["/robot/speed: 1.5".to_owned()]));
+
+    let mut bridge = world.bridge(&["--from-parameters"]);
+    let ros2 = world.ros2();
+    let qos = QosProfile::default;
+    let _other = ros2.node.create_subscription("/a_other", qos(), |_: Text| {}).unwrap();
+    let _chosen = ros2.node.create_subscription("/chosen", qos(), |_: Text| {}).unwrap();
+    for topic in ["/a_other", "/chosen"] {
+        ros1.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
+    }
+    bridge.line(|line| line.contains("bridged: topic /chosen"));
+    assert_eq!(bridge.count("a_other"), 0);
+}

@@ -1,0 +1,296 @@
+//! Real ROS 1 of Debian: its master, and nodes of rospy that do what they are told; and the bridge
+//! as a user runs it. All of them end with their values.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{Arguments, Context, ContextOptions, Executor, Node};
+use feros_interop::Domain;
+use feros_test_support::WATCHDOG;
+use serde_json::{Value, json};
+
+/// Debian's Python, which has Debian's packages of ROS 1.
+const PYTHON: &str = "/usr/bin/python3";
+
+/// A master, a domain and a bridge between them.
+pub(crate) struct World {
+    pub(crate) domain: Domain,
+    pub(crate) port: u16,
+    master: Option<Process>,
+    home: tempfile::TempDir,
+}
+
+impl World {
+    /// `None` means that the environment says to skip the interop tests.
+    ///
+    /// # Panics
+    /// When ROS 1 is not installed.
+    pub(crate) fn new() -> Option<Self> {
+        if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
+            eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+            return None;
+        }
+        let domain = Domain::reserve_without_ros2();
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut world = Self { domain, port, master: None, home: tempfile::tempdir().unwrap() };
+        world.start_master();
+        Some(world)
+    }
+
+    pub(crate) fn uri(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    pub(crate) fn start_master(&mut self) {
+        let mut command = Command::new("rosmaster");
+        command.args(["--core", "-p", &self.port.to_string()]);
+        self.prepare(&mut command);
+        self.master = Some(Process::start(command));
+        let started = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+            assert!(
+                started.elapsed() < WATCHDOG,
+                "rosmaster does not answer; is ROS 1 there? scripts/setup.sh installs it, FEROS_SKIP_INTEROP=1 does \
+                 without it"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Kills the master as SIGKILL does.
+    pub(crate) fn kill_master(&mut self) {
+        self.master = None;
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        self.domain.confine(command);
+        command
+            .env("ROS_MASTER_URI", self.uri())
+            .env("ROS_IP", "127.0.0.1")
+            .env("ROS_LOG_DIR", self.home.path())
+            .env("ROS_HOME", self.home.path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env_remove("PYTHONPATH");
+    }
+
+    /// A node of rospy.
+    pub(crate) fn node(&self, name: &str) -> Ros1Node {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ros1/node.py");
+        let mut command = Command::new(PYTHON);
+        command.args([script, name]);
+        self.prepare(&mut command);
+        let mut node = Ros1Node { process: Process::start(command), heard: Vec::new() };
+        assert_eq!(node.answer("ready"), json!(true));
+        node
+    }
+
+    /// The bridge.
+    pub(crate) fn bridge(&self, arguments: &[&str]) -> Process {
+        self.feros(&[&["ros1", "bridge"], arguments].concat())
+    }
+
+    /// The command.
+    pub(crate) fn feros(&self, arguments: &[&str]) -> Process {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
+        command.args(arguments);
+        self.prepare(&mut command);
+        Process::start(command)
+    }
+
+    /// A node of ROS 2 in this process, which is spun.
+    pub(crate) fn ros2(&self) -> Ros2 {
+        let session = SessionOptions {
+            domain_id: self.domain.id().into(),
+            discovery_range: DiscoveryRange::Localhost,
+            ..SessionOptions::default()
+        };
+        let context = Context::new(ContextOptions {
+            session,
+            arguments: Arguments::default(),
+            engine: None,
+            handle_signals: false,
+            transports: feros::TransportSet::ALL,
+        });
+        let context = context.unwrap();
+        let node = context.create_node("robot").unwrap();
+        let executor = std::sync::Arc::new(Executor::new());
+        executor.add_node(&node).unwrap();
+        let spun = executor.clone();
+        let thread = std::thread::Builder::new().name("test-spin".into());
+        let thread = thread.spawn(move || spun.spin().unwrap()).unwrap();
+        Ros2 { node, executor, thread: Some(thread) }
+    }
+}
+
+/// A node of ROS 2, and the thread that spins it.
+pub(crate) struct Ros2 {
+    pub(crate) node: Node,
+    executor: std::sync::Arc<Executor>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Drop for Ros2 {
+    fn drop(&mut self) {
+        self.executor.stopper().stop();
+        let _ = self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+/// A process and the lines of its standard output and standard error.
+pub(crate) struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    said: Vec<String>,
+}
+
+impl Process {
+    fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| {
+            panic!("{command:?}: {error}; scripts/setup.sh installs ROS 1")
+        });
+        let (sender, lines) = sync_channel(10_000);
+        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let also = sender.clone();
+        let read = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        read("test-out")
+            .spawn(move || {
+                BufReader::new(out).lines().map_while(Result::ok).all(|l| sender.send(l).is_ok())
+            })
+            .unwrap();
+        read("test-err")
+            .spawn(move || {
+                BufReader::new(err).lines().map_while(Result::ok).all(|l| also.send(l).is_ok())
+            })
+            .unwrap();
+        let stdin = child.stdin.take();
+        Self { child, stdin, lines, said: Vec::new() }
+    }
+
+    /// The next line that `is` wanted; what was said before counts as well.
+    pub(crate) fn line(&mut self, is: impl Fn(&str) -> bool) -> String {
+        if let Some(line) = self.said.iter().find(|line| is(line)) {
+            return line.clone();
+        }
+        let started = Instant::now();
+        while let Some(line) = self.next(started) {
+            self.said.push(line.clone());
+            if is(&line) {
+                return line;
+            }
+        }
+        panic!("it said this alone: {:#?}", self.said);
+    }
+
+    /// How many lines so far have a text.
+    pub(crate) fn count(&mut self, text: &str) -> usize {
+        while let Ok(line) = self.lines.try_recv() {
+            self.said.push(line);
+        }
+        self.said.iter().filter(|line| line.contains(text)).count()
+    }
+
+    fn next(&self, started: Instant) -> Option<String> {
+        self.lines.recv_timeout(WATCHDOG.saturating_sub(started.elapsed())).ok()
+    }
+
+    /// Presses Ctrl-C and waits for the end; all that it said.
+    pub(crate) fn interrupt(mut self) -> Vec<String> {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}: {:#?}", self.said);
+        while let Ok(line) = self.lines.recv() {
+            self.said.push(line);
+        }
+        std::mem::take(&mut self.said)
+    }
+
+    /// Waits for the end; its code and all that it said.
+    pub(crate) fn finish(mut self) -> (Option<i32>, Vec<String>) {
+        let started = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(started.elapsed() < WATCHDOG, "it does not end: {:#?}", self.said);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let code = self.child.wait().unwrap().code();
+        while let Ok(line) = self.lines.recv() {
+            self.said.push(line);
+        }
+        (code, std::mem::take(&mut self.said))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A node of rospy; dropping it kills it as SIGKILL does.
+pub(crate) struct Ros1Node {
+    process: Process,
+    heard: Vec<Value>,
+}
+
+impl Ros1Node {
+    fn next(&mut self) -> Value {
+        let started = Instant::now();
+        while let Some(line) = self.process.next(started) {
+            if let Ok(value @ Value::Object(_)) = serde_json::from_str(&line) {
+                return value;
+            }
+            self.process.said.push(line);
+        }
+        panic!("the node of ROS 1 says no more: {:#?}", self.process.said);
+    }
+
+    fn answer(&mut self, key: &str) -> Value {
+        loop {
+            let value = self.next();
+            match value.get(key) {
+                Some(answer) => return answer.clone(),
+                None => self.heard.push(value),
+            }
+        }
+    }
+
+    /// Has the node do an operation of `node.py`.
+    pub(crate) fn run(&mut self, operation: Value) -> Value {
+        let stdin = self.process.stdin.as_mut().unwrap();
+        writeln!(stdin, "{operation}").unwrap();
+        self.answer("done")
+    }
+
+    /// The next message on a topic, with all that is said of it.
+    pub(crate) fn heard(&mut self, topic: &str) -> Value {
+        loop {
+            if let Some(index) = self.heard.iter().position(|value| value["topic"] == topic) {
+                return self.heard.remove(index);
+            }
+            let value = self.next();
+            self.heard.push(value);
+        }
+    }
+
+    /// Whether a text was heard already, or is heard before the next answer.
+    pub(crate) fn heard_any(&mut self, topic: &str, text: &str) -> bool {
+        let is = |value: &Value| value["topic"] == topic && value["message"]["data"] == text;
+        self.heard.iter().any(is)
+    }
+
+    /// Publishes as soon as somebody is connected.
+    pub(crate) fn publish(&mut self, topic: &str, fields: &Value) {
+        feros_test_support::eventually(|| {
+            let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});
+            if self.run(operation) == json!(true) { Ok(()) } else { Err("nobody is connected") }
+        });
+    }
+}

@@ -1,0 +1,80 @@
+//! What went over the bridge and what did not, and what was said already.
+
+use std::collections::BTreeSet;
+
+use feros_sync::{AtomicU64, Mutex, Ordering};
+
+/// What a bridge did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages from ROS 1 that were published in ROS 2.
+    pub to_ros2: u64,
+    /// Messages from ROS 2 that were published in ROS 1.
+    pub to_ros1: u64,
+    /// Calls that were answered, both ways.
+    pub calls: u64,
+    /// Messages and calls whose bytes were not those of their type.
+    pub malformed: u64,
+    /// Messages that ROS 2 lost before the bridge got them.
+    pub lost_in_ros2: u64,
+    /// Messages that gave way in the queue of a subscriber of ROS 1, each for itself.
+    pub dropped_for_ros1: u64,
+    /// Messages that the other side refused, and calls that failed.
+    pub failed: u64,
+}
+
+impl Counts {
+    /// Messages and calls that did not arrive.
+    #[must_use]
+    pub fn losses(&self) -> u64 {
+        self.malformed + self.lost_in_ros2 + self.dropped_for_ros1 + self.failed
+    }
+}
+
+/// The counters behind [`Counts`].
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) to_ros2: AtomicU64,
+    pub(crate) to_ros1: AtomicU64,
+    pub(crate) calls: AtomicU64,
+    pub(crate) malformed: AtomicU64,
+    pub(crate) lost_in_ros2: AtomicU64,
+    pub(crate) dropped_for_ros1: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    said: Mutex<BTreeSet<String>>,
+}
+
+/// What is said once is forgotten when there is so much of it.
+const MOST_SAID: usize = 4096;
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> Counts {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            to_ros2: get(&self.to_ros2),
+            to_ros1: get(&self.to_ros1),
+            calls: get(&self.calls),
+            malformed: get(&self.malformed),
+            lost_in_ros2: get(&self.lost_in_ros2),
+            dropped_for_ros1: get(&self.dropped_for_ros1),
+            failed: get(&self.failed),
+        }
+    }
+
+    /// Warns, if that was not said before.
+    pub(crate) fn warn_once(&self, text: String) {
+        let mut said = self.said.lock();
+        if said.len() >= MOST_SAID {
+            said.clear();
+        }
+        let is_new = said.insert(text.clone());
+        drop(said);
+        if is_new {
+            tracing::warn!("{text}");
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! The bridge between a master of ROS 1 and ROS 2: topics and services, both ways, of all types
+//! that both sides have, without an installation of ROS 1 and without a list of types that somebody
+//! compiled.
+//!
+//! It looks who is there on both sides, and bridges what has somebody on either side. Nothing is
+//! kept for nobody, and nothing comes back: each side leaves out what this bridge itself publishes
+//! there.
+#![forbid(unsafe_code)]
+
+mod counts;
+mod selection;
+mod service;
+mod sides;
+mod topic;
+mod types;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_interface::TypeName;
+use feros_ros1::{Catalog, MasterError, Rules, is_allowed_name};
+
+pub use counts::Counts;
+pub use selection::{PatternError, Selection};
+pub use types::{TypeError, Types};
+
+use counts::Counters;
+use sides::{Ros1Side, Ros2Side};
+use topic::{OneToTwo, TwoToOne};
+
+/// What a bridge is asked for.
+#[derive(Clone, Debug)]
+pub struct BridgeOptions {
+    /// Which topics.
+    pub topics: Selection,
+    /// Which services.
+    pub services: Selection,
+    /// Topics of ROS 1 are there in ROS 2 before anybody subscribes to them.
+    pub all_of_ros1: bool,
+    /// Topics of ROS 2 are there in ROS 1 before anybody subscribes to them.
+    pub all_of_ros2: bool,
+    /// Most messages that wait in a queue.
+    pub queue_len: usize,
+}
+
+impl Default for BridgeOptions {
+    /// All topics and services, as far as somebody wants them; 100 messages.
+    fn default() -> Self {
+        Self {
+            topics: Selection::all(),
+            services: Selection::all(),
+            all_of_ros1: false,
+            all_of_ros2: false,
+            queue_len: 100,
+        }
+    }
+}
+
+/// Why something is not bridged, or a bridge ends.
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    /// ROS 1's side.
+    #[error(transparent)]
+    Ros1(#[from] feros_ros1::NodeError),
+    /// A service of ROS 1.
+    #[error(transparent)]
+    Call(#[from] feros_ros1::CallError),
+    /// ROS 2's side.
+    #[error(transparent)]
+    Ros2(#[from] feros::CreateError),
+    /// The types.
+    #[error(transparent)]
+    Type(Box<TypeError>),
+    /// Another bridge has taken its name in ROS 1.
+    #[error(
+        "the ROS 1 master has ended this bridge: {reason}. Two bridges of one name cannot be under one master"
+    )]
+    Ended {
+        /// What the master said.
+        reason: String,
+    },
+}
+
+impl From<TypeError> for BridgeError {
+    fn from(error: TypeError) -> Self {
+        Self::Type(Box::new(error))
+    }
+}
+
+/// What is bridged now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bridged {
+    /// Topics from ROS 1 to ROS 2, with the types of both.
+    pub to_ros2: Vec<(String, String, String)>,
+    /// Topics from ROS 2 to ROS 1, with the types of both; ROS 1's is empty where ROS 2's decides.
+    pub to_ros1: Vec<(String, String, String)>,
+    /// Services of ROS 1 that ROS 2 calls, with their nodes.
+    pub services_of_ros1: Vec<(String, String)>,
+    /// Services of ROS 2 that ROS 1 calls, with their types.
+    pub services_of_ros2: Vec<(String, String)>,
+}
+
+/// A bridge. [`Bridge::update`] is called again and again; ROS 2's node has to be spun meanwhile.
+pub struct Bridge {
+    ros1: feros_ros1::Node,
+    ros2: feros::Node,
+    types: Arc<Types>,
+    options: BridgeOptions,
+    counters: Arc<Counters>,
+    /// Whether the master answered last time; `None` before the first time.
+    master_is_there: Option<bool>,
+    to_ros2: BTreeMap<String, OneToTwo>,
+    to_ros1: BTreeMap<String, TwoToOne>,
+    of_ros1: BTreeMap<String, service::OfRos1>,
+    of_ros2: BTreeMap<String, service::OfRos2>,
+    /// Services that could not be bridged, with who serves them and when that was tried.
+    refused: BTreeMap<String, (String, Instant)>,
+}
+
+/// A service that could not be bridged is tried again after this: it costs its server a connection.
+const RETRY_SERVICES: Duration = Duration::from_secs(10);
+
+impl Bridge {
+    /// A bridge between two nodes.
+    #[must_use]
+    pub fn new(
+        ros1: feros_ros1::Node,
+        ros2: feros::Node,
+        (set, catalog, rules): (feros_interface::InterfaceSet, Catalog, Rules),
+        options: BridgeOptions,
+    ) -> Self {
+        Self {
+            ros1,
+            ros2,
+            types: Arc::new(Types { set, catalog, rules }),
+            options,
+            counters: Arc::default(),
+            master_is_there: None,
+            to_ros2: BTreeMap::new(),
+            to_ros1: BTreeMap::new(),
+            of_ros1: BTreeMap::new(),
+            of_ros2: BTreeMap::new(),
+            refused: BTreeMap::new(),
+        }
+    }
+
+    /// Looks who is there, and bridges what both sides have.
+    ///
+    /// A master that is not there is waited for: it is said once when it goes and once when it
+    /// comes.
+    ///
+    /// # Errors
+    /// When the bridge was told to end.
+    pub fn update(&mut self) -> Result<(), BridgeError> {
+        if let Some(reason) = self.ros1.told_to_end() {
+            return Err(BridgeError::Ended { reason });
+        }
+        let ros1 = match self.look_at_ros1() {
+            Ok(ros1) => ros1,
+            Err(error) => {
+                if self.master_is_there != Some(false) {
+                    tracing::warn!("{error}; waiting for it");
+                }
+                self.master_is_there = Some(false);
+                return Ok(());
+            }
+        };
+        if self.master_is_there == Some(false) {
+            tracing::warn!("the ROS 1 master at {} is there", self.ros1.master().address());
+        }
+        self.master_is_there = Some(true);
+        let ros2 = Ros2Side::of(&self.ros2);
+        self.update_topics(&ros1, &ros2);
+        self.update_services(&ros1, &ros2);
+        Ok(())
+    }
+
+    /// Whether the master answered last time.
+    #[must_use]
+    pub fn master_is_there(&self) -> bool {
+        self.master_is_there == Some(true)
+    }
+
+    /// What went over it so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counters.read();
+        counts.dropped_for_ros1 += self.to_ros1.values().map(TwoToOne::dropped).sum::<u64>();
+        counts
+    }
+
+    /// What is bridged now.
+    #[must_use]
+    pub fn bridged(&self) -> Bridged {
+        let one = |(topic, way): (&String, &OneToTwo)| {
+            (topic.clone(), way.ros1_type.clone(), way.ros2_type.to_string())
+        };
+        let two = |(topic, way): (&String, &TwoToOne)| {
+            (topic.clone(), way.ros1_type.clone().unwrap_or_default(), way.ros2_type.to_string())
+        };
+        Bridged {
+            to_ros2: self.to_ros2.iter().map(one).collect(),
+            to_ros1: self.to_ros1.iter().map(two).collect(),
+            services_of_ros1: self
+                .of_ros1
+                .iter()
+                .map(|(name, service)| (name.clone(), service.server.clone()))
+                .collect(),
+            services_of_ros2: self
+                .of_ros2
+                .iter()
+                .map(|(name, service)| (name.clone(), service.ros2_type.to_string()))
+                .collect(),
+        }
+    }
+
+    fn look_at_ros1(&self) -> Result<Ros1Side, MasterError> {
+        let state = self.ros1.refresh()?;
+        Ok(Ros1Side::of(state, self.ros1.master().topic_types()?, self.ros1.name()))
+    }
+
+    fn update_topics(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
+        let mut names: Vec<&String> = ros1.topics().chain(ros2.topics.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let is_gone = |name: &String| names.binary_search(&name).is_err();
+        self.to_ros2.retain(|name, _| !is_gone(name));
+        self.to_ros1.retain(|name, _| !is_gone(name));
+        for name in names {
+            if !self.options.topics.has(name) || is_hidden(name) {
+                continue;
+            }
+            if !is_allowed_name(name) {
+                self.say_forbidden(name);
+                continue;
+            }
+            self.update_to_ros2(name, ros1, ros2);
+            self.update_to_ros1(name, ros1, ros2);
+        }
+    }
+
+    fn say_forbidden(&self, name: &str) {
+        self.counters.warn_once(format!(
+            "{name} is not bridged: ROS 1 does not allow this name; each part begins with a letter and has \
+             letters, digits and `_`"
+        ));
+    }
+
+    fn update_to_ros2(&mut self, topic: &str, ros1: &Ros1Side, ros2: &Ros2Side) {
+        let there = ros2.topics.get(topic);
+        let used: Vec<&str> = there.map(|topic| topic.subscribed_types()).unwrap_or_default();
+        let is_wanted =
+            ros1.publishers.contains(topic) && (!used.is_empty() || self.options.all_of_ros1);
+        let named = ros1.types.get(topic);
+        let (true, Some(ros1_type)) = (is_wanted, named) else {
+            self.to_ros2.remove(topic);
+            return;
+        };
+        let ros2_type = match self.types.ros2_message(ros1_type, &used) {
+            Ok(ros2_type) => ros2_type,
+            Err(error) => {
+                self.to_ros2.remove(topic);
+                return self.say_not_bridged(topic, &error.into());
+            }
+        };
+        let is_same = |way: &OneToTwo| way.ros1_type == *ros1_type && way.ros2_type == ros2_type;
+        if self.to_ros2.get(topic).is_some_and(is_same) {
+            return;
+        }
+        self.to_ros2.remove(topic);
+        let made = OneToTwo::new(
+            (&self.ros1, &self.ros2),
+            topic,
+            (ros1_type.clone(), ros2_type),
+            &self.types,
+            self.options.queue_len,
+            &self.counters,
+        );
+        match made {
+            Ok(way) => drop(self.to_ros2.insert(topic.to_owned(), way)),
+            Err(error) => self.say_not_bridged(topic, &error),
+        }
+    }
+
+    fn update_to_ros1(&mut self, topic: &str, ros1: &Ros1Side, ros2: &Ros2Side) {
+        let published = ros2.topics.get(topic).and_then(|there| there.published(topic));
+        let is_wanted = ros1.subscribers.contains(topic) || self.options.all_of_ros2;
+        let (true, Some((types, offered))) = (is_wanted, published) else {
+            self.to_ros1.remove(topic);
+            return;
+        };
+        let named = ros1.types.get(topic).cloned();
+        // Who publishes in ROS 2 decides; ROS 1's type says which of several.
+        let found = match &named {
+            Some(ros1_type) => {
+                self.types.ros2_message(ros1_type, &types).map_err(BridgeError::from)
+            }
+            None => types[0]
+                .parse::<TypeName>()
+                .map_err(|_| TypeError::NoRos2 { ros1: types[0].to_owned() }.into()),
+        };
+        let ros2_type = match found {
+            Ok(ros2_type) => ros2_type,
+            Err(error) => {
+                self.to_ros1.remove(topic);
+                return self.say_not_bridged(topic, &error);
+            }
+        };
+        let is_same = |way: &TwoToOne| {
+            way.ros2_type == ros2_type
+                && way.offered == offered
+                && (way.ros1_type == named || way.ros1_type.is_none())
+        };
+        if self.to_ros1.get(topic).is_some_and(is_same) {
+            return;
+        }
+        self.to_ros1.remove(topic);
+        let made = TwoToOne::new(
+            (&self.ros1, &self.ros2),
+            topic,
+            (named, ros2_type),
+            offered,
+            &self.types,
+            self.options.queue_len,
+            &self.counters,
+        );
+        match made {
+            Ok(way) => drop(self.to_ros1.insert(topic.to_owned(), way)),
+            Err(error) => self.say_not_bridged(topic, &error),
+        }
+    }
+
+    fn update_services(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
+        let selected = |name: &str| self.options.services.has(name) && !is_hidden(name);
+        self.of_ros1.retain(|name, way| {
+            ros1.services.get(name).is_some_and(|server| *server == way.server)
+                && !ros2.services.contains_key(name)
+        });
+        self.of_ros2.retain(|name, way| {
+            ros2.services.get(name).is_some_and(|ty| *ty == way.ros2_type.to_string())
+        });
+        self.refused.retain(|name, (who, tried)| {
+            let there = [ros1.services.get(name), ros2.services.get(name)];
+            there.contains(&Some(who)) && tried.elapsed() < RETRY_SERVICES
+        });
+        for (name, server) in &ros1.services {
+            if !selected(name)
+                || self.of_ros1.contains_key(name)
+                || self.refused.contains_key(name)
+                || is_of_every_node(name)
+            {
+                continue;
+            }
+            if ros2.services.contains_key(name) {
+                self.counters.warn_once(format!(
+                    "the service {name} is not bridged: it has a server on both sides"
+                ));
+                continue;
+            }
+            let sides = (&self.ros1, &self.ros2);
+            match service::OfRos1::new(sides, name, server, &self.types, &self.counters) {
+                Ok(way) => drop(self.of_ros1.insert(name.clone(), way)),
+                Err(error) => {
+                    self.refused.insert(name.clone(), (server.clone(), Instant::now()));
+                    self.say_not_bridged(name, &error);
+                }
+            }
+        }
+        for (name, ty) in &ros2.services {
+            if !selected(name)
+                || self.of_ros2.contains_key(name)
+                || self.refused.contains_key(name)
+                || ros1.services.contains_key(name)
+                || is_of_ros2_itself(ty)
+            {
+                continue;
+            }
+            if !is_allowed_name(name) {
+                self.say_forbidden(name);
+                continue;
+            }
+            let Ok(ros2_type) = ty.parse::<TypeName>() else { continue };
+            let sides = (&self.ros1, &self.ros2);
+            match service::OfRos2::new(sides, name, ros2_type, &self.types, &self.counters) {
+                Ok(way) => drop(self.of_ros2.insert(name.clone(), way)),
+                Err(error) => {
+                    self.refused.insert(name.clone(), (ty.clone(), Instant::now()));
+                    self.say_not_bridged(name, &error);
+                }
+            }
+        }
+    }
+
+    fn say_not_bridged(&self, name: &str, error: &BridgeError) {
+        self.counters.warn_once(format!("{name} is not bridged: {error}"));
+    }
+}
+
+/// Names with a part that begins with `_` are for tools and the parts of actions.
+fn is_hidden(name: &str) -> bool {
+    name.contains("/_")
+}
+
+/// What each node of ROS 1 serves about its own log.
+fn is_of_every_node(service: &str) -> bool {
+    service.ends_with("/get_loggers") || service.ends_with("/set_logger_level")
+}
+
+/// What nodes of ROS 2 serve about themselves.
+fn is_of_ros2_itself(ty: &str) -> bool {
+    let package = ty.split('/').next().unwrap_or_default();
+    matches!(
+        package,
+        "rcl_interfaces"
+            | "type_description_interfaces"
+            | "lifecycle_msgs"
+            | "composition_interfaces"
+    )
+}

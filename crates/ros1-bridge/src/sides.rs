@@ -1,0 +1,112 @@
+//! Who is there on each side, without the bridge itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros::Node;
+use feros_rmw::{Durability, EndpointInfo, EndpointKind, Reliability};
+use feros_ros1::SystemState;
+
+use crate::topic::Offered;
+
+/// What the master knows of others.
+#[derive(Debug, Default)]
+pub(crate) struct Ros1Side {
+    pub(crate) publishers: BTreeSet<String>,
+    pub(crate) subscribers: BTreeSet<String>,
+    /// Services with the node that serves each.
+    pub(crate) services: BTreeMap<String, String>,
+    /// The types of topics, as far as somebody said one.
+    pub(crate) types: BTreeMap<String, String>,
+}
+
+impl Ros1Side {
+    pub(crate) fn of(state: SystemState, types: Vec<(String, String)>, own: &str) -> Self {
+        let others = |all: Vec<(String, Vec<String>)>| {
+            let has_other =
+                |(_, nodes): &(String, Vec<String>)| nodes.iter().any(|node| node != own);
+            all.into_iter().filter(has_other)
+        };
+        Self {
+            publishers: others(state.publishers).map(|(name, _)| name).collect(),
+            subscribers: others(state.subscribers).map(|(name, _)| name).collect(),
+            services: others(state.services)
+                .filter_map(|(name, nodes)| {
+                    Some((name, nodes.into_iter().find(|node| node != own)?))
+                })
+                .collect(),
+            types: types.into_iter().filter(|(_, ty)| ty != "*").collect(),
+        }
+    }
+
+    pub(crate) fn topics(&self) -> impl Iterator<Item = &String> {
+        self.publishers.iter().chain(&self.subscribers)
+    }
+}
+
+/// A topic of ROS 2.
+#[derive(Debug, Default)]
+pub(crate) struct Ros2Topic {
+    publishers: Vec<EndpointInfo>,
+    subscriptions: Vec<EndpointInfo>,
+}
+
+impl Ros2Topic {
+    pub(crate) fn subscribed_types(&self) -> Vec<&str> {
+        names(&self.subscriptions)
+    }
+
+    /// The types of the publishers and what all of them offer; `None` where there is none.
+    pub(crate) fn published(&self, topic: &str) -> Option<(Vec<&str>, Offered)> {
+        let all = &self.publishers;
+        let offered = Offered {
+            is_reliable: all.iter().all(|one| one.qos.reliability == Reliability::Reliable),
+            // Who joins ROS 1's log late does not expect what was logged before.
+            is_transient_local: topic != "/rosout"
+                && all.iter().all(|one| one.qos.durability == Durability::TransientLocal),
+        };
+        (!all.is_empty()).then(|| (names(all), offered))
+    }
+}
+
+fn names(endpoints: &[EndpointInfo]) -> Vec<&str> {
+    let mut names: Vec<&str> = endpoints.iter().map(|one| &*one.type_name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// What the graph of ROS 2 has of others.
+#[derive(Debug, Default)]
+pub(crate) struct Ros2Side {
+    pub(crate) topics: BTreeMap<String, Ros2Topic>,
+    /// Services that have a server, with its type.
+    pub(crate) services: BTreeMap<String, String>,
+}
+
+impl Ros2Side {
+    pub(crate) fn of(node: &Node) -> Self {
+        let graph = node.context().graph();
+        let own = node.context().session().gid().participant_prefix();
+        let mut side = Self::default();
+        for endpoint in &graph.endpoints {
+            if !endpoint.is_ros || endpoint.gid.participant_prefix() == own {
+                continue;
+            }
+            match endpoint.kind {
+                EndpointKind::Publisher => {
+                    let topic = side.topics.entry(endpoint.name.clone()).or_default();
+                    topic.publishers.push(endpoint.clone());
+                }
+                EndpointKind::Subscription => {
+                    let topic = side.topics.entry(endpoint.name.clone()).or_default();
+                    topic.subscriptions.push(endpoint.clone());
+                }
+                EndpointKind::Service => {
+                    side.services.insert(endpoint.name.clone(), endpoint.type_name.clone());
+                }
+                EndpointKind::Client => {}
+            }
+        }
+        side
+    }
+}

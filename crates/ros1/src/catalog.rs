@@ -1,0 +1,504 @@
+//! All definitions of ROS 1 that are known, and their checksums.
+//!
+//! They come from four places, in this order: what a node said in the header of a connection, the
+//! packages of `ROS_PACKAGE_PATH`, those that come with Feros, and what a type of ROS 2 would be in
+//! ROS 1. A checksum decides whether a definition is the one that a peer means.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use feros_interface::{BaseType, InterfaceSet, MAX_NESTING_DEPTH, Namespace, TypeName};
+use md5::{Digest as _, Md5};
+
+use crate::definition::{
+    DefinitionError, Ros1Message, SEPARATOR, field_type_text, of_ros2, parse_message,
+    parse_service, parse_type, split_full_text, type_text,
+};
+
+/// What comes with Feros: the standard packages.
+const SHIPPED: &[&str] = &[
+    include_str!("../definitions/actionlib.txt"),
+    include_str!("../definitions/actionlib_msgs.txt"),
+    include_str!("../definitions/bond.txt"),
+    include_str!("../definitions/diagnostic_msgs.txt"),
+    include_str!("../definitions/geometry_msgs.txt"),
+    include_str!("../definitions/move_base_msgs.txt"),
+    include_str!("../definitions/nav_msgs.txt"),
+    include_str!("../definitions/roscpp.txt"),
+    include_str!("../definitions/rosgraph_msgs.txt"),
+    include_str!("../definitions/sensor_msgs.txt"),
+    include_str!("../definitions/shape_msgs.txt"),
+    include_str!("../definitions/std_msgs.txt"),
+    include_str!("../definitions/std_srvs.txt"),
+    include_str!("../definitions/stereo_msgs.txt"),
+    include_str!("../definitions/tf.txt"),
+    include_str!("../definitions/tf2_msgs.txt"),
+    include_str!("../definitions/trajectory_msgs.txt"),
+    include_str!("../definitions/visualization_msgs.txt"),
+];
+
+/// A type of ROS 1 that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// Nobody defined it.
+    #[error(
+        "the ROS 1 type {name} is not known: its publisher tells it, or ROS_PACKAGE_PATH names the folder with its package"
+    )]
+    Unknown {
+        /// The type.
+        name: String,
+    },
+    /// Its definition is wrong.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// It contains itself, or nests too deep.
+    #[error(
+        "the ROS 1 type {name} contains itself, or nests messages more than {MAX_NESTING_DEPTH} deep"
+    )]
+    TooDeep {
+        /// The outermost type.
+        name: String,
+    },
+    /// The definition that is known is not the peer's.
+    #[error(
+        "{who} has another definition of {name} than is known here: md5sum {theirs} there, {ours} here. Here it is:\n{definition}"
+    )]
+    Differs {
+        /// Who has the other one.
+        who: String,
+        /// The type.
+        name: String,
+        /// The checksum of the peer's definition.
+        theirs: String,
+        /// The checksum of the one that is known.
+        ours: String,
+        /// The one that is known.
+        definition: String,
+    },
+}
+
+/// A message of ROS 1 with all that it refers to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ros1Type {
+    /// Its name, `package/msg/Name`, or that of the part of a service.
+    pub name: TypeName,
+    /// The message and all that it refers to, by name.
+    pub messages: BTreeMap<TypeName, Arc<Ros1Message>>,
+    /// The checksum, 32 hexadecimal digits.
+    pub md5sum: String,
+}
+
+/// A service of ROS 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ros1Service {
+    /// Its name, `package/srv/Name`.
+    pub name: TypeName,
+    /// What a client sends.
+    pub request: Ros1Type,
+    /// What a server answers.
+    pub response: Ros1Type,
+    /// The checksum over both.
+    pub md5sum: String,
+}
+
+impl Ros1Type {
+    /// The text with all that it refers to, as publishers of ROS 1 say it.
+    #[must_use]
+    pub fn full_text(&self) -> String {
+        let mut text =
+            self.messages.get(&self.name).map(|own| own.text.clone()).unwrap_or_default();
+        for (name, message) in self.messages.iter().filter(|(name, _)| **name != self.name) {
+            text.push_str(&format!("\n{SEPARATOR}\nMSG: {}\n{}", type_text(name), message.text));
+        }
+        text
+    }
+
+    /// The definition of a message of it.
+    #[must_use]
+    pub fn message(&self, name: &TypeName) -> Option<&Arc<Ros1Message>> {
+        self.messages.get(name)
+    }
+
+    /// Whether it begins with a `Header`, whose number the publisher counts.
+    #[must_use]
+    pub fn begins_with_header(&self) -> bool {
+        let first = self.messages.get(&self.name).and_then(|own| own.definition.fields.first());
+        first.is_some_and(|field| {
+            field.ty.shape == feros_interface::Shape::Single
+                && field.ty.base == BaseType::Nested(TypeName::message("std_msgs", "Header"))
+        })
+    }
+}
+
+/// Definitions by name.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    messages: BTreeMap<TypeName, String>,
+    services: BTreeMap<TypeName, String>,
+    folders: Vec<PathBuf>,
+}
+
+impl Catalog {
+    /// The standard packages alone.
+    #[must_use]
+    pub fn shipped() -> Self {
+        let mut catalog = Self::default();
+        SHIPPED.iter().for_each(|text| catalog.add_sections(text));
+        catalog
+    }
+
+    /// The standard packages, and those under the folders of a path such as `ROS_PACKAGE_PATH`.
+    #[must_use]
+    pub fn with_package_path(path: &std::ffi::OsStr) -> Self {
+        let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
+        Self { folders: folders.collect(), ..Self::shipped() }
+    }
+
+    fn add_sections(&mut self, text: &str) {
+        let mut section: Option<(bool, TypeName, String)> = None;
+        for line in text.lines().chain(["MSG: "]) {
+            let head = line.strip_prefix("MSG: ").map(|name| (true, name));
+            match head.or_else(|| line.strip_prefix("SRV: ").map(|name| (false, name))) {
+                Some((is_message, name)) => {
+                    if let Some((was_message, name, text)) = section.take() {
+                        let all = if was_message { &mut self.messages } else { &mut self.services };
+                        all.insert(name, text);
+                    }
+                    section = parse_type(name).ok().map(|name| (is_message, name, String::new()));
+                }
+                None => {
+                    if let Some((.., text)) = section.as_mut() {
+                        text.push_str(line);
+                        text.push('\n');
+                    }
+                }
+            }
+        }
+    }
+
+    /// The text of a message: of the folders, or one that comes with Feros.
+    fn text(&self, kind: Namespace, name: &TypeName) -> Option<String> {
+        let file = format!("{}.{kind}", name.name);
+        for folder in &self.folders {
+            for package in [folder.clone(), folder.join(&name.package)] {
+                if package.file_name() != Some(std::ffi::OsStr::new(&name.package)) {
+                    continue;
+                }
+                let path = package.join(kind.as_str()).join(&file);
+                let mut text = String::new();
+                let file = feros_files::open(&path).ok();
+                let most = feros_interface::MAX_DEFINITION_BYTES as u64 + 1;
+                if file.is_some_and(|file| file.take(most).read_to_string(&mut text).is_ok()) {
+                    return Some(text);
+                }
+            }
+        }
+        let all = if kind == Namespace::Srv { &self.services } else { &self.messages };
+        all.get(&TypeName::message(name.package.clone(), name.name.clone())).cloned()
+    }
+
+    /// A message by its name, `package/Name`.
+    ///
+    /// # Errors
+    /// When it or what it refers to is not known, or wrong.
+    pub fn message(&self, name: &TypeName) -> Result<Ros1Type, CatalogError> {
+        let text = self.text(Namespace::Msg, name).ok_or_else(|| unknown(name))?;
+        self.resolve(parse_message(name, &text)?, &BTreeMap::new())
+    }
+
+    /// A service by its name, `package/Name`.
+    ///
+    /// # Errors
+    /// As [`Catalog::message`].
+    pub fn service(&self, name: &TypeName) -> Result<Ros1Service, CatalogError> {
+        let text = self.text(Namespace::Srv, name).ok_or_else(|| unknown(name))?;
+        self.service_of_text(name, &text, &BTreeMap::new())
+    }
+
+    fn service_of_text(
+        &self,
+        name: &TypeName,
+        text: &str,
+        nested: &BTreeMap<TypeName, String>,
+    ) -> Result<Ros1Service, CatalogError> {
+        let (request, response) = parse_service(name, text)?;
+        let request = self.resolve(request, nested)?;
+        let response = self.resolve(response, nested)?;
+        let both = md5_text(&request)? + &md5_text(&response)?;
+        let name = TypeName::new(name.package.clone(), Namespace::Srv, name.name.clone());
+        Ok(Ros1Service { name, request, response, md5sum: md5(&both) })
+    }
+
+    /// A message by what a publisher said of it: name, `message_definition`, and the checksum,
+    /// which has to fit.
+    ///
+    /// # Errors
+    /// When the text is wrong or is not that of the checksum.
+    pub fn message_of_peer(
+        &self,
+        who: &str,
+        name: &TypeName,
+        full_text: &str,
+        md5sum: &str,
+    ) -> Result<Ros1Type, CatalogError> {
+        let (own, nested) = split_full_text(full_text);
+        let nested = nested
+            .into_iter()
+            .filter_map(|(name, text)| parse_type(&name).ok().map(|name| (name, text)));
+        let ty = self.resolve(parse_message(name, &own)?, &nested.collect())?;
+        ty.checked(who, md5sum)
+    }
+
+    /// What a message of ROS 2 would be in ROS 1: the same fields, `Header` with its number.
+    ///
+    /// # Errors
+    /// When ROS 1 has no such types.
+    pub fn message_of_ros2(
+        &self,
+        name: &TypeName,
+        set: &InterfaceSet,
+        ros2: &TypeName,
+    ) -> Result<Ros1Type, CatalogError> {
+        let message = set.message(ros2).ok_or_else(|| unknown(name))?;
+        let text = of_ros2(message).ok_or_else(|| unknown(name))?;
+        self.resolve(parse_message(name, &text)?, &self.nested_of_ros2(set, ros2))
+    }
+
+    /// What a service of ROS 2 would be in ROS 1.
+    ///
+    /// # Errors
+    /// When ROS 1 has no such types.
+    pub fn service_of_ros2(
+        &self,
+        name: &TypeName,
+        set: &InterfaceSet,
+        ros2: &TypeName,
+    ) -> Result<Ros1Service, CatalogError> {
+        let service = set.service(ros2).ok_or_else(|| unknown(name))?;
+        let part = |message| of_ros2(message).ok_or_else(|| unknown(name));
+        let text = format!("{}---\n{}", part(&service.request)?, part(&service.response)?);
+        let mut nested = self.nested_of_ros2(set, &service.request.name);
+        nested.extend(self.nested_of_ros2(set, &service.response.name));
+        self.service_of_text(name, &text, &nested)
+    }
+
+    /// What a message of ROS 2 refers to and ROS 1 does not know.
+    fn nested_of_ros2(&self, set: &InterfaceSet, name: &TypeName) -> BTreeMap<TypeName, String> {
+        let unknown = set.references(name).unwrap_or_default().into_iter().filter(|nested| {
+            nested.package != "builtin_interfaces" && self.text(Namespace::Msg, nested).is_none()
+        });
+        unknown
+            .filter_map(|nested| Some((nested.clone(), of_ros2(set.message(&nested)?)?)))
+            .collect()
+    }
+
+    /// Follows all references of a message; `nested` comes before what is known.
+    fn resolve(
+        &self,
+        message: Ros1Message,
+        nested: &BTreeMap<TypeName, String>,
+    ) -> Result<Ros1Type, CatalogError> {
+        let name = message.definition.name.clone();
+        let mut messages = BTreeMap::new();
+        let mut missing: Vec<TypeName> = references(&message).into_iter().collect();
+        messages.insert(name.clone(), Arc::new(message));
+        while let Some(wanted) = missing.pop() {
+            if messages.contains_key(&wanted) {
+                continue;
+            }
+            let text = nested.get(&wanted).cloned().or_else(|| self.text(Namespace::Msg, &wanted));
+            let message = parse_message(&wanted, &text.ok_or_else(|| unknown(&wanted))?)?;
+            missing.extend(references(&message));
+            messages.insert(wanted, Arc::new(message));
+        }
+        let mut ty = Ros1Type { name, messages, md5sum: String::new() };
+        ty.md5sum = md5(&md5_text(&ty)?);
+        Ok(ty)
+    }
+}
+
+impl Ros1Type {
+    /// This type, if it is the one with this checksum.
+    ///
+    /// # Errors
+    /// [`CatalogError::Differs`], which says both.
+    pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
+        if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
+            return Ok(self);
+        }
+        Err(CatalogError::Differs {
+            who: who.to_owned(),
+            name: type_text(&self.name),
+            theirs: md5sum.to_owned(),
+            ours: self.md5sum.clone(),
+            definition: self.full_text(),
+        })
+    }
+}
+
+impl Ros1Service {
+    /// This service, if it is the one with this checksum.
+    ///
+    /// # Errors
+    /// [`CatalogError::Differs`], which says both.
+    pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
+        if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
+            return Ok(self);
+        }
+        let definition = format!("{}---\n{}", self.request.full_text(), self.response.full_text());
+        Err(CatalogError::Differs {
+            who: who.to_owned(),
+            name: type_text(&self.name),
+            theirs: md5sum.to_owned(),
+            ours: self.md5sum.clone(),
+            definition,
+        })
+    }
+}
+
+fn unknown(name: &TypeName) -> CatalogError {
+    CatalogError::Unknown { name: type_text(name) }
+}
+
+/// The messages that a message refers to, without time and duration.
+fn references(message: &Ros1Message) -> BTreeSet<TypeName> {
+    let nested = message.definition.references().into_iter();
+    nested.filter(|name| name.package != "builtin_interfaces").cloned().collect()
+}
+
+fn md5(text: &str) -> String {
+    Md5::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The text whose checksum is that of the message (`genmsg/gentools.py`).
+fn md5_text(ty: &Ros1Type) -> Result<String, CatalogError> {
+    let mut known = BTreeMap::new();
+    md5_text_of(ty, &ty.name, &mut known, 0)
+}
+
+fn md5_text_of(
+    ty: &Ros1Type,
+    name: &TypeName,
+    known: &mut BTreeMap<TypeName, String>,
+    depth: usize,
+) -> Result<String, CatalogError> {
+    if depth > MAX_NESTING_DEPTH {
+        return Err(CatalogError::TooDeep { name: type_text(&ty.name) });
+    }
+    let message = ty.messages.get(name).ok_or_else(|| unknown(name))?;
+    let mut lines = message.constants.clone();
+    for field in &message.definition.fields {
+        let is_message = match &field.ty.base {
+            BaseType::Nested(nested) if nested.package != "builtin_interfaces" => Some(nested),
+            _ => None,
+        };
+        let word = match is_message {
+            Some(nested) => match known.get(nested) {
+                Some(sum) => sum.clone(),
+                None => {
+                    let sum = md5(&md5_text_of(ty, nested, known, depth + 1)?);
+                    known.insert(nested.clone(), sum.clone());
+                    sum
+                }
+            },
+            None => field_type_text(&field.ty).unwrap_or_default(),
+        };
+        lines.push(format!("{word} {}", field.name));
+    }
+    Ok(lines.join("\n").trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn known(name: &str) -> Ros1Type {
+        Catalog::shipped().message(&parse_type(name).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn checksums_are_those_of_ros1_itself() {
+        let catalog = Catalog::shipped();
+        let mut count = 0;
+        for line in include_str!("../tests/md5sums.tsv").lines() {
+            let [name, kind, sum] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let name = parse_type(name).unwrap();
+            let found = match kind {
+                "msg" => catalog.message(&name).unwrap().md5sum,
+                _ => catalog.service(&name).unwrap().md5sum,
+            };
+            assert_eq!(found, sum, "{line}");
+            count += 1;
+        }
+        assert!(count > 150, "{count}");
+    }
+
+    #[test]
+    fn what_a_publisher_says_is_read_and_its_checksum_checked() {
+        let pose = known("geometry_msgs/PoseStamped");
+        let name = pose.name.clone();
+        let empty = Catalog::default();
+        let read =
+            empty.message_of_peer("/talker", &name, &pose.full_text(), &pose.md5sum).unwrap();
+        assert_eq!(read.md5sum, pose.md5sum);
+        let error = empty.message_of_peer("/talker", &name, &pose.full_text(), "00ff").unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("/talker") && text.contains("00ff") && text.contains(&pose.md5sum));
+        assert!(text.contains("Pose pose"), "{text}");
+    }
+
+    #[test]
+    fn most_types_of_ros2_are_those_of_ros1_by_their_checksum() {
+        let (catalog, set) = (Catalog::shipped(), feros_interface::shipped());
+        for name in [
+            "std_msgs/String",
+            "sensor_msgs/Image",
+            "geometry_msgs/TwistStamped",
+            "std_msgs/Header",
+        ] {
+            let known = known(name);
+            let alone = Catalog { messages: BTreeMap::new(), ..catalog.clone() };
+            let header = "uint32 seq\ntime stamp\nstring frame_id\n".to_owned();
+            let alone = Catalog {
+                messages: BTreeMap::from([(TypeName::message("std_msgs", "Header"), header)]),
+                ..alone
+            };
+            if name == "std_msgs/Header" {
+                continue; // ROS 2's has no number.
+            }
+            let made = alone.message_of_ros2(&known.name, set, &known.name).unwrap();
+            assert_eq!(made.md5sum, known.md5sum, "{name}");
+        }
+        let set_bool = TypeName::new("std_srvs", Namespace::Srv, "SetBool");
+        let made =
+            catalog.service_of_ros2(&parse_type("std_srvs/SetBool").unwrap(), set, &set_bool);
+        assert_eq!(made.unwrap().md5sum, "09fb03525b03e7ea1fd3992bafd87e16");
+    }
+
+    #[test]
+    fn hostile_definitions_are_refused() {
+        let catalog = Catalog::default();
+        let name = parse_type("a/B").unwrap();
+        let circle = format!("a/C c\n{SEPARATOR}\nMSG: a/C\na/B b\n");
+        let refuse = |text: &str| catalog.message_of_peer("x", &name, text, "*").unwrap_err();
+        assert!(matches!(refuse(&circle), CatalogError::TooDeep { .. }));
+        assert!(matches!(refuse("a/C c"), CatalogError::Unknown { .. }));
+        assert!(matches!(refuse("int32[x] c"), CatalogError::Definition(_)));
+        assert!(matches!(refuse("int32"), CatalogError::Definition(_)));
+        assert!(matches!(refuse("bla = 7"), CatalogError::Definition(_)));
+        assert!(matches!(refuse(&"#".repeat(2 << 20)), CatalogError::Definition(_)));
+        assert!(parse_type("a/b/c").is_err());
+        assert!(parse_type("../x").is_err());
+    }
+
+    #[test]
+    fn the_number_of_a_header_is_found() {
+        assert!(known("sensor_msgs/Image").begins_with_header());
+        assert!(!known("std_msgs/String").begins_with_header());
+    }
+}

@@ -1,0 +1,287 @@
+//! Definitions of ROS 1 messages, read into the tree that definitions of ROS 2 are read into.
+//!
+//! `time` and `duration` are in that tree `builtin_interfaces/Time` and `Duration`: they have the
+//! same numbers in the same order. The rules are those of `genmsg/msg_loader.py`.
+
+use feros_interface::{
+    BaseType, Field, FieldType, Literal, MAX_DEFINITION_BYTES, MessageDefinition, Namespace, Shape,
+    TypeName,
+};
+
+/// The line between a definition and those that it refers to, in `message_definition`.
+pub(crate) const SEPARATOR: &str =
+    "================================================================================";
+
+/// Why a text is no definition of a ROS 1 message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionError {
+    /// A line is neither a field nor a constant.
+    #[error(
+        "line {number} of {name} is no field and no constant of ROS 1: `{line}` ({expected} is expected)"
+    )]
+    Line {
+        /// The message.
+        name: String,
+        /// The line, counted from 1.
+        number: usize,
+        /// Its text, at most 80 characters of it.
+        line: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The text is too long.
+    #[error(
+        "the definition of {name} has {len} bytes, more than the {MAX_DEFINITION_BYTES} that are read"
+    )]
+    TooLong {
+        /// The message.
+        name: String,
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// The name is none of a message.
+    #[error("`{name}` is no type of ROS 1: package/Name is expected")]
+    Name {
+        /// What it was.
+        name: String,
+    },
+    /// A service without the line between request and response.
+    #[error("the definition of the service {name} has no line `---` between request and response")]
+    NotAService {
+        /// The service.
+        name: String,
+    },
+}
+
+/// One message of ROS 1, without those that it refers to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ros1Message {
+    /// Its fields, under the name `package/msg/Name`; constants are in the text alone.
+    pub definition: MessageDefinition,
+    /// The constants as the checksum has them: `type NAME=value`.
+    pub constants: Vec<String>,
+    /// The text that it was read from.
+    pub text: String,
+}
+
+/// Splits `package/Name`.
+///
+/// # Errors
+/// When it is no such name.
+pub fn parse_type(name: &str) -> Result<TypeName, DefinitionError> {
+    let fault = || DefinitionError::Name { name: shortened(name) };
+    let (package, name) = name.split_once('/').ok_or_else(fault)?;
+    if !is_identifier(package) || !is_identifier(name) {
+        return Err(fault());
+    }
+    Ok(TypeName::message(package, name))
+}
+
+/// The name as ROS 1 writes it: `package/Name`.
+#[must_use]
+pub fn type_text(name: &TypeName) -> String {
+    format!("{}/{}", name.package, name.name)
+}
+
+/// Reads one message, without those that it refers to.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn parse_message(name: &TypeName, text: &str) -> Result<Ros1Message, DefinitionError> {
+    if text.len() > MAX_DEFINITION_BYTES {
+        return Err(DefinitionError::TooLong { name: type_text(name), len: text.len() });
+    }
+    let mut message = Ros1Message {
+        definition: MessageDefinition::new(name.clone(), Vec::new()),
+        constants: Vec::new(),
+        text: text.to_owned(),
+    };
+    for (index, line) in text.lines().enumerate() {
+        let clean = line.split('#').next().unwrap_or_default().trim();
+        if clean.is_empty() {
+            continue;
+        }
+        let fault = |expected| DefinitionError::Line {
+            name: type_text(name),
+            number: index + 1,
+            line: shortened(line),
+            expected,
+        };
+        if clean.contains('=') {
+            message.constants.push(constant(line.trim(), clean).ok_or_else(|| {
+                fault("a constant `type NAME=value` of a number, a bool or a string")
+            })?);
+        } else {
+            let field = field(&name.package, clean)
+                .ok_or_else(|| fault("a field `type name`, `type[] name` or `type[7] name`"))?;
+            message.definition.fields.push(field);
+        }
+    }
+    Ok(message)
+}
+
+/// Reads a service: request and response, under the names `package/srv/Name_Request` and
+/// `_Response`.
+///
+/// # Errors
+/// As [`parse_message`], or when there is no line `---`.
+pub fn parse_service(
+    name: &TypeName,
+    text: &str,
+) -> Result<(Ros1Message, Ros1Message), DefinitionError> {
+    let name = TypeName::new(name.package.clone(), Namespace::Srv, name.name.clone());
+    let lines: Vec<&str> = text.lines().collect();
+    let middle = lines.iter().position(|line| line.trim() == "---");
+    let middle = middle.ok_or_else(|| DefinitionError::NotAService { name: type_text(&name) })?;
+    let request = parse_message(&name.with_suffix("_Request"), &lines[..middle].join("\n"))?;
+    let response = parse_message(&name.with_suffix("_Response"), &lines[middle + 1..].join("\n"))?;
+    Ok((request, response))
+}
+
+/// Splits a `message_definition`: the text of the message itself, and name and text of each message
+/// that it refers to.
+pub(crate) fn split_full_text(text: &str) -> (String, Vec<(String, String)>) {
+    let mut sections: Vec<(String, Vec<&str>)> = vec![(String::new(), Vec::new())];
+    for line in text.lines() {
+        let line = line.trim_end();
+        if line.len() >= SEPARATOR.len() && line.bytes().all(|byte| byte == b'=') {
+            sections.push((String::new(), Vec::new()));
+            continue;
+        }
+        let is_nested = sections.len() > 1;
+        if let Some((name, lines)) = sections.last_mut() {
+            match line.strip_prefix("MSG:") {
+                Some(named) if is_nested && name.is_empty() => *name = named.trim().to_owned(),
+                _ => lines.push(line),
+            }
+        }
+    }
+    let mut sections = sections.into_iter().map(|(name, lines)| (name, lines.join("\n")));
+    let own = sections.next().unwrap_or_default().1;
+    (own, sections.collect())
+}
+
+fn constant(line: &str, clean: &str) -> Option<String> {
+    let (ty, rest) = clean.split_once(char::is_whitespace)?;
+    let is_text = ty == "string";
+    if !is_text && primitive(ty).is_none() {
+        return None;
+    }
+    // A text goes to the end of the line: what looks like a comment belongs to it.
+    let rest = if is_text { line.split_once(char::is_whitespace)?.1 } else { rest };
+    let (name, value) = rest.split_once('=')?;
+    is_identifier(name.trim()).then(|| format!("{ty} {}={}", name.trim(), value.trim()))
+}
+
+fn field(package: &str, clean: &str) -> Option<Field> {
+    let mut words = clean.split_whitespace();
+    let (ty, name) = (words.next()?, words.next()?);
+    if words.next().is_some() || !is_identifier(name) {
+        return None;
+    }
+    let (base, shape) = match ty.split_once('[') {
+        None => (ty, Shape::Single),
+        Some((base, "]")) => (base, Shape::Sequence),
+        Some((base, size)) => {
+            let size: u32 = size.strip_suffix(']')?.parse().ok()?;
+            (base, Shape::Array(size))
+        }
+    };
+    let base = match base {
+        "time" => BaseType::Nested(TypeName::message("builtin_interfaces", "Time")),
+        "duration" => BaseType::Nested(TypeName::message("builtin_interfaces", "Duration")),
+        "string" => BaseType::String { bound: None },
+        "Header" => BaseType::Nested(TypeName::message("std_msgs", "Header")),
+        _ => match primitive(base) {
+            Some(primitive) => primitive,
+            None => BaseType::Nested(match base.split_once('/') {
+                Some(_) => parse_type(base).ok()?,
+                None if is_identifier(base) => TypeName::message(package, base),
+                None => return None,
+            }),
+        },
+    };
+    Some(Field::new(name, FieldType { base, shape }))
+}
+
+fn primitive(name: &str) -> Option<BaseType> {
+    Some(match name {
+        "bool" => BaseType::Bool,
+        "byte" => BaseType::Byte,
+        "char" => BaseType::Char,
+        "int8" => BaseType::Int8,
+        "uint8" => BaseType::Uint8,
+        "int16" => BaseType::Int16,
+        "uint16" => BaseType::Uint16,
+        "int32" => BaseType::Int32,
+        "uint32" => BaseType::Uint32,
+        "int64" => BaseType::Int64,
+        "uint64" => BaseType::Uint64,
+        "float32" => BaseType::Float32,
+        "float64" => BaseType::Float64,
+        _ => return None,
+    })
+}
+
+/// How ROS 1 writes the type of a field; `None` for what ROS 1 has not.
+pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
+    let base = match &ty.base {
+        BaseType::Nested(name) if name.package == "builtin_interfaces" => match &*name.name {
+            "Time" => "time".to_owned(),
+            "Duration" => "duration".to_owned(),
+            _ => return None,
+        },
+        BaseType::Nested(name) => type_text(name),
+        BaseType::String { .. } => "string".to_owned(),
+        BaseType::WString { .. } => return None,
+        BaseType::Bool => "bool".to_owned(),
+        BaseType::Byte => "byte".to_owned(),
+        BaseType::Char => "char".to_owned(),
+        BaseType::Int8 => "int8".to_owned(),
+        BaseType::Uint8 => "uint8".to_owned(),
+        BaseType::Int16 => "int16".to_owned(),
+        BaseType::Uint16 => "uint16".to_owned(),
+        BaseType::Int32 => "int32".to_owned(),
+        BaseType::Uint32 => "uint32".to_owned(),
+        BaseType::Int64 => "int64".to_owned(),
+        BaseType::Uint64 => "uint64".to_owned(),
+        BaseType::Float32 => "float32".to_owned(),
+        BaseType::Float64 => "float64".to_owned(),
+    };
+    Some(match ty.shape {
+        Shape::Single => base,
+        Shape::Array(size) => format!("{base}[{size}]"),
+        Shape::Sequence | Shape::BoundedSequence(_) => format!("{base}[]"),
+    })
+}
+
+/// The definition in ROS 1 that a message of ROS 2 would have, word for word; `None` where ROS 1
+/// has no such type.
+pub(crate) fn of_ros2(definition: &MessageDefinition) -> Option<String> {
+    let mut text = String::new();
+    for constant in &definition.constants {
+        let ty = field_type_text(&FieldType::single(constant.ty.clone()))?;
+        let value = match &constant.value {
+            Literal::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+            Literal::Integer(value) => value.to_string(),
+            Literal::Float(value) => value.to_string(),
+            Literal::String(value) => value.clone(),
+            Literal::Array(_) => return None,
+        };
+        text.push_str(&format!("{ty} {}={value}\n", constant.name));
+    }
+    for field in &definition.fields {
+        text.push_str(&format!("{} {}\n", field_type_text(&field.ty)?, field.name));
+    }
+    Some(text)
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.len() <= 255
+        && text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}

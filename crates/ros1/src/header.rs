@@ -1,0 +1,126 @@
+//! The headers with which connections of TCPROS begin: fields `key=value`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+
+/// The longest header that is read; it may have the definitions of many messages.
+pub const MAX_HEADER_BYTES: usize = 1 << 20;
+
+/// The fields of a header.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionHeader(BTreeMap<String, String>);
+
+/// Bytes that are no header.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the header of the connection is wrong at byte {offset}: {problem}")]
+pub struct HeaderError {
+    /// Where.
+    pub offset: usize,
+    /// What is wrong.
+    pub problem: &'static str,
+}
+
+impl ConnectionHeader {
+    /// A header with these fields.
+    #[must_use]
+    pub fn new(fields: &[(&str, &str)]) -> Self {
+        Self(fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+    }
+
+    /// The value of a field; empty where it is not there.
+    #[must_use]
+    pub fn get(&self, key: &str) -> &str {
+        self.0.get(key).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Whether a field is there.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// Reads the fields behind the length of the whole.
+    ///
+    /// # Errors
+    /// When they are none. What is no UTF-8 in a value is replaced.
+    pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
+        let mut fields = BTreeMap::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let offset = bytes.len() - rest.len();
+            let fault = |problem| HeaderError { offset, problem };
+            let (len, behind) =
+                rest.split_first_chunk::<4>().ok_or_else(|| fault("a length is cut off"))?;
+            let len = u32::from_le_bytes(*len) as usize;
+            let (field, behind) =
+                behind.split_at_checked(len).ok_or_else(|| fault("a field is cut off"))?;
+            let equals = field.iter().position(|byte| *byte == b'=');
+            let equals = equals.ok_or_else(|| fault("a field has no `=`"))?;
+            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            fields.insert(text(&field[..equals]), text(&field[equals + 1..]));
+            rest = behind;
+        }
+        Ok(Self(fields))
+    }
+
+    /// The bytes, with the length of the whole before them.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = vec![0; 4];
+        for (key, value) in &self.0 {
+            let len = (key.len() + 1 + value.len()) as u32;
+            out.extend_from_slice(&len.to_le_bytes());
+            out.extend_from_slice(key.as_bytes());
+            out.push(b'=');
+            out.extend_from_slice(value.as_bytes());
+        }
+        let len = (out.len() - 4) as u32;
+        out[..4].copy_from_slice(&len.to_le_bytes());
+        out
+    }
+
+    pub(crate) fn receive(stream: &mut TcpStream) -> io::Result<Self> {
+        let mut len = [0; 4];
+        stream.read_exact(&mut len)?;
+        let len = u32::from_le_bytes(len) as usize;
+        if len > MAX_HEADER_BYTES {
+            let what = format!("a header of {len} bytes is announced, more than are read");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let mut bytes = Vec::new();
+        stream.take(len as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Self::parse(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    pub(crate) fn send(&self, stream: &mut TcpStream) -> io::Result<()> {
+        stream.write_all(&self.to_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn headers_come_back_as_they_were() {
+        let header = ConnectionHeader::new(&[("topic", "/a"), ("md5sum", "*"), ("text", "a=b\nc")]);
+        let bytes = header.to_bytes();
+        assert_eq!(ConnectionHeader::parse(&bytes[4..]).unwrap(), header);
+        assert_eq!(
+            (header.get("text"), header.get("none"), header.has("none")),
+            ("a=b\nc", "", false)
+        );
+    }
+
+    #[test]
+    fn hostile_headers_are_refused() {
+        for bytes in [&[1][..], &[9, 0, 0, 0, b'a'], &[1, 0, 0, 0, b'a'], &[0xff; 9]] {
+            assert!(ConnectionHeader::parse(bytes).is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The master, as its nodes call it (`rosmaster/master_api.py`).
+
+use crate::http::{self, Address};
+use crate::xmlrpc::{self, Value};
+
+/// Why the master did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum MasterError {
+    /// It cannot be reached.
+    #[error(
+        "no ROS 1 master at {address} ({source}): start one with `roscore` or `rosmaster --core`, or set ROS_MASTER_URI"
+    )]
+    Unreachable {
+        /// Where it should be.
+        address: Address,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// What answers is no master.
+    #[error("what answers at {address} is no ROS 1 master: {source}")]
+    NoMaster {
+        /// Where.
+        address: Address,
+        /// What is wrong.
+        source: xmlrpc::XmlRpcError,
+    },
+    /// It refused.
+    #[error("the ROS 1 master at {address} refused {method}: {reason}")]
+    Refused {
+        /// Where it is.
+        address: Address,
+        /// What was asked.
+        method: &'static str,
+        /// What it says.
+        reason: String,
+    },
+}
+
+/// Who publishes, subscribes and serves: names with the names of nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemState {
+    /// Topics with their publishers.
+    pub publishers: Vec<(String, Vec<String>)>,
+    /// Topics with their subscribers.
+    pub subscribers: Vec<(String, Vec<String>)>,
+    /// Services with their servers.
+    pub services: Vec<(String, Vec<String>)>,
+}
+
+/// Calls the master.
+#[derive(Clone, Debug)]
+pub struct Master {
+    address: Address,
+    caller: String,
+}
+
+impl Master {
+    /// The master at an address, for the node of this name.
+    #[must_use]
+    pub fn new(address: Address, caller: &str) -> Self {
+        Self { address, caller: caller.to_owned() }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Calls a method with the caller's name and these parameters; what it answers.
+    ///
+    /// # Errors
+    /// When it cannot be reached or refuses.
+    pub fn call(&self, method: &'static str, parameters: &[Value]) -> Result<Value, MasterError> {
+        let mut all = vec![Value::Text(self.caller.clone())];
+        all.extend_from_slice(parameters);
+        let address = self.address.clone();
+        let text = http::post(&address, &xmlrpc::call(method, &all))
+            .map_err(|source| MasterError::Unreachable { address: address.clone(), source })?;
+        let answer = xmlrpc::read_answer(&text)
+            .map_err(|source| MasterError::NoMaster { address: address.clone(), source })?;
+        match answer {
+            Value::List(parts) if parts.len() == 3 => {
+                let [code, reason, value]: [Value; 3] = parts.try_into().unwrap_or_else(|_| {
+                    [Value::Int(-1), Value::Text(String::new()), Value::Int(0)]
+                });
+                if code.as_int() == Some(1) {
+                    return Ok(value);
+                }
+                let reason = reason.as_text().unwrap_or_default().to_owned();
+                Err(MasterError::Refused { address, method, reason })
+            }
+            _ => Err(MasterError::NoMaster {
+                address,
+                source: xmlrpc::XmlRpcError::Form(format!(
+                    "{method} is not answered as by a master"
+                )),
+            }),
+        }
+    }
+
+    /// Who publishes, subscribes and serves.
+    ///
+    /// # Errors
+    /// As [`Master::call`].
+    pub fn system_state(&self) -> Result<SystemState, MasterError> {
+        let state = self.call("getSystemState", &[])?;
+        let part = |index: usize| -> Vec<(String, Vec<String>)> {
+            let all = state.as_list().get(index).map(Value::as_list).unwrap_or_default();
+            all.iter()
+                .filter_map(|entry| {
+                    let [name, nodes] = entry.as_list() else { return None };
+                    Some((name.as_text()?.to_owned(), texts(nodes)))
+                })
+                .collect()
+        };
+        Ok(SystemState { publishers: part(0), subscribers: part(1), services: part(2) })
+    }
+
+    /// The types of topics, as far as anybody said one.
+    ///
+    /// # Errors
+    /// As [`Master::call`].
+    pub fn topic_types(&self) -> Result<Vec<(String, String)>, MasterError> {
+        let types = self.call("getTopicTypes", &[])?;
+        let pair = |entry: &Value| match entry.as_list() {
+            [name, ty] => Some((name.as_text()?.to_owned(), ty.as_text()?.to_owned())),
+            _ => None,
+        };
+        Ok(types.as_list().iter().filter_map(pair).collect())
+    }
+
+    /// Where a service is.
+    ///
+    /// # Errors
+    /// As [`Master::call`]; the master refuses what it does not know.
+    pub fn lookup_service(&self, service: &str) -> Result<String, MasterError> {
+        let uri = self.call("lookupService", &[service.into()])?;
+        Ok(uri.as_text().unwrap_or_default().to_owned())
+    }
+
+    /// A parameter or a tree of them.
+    ///
+    /// # Errors
+    /// As [`Master::call`]; the master refuses what is not set.
+    pub fn parameter(&self, name: &str) -> Result<Value, MasterError> {
+        self.call("getParam", &[name.into()])
+    }
+}
+
+/// The texts of a list.
+pub(crate) fn texts(list: &Value) -> Vec<String> {
+    list.as_list().iter().filter_map(Value::as_text).map(str::to_owned).collect()
+}

@@ -1,0 +1,512 @@
+//! A node under a master: what it publishes, subscribes to and serves, its registrations, and the
+//! calls that the master and other nodes make (`ROS/Slave_API`).
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+
+use crate::header::ConnectionHeader;
+use crate::http::{self, Address};
+use crate::master::{Master, MasterError, SystemState, texts};
+use crate::publication::{Publication, PublicationOptions};
+use crate::service::{self, ServiceOptions};
+use crate::subscription::{Subscription, SubscriptionOptions};
+use crate::xmlrpc::{self, Value};
+
+/// Most connections of a kind at a time.
+const MOST_CONNECTIONS: usize = 1024;
+/// Where a master is if nothing says otherwise.
+pub const DEFAULT_MASTER: &str = "http://localhost:11311";
+
+/// Why a node cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The address of the master is none.
+    #[error("`{uri}` is no address of a ROS 1 master: ROS_MASTER_URI is like {DEFAULT_MASTER}")]
+    MasterUri {
+        /// What it was.
+        uri: String,
+    },
+    /// The name is none of ROS 1.
+    #[error(
+        "`{name}` is no name of ROS 1: it begins with a letter, `/` or `~` and has letters, digits, `_` and `/`"
+    )]
+    Name {
+        /// What it was.
+        name: String,
+    },
+    /// The node cannot listen.
+    #[error("no port to listen on at {host}: {source}")]
+    Listen {
+        /// The address.
+        host: IpAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is one of this name already.
+    #[error("{name} is already there in this node")]
+    Taken {
+        /// The topic or service.
+        name: String,
+    },
+    /// The master refuses or is not there.
+    #[error(transparent)]
+    Master(#[from] MasterError),
+}
+
+/// A node of ROS 1. Clones are the same node; when the last one goes, it leaves the master.
+#[derive(Clone)]
+pub struct Node(Arc<Owner>);
+
+/// What ends with the last clone; threads hold only what is within.
+struct Owner(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    master: Master,
+    /// Where calls of the master go.
+    api: Address,
+    /// Where connections of TCPROS go.
+    tcpros: Address,
+    publications: Mutex<BTreeMap<String, Arc<Publication>>>,
+    subscriptions: Mutex<BTreeMap<String, Arc<Subscription>>>,
+    services: Mutex<BTreeMap<String, Arc<ServiceOptions>>>,
+    is_closed: AtomicBool,
+    told_to_end: Mutex<Option<String>>,
+    connections: AtomicUsize,
+}
+
+/// Whether ROS 1 allows this name of a topic, service or node.
+#[must_use]
+pub fn is_allowed_name(name: &str) -> bool {
+    let parts = name.strip_prefix('/').unwrap_or(name);
+    parts.starts_with(|first: char| first.is_ascii_alphabetic())
+        && !parts.contains("//")
+        && !parts.ends_with('/')
+        && parts.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'/')
+}
+
+impl Node {
+    /// A node of this name, fully qualified, that registers with the master when it has something
+    /// to register. Nobody is called yet.
+    ///
+    /// # Errors
+    /// When the name or the address is none, or no port is free.
+    pub fn new(name: &str, master_uri: &str) -> Result<Self, NodeError> {
+        if !name.starts_with('/') || !is_allowed_name(name) {
+            return Err(NodeError::Name { name: name.to_owned() });
+        }
+        let master = Address::parse(master_uri)
+            .ok_or_else(|| NodeError::MasterUri { uri: master_uri.to_owned() })?;
+        let (host, bound) = own_host(&master);
+        let listen = || {
+            TcpListener::bind((bound, 0))
+                .map_err(|source| NodeError::Listen { host: bound, source })
+        };
+        let (api, tcpros) = (listen()?, listen()?);
+        let place = |listener: &TcpListener| {
+            let port = listener.local_addr().map(|address| address.port());
+            let port = port.map_err(|source| NodeError::Listen { host: bound, source })?;
+            Ok::<_, NodeError>(Address { host: host.clone(), port })
+        };
+        let inner = Arc::new(Inner {
+            name: name.to_owned(),
+            master: Master::new(master, name),
+            api: place(&api)?,
+            tcpros: place(&tcpros)?,
+            publications: Mutex::default(),
+            subscriptions: Mutex::default(),
+            services: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+            told_to_end: Mutex::default(),
+            connections: AtomicUsize::new(0),
+        });
+        inner.accept(api, "feros-ros1-api", |inner, stream| inner.serve_api(stream));
+        inner.accept(tcpros, "feros-ros1-tcp", |inner, stream| inner.serve_tcpros(stream));
+        Ok(Self(Arc::new(Owner(inner))))
+    }
+
+    fn inner(&self) -> &Arc<Inner> {
+        &self.0.0
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.inner().name
+    }
+
+    /// The master.
+    #[must_use]
+    pub fn master(&self) -> &Master {
+        &self.inner().master
+    }
+
+    /// Why the node was told to end, if it was: another node of this name has come.
+    #[must_use]
+    pub fn told_to_end(&self) -> Option<String> {
+        self.inner().told_to_end.lock().clone()
+    }
+
+    /// Publishes a topic.
+    ///
+    /// # Errors
+    /// When it does so already, the name is not allowed, or the master refuses.
+    pub fn advertise(&self, options: PublicationOptions) -> Result<Arc<Publication>, NodeError> {
+        check_name(&options.topic)?;
+        let publication = Arc::new(Publication::new(options));
+        insert(&self.inner().publications, publication.topic(), &publication)?;
+        if let Err(error) = self.inner().register_publication(&publication) {
+            self.inner().publications.lock().remove(publication.topic());
+            return Err(error.into());
+        }
+        Ok(publication)
+    }
+
+    /// Publishes it no longer.
+    pub fn unadvertise(&self, publication: &Publication) {
+        self.inner().publications.lock().remove(publication.topic());
+        publication.close();
+        self.inner().tell("unregisterPublisher", publication.topic());
+    }
+
+    /// Subscribes to a topic.
+    ///
+    /// # Errors
+    /// When it does so already, the name is not allowed, or the master refuses.
+    pub fn subscribe(&self, options: SubscriptionOptions) -> Result<Arc<Subscription>, NodeError> {
+        check_name(&options.topic)?;
+        let subscription = Arc::new(Subscription::new(options, self.name()));
+        insert(&self.inner().subscriptions, subscription.topic(), &subscription)?;
+        if let Err(error) = self.inner().register_subscription(&subscription) {
+            self.inner().subscriptions.lock().remove(subscription.topic());
+            return Err(error.into());
+        }
+        Ok(subscription)
+    }
+
+    /// Subscribes no longer.
+    pub fn unsubscribe(&self, subscription: &Subscription) {
+        self.inner().subscriptions.lock().remove(subscription.topic());
+        subscription.close();
+        self.inner().tell("unregisterSubscriber", subscription.topic());
+    }
+
+    /// Serves a service.
+    ///
+    /// # Errors
+    /// When it does so already, the name is not allowed, or the master refuses.
+    pub fn serve(&self, options: ServiceOptions) -> Result<(), NodeError> {
+        check_name(&options.service)?;
+        let service = Arc::new(options);
+        insert(&self.inner().services, &service.service, &service)?;
+        if let Err(error) = self.inner().register_service(&service.service) {
+            self.inner().services.lock().remove(&service.service);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// Serves it no longer.
+    pub fn stop_serving(&self, service: &str) {
+        self.inner().services.lock().remove(service);
+        let uri = self.inner().service_uri();
+        let _ = self.master().call("unregisterService", &[service.into(), uri.as_str().into()]);
+    }
+
+    /// Asks the master who is there, and registers again what it does not know: it was started
+    /// anew.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub fn refresh(&self) -> Result<SystemState, MasterError> {
+        let state = self.master().system_state()?;
+        self.inner().register_missing(&state)?;
+        Ok(state)
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let inner = &self.0;
+        inner.is_closed.store(true, Ordering::Release);
+        for publication in std::mem::take(&mut *inner.publications.lock()).values() {
+            publication.close();
+            inner.tell("unregisterPublisher", publication.topic());
+        }
+        for subscription in std::mem::take(&mut *inner.subscriptions.lock()).values() {
+            subscription.close();
+            inner.tell("unregisterSubscriber", subscription.topic());
+        }
+        for service in std::mem::take(&mut *inner.services.lock()).keys() {
+            let uri = inner.service_uri();
+            let parameters = [service.as_str().into(), uri.as_str().into()];
+            let _ = inner.master.call("unregisterService", &parameters);
+        }
+        // What listens is woken to see that it is over.
+        for address in [&inner.api, &inner.tcpros] {
+            let _ = address.connect(Duration::from_millis(200));
+        }
+    }
+}
+
+impl Inner {
+    fn accept(
+        self: &Arc<Self>,
+        listener: TcpListener,
+        name: &str,
+        serve: fn(&Arc<Inner>, TcpStream),
+    ) {
+        let inner = self.clone();
+        let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            for stream in listener.incoming() {
+                if inner.is_closed.load(Ordering::Acquire) {
+                    return;
+                }
+                let Ok(stream) = stream else {
+                    // No descriptor is free, perhaps: not at once again.
+                    std::thread::sleep(Duration::from_millis(50));
+                    continue;
+                };
+                if inner.connections.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
+                    tracing::warn!("a connection is refused: there are {MOST_CONNECTIONS} already");
+                    continue;
+                }
+                inner.connections.fetch_add(1, Ordering::Relaxed);
+                let served = inner.clone();
+                let started = std::thread::Builder::new().name("feros-ros1-peer".to_owned()).spawn(
+                    move || {
+                        serve(&served, stream);
+                        served.connections.fetch_sub(1, Ordering::Relaxed);
+                    },
+                );
+                if started.is_err() {
+                    inner.connections.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+        });
+        if let Err(error) = started {
+            tracing::error!("no thread to listen with: {error}");
+        }
+    }
+
+    fn api_uri(&self) -> Value {
+        Value::Text(self.api.to_string())
+    }
+
+    fn service_uri(&self) -> String {
+        format!("rosrpc://{}:{}", self.tcpros.host, self.tcpros.port)
+    }
+
+    fn register_publication(&self, publication: &Publication) -> Result<(), MasterError> {
+        let parameters = [
+            publication.topic().into(),
+            publication.options.type_name.as_str().into(),
+            self.api_uri(),
+        ];
+        self.master.call("registerPublisher", &parameters).map(drop)
+    }
+
+    fn register_subscription(&self, subscription: &Arc<Subscription>) -> Result<(), MasterError> {
+        let parameters = [
+            subscription.topic().into(),
+            subscription.options.type_name.as_str().into(),
+            self.api_uri(),
+        ];
+        let publishers = self.master.call("registerSubscriber", &parameters)?;
+        subscription.update(&texts(&publishers), &self.api);
+        Ok(())
+    }
+
+    fn register_service(&self, service: &str) -> Result<(), MasterError> {
+        let parameters = [service.into(), self.service_uri().as_str().into(), self.api_uri()];
+        self.master.call("registerService", &parameters).map(drop)
+    }
+
+    fn register_missing(&self, state: &SystemState) -> Result<(), MasterError> {
+        let knows = |all: &[(String, Vec<String>)], name: &str| {
+            all.iter().any(|(known, nodes)| known == name && nodes.contains(&self.name))
+        };
+        let publications: Vec<_> = self.publications.lock().values().cloned().collect();
+        for publication in publications {
+            if !knows(&state.publishers, publication.topic()) {
+                self.register_publication(&publication)?;
+            }
+        }
+        let subscriptions: Vec<_> = self.subscriptions.lock().values().cloned().collect();
+        for subscription in subscriptions {
+            if !knows(&state.subscribers, subscription.topic()) {
+                self.register_subscription(&subscription)?;
+            }
+        }
+        let services: Vec<String> = self.services.lock().keys().cloned().collect();
+        for service in services {
+            if !knows(&state.services, &service) {
+                self.register_service(&service)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the master need not hear: it may be gone.
+    fn tell(&self, method: &'static str, topic: &str) {
+        let _ = self.master.call(method, &[topic.into(), self.api_uri()]);
+    }
+
+    fn serve_api(self: &Arc<Self>, mut stream: TcpStream) {
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
+        let _ = stream.set_nodelay(true);
+        while let Ok(Some(text)) = http::read_request(&mut stream) {
+            let answer = match xmlrpc::read_call(&text) {
+                Ok((method, parameters)) => self.answer(&method, &parameters),
+                Err(error) => failed(&error.to_string()),
+            };
+            if http::respond(&mut stream, &xmlrpc::answer(&answer)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn answer(self: &Arc<Self>, method: &str, parameters: &[Value]) -> Value {
+        let text =
+            |index: usize| parameters.get(index).and_then(Value::as_text).unwrap_or_default();
+        match method {
+            "publisherUpdate" => {
+                let subscription = self.subscriptions.lock().get(text(1)).cloned();
+                if let (Some(subscription), Some(publishers)) = (subscription, parameters.get(2)) {
+                    subscription.update(&texts(publishers), &self.api);
+                }
+                done("", Value::Int(0))
+            }
+            "requestTopic" => {
+                if !self.publications.lock().contains_key(text(1)) {
+                    return failed(&format!("{} is not published here", text(1)));
+                }
+                let protocols = parameters.get(2).map(Value::as_list).unwrap_or_default();
+                let is_tcp = |protocol: &Value| {
+                    protocol.as_list().first().and_then(Value::as_text) == Some("TCPROS")
+                };
+                if !protocols.iter().any(is_tcp) {
+                    return failed("TCPROS alone is spoken here");
+                }
+                let Address { host, port } = &self.tcpros;
+                let place = ["TCPROS".into(), host.as_str().into(), Value::Int(i64::from(*port))];
+                done("ready", Value::List(place.to_vec()))
+            }
+            "paramUpdate" => done("", Value::Int(0)),
+            "getPid" => done("", Value::Int(i64::from(std::process::id()))),
+            "getMasterUri" => done("", Value::Text(self.master.address().to_string())),
+            "getBusInfo" => done("", Value::List(Vec::new())),
+            "getBusStats" => done("", Value::List(vec![Value::List(Vec::new()); 3])),
+            "getPublications" => {
+                let all = self.publications.lock();
+                let pair = |p: &Arc<Publication>| pair(p.topic(), &p.options.type_name);
+                done("", Value::List(all.values().map(pair).collect()))
+            }
+            "getSubscriptions" => {
+                let all = self.subscriptions.lock();
+                let pair = |s: &Arc<Subscription>| pair(s.topic(), &s.options.type_name);
+                done("", Value::List(all.values().map(pair).collect()))
+            }
+            "shutdown" => {
+                *self.told_to_end.lock() = Some(text(1).to_owned());
+                done("", Value::Int(0))
+            }
+            other => failed(&format!("{other} is no method of a node")),
+        }
+    }
+
+    fn serve_tcpros(self: &Arc<Self>, mut stream: TcpStream) {
+        let _ = stream.set_nodelay(true);
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
+        let Ok(header) = ConnectionHeader::receive(&mut stream) else { return };
+        if header.has("service") {
+            let service = self.services.lock().get(header.get("service")).cloned();
+            let Some(service) = service else {
+                return refuse(
+                    &mut stream,
+                    &format!("{} is not served here", header.get("service")),
+                );
+            };
+            let _ = stream.set_read_timeout(None);
+            if let Err(error) = service::serve(stream, &self.name, &service, &header) {
+                tracing::debug!("{}: {error}", service.service);
+            }
+            return;
+        }
+        let publication = self.publications.lock().get(header.get("topic")).cloned();
+        let Some(publication) = publication else {
+            return refuse(&mut stream, &format!("{} is not published here", header.get("topic")));
+        };
+        if let Err(reason) = publication.check(&header) {
+            tracing::warn!("{reason}");
+            return refuse(&mut stream, &reason);
+        }
+        if publication.header(&self.name).send(&mut stream).is_ok() {
+            publication.serve(stream);
+        }
+    }
+}
+
+fn pair(name: &str, ty: &str) -> Value {
+    Value::List(vec![name.into(), ty.into()])
+}
+
+fn done(what: &str, value: Value) -> Value {
+    Value::List(vec![Value::Int(1), what.into(), value])
+}
+
+fn failed(what: &str) -> Value {
+    Value::List(vec![Value::Int(-1), what.into(), Value::Int(0)])
+}
+
+fn refuse(stream: &mut TcpStream, reason: &str) {
+    let _ = ConnectionHeader::new(&[("error", reason)]).send(stream);
+}
+
+fn check_name(name: &str) -> Result<(), NodeError> {
+    if name.starts_with('/') && is_allowed_name(name) {
+        return Ok(());
+    }
+    Err(NodeError::Name { name: name.to_owned() })
+}
+
+fn insert<T>(
+    all: &Mutex<BTreeMap<String, Arc<T>>>,
+    name: &str,
+    new: &Arc<T>,
+) -> Result<(), NodeError> {
+    match all.lock().entry(name.to_owned()) {
+        std::collections::btree_map::Entry::Occupied(_) => {
+            Err(NodeError::Taken { name: name.to_owned() })
+        }
+        std::collections::btree_map::Entry::Vacant(place) => {
+            place.insert(new.clone());
+            Ok(())
+        }
+    }
+}
+
+/// The host that others are told, and the address to listen on: as roscpp, ROS_HOSTNAME, then
+/// ROS_IP, else the address of this machine on the way to the master.
+fn own_host(master: &Address) -> (String, IpAddr) {
+    let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());
+    if let Some(host) = named.filter(|host| !host.is_empty()) {
+        let is_loopback =
+            host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+        return (host, if is_loopback { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { any });
+    }
+    let way = || {
+        let socket = UdpSocket::bind((any, 0)).ok()?;
+        socket.connect((&*master.host, master.port)).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    match way() {
+        Some(address) if !address.is_loopback() => (address.to_string(), any),
+        _ => (Ipv4Addr::LOCALHOST.to_string(), IpAddr::V4(Ipv4Addr::LOCALHOST)),
+    }
+}

@@ -1,0 +1,480 @@
+//! The plan by which a message of ROS 1 becomes one of ROS 2, or the other way round: made once for
+//! a pair of types, followed for each message.
+//!
+//! Both are little endian; a body of ROS 1 is packed, CDR is aligned, and its texts end with a zero
+//! byte. So a plan is a list of steps in the order of the destination, and what lies side by side
+//! in both goes as one block.
+
+use std::sync::Arc;
+
+/// How the bytes of a field lie in one of the two forms, for what is skipped or filled with zeros.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// So many values of so many bytes each.
+    Run { width: usize, count: usize },
+    /// A text.
+    Text,
+    /// A count, and so many elements.
+    Sequence(Box<Form>),
+    /// So many elements.
+    Repeat(usize, Box<Form>),
+    /// Fields in a row.
+    Struct(Vec<Form>),
+}
+
+/// One step, from the source at its position to the destination at its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Step {
+    /// Goes to a field of the source.
+    Seek(usize),
+    /// The source has what the destination has not.
+    Skip(Form),
+    /// The destination has what the source has not.
+    Fill(Form),
+    /// Values of one width.
+    Run { width: usize, count: usize },
+    /// Truth values: anything but zero is true in ROS 1.
+    Bool { count: usize },
+    /// A text.
+    Text { most: Option<u32> },
+    /// The level of a log message.
+    Level,
+    /// A count, and so many values of one width per element.
+    RunSequence { width: usize, each: usize, most: Option<u32> },
+    /// A count, and so many truth values.
+    BoolSequence { most: Option<u32> },
+    /// A count, and so many elements.
+    Sequence { most: Option<u32>, element: Arc<Body> },
+    /// So many elements.
+    Repeat { count: usize, element: Arc<Body> },
+    /// A message within a message.
+    Struct(Arc<Body>),
+}
+
+/// The steps of a message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Body {
+    pub(crate) steps: Vec<Step>,
+    /// The fields of the source, where the destination has them in another order.
+    pub(crate) index: Vec<Form>,
+}
+
+impl Body {
+    /// Adds a step; values of one width that follow each other are one block.
+    pub(crate) fn push(&mut self, step: Step) {
+        if let (Some(Step::Run { width, count }), Step::Run { width: next, count: more }) =
+            (self.steps.last_mut(), &step)
+            && *width == *next
+        {
+            *count += more;
+            return;
+        }
+        match step {
+            Step::Struct(body) if body.index.is_empty() => {
+                body.steps.iter().cloned().for_each(|step| self.push(step));
+            }
+            step => self.steps.push(step),
+        }
+    }
+
+    /// The width and number of values that are all of this message.
+    pub(crate) fn as_run(&self) -> Option<(usize, usize)> {
+        match (&*self.steps, &*self.index) {
+            ([Step::Run { width, count }], []) => Some((*width, *count)),
+            _ => None,
+        }
+    }
+}
+
+/// Which way a plan goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From ROS 1 to ROS 2.
+    OneToTwo,
+    /// From ROS 2 to ROS 1.
+    TwoToOne,
+}
+
+/// Converts messages of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub(crate) body: Arc<Body>,
+    pub(crate) direction: Direction,
+}
+
+/// A message that cannot be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConvertError {
+    /// It ends within a field.
+    #[error("the message ends at byte {offset}, where {needed} more are needed")]
+    Truncated {
+        /// Where.
+        offset: usize,
+        /// How many bytes are missing or more.
+        needed: usize,
+    },
+    /// A message of ROS 1 has bytes behind its last field.
+    #[error("{left} bytes are left behind the last field: the sender's type differs")]
+    Trailing {
+        /// How many.
+        left: usize,
+    },
+    /// It is no CDR of little endian.
+    #[error("the message does not begin as CDR of little endian does")]
+    Header,
+    /// A text or sequence is longer than ROS 2's type allows.
+    #[error("length {len} at byte {offset}, where ROS 2's type allows at most {most}")]
+    Bound {
+        /// Where.
+        offset: usize,
+        /// The length.
+        len: usize,
+        /// The greatest one.
+        most: u32,
+    },
+    /// A text has a zero byte within, or none at its end in CDR.
+    #[error("the text at byte {offset} has a zero byte within, or none at its end")]
+    Text {
+        /// Where.
+        offset: usize,
+    },
+    /// What it would become is out of proportion to what it is.
+    #[error("the message of {len} bytes would become one of more than {most}")]
+    TooLarge {
+        /// The length of the message.
+        len: usize,
+        /// What is allowed.
+        most: usize,
+    },
+    /// A count of elements that take no bytes.
+    #[error("{count} elements without any content, at byte {offset}")]
+    Count {
+        /// Where.
+        offset: usize,
+        /// How many.
+        count: usize,
+    },
+}
+
+/// The header of CDR of little endian.
+const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
+/// A message without much content may become so large by what the other type has besides.
+const MOST_FILLED_BYTES: usize = 16 << 20;
+/// No message grows more than so many times, besides that: an empty message takes a byte in CDR,
+/// and a text seven.
+const MOST_GROWTH: usize = 64;
+/// Most elements that take no bytes at all.
+const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
+
+impl Plan {
+    /// Converts a message: the body of ROS 1 without its length, or CDR with its header. What it
+    /// becomes is added to `out`.
+    ///
+    /// # Errors
+    /// When the bytes are no message of the type; `out` then has part of it.
+    pub fn convert(&self, message: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        let to_ros2 = self.direction == Direction::OneToTwo;
+        let mut bytes = message;
+        if to_ros2 {
+            out.extend_from_slice(&CDR_HEADER);
+        } else {
+            let Some((header, body)) = message.split_at_checked(CDR_HEADER.len()) else {
+                return Err(ConvertError::Truncated { offset: 0, needed: CDR_HEADER.len() });
+            };
+            if header[..2] != CDR_HEADER[..2] {
+                return Err(ConvertError::Header);
+            }
+            bytes = body;
+        }
+        let most = MOST_FILLED_BYTES.saturating_add(bytes.len().saturating_mul(MOST_GROWTH));
+        let base = out.len();
+        let mut way = Way { bytes, position: 0, out, base, to_ros2, most };
+        way.body(&self.body)?;
+        let left = way.bytes.len() - way.position;
+        if to_ros2 && left > 0 {
+            return Err(ConvertError::Trailing { left });
+        }
+        Ok(())
+    }
+
+    /// Which way it goes.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+}
+
+/// A message under way.
+struct Way<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    out: &'a mut Vec<u8>,
+    /// Where the body begins in `out`.
+    base: usize,
+    to_ros2: bool,
+    /// Most bytes of the destination.
+    most: usize,
+}
+
+impl<'a> Way<'a> {
+    fn body(&mut self, body: &Body) -> Result<(), ConvertError> {
+        if body.index.is_empty() {
+            return body.steps.iter().try_for_each(|step| self.step(step, &[]));
+        }
+        let mut places = Vec::with_capacity(body.index.len() + 1);
+        for form in &body.index {
+            places.push(self.position);
+            self.skip(form)?;
+        }
+        places.push(self.position);
+        body.steps.iter().try_for_each(|step| self.step(step, &places))?;
+        self.position = places.last().copied().unwrap_or(self.position);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, places: &[usize]) -> Result<(), ConvertError> {
+        match step {
+            Step::Seek(field) => {
+                self.position = places.get(*field).copied().unwrap_or(self.position)
+            }
+            Step::Skip(form) => self.skip(form)?,
+            Step::Fill(form) => self.fill(form)?,
+            Step::Run { width, count } => self.run(*width, *count)?,
+            Step::Bool { count } => self.bools(*count)?,
+            Step::Text { most } => self.text(*most)?,
+            Step::Level => self.level()?,
+            Step::RunSequence { width, each, most } => {
+                let count = self.count(*most, width * each)?;
+                self.run(*width, count.saturating_mul(*each))?;
+            }
+            Step::BoolSequence { most } => {
+                let count = self.count(*most, 1)?;
+                self.bools(count)?;
+            }
+            Step::Sequence { most, element } => {
+                let count = self.count(*most, 0)?;
+                for _ in 0..count {
+                    let before = self.position;
+                    self.body(element)?;
+                    if self.position == before && count > MOST_EMPTY_ELEMENTS {
+                        return Err(ConvertError::Count { offset: before, count });
+                    }
+                }
+            }
+            Step::Repeat { count, element } => {
+                if !element.steps.is_empty() {
+                    (0..*count).try_for_each(|_| self.body(element))?;
+                }
+            }
+            Step::Struct(body) => self.body(body)?,
+        }
+        Ok(())
+    }
+
+    /// The next bytes of the source.
+    fn take(&mut self, align: usize, len: usize) -> Result<&'a [u8], ConvertError> {
+        let start =
+            if self.to_ros2 { self.position } else { self.position.next_multiple_of(align) };
+        let fault = ConvertError::Truncated { offset: self.position, needed: len };
+        let end = start.checked_add(len).ok_or(fault)?;
+        let taken = self.bytes.get(start..end).ok_or(fault)?;
+        self.position = end;
+        Ok(taken)
+    }
+
+    /// Room at the end of the destination, filled with zeros up to the alignment.
+    fn align(&mut self, align: usize, len: usize) -> Result<(), ConvertError> {
+        let mut at = self.out.len() - self.base;
+        if self.to_ros2 {
+            at = at.next_multiple_of(align);
+        }
+        if len > self.most || at > self.most - len {
+            return Err(ConvertError::TooLarge { len: self.bytes.len(), most: self.most });
+        }
+        self.out.resize(self.base + at, 0);
+        Ok(())
+    }
+
+    fn run(&mut self, width: usize, count: usize) -> Result<(), ConvertError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let bytes = self.take(width, width.saturating_mul(count))?;
+        self.align(width, bytes.len())?;
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn bools(&mut self, count: usize) -> Result<(), ConvertError> {
+        let bytes = self.take(1, count)?;
+        self.align(1, count)?;
+        self.out.extend(bytes.iter().map(|byte| u8::from(*byte != 0)));
+        Ok(())
+    }
+
+    fn level(&mut self) -> Result<(), ConvertError> {
+        let level = self.take(1, 1)?[0];
+        self.align(1, 1)?;
+        self.out.push(if self.to_ros2 { level_of_ros1(level) } else { level_of_ros2(level) });
+        Ok(())
+    }
+
+    /// A count of the source, which is at most what its bytes allow.
+    fn read_count(&mut self, least_bytes: usize) -> Result<usize, ConvertError> {
+        let bytes = self.take(4, 4)?;
+        let count = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
+        let needed = count.saturating_mul(least_bytes);
+        if needed > self.bytes.len() - self.position {
+            return Err(ConvertError::Truncated { offset: self.position, needed });
+        }
+        Ok(count)
+    }
+
+    fn write_count(&mut self, count: usize) -> Result<(), ConvertError> {
+        self.align(4, 4)?;
+        let count = u32::try_from(count).map_err(|_| ConvertError::TooLarge {
+            len: self.bytes.len(),
+            most: u32::MAX as usize,
+        })?;
+        self.out.extend_from_slice(&count.to_le_bytes());
+        Ok(())
+    }
+
+    /// A count that both have.
+    fn count(&mut self, most: Option<u32>, least_bytes: usize) -> Result<usize, ConvertError> {
+        let offset = self.position;
+        let count = self.read_count(least_bytes)?;
+        check(offset, count, most)?;
+        self.write_count(count)?;
+        Ok(count)
+    }
+
+    fn read_text(&mut self) -> Result<&'a [u8], ConvertError> {
+        let offset = self.position;
+        let len = self.read_count(1)?;
+        let bytes = self.take(1, len)?;
+        // The zero byte at the end is CDR's; some senders leave it away in an empty text.
+        let text = match (self.to_ros2, bytes) {
+            (true, text) | (false, text @ []) => text,
+            (false, [text @ .., 0]) => text,
+            (false, _) => return Err(ConvertError::Text { offset }),
+        };
+        if text.contains(&0) { Err(ConvertError::Text { offset }) } else { Ok(text) }
+    }
+
+    fn text(&mut self, most: Option<u32>) -> Result<(), ConvertError> {
+        let offset = self.position;
+        let text = self.read_text()?;
+        check(offset, text.len(), most)?;
+        self.write_count(text.len() + usize::from(self.to_ros2))?;
+        self.align(1, text.len() + 1)?;
+        self.out.extend_from_slice(text);
+        if self.to_ros2 {
+            self.out.push(0);
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, form: &Form) -> Result<(), ConvertError> {
+        match form {
+            Form::Run { count: 0, .. } => {}
+            Form::Run { width, count } => {
+                self.take(*width, width.saturating_mul(*count))?;
+            }
+            Form::Text => {
+                let len = self.read_count(1)?;
+                self.take(1, len)?;
+            }
+            Form::Sequence(element) => match &**element {
+                Form::Run { width, count } => {
+                    let number = self.read_count(width * count)?;
+                    if number > 0 {
+                        self.take(*width, width.saturating_mul(*count).saturating_mul(number))?;
+                    }
+                }
+                element => {
+                    let count = self.read_count(0)?;
+                    for _ in 0..count {
+                        let before = self.position;
+                        self.skip(element)?;
+                        if self.position == before && count > MOST_EMPTY_ELEMENTS {
+                            return Err(ConvertError::Count { offset: before, count });
+                        }
+                    }
+                }
+            },
+            Form::Repeat(count, element) => {
+                for _ in 0..*count {
+                    let before = self.position;
+                    self.skip(element)?;
+                    if self.position == before {
+                        break;
+                    }
+                }
+            }
+            Form::Struct(fields) => fields.iter().try_for_each(|field| self.skip(field))?,
+        }
+        Ok(())
+    }
+
+    /// Zeros, empty texts and empty sequences.
+    fn fill(&mut self, form: &Form) -> Result<(), ConvertError> {
+        match form {
+            Form::Run { count: 0, .. } => {}
+            Form::Run { width, count } => {
+                let len = width.saturating_mul(*count);
+                self.align(*width, len)?;
+                self.out.resize(self.out.len() + len, 0);
+            }
+            Form::Text => {
+                self.write_count(usize::from(self.to_ros2))?;
+                if self.to_ros2 {
+                    self.align(1, 1)?;
+                    self.out.push(0);
+                }
+            }
+            Form::Sequence(_) => self.write_count(0)?,
+            Form::Repeat(count, element) => {
+                for _ in 0..*count {
+                    let before = self.out.len();
+                    self.fill(element)?;
+                    if self.out.len() == before {
+                        break;
+                    }
+                }
+            }
+            Form::Struct(fields) => fields.iter().try_for_each(|field| self.fill(field))?,
+        }
+        Ok(())
+    }
+}
+
+fn check(offset: usize, len: usize, most: Option<u32>) -> Result<(), ConvertError> {
+    match most {
+        Some(most) if len > most as usize => Err(ConvertError::Bound { offset, len, most }),
+        _ => Ok(()),
+    }
+}
+
+/// 1, 2, 4, 8, 16 of `rosgraph_msgs/Log` are 10, 20, 30, 40, 50 of `rcl_interfaces/Log`.
+fn level_of_ros1(level: u8) -> u8 {
+    match level {
+        0 => 0,
+        1 => 10,
+        2 | 3 => 20,
+        4..8 => 30,
+        8..16 => 40,
+        _ => 50,
+    }
+}
+
+fn level_of_ros2(level: u8) -> u8 {
+    match level {
+        0 => 0,
+        1..20 => 1,
+        20..30 => 2,
+        30..40 => 4,
+        40..50 => 8,
+        _ => 16,
+    }
+}

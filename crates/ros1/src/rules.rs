@@ -1,0 +1,330 @@
+//! Mapping rules as `ros1_bridge` has them (`ros1_bridge/doc/index.rst`): which package, message,
+//! service or field of ROS 1 is which of ROS 2, where names do not tell.
+
+use std::path::{Path, PathBuf};
+
+use feros_interface::TypeName;
+use saphyr_parser::{Event, Parser, StrInput};
+
+/// Rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the old
+/// tf.
+const STANDARD: &str = "
+- {ros1_package_name: rosgraph_msgs, ros1_message_name: Log, ros2_package_name: rcl_interfaces, ros2_message_name: Log,
+   fields_1_to_2: {header.stamp: stamp, level: level, name: name, msg: msg, file: file, function: function, line: line}}
+- {ros1_package_name: std_msgs, ros1_message_name: Time, ros2_package_name: builtin_interfaces, ros2_message_name: Time,
+   fields_1_to_2: {data.sec: sec, data.nanosec: nanosec}}
+- {ros1_package_name: std_msgs, ros1_message_name: Duration, ros2_package_name: builtin_interfaces,
+   ros2_message_name: Duration, fields_1_to_2: {data.sec: sec, data.nanosec: nanosec}}
+- {ros1_package_name: tf, ros1_message_name: tfMessage, ros2_package_name: tf2_msgs, ros2_message_name: TFMessage}
+";
+
+/// The longest file of rules that is read.
+const MAX_RULES_BYTES: u64 = 1 << 20;
+
+/// Why rules cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RulesError {
+    /// The file cannot be read.
+    #[error("the mapping rules {} cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text is no list of rules.
+    #[error("the mapping rules are not as ros1_bridge has them: {problem}")]
+    Form {
+        /// What is wrong, with its place.
+        problem: String,
+    },
+}
+
+/// Fields of ROS 1 with those of ROS 2: names, or paths with points.
+pub type FieldPairs = Vec<(String, String)>;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rule {
+    ros1_package: String,
+    ros2_package: String,
+    message: Option<(String, String)>,
+    service: Option<(String, String)>,
+    fields: Option<FieldPairs>,
+    request_fields: Option<FieldPairs>,
+    response_fields: Option<FieldPairs>,
+}
+
+/// All rules, the user's before the standard ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules(Vec<Rule>);
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self::parse(STANDARD).expect("the standard rules are rules")
+    }
+}
+
+impl Rules {
+    /// The standard rules and those of a file, which come first.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has no rules.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), RulesError> {
+        use std::io::Read as _;
+        let fault = |source| RulesError::Read { path: path.to_owned(), source };
+        let mut text = String::new();
+        let file = feros_files::open(path).map_err(|error| fault(std::io::Error::other(error)))?;
+        file.take(MAX_RULES_BYTES).read_to_string(&mut text).map_err(fault)?;
+        let own = Self::parse(&text)?;
+        self.0.splice(0..0, own.0);
+        Ok(())
+    }
+
+    /// The rules of a text alone.
+    ///
+    /// # Errors
+    /// When it has no rules.
+    pub fn parse(text: &str) -> Result<Self, RulesError> {
+        let mut reader = Reader(Parser::new_from_str(text));
+        reader.rules().map(Self).map_err(|problem| RulesError::Form { problem })
+    }
+
+    /// The types of ROS 2 that may be the one of ROS 1, the best first. The namespace of both is
+    /// the same.
+    #[must_use]
+    pub fn of_ros1(&self, ros1: &TypeName) -> Vec<TypeName> {
+        let mut found = Vec::new();
+        for rule in &self.0 {
+            let named = rule.named(ros1);
+            if rule.ros1_package != ros1.package || rule.is_of_other_kind(ros1) {
+                continue;
+            }
+            match named {
+                Some((one, two)) if *one == ros1.name => {
+                    found.push(TypeName::new(&rule.ros2_package, ros1.namespace, two));
+                }
+                None => found.push(TypeName::new(&rule.ros2_package, ros1.namespace, &ros1.name)),
+                Some(_) => {}
+            }
+        }
+        found.push(ros1.clone());
+        if let Some(base) = ros1.package.strip_suffix("_msgs") {
+            found.push(TypeName::new(format!("{base}_interfaces"), ros1.namespace, &ros1.name));
+        }
+        found
+    }
+
+    /// The types of ROS 1 that may be the one of ROS 2, the best first.
+    #[must_use]
+    pub fn of_ros2(&self, ros2: &TypeName) -> Vec<TypeName> {
+        let mut found = Vec::new();
+        for rule in &self.0 {
+            let named = rule.named(ros2);
+            if rule.ros2_package != ros2.package || rule.is_of_other_kind(ros2) {
+                continue;
+            }
+            match named {
+                Some((one, two)) if *two == ros2.name => {
+                    found.push(TypeName::new(&rule.ros1_package, ros2.namespace, one));
+                }
+                None => found.push(TypeName::new(&rule.ros1_package, ros2.namespace, &ros2.name)),
+                Some(_) => {}
+            }
+        }
+        found.push(ros2.clone());
+        if let Some(base) = ros2.package.strip_suffix("_interfaces") {
+            found.push(TypeName::new(format!("{base}_msgs"), ros2.namespace, &ros2.name));
+        }
+        found
+    }
+
+    /// Which field is which, where a rule says so: then no other field has a counterpart.
+    #[must_use]
+    pub fn fields(&self, ros1: &TypeName, ros2: &TypeName) -> Option<&FieldPairs> {
+        self.0.iter().find_map(|rule| {
+            if rule.ros1_package != ros1.package || rule.ros2_package != ros2.package {
+                return None;
+            }
+            let is = |names: &Option<(String, String)>, suffix: &str| {
+                names.as_ref().is_some_and(|(one, two)| {
+                    ros1.name.strip_suffix(suffix) == Some(one)
+                        && ros2.name.strip_suffix(suffix) == Some(two)
+                })
+            };
+            if is(&rule.message, "") {
+                rule.fields.as_ref()
+            } else if is(&rule.service, "_Request") {
+                rule.request_fields.as_ref()
+            } else if is(&rule.service, "_Response") {
+                rule.response_fields.as_ref()
+            } else {
+                None
+            }
+        })
+    }
+}
+
+impl Rule {
+    /// The names that it maps, of the kind of this type.
+    fn named(&self, ty: &TypeName) -> Option<&(String, String)> {
+        let is_service = ty.namespace == feros_interface::Namespace::Srv;
+        if is_service { self.service.as_ref() } else { self.message.as_ref() }
+    }
+
+    fn is_of_other_kind(&self, ty: &TypeName) -> bool {
+        self.named(ty).is_none() && (self.message.is_some() || self.service.is_some())
+    }
+}
+
+/// Reads the list of mappings; a mapping has texts, and mappings of texts.
+struct Reader<'a>(Parser<'a, StrInput<'a>>);
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Event<'a>, String> {
+        match self.0.next_event() {
+            None => Ok(Event::StreamEnd),
+            Some(Ok((event, _))) => Ok(event),
+            Some(Err(error)) => Err(format!("line {}: {}", error.marker().line(), error.info())),
+        }
+    }
+
+    fn rules(&mut self) -> Result<Vec<Rule>, String> {
+        loop {
+            match self.next()? {
+                Event::StreamStart | Event::DocumentStart(_) => {}
+                Event::SequenceStart(..) => break,
+                Event::StreamEnd => return Ok(Vec::new()),
+                _ => return Err("a list of rules is expected".to_owned()),
+            }
+        }
+        let mut rules = Vec::new();
+        loop {
+            match self.next()? {
+                Event::MappingStart(..) => rules.push(self.rule()?),
+                Event::SequenceEnd => return Ok(rules),
+                _ => return Err(format!("rule {} is no mapping", rules.len() + 1)),
+            }
+        }
+    }
+
+    fn rule(&mut self) -> Result<Rule, String> {
+        let mut rule = Rule::default();
+        let (mut message, mut service) = ([None, None], [None, None]);
+        while let Some(key) = self.key()? {
+            match &*key {
+                "ros1_package_name" => rule.ros1_package = self.text(&key)?,
+                "ros2_package_name" => rule.ros2_package = self.text(&key)?,
+                "ros1_message_name" => message[0] = Some(self.text(&key)?),
+                "ros2_message_name" => message[1] = Some(self.text(&key)?),
+                "ros1_service_name" => service[0] = Some(self.text(&key)?),
+                "ros2_service_name" => service[1] = Some(self.text(&key)?),
+                "fields_1_to_2" => rule.fields = Some(self.pairs(&key)?),
+                "request_fields_1_to_2" => rule.request_fields = Some(self.pairs(&key)?),
+                "response_fields_1_to_2" => rule.response_fields = Some(self.pairs(&key)?),
+                _ => return Err(format!("unknown key `{key}`")),
+            }
+        }
+        if rule.ros1_package.is_empty() || rule.ros2_package.is_empty() {
+            return Err("a rule needs ros1_package_name and ros2_package_name".to_owned());
+        }
+        rule.message = pair(message, "message")?;
+        rule.service = pair(service, "service")?;
+        if rule.fields.is_some() && rule.message.is_none() {
+            return Err("fields_1_to_2 needs ros1_message_name and ros2_message_name".to_owned());
+        }
+        Ok(rule)
+    }
+
+    fn key(&mut self) -> Result<Option<String>, String> {
+        match self.next()? {
+            Event::Scalar(text, ..) => Ok(Some(text.into_owned())),
+            Event::MappingEnd => Ok(None),
+            _ => Err("a key is expected".to_owned()),
+        }
+    }
+
+    fn text(&mut self, key: &str) -> Result<String, String> {
+        match self.next()? {
+            Event::Scalar(text, ..) => Ok(text.into_owned()),
+            _ => Err(format!("`{key}` needs a text")),
+        }
+    }
+
+    fn pairs(&mut self, key: &str) -> Result<FieldPairs, String> {
+        if !matches!(self.next()?, Event::MappingStart(..)) {
+            return Err(format!("`{key}` needs a mapping of fields"));
+        }
+        let mut pairs = Vec::new();
+        while let Some(one) = self.key()? {
+            let two = self.text(&one)?;
+            pairs.push((one, two));
+        }
+        Ok(pairs)
+    }
+}
+
+fn pair(names: [Option<String>; 2], kind: &str) -> Result<Option<(String, String)>, String> {
+    match names {
+        [Some(one), Some(two)] => Ok(Some((one, two))),
+        [None, None] => Ok(None),
+        _ => Err(format!("ros1_{kind}_name and ros2_{kind}_name belong together")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn names(found: &[TypeName]) -> Vec<String> {
+        found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn packages_are_mapped_by_name() {
+        let rules = Rules::default();
+        let of_ros1 = rules.of_ros1(&TypeName::message("foo_msgs", "Bar"));
+        assert_eq!(names(&of_ros1), ["foo_msgs/msg/Bar", "foo_interfaces/msg/Bar"]);
+        let of_ros2 = rules.of_ros2(&TypeName::message("foo_interfaces", "Bar"));
+        assert_eq!(names(&of_ros2), ["foo_interfaces/msg/Bar", "foo_msgs/msg/Bar"]);
+        let log = rules.of_ros1(&TypeName::message("rosgraph_msgs", "Log"));
+        assert_eq!(names(&log)[0], "rcl_interfaces/msg/Log");
+    }
+
+    #[test]
+    fn rules_of_a_user_come_first() {
+        let text = "
+-
+  ros1_package_name: 'a_msgs'
+  ros2_package_name: 'b_msgs'
+-
+  ros1_package_name: 'a_msgs'
+  ros1_message_name: 'Foo'
+  ros2_package_name: 'b_msgs'
+  ros2_message_name: 'Bar'
+  fields_1_to_2:
+    foo: 'bar'
+    header.stamp: stamp
+-
+  ros1_package_name: a_msgs
+  ros1_service_name: Do
+  ros2_package_name: b_msgs
+  ros2_service_name: Done
+";
+        let rules = Rules::parse(text).unwrap();
+        let (foo, bar) = (TypeName::message("a_msgs", "Foo"), TypeName::message("b_msgs", "Bar"));
+        assert_eq!(names(&rules.of_ros1(&foo))[..2], ["b_msgs/msg/Foo", "b_msgs/msg/Bar"]);
+        assert_eq!(rules.fields(&foo, &bar).unwrap()[1].0, "header.stamp");
+        let service = TypeName::new("a_msgs", feros_interface::Namespace::Srv, "Do");
+        assert_eq!(names(&rules.of_ros1(&service))[1], "b_msgs/srv/Done");
+    }
+
+    #[test]
+    fn wrong_rules_are_refused() {
+        for text in ["a: b", "- a", "- {ros1_package_name: a}", "- {what: a}", "- {", "- [a]"] {
+            assert!(matches!(Rules::parse(text), Err(RulesError::Form { .. })), "{text}");
+        }
+        assert_eq!(Rules::parse("").unwrap(), Rules(Vec::new()));
+        assert!(Rules::default().add_file(Path::new("/nonexistent")).is_err());
+    }
+}

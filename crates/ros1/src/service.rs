@@ -1,0 +1,192 @@
+//! Services of ROS 1: a server's connections, and calls of a client.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::header::ConnectionHeader;
+use crate::http::Address;
+use crate::master::{Master, MasterError};
+use crate::subscription::read_message;
+
+/// The longest text of an error that is read.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// Answers a request: the body of the response, or why there is none.
+pub type Handler = Arc<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
+
+/// What a service is.
+#[derive(Clone)]
+pub struct ServiceOptions {
+    /// The name, fully qualified.
+    pub service: String,
+    /// The type, `package/Name`.
+    pub type_name: String,
+    /// The checksum of the type.
+    pub md5sum: String,
+    /// Who answers, on a thread of the connection.
+    pub handler: Handler,
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceInfo {
+    /// The type, `package/Name`.
+    pub type_name: String,
+    /// Its checksum.
+    pub md5sum: String,
+}
+
+/// A call that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The service is not there, or the master is not.
+    #[error(transparent)]
+    Master(#[from] MasterError),
+    /// The connection failed or broke.
+    #[error("the server of {service} cannot be reached or went away: {source}")]
+    Connection {
+        /// The service.
+        service: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The server refuses calls of this type.
+    #[error("the server of {service} refuses the call: {reason}")]
+    Refused {
+        /// The service.
+        service: String,
+        /// What it says.
+        reason: String,
+    },
+    /// The server answered that it failed.
+    #[error("{service} failed: {reason}")]
+    Failed {
+        /// The service.
+        service: String,
+        /// What it says.
+        reason: String,
+    },
+}
+
+/// Serves one connection of a client, whose header was read already.
+pub(crate) fn serve(
+    mut stream: TcpStream,
+    caller: &str,
+    options: &ServiceOptions,
+    header: &ConnectionHeader,
+) -> io::Result<()> {
+    let wanted = header.get("md5sum");
+    if wanted != "*" && wanted != options.md5sum {
+        let reason = format!(
+            "{} wants {} with md5sum {wanted}, it is {} with md5sum {} here",
+            header.get("callerid"),
+            options.service,
+            options.type_name,
+            options.md5sum
+        );
+        tracing::warn!("{reason}");
+        return ConnectionHeader::new(&[("error", &reason)]).send(&mut stream);
+    }
+    ConnectionHeader::new(&[
+        ("callerid", caller),
+        ("md5sum", &options.md5sum),
+        ("service", &options.service),
+        ("type", &options.type_name),
+        ("request_type", &format!("{}Request", options.type_name)),
+        ("response_type", &format!("{}Response", options.type_name)),
+    ])
+    .send(&mut stream)?;
+    if header.get("probe") == "1" {
+        return Ok(());
+    }
+    let is_persistent = matches!(header.get("persistent"), "1" | "true");
+    let mut buffer = Vec::new();
+    while let Some(len) = read_message(&mut stream, &mut buffer)? {
+        let (ok, body) = match (options.handler)(&buffer[..len]) {
+            Ok(body) => (1, body),
+            Err(reason) => (0, reason.into_bytes()),
+        };
+        let mut answer = Vec::with_capacity(5 + body.len());
+        answer.push(ok);
+        answer.extend_from_slice(&u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes());
+        answer.extend_from_slice(&body);
+        stream.write_all(&answer)?;
+        if !is_persistent {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Asks a server what it serves.
+///
+/// # Errors
+/// When it is not there.
+pub fn probe(master: &Master, caller: &str, service: &str) -> Result<ServiceInfo, CallError> {
+    let (_, header) = open(master, caller, service, "*", true)?;
+    Ok(ServiceInfo {
+        type_name: header.get("type").to_owned(),
+        md5sum: header.get("md5sum").to_owned(),
+    })
+}
+
+/// Calls a service with the body of a request, and waits for the body of the response.
+///
+/// # Errors
+/// When the service is not there, refuses or fails.
+pub fn call(
+    master: &Master,
+    caller: &str,
+    service: &str,
+    md5sum: &str,
+    request: &[u8],
+) -> Result<Vec<u8>, CallError> {
+    let (mut stream, _) = open(master, caller, service, md5sum, false)?;
+    let fault = |source| CallError::Connection { service: service.to_owned(), source };
+    let mut framed = Vec::with_capacity(4 + request.len());
+    framed.extend_from_slice(&u32::try_from(request.len()).unwrap_or(u32::MAX).to_le_bytes());
+    framed.extend_from_slice(request);
+    stream.write_all(&framed).map_err(fault)?;
+    // A service may take as long as it likes; a server that goes ends the connection.
+    stream.set_read_timeout(None).map_err(fault)?;
+    let mut ok = [0; 1];
+    stream.read_exact(&mut ok).map_err(fault)?;
+    let mut body = Vec::new();
+    let len = read_message(&mut stream, &mut body).map_err(fault)?;
+    let len = len.ok_or_else(|| fault(io::ErrorKind::UnexpectedEof.into()))?;
+    body.truncate(len);
+    if ok[0] == 1 {
+        return Ok(body);
+    }
+    body.truncate(MAX_ERROR_BYTES);
+    let reason = String::from_utf8_lossy(&body).into_owned();
+    Err(CallError::Failed { service: service.to_owned(), reason })
+}
+
+fn open(
+    master: &Master,
+    caller: &str,
+    service: &str,
+    md5sum: &str,
+    is_probe: bool,
+) -> Result<(TcpStream, ConnectionHeader), CallError> {
+    let uri = master.lookup_service(service)?;
+    let fault = |source| CallError::Connection { service: service.to_owned(), source };
+    let address = Address::parse(&uri)
+        .ok_or_else(|| fault(io::Error::other(format!("`{uri}` is no address"))))?;
+    let mut stream = address.connect(Duration::from_secs(5)).map_err(fault)?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(fault)?;
+    let mut fields = vec![("callerid", caller), ("service", service), ("md5sum", md5sum)];
+    if is_probe {
+        fields.push(("probe", "1"));
+    }
+    ConnectionHeader::new(&fields).send(&mut stream).map_err(fault)?;
+    let header = ConnectionHeader::receive(&mut stream).map_err(fault)?;
+    if header.has("error") {
+        let reason = header.get("error").to_owned();
+        return Err(CallError::Refused { service: service.to_owned(), reason });
+    }
+    Ok((stream, header))
+}

@@ -1,0 +1,298 @@
+//! Values, calls and answers of XML-RPC, by which nodes of ROS 1 speak with their master and each
+//! other.
+
+use std::fmt::{self, Write as _};
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// The largest call or answer that is read, in bytes. A master's state with thousands of topics is
+/// smaller.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// Lists and structures are not nested deeper than this.
+const MAX_DEPTH: usize = 32;
+
+/// A value of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Int(i64),
+    /// A truth value.
+    Bool(bool),
+    /// A number.
+    Double(f64),
+    /// A text; dates and bytes are texts as they came.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+    /// Names with values.
+    Struct(Vec<(String, Value)>),
+}
+
+/// What is no XML-RPC, or an answer that is a fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum XmlRpcError {
+    /// The text is none.
+    #[error("no XML-RPC: {0}")]
+    Form(String),
+    /// The other side says that the call failed.
+    #[error("the call failed there: {0}")]
+    Fault(String),
+}
+
+impl Value {
+    /// The text, if it is one.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The whole number, if it is one.
+    #[must_use]
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Self::Int(number) => Some(*number),
+            Self::Bool(value) => Some(i64::from(*value)),
+            _ => None,
+        }
+    }
+
+    /// The elements; none of what is no list.
+    #[must_use]
+    pub fn as_list(&self) -> &[Value] {
+        match self {
+            Self::List(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// The value of a name of a structure.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Struct(members) => {
+                members.iter().find(|(member, _)| member == name).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str("<value>");
+        // Writing into a text cannot fail.
+        let _ = match self {
+            Self::Int(number) if i32::try_from(*number).is_err() => {
+                write!(out, "<i8>{number}</i8>")
+            }
+            Self::Int(number) => write!(out, "<int>{number}</int>"),
+            Self::Bool(value) => write!(out, "<boolean>{}</boolean>", u8::from(*value)),
+            Self::Double(number) => write!(out, "<double>{number}</double>"),
+            Self::Text(text) => write!(out, "<string>{}</string>", escaped(text)),
+            Self::List(elements) => {
+                out.push_str("<array><data>");
+                elements.iter().for_each(|element| element.write(out));
+                write!(out, "</data></array>")
+            }
+            Self::Struct(members) => {
+                out.push_str("<struct>");
+                for (name, value) in members {
+                    let _ = write!(out, "<member><name>{}</name>", escaped(name));
+                    value.write(out);
+                    out.push_str("</member>");
+                }
+                write!(out, "</struct>")
+            }
+        };
+        out.push_str("</value>");
+    }
+}
+
+impl fmt::Display for Value {
+    /// As JSON has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => write!(f, "{number}"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Double(number) => write!(f, "{number:?}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::List(elements) => {
+                f.write_str("[")?;
+                for (index, element) in elements.iter().enumerate() {
+                    let comma = if index > 0 { ", " } else { "" };
+                    write!(f, "{comma}{element}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Struct(members) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in members.iter().enumerate() {
+                    let comma = if index > 0 { ", " } else { "" };
+                    write!(f, "{comma}{name:?}: {value}")?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The text of a call.
+pub(crate) fn call(method: &str, parameters: &[Value]) -> String {
+    let mut out =
+        format!("<?xml version=\"1.0\"?><methodCall><methodName>{method}</methodName><params>");
+    for parameter in parameters {
+        out.push_str("<param>");
+        parameter.write(&mut out);
+        out.push_str("</param>");
+    }
+    out + "</params></methodCall>"
+}
+
+/// The text of an answer.
+pub(crate) fn answer(value: &Value) -> String {
+    let mut out = "<?xml version=\"1.0\"?><methodResponse><params><param>".to_owned();
+    value.write(&mut out);
+    out + "</param></params></methodResponse>"
+}
+
+/// Reads a call: the method and its parameters.
+///
+/// # Errors
+/// When the text is no call.
+pub fn read_call(text: &str) -> Result<(String, Vec<Value>), XmlRpcError> {
+    let document = parse(text)?;
+    let root = document.root_element();
+    let method = child(root, "methodName").and_then(|node| node.text());
+    let method = method.ok_or_else(|| XmlRpcError::Form("no methodName".to_owned()))?;
+    Ok((method.trim().to_owned(), parameters(root)?))
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// When the text is no answer, or is a fault.
+pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
+    let document = parse(text)?;
+    let root = document.root_element();
+    if let Some(fault) = child(root, "fault") {
+        let what = match child(fault, "value").map(|node| value(node, 0)).transpose()? {
+            Some(Value::Struct(members)) => members
+                .iter()
+                .find(|(name, _)| name == "faultString")
+                .and_then(|(_, value)| value.as_text())
+                .map(str::to_owned),
+            _ => None,
+        };
+        return Err(XmlRpcError::Fault(what.unwrap_or_default()));
+    }
+    let mut parameters = parameters(root)?.into_iter();
+    parameters.next().ok_or_else(|| XmlRpcError::Form("an answer without a value".to_owned()))
+}
+
+fn parse(text: &str) -> Result<Document<'_>, XmlRpcError> {
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: 1 << 20, ..Default::default() };
+    Document::parse_with_options(text, options)
+        .map_err(|error| XmlRpcError::Form(error.to_string()))
+}
+
+fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
+    node.children().find(|child| child.has_tag_name(name))
+}
+
+fn parameters(root: Node<'_, '_>) -> Result<Vec<Value>, XmlRpcError> {
+    let Some(all) = child(root, "params") else { return Ok(Vec::new()) };
+    let each = all.children().filter(|node| node.has_tag_name("param"));
+    each.map(|node| {
+        let node = child(node, "value");
+        value(node.ok_or_else(|| XmlRpcError::Form("a param without a value".to_owned()))?, 0)
+    })
+    .collect()
+}
+
+fn value(node: Node<'_, '_>, depth: usize) -> Result<Value, XmlRpcError> {
+    if depth > MAX_DEPTH {
+        return Err(XmlRpcError::Form(format!("values nest more than {MAX_DEPTH} deep")));
+    }
+    let Some(typed) = node.children().find(Node::is_element) else {
+        return Ok(Value::Text(node.text().unwrap_or_default().to_owned()));
+    };
+    let text = typed.text().unwrap_or_default();
+    let wrong = || XmlRpcError::Form(format!("`{text}` is no {}", typed.tag_name().name()));
+    Ok(match typed.tag_name().name() {
+        "int" | "i4" | "i8" => Value::Int(text.trim().parse().map_err(|_| wrong())?),
+        "boolean" => Value::Bool(text.trim() == "1"),
+        "double" => Value::Double(text.trim().parse().map_err(|_| wrong())?),
+        "array" => {
+            let data = child(typed, "data").ok_or_else(wrong)?;
+            let elements = data.children().filter(|node| node.has_tag_name("value"));
+            Value::List(elements.map(|node| value(node, depth + 1)).collect::<Result<_, _>>()?)
+        }
+        "struct" => {
+            let members = typed.children().filter(|node| node.has_tag_name("member"));
+            let member = |node| {
+                let name = child(node, "name").and_then(|name| name.text()).unwrap_or_default();
+                let inner = child(node, "value").ok_or_else(wrong)?;
+                Ok((name.to_owned(), value(inner, depth + 1)?))
+            };
+            Value::Struct(members.map(member).collect::<Result<_, XmlRpcError>>()?)
+        }
+        _ => Value::Text(text.to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn values_come_back_as_they_were() {
+        let value = Value::List(vec![
+            Value::Int(-7),
+            Value::Int(1 << 40),
+            Value::Bool(true),
+            Value::Double(1.5),
+            Value::Text("a <b> & c\n".to_owned()),
+            Value::Struct(vec![("x".to_owned(), Value::List(Vec::new()))]),
+        ]);
+        assert_eq!(read_answer(&answer(&value)).unwrap(), value);
+        let (method, parameters) =
+            read_call(&call("getPid", &[value.clone(), "/me".into()])).unwrap();
+        assert_eq!((method.as_str(), parameters), ("getPid", vec![value, "/me".into()]));
+    }
+
+    #[test]
+    fn hostile_texts_are_refused() {
+        let deep = format!(
+            "<methodCall><methodName>a</methodName><params><param>{}{}</param></params></methodCall>",
+            "<value><array><data>".repeat(40),
+            "</data></array></value>".repeat(40)
+        );
+        for text in ["", "<a", "<methodCall/>", "<methodResponse/>", &deep, "<!DOCTYPE a><a/>"] {
+            assert!(read_call(text).is_err() && read_answer(text).is_err(), "{text}");
+        }
+        let fault = "<methodResponse><fault><value><struct><member><name>faultString</name>\
+                     <value><string>no</string></value></member></struct></value></fault></methodResponse>";
+        assert_eq!(read_answer(fault), Err(XmlRpcError::Fault("no".to_owned())));
+    }
+}
