@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
+use feros_rmw::gaps::Gaps;
 use feros_rmw::{
     CreateEndpointError, FailureCounter, Gid, Match, NodeId, Notify, PublishError, QosProfile,
     RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
@@ -17,7 +18,6 @@ use feros_rmw::{
 use crate::announcement::announced;
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Notifications, Reader, Writer};
-use crate::gaps::Gaps;
 use crate::matches::{MatchCache, as_match, is_reader, with_data};
 use crate::origin::{is_of_this_host, source};
 use crate::qos::Qos;

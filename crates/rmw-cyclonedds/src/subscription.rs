@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use feros_cyclonedds_sys as sys;
+use feros_rmw::gaps::Gaps;
 use feros_rmw::{
     AnnounceError, CreateEndpointError, EventError, Gid, Match, QosProfile, Sample, Subscription,
     SubscriptionEvent, SubscriptionOptions, TakeError,
@@ -11,7 +12,6 @@ use feros_rmw::{
 
 use crate::announcement::Announced;
 use crate::endpoint::{Notifications, Reader};
-use crate::gaps::Gaps;
 use crate::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;

@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use feros_sync::{Condvar, Mutex};
+use crate::{Condvar, Mutex};
 
-pub(crate) struct Queue<T> {
+/// A bounded queue between threads that drops its oldest item rather than let a push wait.
+pub struct DropOldestQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     depth: usize,
@@ -20,14 +21,16 @@ struct State<T> {
     dropped: u64,
 }
 
-impl<T> Queue<T> {
-    pub(crate) fn new(depth: usize) -> Self {
+impl<T> DropOldestQueue<T> {
+    /// A queue of at most `depth` items, at least 1.
+    pub fn new(depth: usize) -> Self {
         let depth = depth.max(1);
         let state = State { items: VecDeque::new(), busy: false, closed: false, dropped: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new(), depth }
     }
 
-    pub(crate) fn push(&self, item: T) {
+    /// Appends an item; when the queue is full, its oldest one goes, counted.
+    pub fn push(&self, item: T) {
         let oldest = {
             let mut state = self.state.lock();
             let oldest =
@@ -42,7 +45,7 @@ impl<T> Queue<T> {
 
     /// Waits for the next item; `None` when the queue was closed. The item counts as being worked
     /// on until the next call.
-    pub(crate) fn pop(&self) -> Option<T> {
+    pub fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {
             self.changed.notify_all();
@@ -60,20 +63,20 @@ impl<T> Queue<T> {
     }
 
     /// Waits until everything that was pushed is done; false when time ran out first.
-    pub(crate) fn wait_until_done(&self, timeout: Duration) -> bool {
+    pub fn wait_until_done(&self, timeout: Duration) -> bool {
         let is_busy = |state: &mut State<T>| state.busy || !state.items.is_empty();
         let mut state = self.changed.wait_timeout_while(self.state.lock(), timeout, is_busy);
         !is_busy(&mut state)
     }
 
     /// Lets `pop` end once the queue is empty.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
     /// Drops what is queued, counted.
-    pub(crate) fn discard(&self) {
+    pub fn discard(&self) {
         let items = {
             let mut state = self.state.lock();
             state.dropped += state.items.len() as u64;
@@ -83,7 +86,8 @@ impl<T> Queue<T> {
         drop(items);
     }
 
-    pub(crate) fn dropped(&self) -> u64 {
+    /// How many items went without being popped.
+    pub fn dropped(&self) -> u64 {
         self.state.lock().dropped
     }
 }
@@ -97,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_oldest_goes_and_is_counted() {
-        let queue = Queue::new(2);
+        let queue = DropOldestQueue::new(2);
         (0..5).for_each(|n| queue.push(n));
         assert_eq!(queue.dropped(), 3);
         queue.close();
@@ -106,7 +110,7 @@ mod tests {
 
     #[test]
     fn done_means_worked_on() {
-        let queue = Arc::new(Queue::new(8));
+        let queue = Arc::new(DropOldestQueue::new(8));
         queue.push(1);
         assert!(!queue.wait_until_done(Duration::from_millis(1)));
         let other = queue.clone();

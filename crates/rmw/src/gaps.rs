@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use feros_rmw::Gid;
+use crate::gid::Gid;
 
 /// Publishers that are remembered before those that left are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
 /// What a subscription remembers of its publishers.
 #[derive(Debug, Default)]
-pub(crate) struct Gaps {
+pub struct Gaps {
     publishers: HashMap<Gid, Numbers>,
 }
 
@@ -25,12 +25,7 @@ struct Numbers {
 impl Gaps {
     /// Messages that were lost between the one before and this one of the publisher. `matched`
     /// lists those that still match.
-    pub(crate) fn next(
-        &mut self,
-        from: Gid,
-        number: i64,
-        matched: impl FnOnce() -> Vec<Gid>,
-    ) -> u64 {
+    pub fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);
         numbers.last = Some(number.max(last));
@@ -42,7 +37,7 @@ impl Gaps {
     }
 
     /// Says whether gaps of a publisher are to be expected.
-    pub(crate) fn expect(&mut self, from: Gid, expected: bool, matched: impl FnOnce() -> Vec<Gid>) {
+    pub fn expect(&mut self, from: Gid, expected: bool, matched: impl FnOnce() -> Vec<Gid>) {
         if !expected && !self.publishers.contains_key(&from) {
             return;
         }
