@@ -39,6 +39,8 @@ fn pyzeros(network: &Network) -> Option<Peer> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pyzeros_peer.py");
     let mut command = Command::new(python()?);
     command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
+    // Its messages are compiled at the first use.
+    command.env("CYDR_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cydr"));
     Some(Peer(command.spawn().unwrap()))
 }
 

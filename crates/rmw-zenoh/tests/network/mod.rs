@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use feros_rmw::{Engine, Session, SessionOptions};
@@ -17,6 +17,8 @@ pub(crate) const DOMAIN_ID: u32 = 7;
 pub(crate) struct Network {
     pub(crate) endpoint: String,
     router: Child,
+    /// Held open: the process says something after a minute, and must not die of it.
+    says: ChildStdout,
 }
 
 /// Where the process that is a router listens: it is this program again.
@@ -38,7 +40,7 @@ fn router_process() {
     drop(router);
 }
 
-fn start(endpoint: &str) -> Child {
+fn start(endpoint: &str) -> (Child, ChildStdout) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["network::router_process", "--exact", "--nocapture"])
         .env(ROUTER_VARIABLE, endpoint)
@@ -46,15 +48,20 @@ fn start(endpoint: &str) -> Child {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    lines.map(Result::unwrap).find(|line| line.contains("routing")).expect("the router starts");
-    child
+    let mut says = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("routing") {
+        line.clear();
+        assert_ne!(says.read_line(&mut line).unwrap(), 0, "the router starts");
+    }
+    (child, says.into_inner())
 }
 
 impl Network {
     pub(crate) fn new() -> Self {
         let endpoint = format!("tcp/127.0.0.1:{}", free_port());
-        Self { router: start(&endpoint), endpoint }
+        let (router, says) = start(&endpoint);
+        Self { endpoint, router, says: says }
     }
 
     /// The one of this process.
@@ -71,7 +78,7 @@ impl Network {
 
     /// Another one takes its place.
     pub(crate) fn restart(&mut self) {
-        self.router = start(&self.endpoint);
+        (self.router, self.says) = start(&self.endpoint);
     }
 
     /// A session that finds others by the router and then talks to them itself.
