@@ -48,6 +48,10 @@ async def call() -> None:
 
 @afor.scoped
 async def main() -> None:
+    # Compiled at the first use, which takes long on a busy machine.
+    for message in (String(data=b""), SetBool.Request(data=True), SetBool.Response(success=True, message=b"")):
+        type(message).deserialize(message.serialize())
+    print("ready", flush=True)
     tasks = afor.Scope.current().task_group
     running = [tasks.create_task(task()) for task in (repeat, serve, call)]
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -5,6 +5,7 @@
 mod ends;
 mod network;
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -41,7 +42,11 @@ fn pyzeros(network: &Network) -> Option<Peer> {
     command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
     // Its messages are compiled at the first use.
     command.env("CYDR_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cydr"));
-    Some(Peer(command.spawn().unwrap()))
+    let mut peer = Peer(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(peer.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n", "the peer starts");
+    Some(peer)
 }
 
 #[test]
