@@ -227,10 +227,32 @@ build_composition_interfaces() {
         fail "composition_interfaces could not be built for stock ROS 2. Cure what it says above and run this again."
 }
 
+# Apart from stock ROS 2, whose numpy is older; and only where a Python is there that is new enough.
+install_zenoh_peers() {
+    local python wanted stamp=.venv-zenoh/.feros-requirements
+    wanted="$(sha256sum <scripts/requirements-zenoh.txt)"
+    [[ -f "$stamp" && "$(cat "$stamp")" == "$wanted" ]] && return
+    for python in python3.13 python3.12 python3.11 "$venv/bin/python" python3; do
+        "$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break
+        python=
+    done
+    if [[ -z $python ]]; then
+        say "venv: no CPython 3.11 or newer for pyzeros; the tests that talk with it say that they are skipped"
+        return
+    fi
+    say "venv: .venv-zenoh with $("$python" --version) (pyzeros, a peer on the wire of rmw_zenoh; pinned)"
+    rm -rf .venv-zenoh
+    "$python" -m venv .venv-zenoh &&
+        .venv-zenoh/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/requirements-zenoh.txt ||
+        fail "pip could not install scripts/requirements-zenoh.txt. Check the network and run this again."
+    printf '%s\n' "$wanted" >"$stamp"
+}
+
 check_rust
 install_system_packages
 if [[ $purpose != demo ]]; then
     install_ros2
     build_composition_interfaces
+    install_zenoh_peers
 fi
 say "ready ($purpose)"

@@ -156,9 +156,9 @@ impl Connection {
     }
 
     fn knows_others(&self, graph: &GraphSnapshot) -> bool {
-        let own = self.context.session().gid().participant_prefix();
-        graph.endpoints.iter().any(|endpoint| endpoint.gid.participant_prefix() != own)
-            || graph.nodes.iter().any(|node| node.participant.participant_prefix() != own)
+        let own = self.context.session().gid();
+        graph.endpoints.iter().any(|endpoint| !endpoint.gid.is_of_session_of(&own))
+            || graph.nodes.iter().any(|node| !node.participant.is_of_session_of(&own))
     }
 
     /// The fully qualified form of a topic.

@@ -116,6 +116,7 @@ impl Types {
         let resolve =
             |name| DynamicType::resolve(&self.set, name).map_err(|error| self.unknown(error));
         Ok(DynamicService {
+            hash: self.set.type_hash(&name).ok().map(|hash| TypeHash(hash.0)),
             request: resolve(&service.request.name)?,
             response: resolve(&service.response.name)?,
             name,
@@ -167,6 +168,8 @@ impl Types {
 /// A service type that is known only at run time.
 pub(crate) struct DynamicService {
     pub(crate) name: TypeName,
+    /// Hash of the service type.
+    hash: Option<TypeHash>,
     pub(crate) request: DynamicType,
     pub(crate) response: DynamicType,
 }
@@ -176,6 +179,7 @@ impl DynamicService {
     pub(crate) fn identity(&self) -> ServiceIdentity {
         ServiceIdentity {
             name: self.name.to_string(),
+            type_hash: self.hash,
             request_hash: Some(TypeHash(self.request.type_hash().0)),
             response_hash: Some(TypeHash(self.response.type_hash().0)),
         }

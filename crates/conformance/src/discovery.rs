@@ -22,7 +22,9 @@ pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
     assert_eq!(shown.type_name, STRING);
     assert_eq!(shown.type_hash, Some(HASH));
     assert_eq!(shown.gid, publisher.publisher.gid());
-    assert_eq!(shown.gid.participant_prefix(), near.session.gid().participant_prefix());
+    assert!(shown.gid.is_of_session_of(&near.session.gid()));
+    let is_one = Arc::ptr_eq(&near.session, &far.session);
+    assert_eq!(shown.gid.is_of_session_of(&far.session.gid()), is_one);
     assert_eq!((shown.qos.reliability, shown.qos.depth), (qos.reliability, 7));
     assert!(shown.is_ros);
     let shown = far.wait_for_graph("the service with its node", |graph| {

@@ -7,7 +7,9 @@ use feros_rmw::{
 };
 
 use crate::Fixture;
-use crate::harness::{TestPublisher, TestSubscription, matched, numbered, test_nodes, unique};
+use crate::harness::{
+    TestPublisher, TestSubscription, matched, numbered, settled, test_nodes, unique,
+};
 
 fn publisher_event<T>(
     of: &TestPublisher,
@@ -55,7 +57,8 @@ pub fn matches_are_reported(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matched_subscriptions(), 0);
 }
 
-/// A publisher that pauses misses its deadline, and both sides are told.
+/// A publisher that pauses misses its deadline, and both sides are told. Nobody is told anything on
+/// an engine that does not keep deadlines.
 pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/deadline");
@@ -64,6 +67,18 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     let subscription = far.subscription(&topic, qos);
     matched(&publisher, &subscription);
     publisher.publish(&numbered(1));
+    if !near.session.kept().deadline {
+        subscription.next();
+        // Not a wait for something to happen: the passing of this time is what is tested.
+        std::thread::sleep(Duration::from_millis(60));
+        let told = std::iter::from_fn(|| subscription.subscription.take_event().unwrap())
+            .any(|event| matches!(event, SubscriptionEvent::RequestedDeadlineMissed { .. }));
+        let told_too = std::iter::from_fn(|| publisher.publisher.take_event().unwrap())
+            .any(|event| matches!(event, PublisherEvent::OfferedDeadlineMissed { .. }));
+        assert!(!told && !told_too);
+        assert_eq!(subscription.subscription.qos().deadline, qos.deadline, "it is still shown");
+        return;
+    }
     let missed =
         subscription_event(
             &subscription,
@@ -85,7 +100,7 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
 }
 
 /// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back
-/// by publishing.
+/// by publishing. It is alive until it goes on an engine that does not keep leases.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/liveliness");
@@ -121,6 +136,13 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
         });
     };
     matched(&publisher, &subscription);
+    if !near.session.kept().liveliness {
+        wait_for("the publisher", (1, 0), &|| ());
+        publisher.publisher.assert_liveliness().unwrap();
+        drop(publisher);
+        wait_for("the publisher's end", (0, 0), &|| ());
+        return;
+    }
     wait_for("the lost lease", (0, 1), &|| ());
     publisher_event(&publisher, "the publisher's lost lease", |event| {
         matches!(event, PublisherEvent::LivelinessLost { total, .. } if total >= 1).then_some(())
@@ -167,6 +189,7 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     let acked: Result<(), WaitForAckedError> =
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60));
     acked.unwrap();
+    settled(&near, &far);
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
     (1..=300).for_each(|number| publisher.send(&numbered(number)));

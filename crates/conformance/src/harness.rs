@@ -206,6 +206,7 @@ impl TestNode {
             node: self.node,
             service,
             type_name: "std_srvs/srv/SetBool",
+            type_hash: Some(HASH),
             request_hash: Some(HASH),
             response_hash: Some(HASH),
             qos: QosProfile::services_default(),
@@ -238,6 +239,7 @@ impl TestNode {
             node: self.node,
             service,
             type_name: "std_srvs/srv/SetBool",
+            type_hash: Some(HASH),
             request_hash: Some(HASH),
             response_hash: Some(HASH),
             qos: QosProfile::services_default(),
@@ -283,6 +285,10 @@ impl TestSubscription {
         });
     }
 
+    pub(crate) fn matched(&self) -> usize {
+        self.subscription.matched_publishers()
+    }
+
     pub(crate) fn next(&self) -> Sample {
         self.data.wait_for("a message", || self.subscription.take().unwrap())
     }
@@ -297,6 +303,17 @@ impl TestSubscription {
 pub(crate) fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
     publisher.wait_for_matches(1);
     subscription.wait_for_matches(1);
+}
+
+/// Waits until what `from` has published until now is on its way to nobody: what is published after
+/// it has arrived at `to`.
+pub(crate) fn settled(from: &TestNode, to: &TestNode) {
+    let topic = unique("/settled");
+    let publisher = from.publisher(&topic, QosProfile::keep_all());
+    let subscription = to.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    publisher.publish(&numbered(0));
+    subscription.next();
 }
 
 /// A message that holds a number.

@@ -60,6 +60,11 @@ impl TestClient {
     }
 }
 
+/// The mapping that requests of a client come in: the one that it wants where there are several.
+fn mapping_on(node: &TestNode, wanted: ServiceMapping) -> ServiceMapping {
+    if node.session.kept().dds_services { wanted } else { ServiceMapping::default() }
+}
+
 fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping) {
     client.wait_for_server();
     for number in 0..20 {
@@ -92,7 +97,7 @@ pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
         let service = unique("/header_calls");
         let server = near.service_with(&service, ServiceMapping::PayloadHeader, replies_on_demand);
         let forced = far.client(&service, Some(ServiceMapping::PayloadHeader));
-        call_some(&server, &forced, ServiceMapping::PayloadHeader);
+        call_some(&server, &forced, mapping_on(&near, ServiceMapping::PayloadHeader));
     }
 }
 
@@ -108,7 +113,8 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
             (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
         // Taken both before either is answered, so the server must keep them apart.
         let requests = [server.next(), server.next()];
-        assert_ne!(requests[0].0.mapping, requests[1].0.mapping);
+        let differ = requests[0].0.mapping != requests[1].0.mapping;
+        assert_eq!(differ, near.session.kept().dds_services);
         for (id, request) in requests.iter().rev() {
             server.respond(id, &numbered(number_in(&request.payload) + 7)).unwrap();
         }
@@ -345,7 +351,7 @@ fn raw<'a>(
 }
 
 /// A request without any identity is one of its writer, and its response is seen by whoever
-/// listens.
+/// listens. Where services are no topics, a topic is no service.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/raw");
@@ -353,6 +359,16 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (request, reply) = (format!("rq{service}Request"), format!("rr{service}Reply"));
     let requests = far.publisher_with(raw(&far, &request, "std_srvs/srv/SetBool_Request").0);
     let replies = far.subscription_with(raw(&far, &reply, "std_srvs/srv/SetBool_Response").1);
+    if !near.session.kept().dds_services {
+        let far_end = far.client(&service, None);
+        far_end.wait_for_server();
+        requests.publish(&numbered(4));
+        far_end.ask(5);
+        let (id, request) = server.next();
+        assert_eq!((id.client, number_in(&request.payload)), (far_end.client.gid().0, 5));
+        assert_eq!((requests.publisher.matched_subscriptions(), replies.matched()), (0, 0));
+        return;
+    }
     requests.wait_for_matches(1);
     replies.wait_for_matches(1);
     // Announced after the listener of replies: whoever knows this one knows that one.
@@ -370,7 +386,7 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
 }
 
 /// Responses too short for a header are refused and counted by a client; the next response is found
-/// behind them.
+/// behind them. Where services are no topics, a topic reaches no client.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let service = unique("/truncated");
@@ -379,6 +395,15 @@ pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     client.wait_for_server();
     let reply = format!("rr{service}Reply");
     let hostile = near.publisher_with(raw(&near, &reply, "std_srvs/srv/SetBool_Response").0);
+    if !near.session.kept().dds_services {
+        hostile.publish(&patterned(4, 0));
+        let asked = client.ask(1);
+        server.answer_one(0);
+        assert_eq!(client.next().0, asked);
+        let matches = hostile.publisher.matched_subscriptions();
+        assert_eq!((matches, client.client.refused_samples()), (0, 0));
+        return;
+    }
     hostile.wait_for_matches(1);
     for size in [4, 5, 12, 16] {
         hostile.publish(&patterned(size, 0));

@@ -210,6 +210,7 @@ impl GenericClient {
                 node: node.id(),
                 service: &name,
                 type_name: &identity.name,
+                type_hash: identity.type_hash,
                 request_hash: identity.request_hash,
                 response_hash: identity.response_hash,
                 qos: options.qos,

@@ -35,12 +35,16 @@ pub enum ContextError {
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// There is no such engine.
-    #[error("there is no engine {name:?} in this program; it has: {available} (FEROS_ENGINE)")]
+    #[error(
+        "there is no engine {name:?} in this program (FEROS_ENGINE); it has: {available}. {cure}"
+    )]
     UnknownEngine {
         /// What was asked for.
         name: String,
         /// What there is.
         available: String,
+        /// How to get it.
+        cure: String,
     },
     /// The engine could not start.
     #[error(transparent)]
@@ -96,6 +100,8 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
         Arc::new(feros_rmw_cyclonedds::CycloneEngine),
         #[cfg(feature = "fastdds")]
         Arc::new(feros_rmw_fastdds::FastDdsEngine),
+        #[cfg(feature = "zenoh")]
+        Arc::new(feros_rmw_zenoh::ZenohEngine),
     ]
 }
 
@@ -111,10 +117,24 @@ fn choose_engine() -> Result<Arc<dyn Engine>, ContextError> {
         Some(name) => engines.iter().find(|engine| engine.name() == name),
         None => engines.first(),
     };
-    found.cloned().ok_or_else(|| ContextError::UnknownEngine {
-        name: wanted.unwrap_or_default(),
-        available: engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", "),
+    found.cloned().ok_or_else(|| {
+        let name = wanted.unwrap_or_default();
+        let available = engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
+        ContextError::UnknownEngine { cure: cure_of_missing(&name), name, available }
     })
+}
+
+/// The engines that Feros has: each is a feature of the crate with the engine's name.
+const ENGINES: [&str; 2] = ["cyclonedds", "zenoh"];
+
+fn cure_of_missing(name: &str) -> String {
+    if ENGINES.contains(&name) {
+        return format!(
+            "Build it in: `cargo build --features {name}` for the command, `feros = {{ features = [\"{name}\"] }}` in \
+             the Cargo.toml of a program"
+        );
+    }
+    format!("Feros has: {}", ENGINES.join(", "))
 }
 
 /// One participant in the ROS graph and what its nodes share. Clones are the same context.

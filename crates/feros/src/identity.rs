@@ -19,11 +19,13 @@ impl TypeIdentity {
     }
 }
 
-/// Name and message hashes of a service type, as endpoints announce them.
+/// Name and hashes of a service type, as endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceIdentity {
     /// As `package/srv/Name`.
     pub name: String,
+    /// Hash of the service type.
+    pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.
@@ -36,6 +38,7 @@ impl ServiceIdentity {
         let hash = |hash: feros_message::TypeHash| Some(TypeHash(hash.0));
         Self {
             name: S::TYPE_NAME.to_owned(),
+            type_hash: hash(S::TYPE_HASH),
             request_hash: hash(<S::Request as Message>::TYPE_HASH),
             response_hash: hash(<S::Response as Message>::TYPE_HASH),
         }

@@ -254,6 +254,7 @@ pub(crate) fn open_end(
         node: node.id(),
         service: name,
         type_name: &identity.name,
+        type_hash: identity.type_hash,
         request_hash: identity.request_hash,
         response_hash: identity.response_hash,
         qos: options.qos,

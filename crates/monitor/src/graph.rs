@@ -58,7 +58,7 @@ pub struct NodeSummary {
 /// The topics of a graph by name. Endpoints of the participant `own` are left out: who watches is
 /// not part of what is watched.
 pub fn topics(graph: &GraphSnapshot, own: Gid) -> Vec<TopicSummary> {
-    let is_own = |gid: Gid| gid.participant_prefix() == own.participant_prefix();
+    let is_own = |gid: Gid| gid.is_of_session_of(&own);
     let mut topics: BTreeMap<&str, TopicSummary> = BTreeMap::new();
     for endpoint in graph.endpoints.iter().filter(|endpoint| !is_own(endpoint.gid)) {
         let is_publisher = match endpoint.kind {
@@ -117,7 +117,7 @@ fn mismatches(graph: &GraphSnapshot, topic: &str, is_own: impl Fn(Gid) -> bool) 
 pub fn nodes(graph: &GraphSnapshot, own: Gid) -> Vec<NodeSummary> {
     let mut nodes: BTreeMap<&NodeName, NodeSummary> = BTreeMap::new();
     for node in &graph.nodes {
-        if node.participant.participant_prefix() != own.participant_prefix() {
+        if !node.participant.is_of_session_of(&own) {
             nodes.entry(&node.name).or_insert_with(|| NodeSummary {
                 name: node.name.clone(),
                 pid: None,

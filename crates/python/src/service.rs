@@ -30,6 +30,7 @@ pub(crate) fn call_tuple(py: Python<'_>, call: CallId) -> CallTuple<'_> {
 pub(crate) fn identity(types: &ServiceTypes<'_>) -> ServiceIdentity {
     ServiceIdentity {
         name: types.0.to_owned(),
+        type_hash: None, // Python knows the messages alone
         request_hash: Some(types.1.get().type_hash()),
         response_hash: Some(types.2.get().type_hash()),
     }

@@ -12,6 +12,7 @@ use feros_rmw::{
     Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
 };
 
+use feros_sync::DropOldestQueue;
 use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 
 use crate::announcement::Announced;
@@ -23,7 +24,6 @@ use crate::sample::SampleRef;
 use crate::session_state::{NodeMember, SessionState};
 use crate::topic::EndpointNames;
 use feros_rmw_dds::graph::IncompatibleType;
-use feros_rmw_dds::queue::Queue;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the
 /// engine itself lingers.
@@ -194,7 +194,7 @@ fn write(
 
 /// The thread that sends for an asynchronous publisher.
 struct Sender {
-    queue: Arc<Queue<(SampleRef, Stamp)>>,
+    queue: Arc<DropOldestQueue<(SampleRef, Stamp)>>,
     accepted: AtomicU64,
     /// Messages that the engine refused after they were accepted.
     failed: Arc<AtomicU64>,
@@ -208,7 +208,7 @@ impl Sender {
         traced: &Endpoint,
         depth: usize,
     ) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(Queue::<(SampleRef, Stamp)>::new(depth));
+        let queue = Arc::new(DropOldestQueue::<(SampleRef, Stamp)>::new(depth));
         let failed = Arc::new(AtomicU64::new(0));
         let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
         let traced = traced.clone();

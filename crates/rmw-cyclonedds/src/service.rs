@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
+use feros_rmw::gaps::Gaps;
 use feros_rmw::{
     CreateEndpointError, FailureCounter, Gid, Match, NodeId, Notify, PublishError, QosProfile,
     RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
@@ -27,7 +28,6 @@ use crate::sample::{SampleRef, lend};
 use crate::service_wire::{ServiceNames, pair_id, write_service_header};
 use crate::session_state::{NodeMember, SessionState};
 use feros_rmw::dds::user_data::{EndpointData, PairId};
-use feros_rmw_dds::gaps::Gaps;
 use feros_sync::{Condvar, Mutex};
 
 /// As long as stock ROS 2 waits for a client that asked to become able to receive.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use feros_cyclonedds_sys as sys;
+use feros_rmw::gaps::Gaps;
 use feros_rmw::{
     AnnounceError, CreateEndpointError, EventError, Gid, Match, QosProfile, Sample, Subscription,
     SubscriptionEvent, SubscriptionOptions, TakeError,
@@ -16,7 +17,6 @@ use crate::qos::Qos;
 use crate::sample::lend;
 use crate::session_state::{NodeMember, SessionState};
 use crate::topic::EndpointNames;
-use feros_rmw_dds::gaps::Gaps;
 use feros_rmw_dds::graph::IncompatibleType;
 use feros_sync::Mutex;
 

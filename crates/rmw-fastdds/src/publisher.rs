@@ -19,7 +19,7 @@ use crate::names::EndpointNames;
 use crate::sample::Buffer;
 use crate::session_state::{NodeMember, SessionState};
 use feros_rmw_dds::graph::IncompatibleType;
-use feros_rmw_dds::queue::Queue;
+use feros_sync::DropOldestQueue;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the
 /// engine itself lingers.
@@ -166,7 +166,7 @@ impl Publisher for FastDdsPublisher {
 
 /// The thread that sends for an asynchronous publisher.
 struct Sender {
-    queue: Arc<Queue<(Buffer, Stamp)>>,
+    queue: Arc<DropOldestQueue<(Buffer, Stamp)>>,
     accepted: AtomicU64,
     /// Messages that the engine refused after they were accepted.
     failed: Arc<AtomicU64>,
@@ -176,7 +176,7 @@ struct Sender {
 
 impl Sender {
     fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(Queue::<(Buffer, Stamp)>::new(depth));
+        let queue = Arc::new(DropOldestQueue::<(Buffer, Stamp)>::new(depth));
         let failed = Arc::new(AtomicU64::new(0));
         let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
         let run = move || {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::dds::user_data::{EndpointData, PairId};
 use feros_rmw::engine::Fill;
+use feros_rmw::gaps::Gaps;
 use feros_rmw::{
     CreateEndpointError, FailureCounter, Gid, Match, NodeId, Notify, PublishError, QosProfile,
     RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
 };
-use feros_rmw_dds::gaps::Gaps;
 use feros_sync::{Condvar, Mutex};
 
 use crate::announcement::announced;

@@ -13,7 +13,7 @@ use crate::endpoint::{Creation, Reader};
 use crate::listener::Notifications;
 use crate::names::EndpointNames;
 use crate::session_state::{NodeMember, SessionState};
-use feros_rmw_dds::gaps::Gaps;
+use feros_rmw::gaps::Gaps;
 use feros_rmw_dds::graph::IncompatibleType;
 use feros_sync::Mutex;
 

@@ -124,6 +124,7 @@ fn create(
             node: node.id,
             service: name,
             type_name: program.ros_type_name(),
+            type_hash: program.type_hash().map(TypeHash),
             request_hash: program.request.type_hash().map(TypeHash),
             response_hash: program.response.type_hash().map(TypeHash),
             qos: profile,

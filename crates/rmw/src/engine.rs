@@ -5,6 +5,7 @@
 //! was passed to the call.
 
 mod error;
+mod kept;
 mod node_id;
 mod notify;
 mod publisher;
@@ -21,6 +22,7 @@ use crate::name::NodeName;
 pub use crate::service_mapping::ServiceMapping;
 pub use crate::type_hash::TypeHash;
 pub use error::{CreateEndpointError, EventError};
+pub use kept::Kept;
 pub use node_id::NodeId;
 pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
 pub use publisher::{
@@ -59,6 +61,11 @@ pub trait Session: Send + Sync {
 
     /// Identity of the participant.
     fn gid(&self) -> Gid;
+
+    /// What the engine keeps of what its users may ask for.
+    fn kept(&self) -> Kept {
+        Kept::ALL
+    }
 
     /// The configuration that the engine runs with, in its own language; for people, reports and
     /// comparisons.

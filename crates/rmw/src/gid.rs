@@ -11,11 +11,71 @@ use std::str::FromStr;
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
+    /// Whether both are of one session: an endpoint, or the session itself.
+    ///
+    /// On DDS a gid says so for any two. Where it is a hash, it is known of the endpoints of this
+    /// process, which [`SessionMember`] registers.
+    pub fn is_of_session_of(&self, other: &Self) -> bool {
+        self.participant_prefix() == other.participant_prefix()
+            || sessions::of(*self)
+                .is_some_and(|session| session == sessions::of(*other).unwrap_or(*other))
+            || sessions::of(*other).is_some_and(|session| session == *self)
+    }
+
     /// The part that all endpoints of one participant share (the DDS GUID prefix).
     pub fn participant_prefix(&self) -> [u8; 12] {
         let mut prefix = [0; 12];
         prefix.copy_from_slice(&self.0[..12]);
         prefix
+    }
+}
+
+/// Says of which session an endpoint of this process is, where its gid does not.
+#[derive(Debug)]
+pub struct SessionMember(Gid);
+
+impl SessionMember {
+    /// The endpoint is of this session.
+    pub fn new(endpoint: Gid, session: Gid) -> Self {
+        sessions::insert(endpoint, session);
+        Self(endpoint)
+    }
+}
+
+impl Drop for SessionMember {
+    fn drop(&mut self) {
+        sessions::remove(self.0);
+    }
+}
+
+/// The sessions of endpoints of this process whose gids do not tell.
+mod sessions {
+    use std::collections::HashMap;
+    use std::sync::LazyLock;
+
+    use feros_sync::{AtomicBool, Ordering, RwLock};
+
+    use super::Gid;
+
+    static ANY: AtomicBool = AtomicBool::new(false);
+    static SESSIONS: LazyLock<RwLock<HashMap<Gid, Gid>>> =
+        LazyLock::new(|| RwLock::new(HashMap::new()));
+
+    pub(super) fn insert(endpoint: Gid, session: Gid) {
+        SESSIONS.write().insert(endpoint, session);
+        ANY.store(true, Ordering::Release);
+    }
+
+    pub(super) fn remove(endpoint: Gid) {
+        SESSIONS.write().remove(&endpoint);
+    }
+
+    pub(super) fn of(endpoint: Gid) -> Option<Gid> {
+        // Programs on DDS alone look no further.
+        if !ANY.load(Ordering::Acquire) {
+            return None;
+        }
+        SESSIONS.read().get(&endpoint).copied()
     }
 }
 
@@ -63,6 +123,20 @@ impl FromStr for Gid {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sessions_are_told_by_the_gid_or_by_who_registered_it() {
+        let [session, other] = [Gid([1; 16]), Gid([2; 16])];
+        let [one, two] = [Gid([10; 16]), Gid([20; 16])];
+        let of_prefix = Gid([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9]);
+        assert!(of_prefix.is_of_session_of(&session) && !of_prefix.is_of_session_of(&other));
+        assert!(!one.is_of_session_of(&session));
+        let members = [one, two].map(|gid| SessionMember::new(gid, session));
+        assert!(one.is_of_session_of(&session) && session.is_of_session_of(&two));
+        assert!(one.is_of_session_of(&two) && !one.is_of_session_of(&other));
+        drop(members);
+        assert!(!one.is_of_session_of(&session) && one.is_of_session_of(&one));
+    }
 
     #[test]
     fn text_round_trips() {

@@ -15,6 +15,7 @@
 //! | [`sample`] | a received sample and its information |
 //! | [`stamp`] | source timestamps of messages |
 //! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
+//! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |
@@ -28,6 +29,7 @@ pub mod dds;
 pub mod engine;
 pub mod event;
 pub mod failure_counter;
+pub mod gaps;
 pub mod gid;
 pub mod graph;
 pub mod name;
@@ -40,13 +42,13 @@ mod type_hash;
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
-    GraphChangeGuard, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher,
+    GraphChangeGuard, Kept, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher,
     PublisherOptions, ServerMatch, Service, ServiceMapping, ServiceOptions, Session,
     SessionOptions, Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::FailureCounter;
-pub use gid::Gid;
+pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
 pub use qos::{

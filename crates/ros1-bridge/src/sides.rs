@@ -86,10 +86,10 @@ pub(crate) struct Ros2Side {
 impl Ros2Side {
     pub(crate) fn of(node: &Node) -> Self {
         let graph = node.context().graph();
-        let own = node.context().session().gid().participant_prefix();
+        let own = node.context().session().gid();
         let mut side = Self::default();
         for endpoint in &graph.endpoints {
-            if !endpoint.is_ros || endpoint.gid.participant_prefix() == own {
+            if !endpoint.is_ros || endpoint.gid.is_of_session_of(&own) {
                 continue;
             }
             match endpoint.kind {

@@ -180,6 +180,7 @@ impl Types {
         };
         Ok(ServiceIdentity {
             name: ros2.to_string(),
+            type_hash: self.set.type_hash(ros2).ok().map(|hash| TypeHash(hash.0)),
             request_hash: hash("_Request")?,
             response_hash: hash("_Response")?,
         })

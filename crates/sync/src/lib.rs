@@ -8,6 +8,7 @@
 //! of this crate ignore poison, and a panic of one callback takes nothing else with it.
 #![forbid(unsafe_code)]
 
+mod drop_oldest_queue;
 #[cfg(not(loom))]
 mod futex;
 #[cfg(loom)]
@@ -15,6 +16,7 @@ mod futex;
 mod futex;
 mod locks;
 
+pub use drop_oldest_queue::DropOldestQueue;
 pub use futex::Futex;
 pub use locks::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -28,6 +28,8 @@ pub struct ClientOptions<'a> {
     pub service: &'a str,
     /// As `package/srv/Name`.
     pub type_name: &'a str,
+    /// Hash of the service type.
+    pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.
@@ -110,6 +112,7 @@ impl Client {
             node: options.node,
             service,
             type_name: options.type_name,
+            type_hash: options.type_hash,
             request_hash: options.request_hash,
             response_hash: options.response_hash,
             qos: options.qos,

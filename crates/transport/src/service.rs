@@ -31,6 +31,8 @@ pub struct ServiceOptions<'a> {
     pub service: &'a str,
     /// As `package/srv/Name`.
     pub type_name: &'a str,
+    /// Hash of the service type.
+    pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.
@@ -155,6 +157,7 @@ impl Service {
             node: options.node,
             service,
             type_name: options.type_name,
+            type_hash: options.type_hash,
             request_hash: options.request_hash,
             response_hash: options.response_hash,
             qos: options.qos,

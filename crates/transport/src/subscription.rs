@@ -100,7 +100,7 @@ impl Subscription {
         })?;
         let mut queue = Queue::new(options.wish, &engine.qos(), ringer.clone()).of_type(type_hash);
         if options.ignore_local_publications {
-            queue = queue.ignoring(engine.gid().participant_prefix());
+            queue = queue.ignoring(engine.gid());
         }
         let (queue, tally) = (Arc::new(queue), Arc::new(Tally::default()));
         let receiver = Receiver::new(ReceiverOptions {

@@ -92,10 +92,10 @@ impl Discovery {
             }
         }
         if options.ignore_leaf_topics {
-            let own = self.node.context().session().gid().participant_prefix();
+            let own = self.node.context().session().gid();
             candidates.retain(|name, _| {
                 let mut readers = graph.endpoints_of(EndpointKind::Subscription, name);
-                readers.any(|reader| reader.gid.participant_prefix() != own)
+                readers.any(|reader| !reader.gid.is_of_session_of(&own))
             });
         }
         candidates

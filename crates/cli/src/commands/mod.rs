@@ -27,6 +27,8 @@ mod top;
 mod topic;
 mod trace;
 mod view;
+#[cfg(feature = "zenoh")]
+mod zenoh;
 
 use std::process::ExitCode;
 
@@ -117,6 +119,10 @@ enum Command {
     /// See where the time of messages goes, layer by layer
     #[command(subcommand)]
     Trace(trace::Command),
+    /// Zenoh: the router of nodes that talk by it
+    #[cfg(feature = "zenoh")]
+    #[command(subcommand)]
+    Zenoh(zenoh::Command),
     /// See it work: a publisher and a subscription in two processes
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
@@ -151,6 +157,8 @@ fn read_numbers_as_values(command: clap::Command) -> clap::Command {
 pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
     let interfaces = line.interfaces;
     match line.command {
+        #[cfg(feature = "zenoh")]
+        Command::Zenoh(command) => zenoh::run(command),
         Command::Topic(args) => topic::run(args, &interfaces),
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),

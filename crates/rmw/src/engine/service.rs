@@ -20,6 +20,8 @@ pub struct ServiceOptions<'a> {
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
+    /// Hash of the service type; on wires that announce that of its messages it is not needed.
+    pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.
@@ -54,6 +56,8 @@ pub struct ClientOptions<'a> {
     pub service: &'a str,
     /// Type as `package/srv/Name`.
     pub type_name: &'a str,
+    /// Hash of the service type; on wires that announce that of its messages it is not needed.
+    pub type_hash: Option<TypeHash>,
     /// Hash of the request message.
     pub request_hash: Option<TypeHash>,
     /// Hash of the response message.

@@ -33,7 +33,7 @@ pub(crate) fn local_sample(own: Gid, sender: Gid, stamp: Stamp, payload: Payload
         received_timestamp: None,
         publication_sequence_number: None,
         publisher_gid: sender,
-        from_same_session: sender.participant_prefix() == own.participant_prefix(),
+        from_same_session: sender.is_of_session_of(&own),
     };
     Sample { payload, info }
 }

@@ -68,7 +68,7 @@ pub(crate) struct Queue<O: Object> {
     /// Whether publishers wait for room instead of pushing the oldest out.
     is_lossless: bool,
     /// The session whose publishers are not heard.
-    ignored: Option<[u8; 12]>,
+    ignored: Option<Gid>,
     /// Runs the callback on the publishing thread, while somebody wants that.
     direct: RwLock<Option<DirectRun>>,
     queue: Mutex<VecDeque<(Envelope, O)>>,
@@ -122,7 +122,7 @@ impl<O: Object> Queue<O> {
     }
 
     /// Does not hear the publishers of a participant.
-    pub(crate) fn ignoring(self, participant: [u8; 12]) -> Self {
+    pub(crate) fn ignoring(self, participant: Gid) -> Self {
         Self { ignored: Some(participant), ..self }
     }
 
@@ -204,7 +204,7 @@ impl<O: Object> AnyQueue for Queue<O> {
     }
 
     fn ignores(&self, publisher: Gid) -> bool {
-        self.ignored.is_some_and(|ignored| ignored == publisher.participant_prefix())
+        self.ignored.is_some_and(|ignored| ignored.is_of_session_of(&publisher))
     }
 
     fn put_bytes(&self, envelope: Envelope, bytes: Payload) {

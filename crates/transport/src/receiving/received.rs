@@ -27,13 +27,13 @@ enum Origin {
     /// With the participant of the subscription.
     IntraProcess {
         envelope: Envelope,
-        session: [u8; 12],
+        session: Gid,
     },
 }
 
 impl<O: Object> Received<O> {
     /// From a publisher of this process; `session` is the participant of the subscription.
-    pub(super) fn from_this_process(envelope: Envelope, object: O, session: [u8; 12]) -> Self {
+    pub(super) fn from_this_process(envelope: Envelope, object: O, session: Gid) -> Self {
         Self { object, origin: Origin::IntraProcess { envelope, session } }
     }
 
@@ -97,7 +97,7 @@ impl<O: Object> Received<O> {
             }
             Origin::IntraProcess { envelope, session } => MessageInfo {
                 received_timestamp: Some(SystemTime::now()),
-                from_same_session: envelope.publisher.participant_prefix() == *session,
+                from_same_session: envelope.publisher.is_of_session_of(session),
                 ..known(envelope)
             },
         }

@@ -68,12 +68,7 @@ impl<O: Object> Receiver<O> {
         let ReceiverOptions { topic, engine, queue, engine_pending, tally, .. } = options;
         Self {
             traced: Endpoint::new(Kind::Subscription, engine.gid().0, topic),
-            reorder: Reorder::new(
-                engine.gid().participant_prefix(),
-                queue,
-                engine_pending,
-                tally.reorder.clone(),
-            ),
+            reorder: Reorder::new(engine.gid(), queue, engine_pending, tally.reorder.clone()),
             engine,
             shared_memory: options.shared_memory,
             matches_changed: options.matches_changed,

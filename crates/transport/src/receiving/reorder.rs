@@ -70,7 +70,7 @@ const DRAIN_LIMIT: usize = 1024;
 /// The heads of all transports of one subscription.
 pub(crate) struct Reorder<O: Object> {
     /// The participant of the subscription.
-    session: [u8; 12],
+    session: Gid,
     queue: Arc<Queue<O>>,
     /// Raised by the engine when it may have something.
     engine_pending: Arc<AtomicBool>,
@@ -113,7 +113,7 @@ pub(crate) trait EngineSource {
 
 impl<O: Object> Reorder<O> {
     pub(crate) fn new(
-        session: [u8; 12],
+        session: Gid,
         queue: Arc<Queue<O>>,
         engine_pending: Arc<AtomicBool>,
         counters: Arc<ReorderCounters>,

@@ -45,6 +45,7 @@ impl Calls {
         }
         let identity = ServiceIdentity {
             name: service.service_type.clone(),
+            type_hash: None,
             request_hash: None,
             response_hash: None,
         };

@@ -263,7 +263,7 @@ enum Found {
 fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Option<TypeHash>> {
     let mut topics: BTreeMap<(String, String), BTreeSet<[u8; 32]>> = BTreeMap::new();
     for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
-        let is_own = endpoint.gid.participant_prefix() == own.participant_prefix();
+        let is_own = endpoint.gid.is_of_session_of(&own);
         let is_publisher = match endpoint.kind {
             EndpointKind::Publisher => true,
             EndpointKind::Subscription if !is_own => false,

@@ -32,8 +32,7 @@ impl SimulatedTime {
 pub(crate) fn is_told(graph: &GraphSnapshot, own: Gid) -> bool {
     let mut tellers = graph.endpoints_of(EndpointKind::Publisher, TOPIC);
     tellers.any(|teller| {
-        teller.type_name == "rosgraph_msgs/msg/Clock"
-            && teller.gid.participant_prefix() != own.participant_prefix()
+        teller.type_name == "rosgraph_msgs/msg/Clock" && !teller.gid.is_of_session_of(&own)
     })
 }
 

@@ -22,7 +22,7 @@ impl ConnectionGraph {
     pub(crate) fn of(graph: &GraphSnapshot, own: Gid) -> Self {
         let mut found = Self::default();
         for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
-            if endpoint.gid.participant_prefix() == own.participant_prefix() {
+            if endpoint.gid.is_of_session_of(&own) {
                 continue;
             }
             let nodes = match endpoint.kind {

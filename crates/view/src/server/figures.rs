@@ -306,8 +306,7 @@ fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
 
 /// Who sends a topic to whom, and how.
 fn edges<'a>(graph: &'a GraphSnapshot, own: Gid, topic: &'a str) -> Vec<Edge<'a>> {
-    let is_own =
-        |endpoint: &EndpointInfo| endpoint.gid.participant_prefix() == own.participant_prefix();
+    let is_own = |endpoint: &EndpointInfo| endpoint.gid.is_of_session_of(&own);
     let found = transports_of_topic(graph, topic).into_iter();
     let found = found.filter(|found| !is_own(found.publisher) && !is_own(found.subscription));
     let edge = |found: feros::TransportBetween<'a>| Edge {
@@ -338,7 +337,7 @@ fn edges<'a>(graph: &'a GraphSnapshot, own: Gid, topic: &'a str) -> Vec<Edge<'a>
 fn service_names(graph: &GraphSnapshot, own: Gid) -> NamesAndTypes {
     graph.names_and_types(|endpoint| {
         matches!(endpoint.kind, EndpointKind::Service | EndpointKind::Client)
-            && endpoint.gid.participant_prefix() != own.participant_prefix()
+            && !endpoint.gid.is_of_session_of(&own)
     })
 }
 
@@ -354,7 +353,7 @@ fn with_users(graph: &GraphSnapshot, own: Gid, services: &NamesAndTypes) -> Vec<
     }
     for endpoint in &graph.endpoints {
         let key = (endpoint.name.as_str(), endpoint.type_name.as_str());
-        let is_own = endpoint.gid.participant_prefix() == own.participant_prefix();
+        let is_own = endpoint.gid.is_of_session_of(&own);
         let Some(service) = found.get_mut(&key).filter(|_| !is_own) else { continue };
         match endpoint.kind {
             EndpointKind::Service => service.servers.insert(node_name(endpoint)),
@@ -374,8 +373,7 @@ fn actions(graph: &GraphSnapshot, own: Gid) -> Vec<Service> {
         let topic = format!("{name}/_action/feedback");
         let users = |kind| {
             let endpoints = graph.endpoints_of(kind, &topic);
-            let others = endpoints
-                .filter(|endpoint| endpoint.gid.participant_prefix() != own.participant_prefix());
+            let others = endpoints.filter(|endpoint| !endpoint.gid.is_of_session_of(&own));
             others.map(node_name).collect::<BTreeSet<_>>()
         };
         let (servers, clients) =

@@ -322,6 +322,7 @@ fn malformed_requests_harm_nobody() {
                 "get_parameters" => "rcl_interfaces/srv/GetParameters".into(),
                 _ => "rcl_interfaces/srv/ListParameters".into(),
             },
+            type_hash: None,
             request_hash: None,
             response_hash: None,
         };

@@ -49,6 +49,7 @@ fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request)
     let hash = |ty: &DynamicType| Some(TypeHash(ty.type_hash().0));
     let identity = ServiceIdentity {
         name: S::TYPE_NAME.to_owned(),
+        type_hash: None,
         request_hash: hash(&request_type),
         response_hash: hash(&response_type),
     };

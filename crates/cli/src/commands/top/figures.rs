@@ -95,7 +95,7 @@ impl<'a> Watcher<'a> {
     /// Whether an endpoint is of this command.
     pub(super) fn is_own(&self, endpoint: &feros_rmw::EndpointInfo) -> bool {
         let own = self.connection.context.session().gid();
-        endpoint.gid.participant_prefix() == own.participant_prefix()
+        endpoint.gid.is_of_session_of(&own)
     }
 
     /// Why a topic cannot be listened to.

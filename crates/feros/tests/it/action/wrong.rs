@@ -80,7 +80,12 @@ fn requests_that_are_none_are_counted_and_do_no_harm() {
             "send_goal" => "example_interfaces/action/Fibonacci_SendGoal".to_owned(),
             _ => "example_interfaces/action/Fibonacci_GetResult".to_owned(),
         };
-        let identity = ServiceIdentity { name: type_name, request_hash: None, response_hash: None };
+        let identity = ServiceIdentity {
+            name: type_name,
+            type_hash: None,
+            request_hash: None,
+            response_hash: None,
+        };
         let raw = pair.caller.create_generic_client(&name, &identity, ClientOptions::default());
         let raw = raw.unwrap();
         raw.wait_for_service(WATCHDOG).unwrap();

@@ -4,16 +4,13 @@
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../../rmw-dds/src/queue.rs"]
-mod queue;
-
 use std::time::Duration;
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use queue::Queue;
+use feros_sync::DropOldestQueue as Queue;
 
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 

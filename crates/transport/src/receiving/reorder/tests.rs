@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use feros_doorbell::Ringer;
-use feros_rmw::{MessageInfo, Payload, QosProfile};
+use feros_rmw::{Gid, MessageInfo, Payload, QosProfile};
 
 use super::*;
 use crate::intra_process::queue::Envelope;
@@ -94,7 +94,7 @@ impl Bench {
     fn new() -> Self {
         let queue = Queue::new((), &QosProfile::keep_last(100), Ringer::new());
         let pending = Arc::new(AtomicBool::new(false));
-        let reorder = Reorder::new([0; 12], Arc::new(queue), pending.clone(), Arc::default());
+        let reorder = Reorder::new(Gid([0; 16]), Arc::new(queue), pending.clone(), Arc::default());
         Self { reorder, links: Vec::new(), engine: List::default(), pending }
     }
 

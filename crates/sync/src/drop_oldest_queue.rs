@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use feros_sync::{Condvar, Mutex};
+use crate::{Condvar, Mutex};
 
-/// A bounded queue whose oldest item goes when it is full.
-pub struct Queue<T> {
+/// A bounded queue between threads that drops its oldest item rather than let a push wait.
+pub struct DropOldestQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     depth: usize,
@@ -21,15 +21,15 @@ struct State<T> {
     dropped: u64,
 }
 
-impl<T> Queue<T> {
-    /// A queue of at most so many items, one at least.
+impl<T> DropOldestQueue<T> {
+    /// A queue of at most `depth` items, at least 1.
     pub fn new(depth: usize) -> Self {
         let depth = depth.max(1);
         let state = State { items: VecDeque::new(), busy: false, closed: false, dropped: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new(), depth }
     }
 
-    /// Appends an item; drops and counts the oldest when the queue is full.
+    /// Appends an item; when the queue is full, its oldest one goes, counted.
     pub fn push(&self, item: T) {
         let oldest = {
             let mut state = self.state.lock();
@@ -86,7 +86,7 @@ impl<T> Queue<T> {
         drop(items);
     }
 
-    /// Items that were dropped.
+    /// How many items went without being popped.
     pub fn dropped(&self) -> u64 {
         self.state.lock().dropped
     }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_oldest_goes_and_is_counted() {
-        let queue = Queue::new(2);
+        let queue = DropOldestQueue::new(2);
         (0..5).for_each(|n| queue.push(n));
         assert_eq!(queue.dropped(), 3);
         queue.close();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn done_means_worked_on() {
-        let queue = Arc::new(Queue::new(8));
+        let queue = Arc::new(DropOldestQueue::new(8));
         queue.push(1);
         assert!(!queue.wait_until_done(Duration::from_millis(1)));
         let other = queue.clone();

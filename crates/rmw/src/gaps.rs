@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use feros_rmw::Gid;
+use crate::gid::Gid;
 
 /// Publishers that are remembered before those that left are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;

@@ -1,0 +1,18 @@
+//! `feros zenoh`: what the engine on Zenoh needs besides nodes.
+
+mod router;
+
+use std::process::ExitCode;
+
+use crate::error::CliError;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Router(router::Args),
+}
+
+pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Router(args) => router::run(&args),
+    }
+}

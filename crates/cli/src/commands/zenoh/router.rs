@@ -1,0 +1,42 @@
+//! `feros zenoh router`: the router by which nodes on Zenoh find each other, so that nobody has to
+//! install one. It does what `ros2 run rmw_zenoh_cpp rmw_zenohd` does.
+
+use std::process::ExitCode;
+
+use feros_rmw_zenoh::Router;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// Run the router by which nodes on Zenoh find each other, on this host and on others
+///
+/// It listens on port 7447 of all addresses, as that of `rmw_zenoh` does, and serves nodes of stock
+/// ROS 2 (`RMW_IMPLEMENTATION=rmw_zenoh_cpp`) and of Feros (`FEROS_ENGINE=zenoh`) alike. Ctrl-C
+/// ends it.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Environment: ZENOH_ROUTER_CONFIG_URI (a configuration of Zenoh), ZENOH_CONFIG_OVERRIDE \
+                  (key/path=value, separated by `;`).\nExamples:\n  feros zenoh router\n  \
+                  ZENOH_CONFIG_OVERRIDE='connect/endpoints=[\"tcp/192.168.1.1:7447\"]' feros zenoh router   # join another host's"
+)]
+pub(crate) struct Args {
+    /// Print the configuration that it runs with, as JSON
+    #[arg(long)]
+    print_config: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])
+        .map_err(|error| CliError::failed(format!("signals cannot be awaited: {error}")))?;
+    let router = Router::start().map_err(|error| CliError::failed(error.to_string()))?;
+    if args.print_config {
+        output::print_lines([router.configuration()])?;
+    }
+    output::print_lines([format!("Routing at {}", router.locators().join(", "))])?;
+    notices::note(&format!("Its id is {}; Ctrl-C ends it.", router.id()));
+    let _ = signals.forever().next(); // there is none other
+    drop(router);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,249 @@
+//! Clients of services: queriers. Each request is a query, each response its reply.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use feros_rmw::engine::{Fill, LOG_TARGET};
+use feros_rmw::{
+    Client, ClientOptions, CreateEndpointError, FailureCounter, Gid, MessageInfo, PublishError,
+    QosProfile, Sample, ServerMatch, Stamp, TakeError,
+};
+use feros_sync::Mutex;
+use zenoh::Wait as _;
+use zenoh::bytes::ZBytes;
+use zenoh::pubsub::Subscriber;
+use zenoh::query::{ConsolidationMode, Querier, QueryTarget, Reply};
+
+use crate::gate::Gate;
+use crate::matches::Matches;
+use crate::publisher::filled;
+use crate::sample::{Received, payload};
+use crate::session_state::{Member, SessionState, failed};
+use crate::wire::announcement;
+use crate::wire::attachment::Attachment;
+use crate::wire::token::{self, EndpointToken};
+
+/// Responses that wait for a client at most, in number and bytes. They are not displaced by others:
+/// who asked for them waits for each.
+const MOST_WAITING: usize = 1024;
+const MOST_BYTES: usize = 64 << 20;
+
+struct Response {
+    received: Received,
+    server: Gid,
+}
+
+#[derive(Default)]
+struct Waiting {
+    queue: VecDeque<Response>,
+    bytes: usize,
+}
+
+/// Responses that were not taken yet.
+struct Responses {
+    waiting: Mutex<Waiting>,
+    on_response: Gate,
+    own: Gid,
+    service: String,
+    matches: Arc<Matches>,
+    refused: FailureCounter,
+    lost: AtomicU64,
+}
+
+impl Responses {
+    fn put_reply(&self, reply: &Reply) {
+        // A server that is gone, or a time that is over: who asked waits no longer than it wants.
+        let Ok(sample) = reply.result() else { return };
+        let Some(received) = Received::new(sample.payload(), sample.attachment()) else {
+            return self.refuse(sample.payload());
+        };
+        if received.attachment.gid != self.own {
+            return self.refuse(sample.payload());
+        }
+        let server =
+            reply.replier_id().and_then(|id| self.matches.of_session(&id.zid().to_string()));
+        let only = || self.matches.gids().first().copied();
+        self.push(Response { received, server: server.or_else(only).unwrap_or_default() });
+    }
+
+    /// A response that is no reply: to a request that came by another way.
+    fn put_apart(&self, bytes: &ZBytes, attachment: Option<&ZBytes>) {
+        match Received::new(bytes, attachment) {
+            Some(received) if self.matches.contains(received.attachment.gid) => {
+                let server = received.attachment.gid;
+                self.push(Response { received, server });
+            }
+            _ => self.refuse(bytes),
+        }
+    }
+
+    fn refuse(&self, bytes: &ZBytes) {
+        if let Some(count) = self.refused.count() {
+            tracing::warn!(
+                target: LOG_TARGET,
+                "a response of {} bytes from {} was refused ({count} so far): it has not the attachment of rmw_zenoh \
+                 (number, time, gid) for this client, or no header",
+                bytes.len(),
+                self.service
+            );
+        }
+    }
+
+    fn push(&self, response: Response) {
+        {
+            let mut waiting = self.waiting.lock();
+            let size = response.received.size_bytes();
+            let is_full = waiting.queue.len() >= MOST_WAITING
+                || (waiting.bytes + size > MOST_BYTES && !waiting.queue.is_empty());
+            if is_full {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            waiting.bytes += size;
+            waiting.queue.push_back(response);
+        }
+        self.on_response.notify();
+    }
+}
+
+pub(crate) struct ZenohClient {
+    // Dropped in this order: the announcement goes before what receives.
+    member: Member,
+    _apart: Subscriber<()>,
+    querier: Querier<'static>,
+    responses: Arc<Responses>,
+    matches: Arc<Matches>,
+    /// Number of the last request; held while one is sent, so that they travel in order.
+    last_number: Mutex<i64>,
+    qos: QosProfile,
+}
+
+impl ZenohClient {
+    pub(crate) fn new(
+        shared: &Arc<SessionState>,
+        token: EndpointToken,
+        options: ClientOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
+        let refused = |error| failed(&name, "declaring the client", &error);
+        let querier = shared
+            .session
+            .declare_querier(key)
+            .target(QueryTarget::AllComplete)
+            .consolidation(ConsolidationMode::None);
+        // As rmw_zenoh: results of goals may take hours.
+        let querier = if name.ends_with("/_action/get_result") {
+            querier.timeout(Duration::from_millis(u64::MAX))
+        } else {
+            querier
+        };
+        let querier = querier.wait().map_err(refused)?;
+        let matches = Matches::new(Some(options.on_match));
+        let own = token::gid(&token.encode());
+        let responses = Arc::new(Responses {
+            waiting: Mutex::default(),
+            on_response: Gate::new(Some(options.on_response)),
+            own,
+            service: name.clone(),
+            matches: matches.clone(),
+            refused: FailureCounter::new(),
+            lost: AtomicU64::new(0),
+        });
+        let receiving = responses.clone();
+        let apart = shared
+            .session
+            .declare_subscriber(announcement::responses(shared.domain_id, own))
+            .callback(move |sample| receiving.put_apart(sample.payload(), sample.attachment()))
+            .wait()
+            .map_err(refused)?;
+        let member = Member::announce(shared, token, options.announcement, matches.clone())?;
+        let last_number = Mutex::new(0);
+        Ok(Self { member, _apart: apart, querier, responses, matches, last_number, qos })
+    }
+}
+
+impl Drop for ZenohClient {
+    fn drop(&mut self) {
+        self.responses.on_response.close();
+        self.matches.close();
+    }
+}
+
+impl Client for ZenohClient {
+    fn gid(&self) -> Gid {
+        self.member.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn service_is_available(&self) -> bool {
+        self.matches.count() > 0
+    }
+
+    fn servers(&self) -> Vec<ServerMatch> {
+        let found = self.matches.list().into_iter();
+        found.map(|found| ServerMatch { found, is_available: true }).collect()
+    }
+
+    fn response_gid(&self) -> Gid {
+        self.member.gid
+    }
+
+    /// Its link has ended with its process, and nobody waits for it any more.
+    fn forget_ended(&self, _server: Gid) {}
+
+    fn responders(&self) -> Vec<Gid> {
+        self.matches.gids()
+    }
+
+    fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
+        let bytes = filled(&self.member.name, size_bytes, fill)?;
+        let receiving = self.responses.clone();
+        let mut last_number = self.last_number.lock();
+        let number = *last_number + 1;
+        let attachment = Attachment { number, stamp_nanos: Stamp::now().0, gid: self.member.gid };
+        self.querier
+            .get()
+            .payload(bytes)
+            .attachment(&attachment.encode()[..])
+            .callback(move |reply| receiving.put_reply(&reply))
+            .wait()
+            .map_err(|error| PublishError::Engine {
+                topic: self.member.name.clone(),
+                code: error.to_string(),
+            })?;
+        *last_number = number;
+        Ok(number)
+    }
+
+    fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
+        let response = {
+            let mut waiting = self.responses.waiting.lock();
+            let Some(response) = waiting.queue.pop_front() else { return Ok(None) };
+            waiting.bytes -= response.received.size_bytes();
+            response
+        };
+        let Response { received, server } = response;
+        let info = MessageInfo {
+            source_timestamp: Stamp(received.attachment.stamp_nanos).to_system_time(),
+            received_timestamp: Some(received.at),
+            publication_sequence_number: None,
+            publisher_gid: server,
+            from_same_session: server.is_of_session_of(&self.member.gid),
+        };
+        let sample = Sample { payload: payload(received.bytes), info };
+        Ok(Some((received.attachment.number, sample)))
+    }
+
+    fn lost_responses(&self) -> u64 {
+        self.responses.lost.load(Ordering::Relaxed)
+    }
+
+    fn refused_samples(&self) -> u64 {
+        self.responses.refused.total()
+    }
+}

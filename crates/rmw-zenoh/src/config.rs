@@ -1,0 +1,225 @@
+//! Zenoh's configuration: the defaults of `rmw_zenoh`, and the variables that change them
+//! (`ros2/rmw_zenoh:rmw_zenoh_cpp/config/`, `README.md` "Configuration").
+
+use zenoh::Config;
+
+/// Where sessions and routers differ from Zenoh's own defaults, for both.
+const BOTH: &[(&str, &str)] = &[
+    ("scouting/multicast/enabled", "false"),
+    ("scouting/gossip/enabled", "true"),
+    // Peers know each other from the router alone.
+    ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
+    ("scouting/gossip/autoconnect", r#"{ router: [], peer: ["router", "peer"] }"#),
+    (
+        "scouting/gossip/autoconnect_strategy",
+        r#"{ peer: { to_router: "always", to_peer: "greater-zid" } }"#,
+    ),
+    // Caches of transient local publishers order by them.
+    ("timestamping/enabled", "{ router: true, peer: true, client: true }"),
+    ("queries_default_timeout", "600000"),
+    // Many nodes that start at once take their time.
+    ("transport/unicast/open_timeout", "60000"),
+    ("transport/unicast/accept_timeout", "60000"),
+    ("transport/unicast/accept_pending", "10000"),
+    ("transport/unicast/max_sessions", "10000"),
+    ("transport/link/tx/lease", "60000"),
+    ("transport/link/tx/queue/congestion_control/block/wait_before_close", "60000000"),
+    ("adminspace/enabled", "true"),
+];
+
+const SESSION: &[(&str, &str)] = &[
+    ("mode", r#""peer""#),
+    ("connect/endpoints", r#"["tcp/localhost:7447"]"#),
+    ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
+    ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
+    ("listen/endpoints", r#"["tcp/localhost:0"]"#),
+    ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
+    ("transport/link/tx/keep_alive", "2"),
+];
+
+const ROUTER: &[(&str, &str)] = &[
+    ("mode", r#""router""#),
+    ("listen/endpoints", r#"["tcp/[::]:7447"]"#),
+    ("open/return_conditions", "{ connect_scouted: false, declares: false }"),
+];
+
+/// The variables of `rmw_zenoh`, as far as they are set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Variables {
+    /// `ZENOH_SESSION_CONFIG_URI`: path of a file in place of the defaults.
+    pub(crate) session_config: Option<String>,
+    /// `ZENOH_ROUTER_CONFIG_URI`: the same for a router.
+    pub(crate) router_config: Option<String>,
+    /// `ZENOH_CONFIG_OVERRIDE`: pairs `key/path=value`, separated by `;`.
+    pub(crate) config_override: Option<String>,
+    /// `ZENOH_ROUTER_CHECK_ATTEMPTS`.
+    pub(crate) router_check_attempts: Option<String>,
+}
+
+/// Why a configuration cannot be used: where it comes from, and what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the configuration of {source_name} cannot be used: {detail}")]
+pub struct ConfigError {
+    /// The variable.
+    pub(crate) source_name: String,
+    /// What is wrong.
+    pub(crate) detail: String,
+}
+
+impl Variables {
+    pub(crate) fn of_process() -> Self {
+        let set = |name| {
+            let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+            (!value.is_empty()).then_some(value)
+        };
+        Self {
+            session_config: set("ZENOH_SESSION_CONFIG_URI"),
+            router_config: set("ZENOH_ROUTER_CONFIG_URI"),
+            config_override: set("ZENOH_CONFIG_OVERRIDE"),
+            router_check_attempts: set("ZENOH_ROUTER_CHECK_ATTEMPTS"),
+        }
+    }
+
+    /// The configuration of a session.
+    pub(crate) fn session(&self) -> Result<Config, ConfigError> {
+        self.config(self.session_config.as_deref(), "ZENOH_SESSION_CONFIG_URI", SESSION)
+    }
+
+    /// The configuration of a router.
+    pub(crate) fn router(&self) -> Result<Config, ConfigError> {
+        self.config(self.router_config.as_deref(), "ZENOH_ROUTER_CONFIG_URI", ROUTER)
+    }
+
+    fn config(
+        &self,
+        file: Option<&str>,
+        variable: &str,
+        own: &[(&str, &str)],
+    ) -> Result<Config, ConfigError> {
+        let mut config = match file {
+            Some(file) => Config::from_file(file).map_err(|error| ConfigError {
+                source_name: variable.to_owned(),
+                detail: format!("{file}: {error}"),
+            })?,
+            None => {
+                let mut config = Config::default();
+                for (key, value) in BOTH.iter().chain(own) {
+                    insert(&mut config, key, value, "Feros's defaults")?;
+                }
+                config
+            }
+        };
+        for pair in self.config_override.iter().flat_map(|text| pairs(text)) {
+            let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError {
+                source_name: "ZENOH_CONFIG_OVERRIDE".into(),
+                detail: format!("{pair:?} is no key/path=value"),
+            })?;
+            insert(&mut config, key.trim(), value.trim(), "ZENOH_CONFIG_OVERRIDE")?;
+        }
+        Ok(config)
+    }
+
+    /// How often a session looks for a router before it goes on: `None` for ever, 0 never.
+    pub(crate) fn router_checks(&self) -> Result<Option<u64>, ConfigError> {
+        let Some(text) = &self.router_check_attempts else { return Ok(Some(1)) };
+        let attempts: i64 = text.trim().parse().map_err(|_| ConfigError {
+            source_name: "ZENOH_ROUTER_CHECK_ATTEMPTS".into(),
+            detail: format!("{text:?} is no whole number"),
+        })?;
+        Ok(if attempts == 0 { None } else { Some(u64::try_from(attempts).unwrap_or(0)) })
+    }
+}
+
+/// The parts between `;`, those within quotes and brackets left whole.
+fn pairs(text: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0_usize, 0_usize, None);
+    for (at, character) in text.char_indices() {
+        match (character, quote) {
+            (character, Some(open)) if character == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(character),
+            ('[' | '{', None) => depth += 1,
+            (']' | '}', None) => depth = depth.saturating_sub(1),
+            (';', None) if depth == 0 => {
+                parts.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[begin..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(), ConfigError> {
+    config.insert_json5(key, value).map_err(|error| ConfigError {
+        source_name: from.to_owned(),
+        detail: format!("{key}={value}: {error}"),
+    })
+}
+
+/// What of a configuration people want to see.
+pub(crate) fn describe(config: &Config) -> String {
+    let keys = ["mode", "connect", "listen", "scouting", "timestamping", "routing"];
+    let parts = keys.map(|key| {
+        format!("\"{key}\": {}", config.get_json(key).unwrap_or_else(|_| "null".into()))
+    });
+    format!("{{{}}}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_rmw_zenoh() {
+        let session = Variables::default().session().unwrap();
+        let get = |config: &Config, key| config.get_json(key).unwrap();
+        assert_eq!(get(&session, "mode"), r#""peer""#);
+        assert!(get(&session, "connect/endpoints").contains("tcp/localhost:7447"));
+        assert!(get(&session, "listen/endpoints").contains("tcp/localhost:0"));
+        assert_eq!(get(&session, "scouting/multicast/enabled"), "false");
+        assert_eq!(get(&session, "queries_default_timeout"), "600000");
+        let router = Variables::default().router().unwrap();
+        assert_eq!(get(&router, "mode"), r#""router""#);
+        assert!(get(&router, "listen/endpoints").contains("7447"));
+    }
+
+    #[test]
+    fn overrides_are_read_as_rmw_zenoh_reads_them() {
+        let variables = Variables {
+            config_override: Some(
+                r#"listen/endpoints=["tcp/127.0.0.1:7448;x"]; mode="client";scouting/multicast/enabled=true;"#
+                    .into(),
+            ),
+            ..Variables::default()
+        };
+        let config = variables.session().unwrap();
+        assert_eq!(config.get_json("mode").unwrap(), r#""client""#);
+        assert_eq!(config.get_json("scouting/multicast/enabled").unwrap(), "true");
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        let with = |text: &str| {
+            let config_override = Some(text.to_owned());
+            Variables { config_override, ..Variables::default() }.session().unwrap_err().to_string()
+        };
+        for (text, says) in [("mode", "\"mode\""), ("mode=5", "mode=5"), ("no/such=1", "no/such")] {
+            let error = with(text);
+            assert!(error.contains("ZENOH_CONFIG_OVERRIDE") && error.contains(says), "{error}");
+        }
+        let session_config = Some("/no/such/file.json5".to_owned());
+        let error = Variables { session_config, ..Variables::default() }.session().unwrap_err();
+        assert!(error.to_string().contains("/no/such/file.json5"), "{error}");
+        let checks = |text: &str| {
+            let router_check_attempts = Some(text.to_owned());
+            Variables { router_check_attempts, ..Variables::default() }.router_checks()
+        };
+        assert_eq!((checks("0"), checks("-1"), checks("3")), (Ok(None), Ok(Some(0)), Ok(Some(3))));
+        assert!(checks("many").is_err());
+        assert_eq!(Variables::default().router_checks(), Ok(Some(1)));
+    }
+}

@@ -1,0 +1,353 @@
+//! Publishers, synchronous and asynchronous.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use feros_rmw::engine::Fill;
+use feros_rmw::{
+    AnnounceError, CreateEndpointError, Durability, EventError, Gid, History, Match, PublishError,
+    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Reliability, Stamp,
+    WaitForAckedError,
+};
+use feros_sync::{DropOldestQueue, Mutex};
+use zenoh::Wait as _;
+use zenoh::bytes::ZBytes;
+use zenoh::qos::{CongestionControl, Reliability as ZenohReliability};
+use zenoh_ext::{AdvancedPublisher, AdvancedPublisherBuilderExt as _, CacheConfig};
+
+use crate::fence::{self, Fence};
+use crate::matches::Matches;
+use crate::session_state::{Member, SessionState, failed};
+use crate::wire::attachment::Attachment;
+use crate::wire::token::EndpointToken;
+
+/// The largest payload: receivers put at most 1 GiB together, with all that surrounds it
+/// (`transport/link/rx/max_message_size`).
+pub(crate) const LARGEST_BYTES: usize = (1 << 30) - 1024;
+
+/// How long the end of an asynchronous publisher waits for what is still queued.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How long a publisher waits for a full subscription of its session.
+const ROOM_WAIT: Duration = Duration::from_secs(1);
+
+enum Declared {
+    Plain(zenoh::pubsub::Publisher<'static>),
+    /// Keeps its history for those that come late.
+    Keeping(AdvancedPublisher<'static>),
+}
+
+impl Declared {
+    fn new(shared: &SessionState, key: String, qos: &QosProfile) -> Result<Self, zenoh::Error> {
+        let reliable = qos.reliability != Reliability::BestEffort;
+        // As rmw_zenoh does: only who keeps all waits for a link that is full.
+        let waits = reliable && qos.history == History::KeepAll;
+        let reliability =
+            if reliable { ZenohReliability::Reliable } else { ZenohReliability::BestEffort };
+        let congestion = if waits { CongestionControl::Block } else { CongestionControl::Drop };
+        let builder = shared.session.declare_publisher(key);
+        let builder = builder.congestion_control(congestion).reliability(reliability);
+        if qos.durability != Durability::TransientLocal {
+            return builder.wait().map(Self::Plain);
+        }
+        let depth = kept_samples(qos);
+        let cache = CacheConfig::default().max_samples(depth);
+        builder.cache(cache).publisher_detection().wait().map(Self::Keeping)
+    }
+
+    fn put(&self, bytes: ZBytes, attachment: [u8; 33]) -> Result<(), zenoh::Error> {
+        match self {
+            Self::Plain(publisher) => publisher.put(bytes).attachment(&attachment[..]).wait(),
+            Self::Keeping(publisher) => publisher.put(bytes).attachment(&attachment[..]).wait(),
+        }
+    }
+}
+
+/// Samples that a history holds.
+pub(crate) fn kept_samples(qos: &QosProfile) -> usize {
+    match qos.history {
+        History::KeepAll => feros_rmw::KEEP_ALL_LIMIT,
+        _ => qos.depth.max(1),
+    }
+}
+
+/// The numbers of what was published.
+#[derive(Default)]
+struct Numbers {
+    last: u64,
+    /// The last one that went to the engine.
+    last_written: u64,
+}
+
+/// What sends; the thread of an asynchronous publisher shares it.
+struct Writer {
+    declared: Declared,
+    numbers: Mutex<Numbers>,
+    /// Up to which number each session has handled all.
+    handled: Mutex<HashMap<Arc<str>, u64>>,
+    gid: Gid,
+    topic: String,
+    matches: Arc<Matches>,
+    shared: Arc<SessionState>,
+}
+
+impl Writer {
+    fn write(&self, bytes: Vec<u8>, stamp: Stamp) -> Result<u64, PublishError> {
+        self.wait_for_room()?;
+        // Held while Zenoh sends: numbers are in the order in which messages travel.
+        let mut numbers = self.numbers.lock();
+        let number = numbers.last + 1;
+        let attachment =
+            Attachment { number: number.cast_signed(), stamp_nanos: stamp.0, gid: self.gid };
+        self.declared.put(bytes.into(), attachment.encode()).map_err(|error| {
+            PublishError::Engine { topic: self.topic.clone(), code: error.to_string() }
+        })?;
+        *numbers = Numbers { last: number, last_written: number };
+        Ok(number)
+    }
+
+    fn wait_for_room(&self) -> Result<(), PublishError> {
+        let is_full = || self.matches.gids().iter().any(|gid| self.shared.is_full(*gid));
+        if self.shared.room.wait(ROOM_WAIT, is_full) {
+            return Ok(());
+        }
+        Err(PublishError::Timeout { topic: self.topic.clone(), waited: ROOM_WAIT })
+    }
+
+    /// Whether a session has handled all that was written up to now.
+    fn is_handled_by(&self, zid: &Arc<str>, patience: Duration) -> bool {
+        let written = self.numbers.lock().last_written;
+        // Within the session, writing is delivering.
+        if *zid == self.shared.zid || written == 0 {
+            return true;
+        }
+        if self.handled.lock().get(zid).is_some_and(|handled| *handled >= written) {
+            return true;
+        }
+        match fence::ask(&self.shared.session, self.shared.domain_id, zid, patience) {
+            Fence::TimedOut => false,
+            Fence::Passed | Fence::Unknown => {
+                let sessions = self.matches.sessions();
+                let mut handled = self.handled.lock();
+                handled.retain(|zid, _| sessions.contains(zid));
+                handled.insert(zid.clone(), written);
+                true
+            }
+        }
+    }
+}
+
+pub(crate) struct ZenohPublisher {
+    // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
+    sender: Option<Sender>,
+    member: Member,
+    writer: Arc<Writer>,
+    qos: QosProfile,
+}
+
+impl ZenohPublisher {
+    pub(crate) fn new(
+        shared: &Arc<SessionState>,
+        token: EndpointToken,
+        options: PublisherOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let (qos, topic) = (token.qos, token.name.clone());
+        let declared = Declared::new(shared, token.data_key(), &qos)
+            .map_err(|error| failed(&topic, "declaring the publisher", &error))?;
+        let matches = Matches::new(options.on_event);
+        let gid = crate::wire::token::gid(&token.encode());
+        let writer = Arc::new(Writer {
+            declared,
+            numbers: Mutex::default(),
+            handled: Mutex::default(),
+            gid,
+            topic,
+            matches: matches.clone(),
+            shared: shared.clone(),
+        });
+        let sender = match options.mode {
+            PublishMode::Synchronous => None,
+            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+        };
+        let member = Member::announce(shared, token, options.announcement, matches)?;
+        Ok(Self { sender, member, writer, qos })
+    }
+
+    fn filled(&self, size_bytes: usize, fill: Fill<'_>) -> Result<Vec<u8>, PublishError> {
+        filled(&self.writer.topic, size_bytes, fill)
+    }
+}
+
+/// A buffer of the size, written by `fill`.
+pub(crate) fn filled(
+    name: &str,
+    size_bytes: usize,
+    fill: Fill<'_>,
+) -> Result<Vec<u8>, PublishError> {
+    let topic = || name.to_owned();
+    if !(4..=LARGEST_BYTES).contains(&size_bytes) {
+        let largest_bytes = LARGEST_BYTES;
+        return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
+    }
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(size_bytes)
+        .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
+    bytes.resize(size_bytes, 0);
+    fill(&mut bytes).map_err(|_| PublishError::FillAborted)?;
+    Ok(bytes)
+}
+
+impl Publisher for ZenohPublisher {
+    fn gid(&self) -> Gid {
+        self.writer.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn publish_at(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<u64, PublishError> {
+        if !stamp.is_publishable() {
+            return Err(PublishError::Stamp { topic: self.writer.topic.clone(), stamp });
+        }
+        let bytes = self.filled(size_bytes, fill)?;
+        match &self.sender {
+            Some(sender) => Ok(sender.push(bytes, stamp)),
+            None => self.writer.write(bytes, stamp),
+        }
+    }
+
+    fn wait_for_room(&self) -> Result<(), PublishError> {
+        if self.sender.is_some() { Ok(()) } else { self.writer.wait_for_room() }
+    }
+
+    fn skip(&self) {
+        self.writer.numbers.lock().last += 1;
+    }
+
+    fn matched_subscriptions(&self) -> usize {
+        self.writer.matches.count()
+    }
+
+    fn matches(&self) -> Vec<Match> {
+        self.writer.matches.list()
+    }
+
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
+        self.member.announced.change(&self.writer.topic, announcement)
+    }
+
+    fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
+        let deadline = Instant::now() + timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let in_time =
+            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(left()))
+                && self
+                    .writer
+                    .matches
+                    .sessions()
+                    .iter()
+                    .all(|zid| self.writer.is_handled_by(zid, left()));
+        let late =
+            || WaitForAckedError::Timeout { topic: self.writer.topic.clone(), waited: timeout };
+        in_time.then_some(()).ok_or_else(late)
+    }
+
+    fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        if let Some(sender) = &self.sender
+            && !sender.queue.wait_until_done(patience)
+        {
+            return false;
+        }
+        let Some(zid) = self.writer.matches.session_of(subscription) else { return true };
+        self.writer.is_handled_by(&zid, deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Its link has ended with its process, and nobody waits for it any more.
+    fn forget_ended(&self, _subscription: Gid) {}
+
+    /// A publisher is alive as long as its session is.
+    fn assert_liveliness(&self) -> Result<(), EventError> {
+        Ok(())
+    }
+
+    fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
+        Ok(self.writer.matches.take(crate::status::Status::take_of_publisher))
+    }
+
+    fn dropped_messages(&self) -> u64 {
+        self.sender
+            .as_ref()
+            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for ZenohPublisher {
+    fn drop(&mut self) {
+        self.writer.matches.close();
+    }
+}
+
+/// The thread that sends for an asynchronous publisher.
+struct Sender {
+    queue: Arc<DropOldestQueue<(Vec<u8>, Stamp)>>,
+    accepted: AtomicU64,
+    /// Messages that the engine refused after they were accepted.
+    failed: Arc<AtomicU64>,
+    topic: String,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sender {
+    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
+        let queue = Arc::new(DropOldestQueue::<(Vec<u8>, Stamp)>::new(depth));
+        let failures = Arc::new(AtomicU64::new(0));
+        let (from, to, counter) = (queue.clone(), writer.clone(), failures.clone());
+        let run = move || {
+            while let Some((bytes, stamp)) = from.pop() {
+                if let Err(error) = to.write(bytes, stamp) {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    tracing::warn!("a queued message was not sent: {error}");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
+            |error| CreateEndpointError::Engine {
+                name: writer.topic.clone(),
+                operation: "starting the sending thread",
+                code: format!("{error}; end other threads, or raise `ulimit -u`"),
+            },
+        )?;
+        let (accepted, topic) = (AtomicU64::new(0), writer.topic.clone());
+        Ok(Self { queue, accepted, failed: failures, topic, thread: Some(thread) })
+    }
+
+    fn push(&self, bytes: Vec<u8>, stamp: Stamp) -> u64 {
+        self.queue.push((bytes, stamp));
+        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.queue.close();
+        if !self.queue.wait_until_done(LINGER) {
+            self.queue.discard();
+        }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the sending thread of {} panicked", self.topic);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Received bytes as samples: lent where they lie well, else copied once.
+
+use std::time::SystemTime;
+
+use feros_rmw::{Payload, PayloadBytes};
+use zenoh::bytes::ZBytes;
+
+use crate::wire::attachment::Attachment;
+
+/// A message, request or response that was received and not taken yet.
+pub(crate) struct Received {
+    pub(crate) bytes: ZBytes,
+    pub(crate) attachment: Attachment,
+    pub(crate) at: SystemTime,
+}
+
+impl Received {
+    /// `None` for what cannot be a message: without its attachment, or too short for its header.
+    pub(crate) fn new(bytes: &ZBytes, attachment: Option<&ZBytes>) -> Option<Self> {
+        let attachment = Attachment::decode(&attachment?.to_bytes())?;
+        let whole = bytes.len() >= 4;
+        whole.then(|| Self { bytes: bytes.clone(), attachment, at: SystemTime::now() })
+    }
+
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// What follows the header is aligned to so many bytes.
+const ALIGNMENT: usize = 8;
+const HEADER_BYTES: usize = 4;
+
+/// Bytes that lie in one piece and aligned, as they were received.
+struct Lent(ZBytes);
+
+impl PayloadBytes for Lent {
+    fn bytes(&self) -> &[u8] {
+        self.0.slices().next().unwrap_or_default()
+    }
+}
+
+/// A copy that is aligned.
+struct Copied {
+    memory: Vec<u8>,
+    begin: usize,
+}
+
+impl PayloadBytes for Copied {
+    fn bytes(&self) -> &[u8] {
+        &self.memory[self.begin..]
+    }
+}
+
+/// The payload of received bytes.
+pub(crate) fn payload(bytes: ZBytes) -> Payload {
+    let is_aligned = |slice: &[u8]| {
+        slice.len() >= HEADER_BYTES && slice[HEADER_BYTES..].as_ptr().align_offset(ALIGNMENT) == 0
+    };
+    let mut slices = bytes.slices();
+    if let (Some(only), None) = (slices.next(), slices.next())
+        && is_aligned(only)
+    {
+        return Payload::new(Lent(bytes));
+    }
+    let mut memory = Vec::<u8>::with_capacity(bytes.len() + ALIGNMENT + HEADER_BYTES);
+    // A vector that has room stays where it is.
+    let begin = (0..ALIGNMENT)
+        .find(|begin| {
+            memory.as_ptr().wrapping_add(begin + HEADER_BYTES).align_offset(ALIGNMENT) == 0
+        })
+        .unwrap_or(0);
+    memory.resize(begin, 0);
+    bytes.slices().for_each(|slice| memory.extend_from_slice(slice));
+    Payload::new(Copied { memory, begin })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_payload_is_aligned_behind_its_header() {
+        for size in (4..40).chain([1000, 70_000]) {
+            let bytes: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let payload = payload(ZBytes::from(bytes.clone()));
+            assert_eq!(*payload, *bytes);
+            assert_eq!(payload[4..].as_ptr().align_offset(8), 0);
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! A session: how it is opened, its nodes, and the factory of endpoints.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_rmw::dds::names;
+use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
+use feros_rmw::{
+    Client, ClientOptions, CreateEndpointError, Durability, EndpointKind, Gid, GraphSnapshot, Kept,
+    Liveliness, NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration,
+    QosProfile, Reliability, Service, ServiceOptions, Session, SessionOptions, Subscription,
+    SubscriptionOptions,
+};
+use zenoh::key_expr::KeyExpr;
+use zenoh::sample::SampleKind;
+use zenoh::{Config, Wait as _};
+
+use crate::client::ZenohClient;
+use crate::config::{self, ConfigError, Variables};
+use crate::graph::{Graph, session_gid};
+use crate::publisher::ZenohPublisher;
+use crate::service::ZenohService;
+use crate::session_state::{SessionParts, SessionState};
+use crate::subscription::ZenohSubscription;
+use crate::wire::{announcement, token};
+use crate::{ENGINE_NAME, ENGINE_VERSION};
+
+/// The session that users of the engine hold.
+pub(crate) struct ZenohSession(Arc<SessionState>);
+
+impl ZenohSession {
+    pub(crate) fn open(
+        options: &SessionOptions,
+        variables: &Variables,
+    ) -> Result<Arc<dyn Session>, OpenError> {
+        let refused = |error: ConfigError| OpenError::Configuration {
+            engine: ENGINE_NAME,
+            source_name: error.source_name,
+            detail: error.detail,
+        };
+        let config = variables.session().map_err(refused)?;
+        let checks = variables.router_checks().map_err(refused)?;
+        let failed = |operation: &'static str| {
+            move |error: zenoh::Error| OpenError::Engine {
+                engine: ENGINE_NAME,
+                domain_id: options.domain_id,
+                operation,
+                code: error.to_string(),
+            }
+        };
+        let configuration = config::describe(&config);
+        let session =
+            zenoh::open(config.clone()).wait().map_err(failed("opening Zenoh's session"))?;
+        look_for_router(&session, &config, checks);
+        let zid: Arc<str> = session.zid().to_string().into();
+        let graph = Graph::new(&zid);
+        let domain_id = options.domain_id;
+        let feeding = feed(&session, &graph, domain_id, &zid)
+            .map_err(failed("following liveliness tokens"))?;
+        let enclave = options.enclave.clone();
+        let parts =
+            SessionParts { feeding, graph, zid, domain_id, enclave, configuration, session };
+        Ok(Arc::new(Self(Arc::new(SessionState::new(parts)))))
+    }
+}
+
+type Feeding =
+    (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
+
+/// What feeds the graph, announcements first; and who answers those that ask what was handled.
+fn feed(
+    session: &zenoh::Session,
+    graph: &Arc<Graph>,
+    domain_id: u32,
+    zid: &str,
+) -> Result<Feeding, zenoh::Error> {
+    let fence = session
+        .declare_queryable(announcement::fence(domain_id, zid))
+        .complete(true)
+        .callback(|query| {
+            // Whoever asked and is gone needs no answer.
+            let _ = query.reply(query.key_expr().clone(), Vec::new()).wait();
+        })
+        .wait()?;
+    let known = graph.clone();
+    let announcements = session
+        .liveliness()
+        .declare_subscriber(announcement::all(domain_id))
+        .history(true)
+        .callback(move |sample| match sample.kind() {
+            SampleKind::Put => known.announcement_appeared(sample.key_expr().as_str()),
+            SampleKind::Delete => known.announcement_left(sample.key_expr().as_str()),
+        })
+        .wait()?;
+    let known = graph.clone();
+    let tokens = session
+        .liveliness()
+        .declare_subscriber(token::all(domain_id))
+        .history(true)
+        .callback(move |sample| match sample.kind() {
+            SampleKind::Put => known.token_appeared(sample.key_expr().as_str()),
+            SampleKind::Delete => known.token_left(sample.key_expr().as_str()),
+        })
+        .wait()?;
+    Ok((announcements, tokens, fence))
+}
+
+/// Looks for a router as often as `ZENOH_ROUTER_CHECK_ATTEMPTS` says, a second apart; without one
+/// the session goes on, and finds it when it comes.
+fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u64>) {
+    let mut made = 0;
+    while attempts.is_none_or(|attempts| made < attempts) {
+        if session.info().routers_zid().wait().next().is_some() {
+            return;
+        }
+        made += 1;
+        if made == 1 {
+            let endpoints = config.get_json("connect/endpoints").unwrap_or_default();
+            tracing::warn!(
+                target: LOG_TARGET,
+                "no Zenoh router is at {endpoints}: until there is one, nodes of other processes are not found. Start \
+                 one with `feros zenoh router`, or say where it is by ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'; \
+                 ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check"
+            );
+        }
+        if attempts.is_none_or(|attempts| made < attempts) {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+/// Checks a name for the wire.
+fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
+    let refused = |reason: String| CreateEndpointError::Name {
+        name: name.chars().take(300).collect(),
+        reason,
+    };
+    if !as_it_is {
+        return feros_rmw::name::validate_full_topic_name(name)
+            .map_err(|error| refused(error.reason));
+    }
+    let fits = (1..=255).contains(&name.len())
+        && !name.contains(['*', '$', '%'])
+        && KeyExpr::try_from(name.trim_matches('/')).is_ok();
+    let expected = "it must have 1 to 255 bytes, no part without any, and none of * $ ? # %";
+    fits.then_some(()).ok_or_else(|| refused(expected.into()))
+}
+
+fn check_announcement(name: &str, text: &str) -> Result<(), CreateEndpointError> {
+    feros_rmw::announcement::check_announcement(text)
+        .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
+}
+
+fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
+    if i32::try_from(profile.depth).is_err() {
+        let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
+        return Err(CreateEndpointError::Qos { name: name.to_owned(), reason });
+    }
+    let mut unkept = Vec::new();
+    if profile.deadline.finite().is_some() {
+        unkept.push("missed deadlines are not reported");
+    }
+    if profile.liveliness == Liveliness::ManualByTopic
+        || profile.liveliness_lease_duration.finite().is_some()
+    {
+        unkept.push("a publisher counts as alive as long as its session is connected");
+    }
+    if !unkept.is_empty() {
+        tracing::warn!(
+            target: LOG_TARGET,
+            "{name}: Zenoh announces the deadline and liveliness that were asked for, and keeps neither: {}; leave them \
+             out, or use a DDS engine (FEROS_ENGINE)",
+            unkept.join("; ")
+        );
+    }
+    Ok(())
+}
+
+/// Zenoh does not tell from which host a request comes: who counts on it is not to be served all.
+fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
+    if !options.local_requests_only {
+        return Ok(());
+    }
+    Err(CreateEndpointError::Engine {
+        name: options.service.to_owned(),
+        operation: "ignoring the requests of other hosts",
+        code: "Zenoh does not tell where a request comes from; use its access control, or a DDS engine".into(),
+    })
+}
+
+/// Best-available policies of services are those of `services_default`, as in rmw.
+fn service_qos(mut profile: QosProfile) -> QosProfile {
+    if profile.reliability == Reliability::BestAvailable {
+        profile.reliability = Reliability::Reliable;
+    }
+    if profile.durability == Durability::BestAvailable {
+        profile.durability = Durability::Volatile;
+    }
+    if profile.liveliness == Liveliness::BestAvailable {
+        profile.liveliness = Liveliness::Automatic;
+    }
+    for duration in [&mut profile.deadline, &mut profile.liveliness_lease_duration] {
+        if *duration == QosDuration::BestAvailable {
+            *duration = QosDuration::Infinite;
+        }
+    }
+    profile.with_system_defaults_resolved()
+}
+
+impl Session for ZenohSession {
+    fn engine_name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn engine_version(&self) -> String {
+        ENGINE_VERSION.to_owned()
+    }
+
+    fn domain_id(&self) -> u32 {
+        self.0.domain_id
+    }
+
+    fn gid(&self) -> Gid {
+        session_gid(&self.0.zid)
+    }
+
+    fn kept(&self) -> Kept {
+        Kept { compatibility: false, deadline: false, liveliness: false, dds_services: false }
+    }
+
+    fn configuration(&self) -> String {
+        self.0.configuration.clone()
+    }
+
+    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+        self.0.add_node(name)
+    }
+
+    fn remove_node(&self, node: NodeId) {
+        self.0.remove_node(node);
+    }
+
+    fn create_publisher(
+        &self,
+        options: PublisherOptions<'_>,
+    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
+        check_announcement(options.topic, options.announcement)?;
+        let wire_type = names::type_name(options.type_name, "")?;
+        let subscriptions = self.0.graph.profiles(options.topic, EndpointKind::Subscription);
+        let qos = options.qos.resolved_for_publisher(subscriptions.iter());
+        let qos = qos.with_system_defaults_resolved();
+        check_qos(options.topic, &qos)?;
+        let kind = EndpointKind::Publisher;
+        let token = self.0.endpoint(
+            options.node,
+            kind,
+            options.topic,
+            wire_type,
+            options.type_hash,
+            qos,
+        )?;
+        Ok(Arc::new(ZenohPublisher::new(&self.0, token, options)?))
+    }
+
+    fn create_subscription(
+        &self,
+        options: SubscriptionOptions<'_>,
+    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
+        check_announcement(options.topic, options.announcement)?;
+        let wire_type = names::type_name(options.type_name, "")?;
+        let publishers = self.0.graph.profiles(options.topic, EndpointKind::Publisher);
+        let qos = options.qos.resolved_for_subscription(publishers.iter());
+        let qos = qos.with_system_defaults_resolved();
+        check_qos(options.topic, &qos)?;
+        let kind = EndpointKind::Subscription;
+        let token = self.0.endpoint(
+            options.node,
+            kind,
+            options.topic,
+            wire_type,
+            options.type_hash,
+            qos,
+        )?;
+        Ok(Arc::new(ZenohSubscription::new(&self.0, token, options)?))
+    }
+
+    fn create_service(
+        &self,
+        options: ServiceOptions<'_>,
+    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+        check_name(options.service, false)?;
+        check_announcement(options.service, options.announcement)?;
+        check_origin(&options)?;
+        let wire_type = names::type_name(options.type_name, "")?;
+        let qos = service_qos(options.qos);
+        check_qos(options.service, &qos)?;
+        let kind = EndpointKind::Service;
+        let token = self.0.endpoint(
+            options.node,
+            kind,
+            options.service,
+            wire_type,
+            options.type_hash,
+            qos,
+        )?;
+        Ok(Arc::new(ZenohService::new(&self.0, token, options)?))
+    }
+
+    fn create_client(
+        &self,
+        options: ClientOptions<'_>,
+    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+        check_name(options.service, false)?;
+        check_announcement(options.service, options.announcement)?;
+        let wire_type = names::type_name(options.type_name, "")?;
+        let qos = service_qos(options.qos);
+        check_qos(options.service, &qos)?;
+        let kind = EndpointKind::Client;
+        let token = self.0.endpoint(
+            options.node,
+            kind,
+            options.service,
+            wire_type,
+            options.type_hash,
+            qos,
+        )?;
+        Ok(Arc::new(ZenohClient::new(&self.0, token, options)?))
+    }
+
+    fn graph(&self) -> Arc<GraphSnapshot> {
+        self.0.graph.snapshot()
+    }
+
+    fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard {
+        self.0.graph.on_change(notify)
+    }
+}
+
+impl Drop for ZenohSession {
+    fn drop(&mut self) {
+        self.0.graph.close();
+    }
+}

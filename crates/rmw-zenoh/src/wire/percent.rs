@@ -1,0 +1,30 @@
+//! Any text as one chunk of a key expression, where `/`, `*`, `$`, `?` and `#` have a meaning.
+
+/// The text with everything escaped but letters, digits and what no key expression minds.
+pub(super) fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"=,.:_-".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02x}"); // a String takes all
+        }
+    }
+    out
+}
+
+/// The text again; `None` for what [`encode`] does not make.
+pub(super) fn decode(chunk: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(chunk.len());
+    let mut rest = chunk.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        bytes.push(u8::try_from(digit()? * 16 + digit()?).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}

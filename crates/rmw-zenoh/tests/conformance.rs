@@ -1,0 +1,39 @@
+//! The conformance suite on this engine: within one session, between sessions that are connected to
+//! each other, and by a router that passes all on.
+#![allow(clippy::unwrap_used)]
+
+mod network;
+
+use std::sync::Arc;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_rmw::Session;
+
+use network::Network;
+
+struct OneSession;
+impl Fixture for OneSession {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let session = Network::shared().peer();
+        (session.clone(), session)
+    }
+}
+
+struct Peers;
+impl Fixture for Peers {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (Network::shared().peer(), Network::shared().peer())
+    }
+}
+
+/// Clients of a router have no links to each other.
+struct Routed;
+impl Fixture for Routed {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (Network::shared().client(), Network::shared().client())
+    }
+}
+
+conformance_tests!(one_session, OneSession);
+conformance_tests!(peers, Peers);
+conformance_tests!(routed, Routed);

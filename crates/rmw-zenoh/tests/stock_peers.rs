@@ -1,0 +1,115 @@
+//! Peers of others on the wire of `rmw_zenoh`: pyzeros, of `scripts/requirements-zenoh.txt`.
+//! `FEROS_ZENOH_PYTHON` names the Python that has it, if it is not that of `.venv-zenoh`.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{EndpointKind, QosProfile};
+
+use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
+use network::{DOMAIN_ID, Network};
+
+/// A process that ends with the test.
+struct Peer(Child);
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.wait();
+    }
+}
+
+fn python() -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv-zenoh/bin/python");
+    let python = std::env::var_os("FEROS_ZENOH_PYTHON").map_or_else(default, PathBuf::from);
+    if python.exists() {
+        return Some(python);
+    }
+    println!("skipped: {} is missing; scripts/setup.sh makes it", python.display());
+    None
+}
+
+fn pyzeros(network: &Network) -> Option<Peer> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pyzeros_peer.py");
+    let mut command = Command::new(python()?);
+    command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
+    // Its messages are compiled at the first use.
+    command.env("CYDR_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cydr"));
+    let mut peer = Peer(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(peer.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n", "the peer starts");
+    Some(peer)
+}
+
+#[test]
+fn topics_pass_in_both_directions() {
+    let network = Network::new();
+    let Some(_peer) = pyzeros(&network) else { return };
+    let end = End::new(network.peer(), "feros");
+    let qos = QosProfile::default();
+    let (publisher, subscription) =
+        (end.publisher("/wire/in", STRING, qos), end.subscription("/wire/out", STRING, qos));
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    publisher.publish(&text_message("hello, wörld"));
+    let sample = subscription.next();
+    assert_eq!(text_in(&sample.payload), "repeated: hello, wörld");
+    let gids = subscription.end.matched_gids();
+    assert_eq!(gids, [sample.info.publisher_gid], "the gid of a message is that of the token");
+    assert!(sample.info.source_timestamp.is_some());
+}
+
+#[test]
+fn the_graph_shows_nodes_endpoints_and_policies() {
+    let network = Network::new();
+    let Some(peer) = pyzeros(&network) else { return };
+    let end = End::new(network.peer(), "feros");
+    let found = end.wait_for_graph("the peer's publisher", |graph| {
+        graph.endpoints_of(EndpointKind::Publisher, "/wire/out").next().cloned()
+    });
+    assert_eq!(found.type_name, STRING.0);
+    assert_eq!(found.type_hash, feros_rmw::TypeHash::parse(STRING.1));
+    assert!(found.announcement.is_none() && found.is_ros);
+    let EndpointNode::Named(node) = found.node else { panic!("{:?}", found.node) };
+    assert_eq!(node.fully_qualified(), "/wire/python");
+    end.wait_for_graph("the peer's node and service", |graph| {
+        let is_there = graph.nodes.iter().any(|info| info.name == node);
+        let services = graph.count(EndpointKind::Service, "/wire/python")
+            + graph.count(EndpointKind::Client, "/wire/feros");
+        (is_there && services == 2).then_some(())
+    });
+    drop(peer);
+    end.wait_for_graph("the peer's end", |graph| {
+        (!graph.nodes.iter().any(|info| info.name == node)).then_some(())
+    });
+}
+
+#[test]
+fn services_are_called_in_both_directions() {
+    let network = Network::new();
+    let Some(_peer) = pyzeros(&network) else { return };
+    let end = End::new(network.peer(), "feros");
+    let client = end.client("/wire/python", SET_BOOL);
+    client.wait_for_server();
+    for wanted in [true, false] {
+        let asked = client.ask(&[0, 1, 0, 0, u8::from(wanted)]);
+        let (number, answer) = client.next();
+        assert_eq!(number, asked);
+        assert_eq!((answer.payload[4] != 0, text_in(&answer.payload[4..])), (wanted, "by Python"));
+        assert_eq!(client.end.responders(), [answer.info.publisher_gid]);
+    }
+    let server = end.service("/wire/feros", SET_BOOL);
+    let called = end.subscription("/wire/called", STRING, QosProfile::default());
+    let (request, question) = server.next();
+    assert_eq!(question.payload[4], 1);
+    server.respond(&request, &response(true, "by Feros"));
+    assert_eq!(text_in(&called.next().payload), "True by Feros");
+}

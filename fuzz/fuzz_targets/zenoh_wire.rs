@@ -1,0 +1,37 @@
+//! Any bytes as what strangers send on the wire of `rmw_zenoh`: liveliness tokens, announcements,
+//! attachments. What can be read is written as it was read, up to what newer versions add.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+// Without the rest of the crate, and so without Zenoh.
+#[path = "../../crates/rmw-zenoh/src/wire/mod.rs"]
+#[allow(dead_code)]
+mod wire;
+
+use wire::announcement::AnnouncementToken;
+use wire::attachment::Attachment;
+use wire::token::{EndpointToken, Token, opposite};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Some(attachment) = Attachment::decode(bytes) {
+        assert_eq!(attachment.encode(), *bytes);
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Some(token) = AnnouncementToken::decode(text) {
+        assert_eq!(AnnouncementToken::decode(&token.encode()), Some(token));
+    }
+    let again = |text: &str| Token::decode(text);
+    match Token::decode(text) {
+        Some(Token::Node(node)) => assert_eq!(again(&node.encode()), Some(Token::Node(node))),
+        Some(Token::Endpoint(endpoint)) => {
+            let key = endpoint.data_key();
+            assert!(key.len() < 2 * text.len() + 200);
+            let other = EndpointToken { kind: opposite(endpoint.kind), ..(*endpoint).clone() };
+            assert!(endpoint.matches(&other));
+            let written = endpoint.encode();
+            assert_eq!(again(&written), Some(Token::Endpoint(endpoint)), "{written}");
+        }
+        None => {}
+    }
+});
