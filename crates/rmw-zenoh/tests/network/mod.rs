@@ -61,7 +61,7 @@ impl Network {
     pub(crate) fn new() -> Self {
         let endpoint = format!("tcp/127.0.0.1:{}", free_port());
         let (router, says) = start(&endpoint);
-        Self { endpoint, router, says: says }
+        Self { endpoint, router, says }
     }
 
     /// The one of this process.
