@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The crates that a component and its container share, as folders beside this one. A test looks
-/// whether they are all.
-const SHARED_CRATES: [&str; 20] = [
+/// The crates that a component and its container share, as folders beside this one, engines that
+/// are features among them. A test looks whether they are all.
+const SHARED_CRATES: [&str; 24] = [
     "cdr",
     "codegen",
     "component",
     "cyclonedds-sys",
     "doorbell",
     "executor",
+    "fastdds-sys",
     "feros",
     "files",
     "interface",
@@ -27,6 +28,9 @@ const SHARED_CRATES: [&str; 20] = [
     "parameter-derive",
     "rmw",
     "rmw-cyclonedds",
+    "rmw-dds",
+    "rmw-fastdds",
+    "rmw-zenoh",
     "shm",
     "sync",
     "time",
