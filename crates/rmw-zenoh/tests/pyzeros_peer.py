@@ -66,6 +66,7 @@ if __name__ == "__main__":
     config.insert_json5("listen/endpoints", json.dumps(["tcp/127.0.0.1:0"]))
     config.insert_json5("scouting/multicast/enabled", "false")
     config.insert_json5("timestamping/enabled", "true")
+    config.insert_json5("transport/shared_memory/enabled", "false")  # a killed peer would leave some
     with zenoh.open(config) as session:
         with pyzeros.auto_context(node="python", zenoh_session=session, namespace="/wire", domain_id=sys.argv[2]):
             asyncio.run(main())
