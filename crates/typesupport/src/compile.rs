@@ -1,10 +1,10 @@
 //! Compiles the introspection of a message into a [`Program`].
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::error::{CompileError, Field};
-use crate::ffi::{MessageMember, MessageMembers, field_type};
+use crate::ffi::{MessageMember, MessageMembers, field_type, text};
 use crate::memory::Memory;
 use crate::program::{Accessors, Array, Block, Element, Op, Program, Sequence, align_up};
 use crate::type_support::type_name;
@@ -376,18 +376,6 @@ fn inside(field: &Field, start: usize, len: usize, size: usize) -> Result<(), Co
         return Err(CompileError::Outside { field: field.clone(), start, end, size });
     }
     Ok(())
-}
-
-/// A text of a description; nothing for null.
-///
-/// # Safety
-/// `text` is null or ends with NUL.
-pub(crate) unsafe fn text(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: by this function.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

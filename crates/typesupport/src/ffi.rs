@@ -3,12 +3,12 @@
 
 #![allow(non_camel_case_types)] // the names of the headers
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The identifier of introspection for messages of C.
-pub const INTROSPECTION_C: &std::ffi::CStr = c"rosidl_typesupport_introspection_c";
+pub const INTROSPECTION_C: &CStr = c"rosidl_typesupport_introspection_c";
 /// The identifier of introspection for messages of C++.
-pub const INTROSPECTION_CPP: &std::ffi::CStr = c"rosidl_typesupport_introspection_cpp";
+pub const INTROSPECTION_CPP: &CStr = c"rosidl_typesupport_introspection_cpp";
 
 /// Asks a type support for the one of an identifier; null if there is none. May throw where the
 /// type support is one of C++.
@@ -244,4 +244,16 @@ pub mod field_type {
     pub const STRING: u8 = 16;
     pub const WSTRING: u8 = 17;
     pub const MESSAGE: u8 = 18;
+}
+
+/// A text of a description; nothing for null.
+///
+/// # Safety
+/// `text` is null or ends with NUL.
+pub(crate) unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: by this function.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

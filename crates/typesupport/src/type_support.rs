@@ -3,8 +3,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::compile::text;
 use crate::error::CompileError;
+use crate::ffi::text;
 use crate::{ffi, shim};
 
 /// A language that messages are generated for.
