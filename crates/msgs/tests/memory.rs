@@ -14,12 +14,16 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The most bytes that were allocated at one time during `work`, beyond those before.
-fn peak_bytes(work: impl FnOnce()) -> usize {
-    MEMORY.reset_peak_usage();
-    let before = MEMORY.current_usage();
-    work();
-    MEMORY.peak_usage() - before
+/// The most bytes that were allocated at one time during `work`, beyond those before: the least of
+/// three times, because the main thread of the test harness may still note that a test began.
+fn peak_bytes(mut work: impl FnMut()) -> usize {
+    let mut once = || {
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        work();
+        MEMORY.peak_usage() - before
+    };
+    once().min(once()).min(once())
 }
 
 #[test]

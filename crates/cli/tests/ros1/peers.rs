@@ -188,6 +188,18 @@ impl Process {
         panic!("it said this alone: {:#?}", self.said);
     }
 
+    /// Waits until a text was said this many times; the last of these lines.
+    pub(crate) fn line_again(&mut self, text: &str, times: usize) -> String {
+        let started = Instant::now();
+        while self.count(text) < times {
+            let Some(line) = self.next(started) else {
+                panic!("it did not say {text:?} {times} times: {:#?}", self.said)
+            };
+            self.said.push(line);
+        }
+        self.said.iter().rfind(|line| line.contains(text)).cloned().unwrap_or_default()
+    }
+
     /// How many lines so far have a text.
     pub(crate) fn count(&mut self, text: &str) -> usize {
         while let Ok(line) = self.lines.try_recv() {
