@@ -2,7 +2,7 @@
 //! as a user runs it. All of them end with their values.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
@@ -35,8 +35,8 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        let port =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        // Below the ports that the system gives out, so that nobody takes it between two masters.
+        let port = 20_000 + domain.id();
         let mut world = Self { domain, port, master: None, home: tempfile::tempdir().unwrap() };
         world.start_master();
         Some(world)
