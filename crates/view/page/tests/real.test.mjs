@@ -3,13 +3,14 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { hashOf, Session } from "./session.mjs";
+import { hashOf, Session, WATCHDOG_MS } from "./session.mjs";
 
 const FEROS = process.env.FEROS_COMMAND;
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -58,6 +59,15 @@ class Commands {
       await ended;
     }
     this.running = [];
+  }
+}
+
+/** A second file of a bag says that the first one has its seconds of messages. */
+async function recorded(file) {
+  const end = Date.now() + WATCHDOG_MS;
+  while (!existsSync(file)) {
+    if (Date.now() > end) throw new Error(`never came: ${file}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
@@ -156,9 +166,9 @@ test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }
   });
   const bag = join(folder, "bag");
   commands.publish("/imu", "sensor_msgs/msg/Imu", "{linear_acceleration: {x: 1.5}}");
-  const recorder = commands.start("bag", "record", "-o", bag, "/imu");
-  recorder.stdout.resume();
-  await new Promise((resolve) => setTimeout(resolve, 6000));
+  const recording = ["bag", "record", "-o", bag, "--max-bag-duration", "4", "/imu"];
+  commands.start(...recording).stdout.resume();
+  await recorded(join(bag, "bag_1.mcap"));
   await commands.end();
   commands.start("bag", "play", bag, "--loop", "--clock").stdout.resume();
   const address = await commands.view("--allow-changes");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pose, transformOf } from "./mock/places.mjs";
-import { Session } from "./session.mjs";
+import { Session, WATCHDOG_MS } from "./session.mjs";
 
 const ALL = ["/points", "/scan", "/map", "/plan", "/particles", "/goal_pose", "/odom", "/markers"];
 const scene = (state) => ({ tab: "messages", messages: { p: [{ k: "scene", ...state }] } });
@@ -30,6 +30,17 @@ function find(page, red, green, blue) {
     },
     [red, green, blue],
   );
+}
+
+/** Waits until pixels of a colour are about there, in parts of the view. */
+async function untilFound(page, colour, isThere) {
+  const end = Date.now() + WATCHDOG_MS;
+  for (;;) {
+    const found = await find(page, ...colour);
+    if (found.count > 0 && isThere(found)) return found;
+    if (Date.now() > end) throw new Error(`${colour} is not there: ${JSON.stringify(found)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 function cloud(frame, points) {
@@ -76,8 +87,7 @@ test("every kind of message has its place, and the frames their names", async (t
     [...each.options].map(({ value }) => value),
   );
   assert.deepEqual(frames, ["", "base_link", "camera_link", "laser", "map", "odom"]);
-  const scan = await find(session.page, 237, 77, 51);
-  assert.ok(scan.count > 100, `${scan.count} pixels of the scan`);
+  await untilFound(session.page, [237, 77, 51], ({ count }) => count > 100);
   assert.equal(session.server.subscribed.get("/points"), 10);
   assert.equal(session.server.subscribed.get("/tf"), null, "no transform is left out");
   assert.equal(session.server.subscribed.get("/markers"), null, "no marker is left out");
@@ -102,19 +112,13 @@ test("points stand where transforms put them, in exactly their colours", async (
     ]),
   );
   await session.until("a note", () => document.querySelector(".scene li .dim")?.textContent === "");
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
-  const [red, green] = [await find(page, 255, 0, 0), await find(page, 0, 255, 127)];
-  assert.ok(red.count > 0 && green.count > 0, "both points are seen");
-  assert.ok(
-    red.x > 0.55 && Math.abs(red.y - 0.5) < 0.02,
-    `the red one is right: ${red.x} ${red.y}`,
-  );
-  assert.ok(Math.abs(green.x - red.x) < 0.02 && green.y < red.y - 0.1, "the green one is above it");
+  const isRight = ({ x, y }) => x > 0.55 && Math.abs(y - 0.5) < 0.02;
+  const red = await untilFound(page, [255, 0, 0], isRight);
+  const isAbove = ({ x, y }) => Math.abs(x - red.x) < 0.02 && y < red.y - 0.1;
+  await untilFound(page, [0, 255, 127], isAbove);
   // In the cloud's own frame it stands in the middle.
   await page.select('select[aria-label="Fixed frame"]', "lidar");
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
-  const moved = await find(page, 255, 0, 0);
-  assert.ok(Math.abs(moved.x - 0.5) < 0.02, `in the middle, not at ${moved.x}`);
+  await untilFound(page, [255, 0, 0], ({ x }) => Math.abs(x - 0.5) < 0.02);
 });
 
 test("what has no transform, or lies about its size, is said", async (t) => {

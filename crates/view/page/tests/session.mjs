@@ -7,7 +7,7 @@ import { MockServer } from "./mock/server.mjs";
 
 const BROWSER = process.env.FEROS_CHROMIUM ?? "/usr/bin/chromium";
 /** A watchdog alone: a test fails by what it sees, not by how long that took. */
-const WATCHDOG_MS = 60_000;
+export const WATCHDOG_MS = 60_000;
 
 export const SIZES = {
   desktop: { width: 1280, height: 800 },
