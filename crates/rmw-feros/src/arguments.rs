@@ -1,6 +1,6 @@
 //! Checks of what host programs pass: null pointers, objects of other implementations, texts.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
 use crate::error::Failure;
@@ -72,6 +72,19 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
     } else {
         Err(Failure::foreign(T::WHAT))
     }
+}
+
+/// What a context holds; a context that was shut down still has it.
+///
+/// # Safety
+/// As [`given`].
+pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c_void, Failure> {
+    // SAFETY: as the caller promises.
+    let held = unsafe { ours(context) }?.impl_;
+    if held.is_null() {
+        return Err(Failure::invalid("the context was not initialized, or finalized already"));
+    }
+    Ok(held)
 }
 
 /// A text of the host program.

@@ -8,8 +8,8 @@ use std::thread;
 use feros_executor::{DoorbellMemory, GuardCondition, Ringer, WaitSet, Waitable};
 use feros_sync::Mutex;
 
+use crate::doorbell::WITHOUT_DOORBELL;
 use crate::error::Failure;
-use crate::wait_set::WITHOUT_DOORBELL;
 
 /// An entity that somebody listens to.
 pub(crate) trait Told: Send + Sync {

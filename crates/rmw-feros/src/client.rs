@@ -13,12 +13,12 @@ use crate::callback_thread::Told;
 use crate::context::Context;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::ffi::{
-    rmw_client_t, rmw_event_callback_t, rmw_node_t, rmw_qos_profile_t, rmw_request_id_t, rmw_ret_t,
-    rmw_service_info_t, rosidl_service_type_support_t,
+    rmw_client_t, rmw_event_callback_t, rmw_gid_t, rmw_node_t, rmw_qos_profile_t, rmw_request_id_t,
+    rmw_ret_t, rmw_service_info_t, rosidl_service_type_support_t,
 };
 use crate::identity::identifier;
 use crate::inbox::{Inbox, Source};
-use crate::info::nanos;
+use crate::info::{self, nanos};
 use crate::listener::Listener;
 use crate::{names, node, programs, qos};
 
@@ -352,4 +352,21 @@ unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
 ) -> rmw_ret_t {
     // SAFETY: as the caller promises.
     guarded(|| unsafe { actual_qos(client, profile) })
+}
+
+/// The identity of a client.
+///
+/// # Safety
+/// The client is null or one, the gid null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_get_gid_for_client(
+    client: *const rmw_client_t,
+    gid_out: *mut rmw_gid_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, out) = unsafe { (end(client)?, Out::new(gid_out, "gid")?) };
+        out.set(info::gid(end.client.response_gid()));
+        Ok(())
+    })
 }

@@ -8,14 +8,9 @@ use feros_message::dynamic::{ContentFilter, DynamicType};
 use feros_sync::RwLock;
 
 use crate::allocation::Allocator;
-use crate::arguments::{Out, given};
-use crate::error::{Failure, guarded};
+use crate::error::Failure;
 use crate::ffi::description::TypeDescription;
-use crate::ffi::{
-    rcutils_allocator_t, rmw_ret_t, rmw_subscription_content_filter_options_t, rmw_subscription_t,
-    rosidl_message_type_support_t,
-};
-use crate::subscription;
+use crate::ffi::{rmw_subscription_content_filter_options_t, rosidl_message_type_support_t};
 
 /// Which messages a subscription wants.
 pub(crate) struct Filter {
@@ -103,6 +98,24 @@ impl Filter {
         Ok(())
     }
 
+    /// The options with which the filter was set, in memory of the host program.
+    pub(crate) fn options(
+        &self,
+        allocator: &Allocator,
+    ) -> Result<rmw_subscription_content_filter_options_t, Failure> {
+        let current = self
+            .current()
+            .ok_or_else(|| Failure::unsupported("the subscription has no content filter"))?;
+        let filter_expression = allocator.c_text(&current.expression)?;
+        let parameters: Vec<&str> =
+            current.parameters.iter().map(|text| utf8(text)).collect::<Result<_, _>>()?;
+        let expression_parameters = allocator.texts(parameters.into_iter()).inspect_err(|_| {
+            // SAFETY: it was just made.
+            unsafe { allocator.free(filter_expression) };
+        })?;
+        Ok(rmw_subscription_content_filter_options_t { filter_expression, expression_parameters })
+    }
+
     fn compile(&self, expression: CString, parameters: Vec<CString>) -> Result<Current, Failure> {
         let ty = self.describe()?;
         let texts: Vec<&str> =
@@ -126,58 +139,4 @@ impl Filter {
         let description = unsafe { description.read() };
         DynamicType::from_description(&description).map_err(Failure::error)
     }
-}
-
-/// Replaces the content filter of a subscription; the empty expression ends it.
-///
-/// # Safety
-/// Subscription and options are null or what their names say.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rmw_subscription_set_content_filter(
-    subscription: *mut rmw_subscription_t,
-    options: *const rmw_subscription_content_filter_options_t,
-) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: as the caller promises.
-        unsafe {
-            let end = subscription::end(subscription)?;
-            end.filter.set(given(options, "options")?)?;
-            (&raw mut (*subscription).is_cft_enabled).write(end.filter.is_set());
-        }
-        Ok(())
-    })
-}
-
-/// The content filter of a subscription.
-///
-/// # Safety
-/// Each pointer is null or points at what its name says.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rmw_subscription_get_content_filter(
-    subscription: *const rmw_subscription_t,
-    allocator: *mut rcutils_allocator_t,
-    options: *mut rmw_subscription_content_filter_options_t,
-) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: as the caller promises.
-        let (end, allocator, out) = unsafe {
-            let end = subscription::end(subscription)?;
-            (end, Allocator::at(allocator)?, Out::new(options, "options")?)
-        };
-        let current = end.filter.current();
-        let current = current
-            .ok_or_else(|| Failure::unsupported("the subscription has no content filter"))?;
-        let filter_expression = allocator.c_text(&current.expression)?;
-        let parameters: Vec<&str> =
-            current.parameters.iter().map(|text| utf8(text)).collect::<Result<_, _>>()?;
-        let expression_parameters = allocator.texts(parameters.into_iter()).inspect_err(|_| {
-            // SAFETY: it was just made.
-            unsafe { allocator.free(filter_expression) };
-        })?;
-        out.set(rmw_subscription_content_filter_options_t {
-            filter_expression,
-            expression_parameters,
-        });
-        Ok(())
-    })
 }

@@ -5,13 +5,14 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use feros_executor::{DoorbellMemory, GuardCondition, WaitSetPool};
+use feros_executor::{GuardCondition, WaitSetPool};
 use feros_rmw::{Engine as _, GraphChangeGuard, Session, SessionOptions};
 use feros_rmw_cyclonedds::CycloneEngine;
-use feros_shm::{ProcessSegment, TransportSet};
+use feros_shm::TransportSet;
 
-use crate::arguments::ours;
+use crate::arguments::initialized;
 use crate::callback_thread::CallbackThread;
+use crate::doorbell::doorbell;
 use crate::error::Failure;
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t};
 use crate::guard_condition;
@@ -77,10 +78,7 @@ impl Context {
         context: *const rmw_context_t,
     ) -> Result<Arc<Self>, Failure> {
         // SAFETY: as the caller promises.
-        let raw = unsafe { ours(context) }?.impl_.cast::<Self>().cast_const();
-        if raw.is_null() {
-            return Err(Failure::invalid("the context was not initialized, or finalized already"));
-        }
+        let raw = unsafe { initialized(context) }?.cast::<Self>().cast_const();
         // SAFETY: `impl_` of our contexts is what `into_raw` gave, until `rmw_context_fini` takes
         // it away.
         unsafe {
@@ -122,19 +120,6 @@ impl Context {
     pub(crate) fn end<T>(&self, what: T) {
         if self.is_forked() {
             std::mem::forget(what);
-        }
-    }
-}
-
-/// Where other processes wake who waits. Without one the network transport is used, and
-/// `feros topic info -v` says why.
-fn doorbell() -> Option<Arc<dyn DoorbellMemory>> {
-    let doorbell = ProcessSegment::of_this_process().ok()?.doorbell();
-    match doorbell {
-        Ok(doorbell) => Some(Arc::new(doorbell)),
-        Err(error) => {
-            tracing::warn!(target: "feros::shm", "a wait set cannot be woken by other processes: {error}");
-            None
         }
     }
 }

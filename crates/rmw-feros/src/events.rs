@@ -8,33 +8,16 @@ use std::sync::{Arc, Weak};
 use feros_executor::{Ringer, Waitable};
 use feros_rmw::Notify;
 use feros_sync::Mutex;
-use feros_transport::{Publisher, Subscription};
 
 use crate::arguments::{Out, given, ours};
 use crate::callback_thread::{CallbackThread, Told};
 use crate::error::{Failure, guarded};
 use crate::ffi::{
-    RMW_EVENT_INVALID, RMW_EVENT_PUBLICATION_MATCHED, rmw_event_callback_t, rmw_event_t,
-    rmw_publisher_t, rmw_ret_t, rmw_subscription_t,
+    RMW_EVENT_INVALID, RMW_EVENT_PUBLICATION_MATCHED, rmw_event_callback_t, rmw_event_t, rmw_ret_t,
 };
 use crate::identity::identifier;
 use crate::listener::Listener;
-use crate::status::{Status, SubscriptionEvents};
-use crate::subscription::SubscriptionEntity;
-use crate::{publisher, subscription};
-
-/// An endpoint that events are taken from.
-pub(crate) trait Eventful: Send + Sync {
-    /// The status of a kind of event before anything happened; `None` for a kind that the endpoint
-    /// does not have.
-    fn kind(&self, event_type: u32) -> Option<Status>;
-
-    /// How many events of this kind there were.
-    fn count(&self, event_type: u32) -> Result<u64, Failure>;
-
-    /// What changed since the last call.
-    fn take(&self, event_type: u32) -> Result<Option<Status>, Failure>;
-}
+use crate::status::{Eventful, Status};
 
 /// What an endpoint tells of its events, from before it is there.
 struct News {
@@ -56,41 +39,19 @@ impl News {
     }
 }
 
-/// The events of a publisher in the making.
-pub(crate) struct PublisherStatuses(Arc<News>);
+/// The events of an endpoint in the making.
+pub(crate) struct Statuses(Arc<News>);
 
-impl PublisherStatuses {
-    /// What the publisher is to notify.
+impl Statuses {
+    /// What the endpoint is to notify.
     pub(crate) fn new() -> (Self, Notify) {
         let (news, notify) = News::new();
         (Self(news), notify)
     }
 
-    /// The events of this publisher.
-    pub(crate) fn of(self, publisher: &Arc<Publisher>, thread: &Arc<CallbackThread>) -> Events {
-        Events::new(self.0, Arc::clone(publisher) as Arc<dyn Eventful>, thread)
-    }
-}
-
-/// The events of a subscription in the making.
-pub(crate) struct SubscriptionStatuses(Arc<News>);
-
-impl SubscriptionStatuses {
-    /// What the subscription is to notify.
-    pub(crate) fn new() -> (Self, Notify) {
-        let (news, notify) = News::new();
-        (Self(news), notify)
-    }
-
-    /// The events of this subscription.
-    pub(crate) fn of(
-        self,
-        subscription: &Arc<Subscription>,
-        entity: &Arc<SubscriptionEntity>,
-        thread: &Arc<CallbackThread>,
-    ) -> Events {
-        let endpoint = SubscriptionEvents::new(subscription, entity);
-        Events::new(self.0, Arc::new(endpoint), thread)
+    /// The events of this endpoint.
+    pub(crate) fn of(self, endpoint: Arc<dyn Eventful>, thread: &Arc<CallbackThread>) -> Events {
+        Events::new(self.0, endpoint, thread)
     }
 }
 
@@ -236,9 +197,15 @@ impl Told for EventEntity {
     }
 }
 
+/// Begins to look at a kind of event of an endpoint.
+///
 /// # Safety
 /// The event is null or one, which is zero or one that was finished.
-unsafe fn init(event: *mut rmw_event_t, events: &Events, event_type: u32) -> Result<(), Failure> {
+pub(crate) unsafe fn init(
+    event: *mut rmw_event_t,
+    events: &Events,
+    event_type: u32,
+) -> Result<(), Failure> {
     // SAFETY: as the caller promises.
     let before = unsafe { given(event, "rmw_event") }?;
     if !before.implementation_identifier.is_null() {
@@ -250,34 +217,6 @@ unsafe fn init(event: *mut rmw_event_t, events: &Events, event_type: u32) -> Res
         event.write(rmw_event_t { implementation_identifier: identifier(), data, event_type });
     }
     Ok(())
-}
-
-/// Begins to look at a kind of event of a publisher.
-///
-/// # Safety
-/// The event is null or one that is zero, the publisher null or one.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rmw_publisher_event_init(
-    rmw_event: *mut rmw_event_t,
-    publisher: *const rmw_publisher_t,
-    event_type: u32,
-) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
-    guarded(|| unsafe { init(rmw_event, &publisher::end(publisher)?.events, event_type) })
-}
-
-/// Begins to look at a kind of event of a subscription.
-///
-/// # Safety
-/// The event is null or one that is zero, the subscription null or one.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rmw_subscription_event_init(
-    rmw_event: *mut rmw_event_t,
-    subscription: *const rmw_subscription_t,
-    event_type: u32,
-) -> rmw_ret_t {
-    // SAFETY: as the caller promises.
-    guarded(|| unsafe { init(rmw_event, &subscription::end(subscription)?.events, event_type) })
 }
 
 /// Whether endpoints have events of this kind.

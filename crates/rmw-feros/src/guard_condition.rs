@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use feros_executor::{GuardCondition, Waitable};
 
-use crate::arguments::ours;
-use crate::context::Context;
+use crate::arguments::{initialized, ours};
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
 use crate::identity::identifier;
@@ -66,7 +65,7 @@ unsafe extern "C" fn rmw_create_guard_condition(
 ) -> *mut rmw_guard_condition_t {
     guarded_pointer(|| {
         // SAFETY: as the caller promises. Who shuts a context down may still wait.
-        unsafe { Context::even_shut_down(context) }?;
+        unsafe { initialized(context) }?;
         let object = Object::new(GuardCondition::without_callback());
         let Object { mut raw, _end: end } = object;
         raw.context = context;

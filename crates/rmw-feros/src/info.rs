@@ -5,14 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use feros_rmw::{Gid, MessageInfo};
 
 use crate::arguments::{Out, given, ours};
-use crate::client;
 use crate::error::guarded;
 use crate::ffi::{
     SEQUENCE_NUMBER_UNSUPPORTED, rmw_client_t, rmw_gid_t, rmw_message_info_t, rmw_publisher_t,
     rmw_ret_t,
 };
 use crate::identity::identifier;
-use crate::publisher;
 
 /// Nanoseconds since the epoch; 0 where nothing is known.
 pub(crate) fn nanos(time: Option<SystemTime>) -> i64 {
@@ -39,40 +37,6 @@ impl From<MessageInfo> for rmw_message_info_t {
             from_intra_process: false,
         }
     }
-}
-
-/// The identity of a publisher.
-///
-/// # Safety
-/// The publisher is null or one, the gid null or a place for one.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rmw_get_gid_for_publisher(
-    publisher: *const rmw_publisher_t,
-    gid_out: *mut rmw_gid_t,
-) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: as the caller promises.
-        let (end, out) = unsafe { (publisher::end(publisher)?, Out::new(gid_out, "gid")?) };
-        out.set(gid(end.publisher.gid()));
-        Ok(())
-    })
-}
-
-/// The identity of a client.
-///
-/// # Safety
-/// The client is null or one, the gid null or a place for one.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rmw_get_gid_for_client(
-    client: *const rmw_client_t,
-    gid_out: *mut rmw_gid_t,
-) -> rmw_ret_t {
-    guarded(|| {
-        // SAFETY: as the caller promises.
-        let (end, out) = unsafe { (client::end(client)?, Out::new(gid_out, "gid")?) };
-        out.set(gid(end.client.response_gid()));
-        Ok(())
-    })
 }
 
 /// Whether two identities are the same.

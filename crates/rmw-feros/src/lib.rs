@@ -13,9 +13,9 @@
 //! | `ffi` | the structures of rmw and rcutils |
 //! | `error`, `host`, `arguments`, `allocation` | what every function needs: errors, checks, memory |
 //! | `init`, `context`, `node`, `distribution`, `log` | the beginning and the end |
-//! | `publisher`, `subscription`, `take`, `loan`, `content_filter`, `serialize`, `programs` | messages |
+//! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `content_filter`, `serialize`, `programs` | messages |
 //! | `client`, `service`, `unanswered` | calls |
-//! | `wait_set`, `guard_condition`, `inbox` | waiting |
+//! | `wait_set`, `guard_condition`, `inbox`, `doorbell` | waiting |
 //! | `callback_thread`, `listener` | telling host programs that do not wait |
 //! | `events`, `status` | events of endpoints |
 //! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | questions and forms |
@@ -31,6 +31,7 @@ mod client;
 mod content_filter;
 mod context;
 mod distribution;
+mod doorbell;
 mod endpoint_info;
 mod error;
 mod events;
@@ -43,6 +44,7 @@ mod identity;
 mod inbox;
 mod info;
 mod init;
+mod lent_message;
 mod listener;
 mod loan;
 mod log;

@@ -2,11 +2,8 @@
 //! they came in. That needs a type whose struct is the body of its serialized message.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
-use feros_rmw::Payload;
 use feros_trace::Outbound;
-use feros_transport::Received;
 use feros_typesupport::{MessageProgram, PlainLayout};
 
 use crate::arguments::{Out, given};
@@ -15,85 +12,9 @@ use crate::ffi::{
     rmw_message_info_t, rmw_publisher_t, rmw_ret_t, rmw_subscription_t,
     rosidl_message_type_support_t,
 };
+use crate::lent_message::{HEADER, LentMessage, can_be_lent, layout};
 use crate::publisher::{self, PublisherEnd};
-use crate::subscription::{self, SubscriptionEnd};
-
-/// The header of a serialized message, in the byte order of this machine.
-const HEADER: [u8; 4] = if cfg!(target_endian = "little") { [0, 1, 0, 0] } else { [0, 0, 0, 0] };
-/// How bodies lie in memory of the transports.
-const BODY_ALIGNMENT: usize = 8;
-
-/// The layout of a type whose messages can be lent: the struct ends where its body does, so that
-/// the message's memory is all that the struct uses.
-fn layout(program: &MessageProgram) -> Option<PlainLayout> {
-    let plain = program.plain()?;
-    (plain.size == plain.body_len && plain.align <= BODY_ALIGNMENT).then_some(plain)
-}
-
-/// Whether messages of this type are lent.
-pub(crate) fn are_possible(program: &MessageProgram) -> bool {
-    layout(program).is_some()
-}
-
-/// A message that a subscription lent.
-pub(crate) enum LentMessage {
-    /// In the memory that it came in.
-    InPlace(Payload),
-    /// Decoded, where it came in another byte order or at another alignment, or has a `bool`: not
-    /// every byte of others is one.
-    Decoded(DecodedMessage),
-}
-
-/// A message in memory of this library.
-pub(crate) struct DecodedMessage {
-    /// Aligned as every body is.
-    memory: Vec<u64>,
-    program: Arc<MessageProgram>,
-}
-
-impl DecodedMessage {
-    fn new(program: &Arc<MessageProgram>, bytes: &[u8]) -> Result<Self, Failure> {
-        let words = program.size_of().div_ceil(size_of::<u64>()).max(1);
-        let mut memory = vec![0_u64; words];
-        // SAFETY: the memory has the size and the alignment of the type.
-        unsafe { program.init(memory.as_mut_ptr().cast()) };
-        let mut message = Self { memory, program: Arc::clone(program) };
-        // SAFETY: the message was just initialized.
-        let decoded = unsafe { program.decode(bytes, message.memory.as_mut_ptr().cast()) };
-        decoded.map_err(Failure::error)?;
-        Ok(message)
-    }
-}
-
-impl Drop for DecodedMessage {
-    fn drop(&mut self) {
-        // SAFETY: the message was initialized, and nobody uses it any more.
-        unsafe { self.program.fini(self.memory.as_mut_ptr().cast()) };
-    }
-}
-
-impl LentMessage {
-    fn new(end: &SubscriptionEnd, message: Received<Payload>) -> Result<Self, Failure> {
-        let payload = message.into_object();
-        let fits = layout(&end.program).is_some_and(|plain| {
-            !plain.has_bools
-                && payload.len() >= HEADER.len() + plain.body_len
-                && payload[..2] == HEADER[..2]
-                && payload.as_ptr().wrapping_add(HEADER.len()).addr().is_multiple_of(plain.align)
-        });
-        if fits {
-            return Ok(Self::InPlace(payload));
-        }
-        Ok(Self::Decoded(DecodedMessage::new(&end.program, &payload)?))
-    }
-
-    fn pointer(&mut self) -> *mut c_void {
-        match self {
-            Self::InPlace(payload) => payload[HEADER.len()..].as_ptr().cast_mut().cast(),
-            Self::Decoded(message) => message.memory.as_mut_ptr().cast(),
-        }
-    }
-}
+use crate::subscription;
 
 fn cannot_be_lent(program: &MessageProgram) -> Failure {
     Failure::unsupported(format!(
@@ -199,7 +120,7 @@ unsafe fn take_loaned(
 ) -> Result<Option<rmw_message_info_t>, Failure> {
     // SAFETY: as the caller promises.
     let end = unsafe { subscription::end(subscription) }?;
-    if !are_possible(&end.program) {
+    if !can_be_lent(&end.program) {
         return Err(cannot_be_lent(&end.program));
     }
     // SAFETY: as the caller promises.
@@ -209,7 +130,7 @@ unsafe fn take_loaned(
         return Err(Failure::invalid("`loaned_message` points at a message already"));
     }
     taken.set(false);
-    let lent = end.take_with(|message| LentMessage::new(end, message))?;
+    let lent = end.take_with(|message| LentMessage::new(&end.program, message))?;
     let Some((mut message, info)) = lent else { return Ok(None) };
     let pointer = message.pointer();
     end.loans.lock().insert(pointer.addr(), message);
@@ -271,7 +192,7 @@ unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     guarded(|| {
         // SAFETY: as the caller promises.
         let end = unsafe { subscription::end(subscription) }?;
-        if !are_possible(&end.program) {
+        if !can_be_lent(&end.program) {
             return Err(cannot_be_lent(&end.program));
         }
         if loaned_message.is_null() {

@@ -16,14 +16,15 @@ use feros_typesupport::{EncodeError, MessageProgram};
 use crate::arguments::{Out, given, ours, text};
 use crate::context::Context;
 use crate::error::{Failure, guarded, guarded_pointer};
-use crate::events::{Events, PublisherStatuses};
+use crate::events::{self, Events, Statuses};
 use crate::ffi::{
-    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rmw_node_t, rmw_publisher_options_t,
-    rmw_publisher_t, rmw_qos_profile_t, rmw_ret_t, rmw_serialized_message_t, rmw_time_t,
-    rosidl_message_type_support_t,
+    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rmw_event_t, rmw_gid_t, rmw_node_t,
+    rmw_publisher_options_t, rmw_publisher_t, rmw_qos_profile_t, rmw_ret_t,
+    rmw_serialized_message_t, rmw_time_t, rosidl_message_type_support_t,
 };
 use crate::identity::identifier;
-use crate::{loan, names, node, programs, qos};
+use crate::lent_message::can_be_lent;
+use crate::{info, names, node, programs, qos};
 
 /// What `data` of a publisher points at.
 pub(crate) struct PublisherEnd {
@@ -134,7 +135,7 @@ fn create(
             "rmw_feros has no network flow of its own per publisher, which is strictly required",
         ));
     }
-    let (statuses, on_event) = PublisherStatuses::new();
+    let (statuses, on_event) = Statuses::new();
     let publisher = Publisher::new(
         &*node.context.session,
         PublisherOptions {
@@ -151,8 +152,8 @@ fn create(
     )
     .map_err(Failure::error)?;
     let publisher = Arc::new(publisher);
-    let events = statuses.of(&publisher, &node.context.callbacks);
-    let can_loan_messages = loan::are_possible(&program);
+    let events = statuses.of(publisher.clone(), &node.context.callbacks);
+    let can_loan_messages = can_be_lent(&program);
     let end = Box::new(PublisherEnd {
         context: Arc::clone(&node.context),
         program,
@@ -317,4 +318,35 @@ unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
             other => Failure::error(other),
         })
     })
+}
+
+/// The identity of a publisher.
+///
+/// # Safety
+/// The publisher is null or one, the gid null or a place for one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_get_gid_for_publisher(
+    publisher: *const rmw_publisher_t,
+    gid_out: *mut rmw_gid_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, out) = unsafe { (end(publisher)?, Out::new(gid_out, "gid")?) };
+        out.set(info::gid(end.publisher.gid()));
+        Ok(())
+    })
+}
+
+/// Begins to look at a kind of event of a publisher.
+///
+/// # Safety
+/// The event is null or one that is zero, the publisher null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_publisher_event_init(
+    rmw_event: *mut rmw_event_t,
+    publisher: *const rmw_publisher_t,
+    event_type: u32,
+) -> rmw_ret_t {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { events::init(rmw_event, &end(publisher)?.events, event_type) })
 }

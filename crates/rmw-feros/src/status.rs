@@ -9,7 +9,6 @@ use feros_rmw::{EventError, MatchedStatus, PublisherEvent, SubscriptionEvent};
 use feros_transport::{Publisher, PublisherEventKind, Subscription, SubscriptionEventKind};
 
 use crate::error::Failure;
-use crate::events::Eventful;
 use crate::ffi::{
     RMW_EVENT_LIVELINESS_CHANGED, RMW_EVENT_LIVELINESS_LOST, RMW_EVENT_MESSAGE_LOST,
     RMW_EVENT_OFFERED_DEADLINE_MISSED, RMW_EVENT_OFFERED_QOS_INCOMPATIBLE,
@@ -21,7 +20,6 @@ use crate::ffi::{
     RMW_QOS_POLICY_RELIABILITY, rmw_counted_status_t, rmw_liveliness_changed_status_t,
     rmw_matched_status_t, rmw_message_lost_status_t, rmw_qos_incompatible_event_status_t,
 };
-use crate::subscription::SubscriptionEntity;
 
 /// The status of one kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +82,19 @@ impl Status {
             }
         }
     }
+}
+
+/// An endpoint that events are taken from.
+pub(crate) trait Eventful: Send + Sync {
+    /// The status of a kind of event before anything happened; `None` for a kind that the endpoint
+    /// does not have.
+    fn kind(&self, event_type: u32) -> Option<Status>;
+
+    /// How many events of this kind there were.
+    fn count(&self, event_type: u32) -> Result<u64, Failure>;
+
+    /// What changed since the last call.
+    fn take(&self, event_type: u32) -> Result<Option<Status>, Failure>;
 }
 
 /// The counts of rmw have 31 bits.
@@ -201,7 +212,8 @@ impl Eventful for Publisher {
 /// as well.
 pub(crate) struct SubscriptionEvents {
     subscription: Arc<Subscription>,
-    entity: Arc<SubscriptionEntity>,
+    /// How many messages were pushed out.
+    pushed_out: Box<dyn Fn() -> u64 + Send + Sync>,
     /// Of those that were pushed out, how many a status has told of.
     told_pushed_out: AtomicU64,
     /// Losses that the transports told of.
@@ -209,10 +221,13 @@ pub(crate) struct SubscriptionEvents {
 }
 
 impl SubscriptionEvents {
-    pub(crate) fn new(subscription: &Arc<Subscription>, entity: &Arc<SubscriptionEntity>) -> Self {
+    pub(crate) fn new(
+        subscription: &Arc<Subscription>,
+        pushed_out: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Self {
         Self {
             subscription: Arc::clone(subscription),
-            entity: Arc::clone(entity),
+            pushed_out: Box::new(pushed_out),
             told_pushed_out: AtomicU64::new(0),
             lost: AtomicU64::new(0),
         }
@@ -223,7 +238,7 @@ impl SubscriptionEvents {
         if let Some((total, _)) = news {
             self.lost.store(total, Ordering::Relaxed);
         }
-        let pushed_out = self.entity.inbox.pushed_out();
+        let pushed_out = (self.pushed_out)();
         let told = self.told_pushed_out.swap(pushed_out, Ordering::Relaxed);
         let change = news.map_or(0, |(_, change)| change) + pushed_out.saturating_sub(told);
         (change > 0).then(|| {
@@ -254,7 +269,7 @@ impl Eventful for SubscriptionEvents {
         let kind = subscription_kind(event_type).ok_or_else(|| no_such_kind(event_type))?;
         let count = self.subscription.event_count(kind).map_err(refused)?;
         Ok(match kind {
-            SubscriptionEventKind::MessageLost => count + self.entity.inbox.pushed_out(),
+            SubscriptionEventKind::MessageLost => count + (self.pushed_out)(),
             _ => count,
         })
     }

@@ -11,21 +11,24 @@ use feros_sync::Mutex;
 use feros_transport::{Received, Receiver, Subscription, SubscriptionOptions};
 use feros_typesupport::MessageProgram;
 
+use crate::allocation::Allocator;
 use crate::arguments::{Out, given, ours, text};
 use crate::callback_thread::Told;
 use crate::content_filter::Filter;
 use crate::context::Context;
 use crate::error::{Failure, guarded, guarded_pointer};
-use crate::events::{Events, SubscriptionStatuses};
+use crate::events::{self, Events, Statuses};
 use crate::ffi::{
-    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rmw_event_callback_t, rmw_node_t,
-    rmw_qos_profile_t, rmw_ret_t, rmw_subscription_options_t, rmw_subscription_t,
+    RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED, rcutils_allocator_t, rmw_event_callback_t,
+    rmw_event_t, rmw_node_t, rmw_qos_profile_t, rmw_ret_t,
+    rmw_subscription_content_filter_options_t, rmw_subscription_options_t, rmw_subscription_t,
     rosidl_message_type_support_t,
 };
 use crate::identity::identifier;
 use crate::inbox::{Inbox, Source};
+use crate::lent_message::{LentMessage, can_be_lent};
 use crate::listener::Listener;
-use crate::loan::{self, LentMessage};
+use crate::status::SubscriptionEvents;
 use crate::{names, node, programs, qos};
 
 /// What `data` of a subscription points at.
@@ -163,7 +166,7 @@ unsafe fn create(
         unsafe { filter.set(wanted) }?;
     }
     let ringer = Ringer::new();
-    let (statuses, on_event) = SubscriptionStatuses::new();
+    let (statuses, on_event) = Statuses::new();
     let on_loss = Arc::clone(&on_event);
     let (subscription, receiver) = Subscription::new::<Payload>(
         &*node.context.session,
@@ -190,9 +193,11 @@ unsafe fn create(
     let inbox = Inbox::new(messages, limit, is_lossless, &ringer);
     let entity =
         Arc::new(SubscriptionEntity { ringer, inbox, listener: Listener::default(), on_loss });
-    let events = statuses.of(&subscription, &entity, &node.context.callbacks);
+    let inbox = Arc::clone(&entity);
+    let eventful = SubscriptionEvents::new(&subscription, move || inbox.inbox.pushed_out());
+    let events = statuses.of(Arc::new(eventful), &node.context.callbacks);
     let is_cft_enabled = filter.is_set();
-    let can_loan_messages = loan::are_possible(&program);
+    let can_loan_messages = can_be_lent(&program);
     let end = Box::new(SubscriptionEnd {
         context: Arc::clone(&node.context),
         program,
@@ -316,4 +321,59 @@ unsafe extern "C" fn rmw_subscription_get_actual_qos(
         profile.set(qos::to_rmw(&end.subscription.qos()));
         Ok(())
     })
+}
+
+/// Replaces the content filter of a subscription; the empty expression ends it.
+///
+/// # Safety
+/// Subscription and options are null or what their names say.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_set_content_filter(
+    subscription: *mut rmw_subscription_t,
+    options: *const rmw_subscription_content_filter_options_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let end = end(subscription)?;
+            end.filter.set(given(options, "options")?)?;
+            (&raw mut (*subscription).is_cft_enabled).write(end.filter.is_set());
+        }
+        Ok(())
+    })
+}
+
+/// The content filter of a subscription.
+///
+/// # Safety
+/// Each pointer is null or points at what its name says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_get_content_filter(
+    subscription: *const rmw_subscription_t,
+    allocator: *mut rcutils_allocator_t,
+    options: *mut rmw_subscription_content_filter_options_t,
+) -> rmw_ret_t {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (end, allocator, out) = unsafe {
+            let end = end(subscription)?;
+            (end, Allocator::at(allocator)?, Out::new(options, "options")?)
+        };
+        out.set(end.filter.options(&allocator)?);
+        Ok(())
+    })
+}
+
+/// Begins to look at a kind of event of a subscription.
+///
+/// # Safety
+/// The event is null or one that is zero, the subscription null or one.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rmw_subscription_event_init(
+    rmw_event: *mut rmw_event_t,
+    subscription: *const rmw_subscription_t,
+    event_type: u32,
+) -> rmw_ret_t {
+    // SAFETY: as the caller promises.
+    guarded(|| unsafe { events::init(rmw_event, &end(subscription)?.events, event_type) })
 }

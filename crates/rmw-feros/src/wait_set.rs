@@ -17,6 +17,7 @@ use feros_executor::{PooledWaitSet, WaitSet, Waitable};
 use crate::arguments::{given, ours};
 use crate::client::ClientEnd;
 use crate::context::Context;
+use crate::doorbell::WITHOUT_DOORBELL;
 use crate::error::{Failure, guarded, guarded_pointer};
 use crate::events::EventEnd;
 use crate::ffi::{
@@ -26,10 +27,6 @@ use crate::guard_condition;
 use crate::identity::identifier;
 use crate::service::ServiceEnd;
 use crate::subscription::SubscriptionEnd;
-
-/// A process has a bounded number of places at which others ring. A wait that got none of them
-/// looks for messages of other processes so often.
-pub(crate) const WITHOUT_DOORBELL: Duration = Duration::from_millis(10);
 
 /// What `data` of a wait set points at.
 struct WaitSetEnd {
