@@ -124,6 +124,14 @@ def test_arguments_that_are_unknown():
         rclpy.init(args=["--ros-args", "--bogus"], context=rclpy.context.Context())
     with pytest.raises(rclpy_implementation.RCLError, match="remap|:="):
         rclpy.init(args=["--ros-args", "-r", "bad"], context=rclpy.context.Context())
+    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+        for arguments, kind, words in (
+            (["--bogus"], rclpy_implementation.UnknownROSArgsError, r"\['--bogus'\]"),
+            (["-r", "bad"], rclpy_implementation.RCLInvalidROSArgsError,
+             "Failed to parse ROS arguments:.*bad"),
+        ):
+            with pytest.raises(kind, match=words):
+                rclpy.create_node("told", context=context, cli_args=["--ros-args", *arguments])
 
 
 def test_rosout_has_the_profile_that_is_asked_for():
@@ -199,6 +207,20 @@ def test_an_executor_of_somebody_else_is_told_of_its_node():
         node.executor = second
         node.executor = None
         assert node.executor is None
+
+
+def test_a_node_remembers_who_spun_it_last(node):
+    executor, other, done = SingleThreadedExecutor(), SingleThreadedExecutor(), []
+    assert node.executor is None
+    rclpy.spin_once(node, executor=executor, timeout_sec=0)
+    assert node.executor is executor and node not in executor.get_nodes()
+    task = node.executor.create_task(lambda: done.append("task"))
+    rclpy.spin_until_future_complete(node, task, executor=executor)
+    assert done == ["task"]
+    assert other.add_node(node) and node.executor is other
+    node.executor = None
+    assert node.executor is None and node not in other.get_nodes()
+    assert executor.add_node(node) and node.executor is executor
 
 
 def test_parameters_are_set_up_to_the_first_that_is_unknown(node):
