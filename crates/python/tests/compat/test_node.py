@@ -6,6 +6,7 @@ import pytest
 import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.exceptions import InvalidServiceNameException, InvalidTopicNameException
 from rclpy.executors import MultiThreadedExecutor, ShutdownException, SingleThreadedExecutor
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.lifecycle import LifecycleNode
@@ -44,6 +45,10 @@ def test_names_that_cannot_be(node):
         node.create_publisher(String, "chatter/{bad}", 1)
     with pytest.raises(ValueError, match="unknown substitution"):
         node.create_client(GetParameters, "chatter/{bad}")
+    with pytest.raises(InvalidTopicNameException, match="not followed by a forward slash"):
+        node.create_publisher(String, "~tail", 1)
+    with pytest.raises(InvalidServiceNameException, match="repeated '/'"):
+        node.create_client(GetParameters, "arm//state")
     with pytest.raises(ValueError, match="is invalid"):
         node.get_publishers_info_by_topic("13")
     with pytest.raises(TypeError):
