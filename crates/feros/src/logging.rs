@@ -14,6 +14,7 @@ mod logger;
 pub use conditional::{First, Throttle};
 pub use logger::Logger;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -32,6 +33,10 @@ pub const LOGGER_FIELD: &str = "ros_logger";
 /// Name of the field that raises an error to fatal, a level that `tracing` does not have.
 #[doc(hidden)]
 pub const FATAL_FIELD: &str = "ros_fatal";
+/// Names of the fields by which an event says where in the code of another language it comes from.
+const FILE_FIELD: &str = "ros_file";
+const FUNCTION_FIELD: &str = "ros_function";
+const LINE_FIELD: &str = "ros_line";
 
 /// One log message on its way to the terminal and to `/rosout`.
 #[derive(Debug, Clone)]
@@ -40,8 +45,8 @@ pub(crate) struct LogRecord {
     pub(crate) level: LogLevel,
     pub(crate) logger: String,
     pub(crate) message: String,
-    pub(crate) file: &'static str,
-    pub(crate) function: &'static str,
+    pub(crate) file: Cow<'static, str>,
+    pub(crate) function: Cow<'static, str>,
     pub(crate) line: u32,
 }
 
@@ -255,9 +260,11 @@ fn hand_on(event: &tracing::Event<'_>) {
         level,
         logger,
         message: fields.text,
-        file: metadata.file().unwrap_or_default(),
-        function: metadata.module_path().unwrap_or_default(),
-        line: metadata.line().unwrap_or_default(),
+        file: fields.file.map_or(metadata.file().unwrap_or_default().into(), Cow::Owned),
+        function: fields
+            .function
+            .map_or(metadata.module_path().unwrap_or_default().into(), Cow::Owned),
+        line: fields.line.or(metadata.line()).unwrap_or_default(),
     };
     if !silent {
         format::write_to_terminal(&record);
@@ -282,13 +289,25 @@ struct Fields {
     text: String,
     logger: Option<String>,
     fatal: bool,
+    file: Option<String>,
+    function: Option<String>,
+    line: Option<u32>,
 }
 
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             LOGGER_FIELD => self.logger = Some(value.to_owned()),
+            FILE_FIELD => self.file = Some(value.to_owned()),
+            FUNCTION_FIELD => self.function = Some(value.to_owned()),
             "message" => self.text.insert_str(0, value),
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        match field.name() {
+            LINE_FIELD => self.line = u32::try_from(value).ok(),
             _ => self.record_debug(field, &value),
         }
     }

@@ -58,8 +58,8 @@ impl LogSink for Rosout {
             level: record.level as u8,
             name: record.logger.clone(),
             msg: without_nul(&record.message),
-            file: record.file.to_owned(),
-            function: record.function.to_owned(),
+            file: record.file.clone().into_owned(),
+            function: record.function.clone().into_owned(),
             line: record.line,
         };
         // A log message that cannot be published was printed; to log that would only log more.

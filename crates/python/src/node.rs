@@ -357,15 +357,29 @@ pub(crate) struct Logger {
 }
 
 /// Says something in the name of a logger: at the terminal, and on `/rosout` if it is a node's.
-/// `level` is one of 10, 20, 30, 40, 50.
+/// `level` is one of 10, 20, 30, 40, 50; `place` has the function, file and line that say it.
 #[pyfunction]
-pub(crate) fn log(py: Python<'_>, logger: &str, level: u8, message: &str) {
+pub(crate) fn log(
+    py: Python<'_>,
+    logger: &str,
+    level: u8,
+    message: &str,
+    place: (&str, &str, u32),
+) {
+    let (ros_function, ros_file, ros_line) = place;
+    macro_rules! say {
+        ($level:ident $(, $fatal:ident = $is:literal)?) => {
+            tracing::$level!(
+                ros_logger = logger, ros_file, ros_function, ros_line, $($fatal = $is,)? "{message}"
+            )
+        };
+    }
     py.detach(|| match level {
-        50 => tracing::error!(ros_logger = logger, ros_fatal = true, "{message}"),
-        40 => tracing::error!(ros_logger = logger, "{message}"),
-        30 => tracing::warn!(ros_logger = logger, "{message}"),
-        20 => tracing::info!(ros_logger = logger, "{message}"),
-        _ => tracing::debug!(ros_logger = logger, "{message}"),
+        50 => say!(error, ros_fatal = true),
+        40 => say!(error),
+        30 => say!(warn),
+        20 => say!(info),
+        _ => say!(debug),
     });
 }
 

@@ -79,8 +79,8 @@ fn lines_look_like_those_of_rcutils() {
         level: LogLevel::Warn,
         logger: "robot.arm".into(),
         message: "slow".into(),
-        file: "",
-        function: "",
+        file: "".into(),
+        function: "".into(),
         line: 0,
     };
     assert_eq!(format::line(&record, false), "[WARN] [12.000000034] [robot.arm]: slow\n");

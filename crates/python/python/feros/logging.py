@@ -1,5 +1,6 @@
 """Loggers of nodes: at the terminal in the form of stock ROS 2, and on `/rosout`."""
 
+import sys
 from enum import IntEnum
 
 from feros import _feros
@@ -27,7 +28,7 @@ class Logger:
     def log(self, level, text, *args):
         """Says something, if its level is shown."""
         if level >= _feros.log_level(self.name):
-            _feros.log(self.name, int(level), str(text) % args if args else str(text))
+            _feros.log(self.name, int(level), str(text) % args if args else str(text), _place())
 
     def debug(self, text, *args):
         """What helps to find a fault."""
@@ -61,3 +62,13 @@ class Logger:
     def level(self):
         """The least severe level that is shown."""
         return Level(_feros.log_level(self.name))
+
+
+def _place():
+    """Function, file and line that log: those of the first frame outside of this file."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if frame is None:
+        return "", "", 0
+    return frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno

@@ -2,7 +2,7 @@
 //! they can be written where they are read.
 
 use feros_cdr::{EncodeError, HEADER_LEN, Sizer, Writer};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
@@ -118,7 +118,15 @@ fn named(wrong: Box<Wrong>, plan: &Plan) -> PyErr {
         let (place, text) = (&wrong.place, wrong.error.value(py).to_string());
         let text = format!("{}.{place}: {text}", plan.name);
         let kind = &wrong.error;
-        if kind.is_instance_of::<PyOverflowError>(py) {
+        if let Ok(unreadable) = kind.value(py).cast::<PyUnicodeEncodeError>() {
+            let reason = unreadable
+                .getattr("reason")
+                .map(|reason| format!("{reason}, in {}.{place}", plan.name));
+            match reason.and_then(|reason| unreadable.setattr("reason", reason)) {
+                Ok(()) => wrong.error.clone_ref(py),
+                Err(error) => error,
+            }
+        } else if kind.is_instance_of::<PyOverflowError>(py) {
             PyOverflowError::new_err(text)
         } else if kind.is_instance_of::<PyTypeError>(py) {
             PyTypeError::new_err(text)

@@ -31,6 +31,25 @@ def test_a_goal_succeeds(node, spin_until):
     assert [list(one.feedback.sequence) for one in told] == [[0, 1]]
 
 
+def test_a_goal_begins_between_two_spins(node, spin_until):
+    waiting = []
+
+    def execute(goal):
+        goal.succeed()
+        return Fibonacci.Result(sequence=[goal.request.order])
+
+    ActionServer(node, Fibonacci, "later", execute, handle_accepted_callback=waiting.append)
+    client = ActionClient(node, Fibonacci, "later")
+    assert client.wait_for_server(60.0)
+    sent = client.send_goal_async(Fibonacci.Goal(order=3))
+    rclpy.spin_until_future_complete(node, sent, timeout_sec=60)
+    spin_until(lambda: waiting)
+    waiting[0].execute()  # nobody spins the node now
+    result = sent.result().get_result_async()
+    rclpy.spin_until_future_complete(node, result, timeout_sec=60)
+    assert list(result.result().result.sequence) == [3]
+
+
 def test_a_goal_is_canceled(node, spin_until):
     group, proceed = ReentrantCallbackGroup(), Future()
 

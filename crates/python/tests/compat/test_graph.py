@@ -120,3 +120,14 @@ def test_levels_of_loggers_are_set_by_others(node):
     assert [(one.name, one.level) for one in levels] == [("logged", 40), ("never_set", 0)]
     assert logged.get_logger().get_effective_level() == 40
     executor.shutdown()
+
+
+def test_what_is_known_of_an_endpoint_is_of_its_type(node):
+    node.create_publisher(BasicTypes, "chatter", 1)
+    (info,) = node.get_publishers_info_by_topic("/chatter")
+    info.endpoint_gid = [1] * 16
+    for wrong in (bytes(16), ["1"] * 16):
+        with pytest.raises(AssertionError):
+            info.endpoint_gid = wrong
+    with pytest.raises(AssertionError):
+        info.node_name = 1

@@ -92,6 +92,24 @@ def test_filters_are_classes():
         LoggingFilter.should_log({})
 
 
+def test_rosout_has_the_place_that_logs(node, spin_until):
+    heard = []
+    node.create_subscription(Log, "/rosout", heard.append, 10)
+    logger = node.get_logger()
+    logger.set_level(LoggingSeverity.DEBUG)
+    for say in (logger.debug, logger.info, logger.warning, logger.error, logger.fatal):
+        say("from here")  # the place
+        logger._places.clear()  # it may have one severity
+    rclpy.logging.clear_config()
+    spin_until(lambda: len([log for log in heard if log.msg == "from here"]) == 5)
+    told = [log for log in heard if log.msg == "from here"]
+    assert [log.level for log in told] == [10, 20, 30, 40, 50]
+    for log in told:
+        assert (log.file, log.function) == (__file__, "test_rosout_has_the_place_that_logs")
+    with open(__file__) as file:
+        assert "# the place" in file.readlines()[told[0].line - 1]
+
+
 def test_children_of_a_node_are_on_rosout(node, spin_until):
     heard = []
     node.create_subscription(Log, "/rosout", lambda log: heard.append((log.name, log.msg)), 10)

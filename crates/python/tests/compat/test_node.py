@@ -6,6 +6,7 @@ import pytest
 import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.exceptions import InvalidServiceNameException, InvalidTopicNameException
 from rclpy.executors import MultiThreadedExecutor, ShutdownException, SingleThreadedExecutor
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.lifecycle import LifecycleNode
@@ -44,6 +45,10 @@ def test_names_that_cannot_be(node):
         node.create_publisher(String, "chatter/{bad}", 1)
     with pytest.raises(ValueError, match="unknown substitution"):
         node.create_client(GetParameters, "chatter/{bad}")
+    with pytest.raises(InvalidTopicNameException, match="not followed by a forward slash"):
+        node.create_publisher(String, "~tail", 1)
+    with pytest.raises(InvalidServiceNameException, match="repeated '/'"):
+        node.create_client(GetParameters, "arm//state")
     with pytest.raises(ValueError, match="is invalid"):
         node.get_publishers_info_by_topic("13")
     with pytest.raises(TypeError):
@@ -124,6 +129,14 @@ def test_arguments_that_are_unknown():
         rclpy.init(args=["--ros-args", "--bogus"], context=rclpy.context.Context())
     with pytest.raises(rclpy_implementation.RCLError, match="remap|:="):
         rclpy.init(args=["--ros-args", "-r", "bad"], context=rclpy.context.Context())
+    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+        for arguments, kind, words in (
+            (["--bogus"], rclpy_implementation.UnknownROSArgsError, r"\['--bogus'\]"),
+            (["-r", "bad"], rclpy_implementation.RCLInvalidROSArgsError,
+             "Failed to parse ROS arguments:.*bad"),
+        ):
+            with pytest.raises(kind, match=words):
+                rclpy.create_node("told", context=context, cli_args=["--ros-args", *arguments])
 
 
 def test_rosout_has_the_profile_that_is_asked_for():
@@ -199,6 +212,20 @@ def test_an_executor_of_somebody_else_is_told_of_its_node():
         node.executor = second
         node.executor = None
         assert node.executor is None
+
+
+def test_a_node_remembers_who_spun_it_last(node):
+    executor, other, done = SingleThreadedExecutor(), SingleThreadedExecutor(), []
+    assert node.executor is None
+    rclpy.spin_once(node, executor=executor, timeout_sec=0)
+    assert node.executor is executor and node not in executor.get_nodes()
+    task = node.executor.create_task(lambda: done.append("task"))
+    rclpy.spin_until_future_complete(node, task, executor=executor)
+    assert done == ["task"]
+    assert other.add_node(node) and node.executor is other
+    node.executor = None
+    assert node.executor is None and node not in other.get_nodes()
+    assert executor.add_node(node) and node.executor is executor
 
 
 def test_parameters_are_set_up_to_the_first_that_is_unknown(node):

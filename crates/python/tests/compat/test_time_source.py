@@ -1,9 +1,12 @@
 """Time of simulation in the package rclpy."""
 
+import threading
+
 import pytest
 import rclpy
 from rclpy.clock import Clock, ClockChange, JumpThreshold, ROSClock
 from rclpy.clock_type import ClockType
+from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rclpy.time import Time
 from rclpy.time_source import CLOCK_TOPIC, TimeSource
@@ -44,6 +47,18 @@ def test_attached_clocks_tell_what_the_topic_says(node, spin_until):
     assert [jump.clock_change for jump in jumps] == [
         ClockChange.ROS_TIME_ACTIVATED, ClockChange.ROS_TIME_DEACTIVATED]
     handle.unregister()
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_who_sleeps_is_woken_when_the_time_becomes_another(node, simulated, eventually):
+    clock, slept = ROSClock(), []
+    clock._set_ros_time_is_active(simulated)
+    sleeper = threading.Thread(target=lambda: slept.append(clock.sleep_for(Duration(seconds=3600))))
+    sleeper.start()
+    eventually(lambda: clock._jump_handles)  # it sleeps
+    clock._set_ros_time_is_active(not simulated)
+    sleeper.join()
+    assert slept == [False]
 
 
 def test_it_follows_another_node(node):

@@ -3,9 +3,10 @@
 import re
 from typing import Optional, Tuple
 
-_MOST_CHARACTERS = 255 - 8  # of a topic: the wire has a limit, and puts a prefix before it
-
 Wrong = Optional[Tuple[str, int]]
+
+_LONGEST_TOPIC = 255 - 8  # the wire has a limit, and puts a prefix before it
+_UNBALANCED = "topic name must not have unmatched (unbalanced) curly braces '{}'"
 
 
 def _first_digit(name: str) -> Optional[int]:
@@ -14,20 +15,38 @@ def _first_digit(name: str) -> Optional[int]:
 
 
 def full_name(name: str, what: str) -> Wrong:
-    """What is wrong with an absolute name, and where."""
+    """What is wrong with the absolute name of a topic or service, and where."""
+    wrong = _absolute_name(name, what, f"{what} must not end with a '/'")
+    if wrong is None and len(name) > _LONGEST_TOPIC:
+        return "topic length should not exceed '255U - 8U'", _LONGEST_TOPIC - 1
+    return wrong
+
+
+def namespace(name: str) -> Wrong:
+    """What is wrong with a namespace, and where."""
+    if name == '/':
+        return None
+    wrong = _absolute_name(
+        name, 'namespace', "namespace must not end with a '/', unless only a '/'")
+    if wrong is None and len(name) > _LONGEST_TOPIC - 2:  # the shortest name of a topic in it
+        return "namespace should not exceed 'RMW_NAMESPACE_MAX_NAME_LENGTH'", _LONGEST_TOPIC - 3
+    return wrong
+
+
+def _absolute_name(name: str, what: str, slash_at_end: str) -> Wrong:
     if not name:
         return f'{what} must not be empty', 0
     if not name.startswith('/'):
-        return f'{what} must be absolute, it must lead with a forward slash', 0
-    if len(name) > 1 and name.endswith('/'):
-        return f'{what} must not end with a forward slash', len(name) - 1
+        return f"{what} must be absolute, it must lead with a '/'", 0
+    if name.endswith('/'):
+        return slash_at_end, len(name) - 1
     wrong = re.search(r'[^a-zA-Z0-9_/]', name)
     if wrong is not None:
         allowed = "alphanumerics, '_', or '/'"
         return f'{what} must not contain characters other than {allowed}', wrong.start()
     repeated = name.find('//')
     if repeated >= 0:
-        return f'{what} must not contain repeated forward slash', repeated + 1
+        return f"{what} must not contain repeated '/'", repeated + 1
     digit = _first_digit(name)
     if digit is not None:
         return f'{what} must not have a token that starts with a number', digit
@@ -66,11 +85,11 @@ def topic_name(name: str) -> Wrong:
             depth, opened = 1, index
         elif letter == '}':
             if not depth:
-                return 'topic name has unbalanced curly braces \'{}\'', index
+                return _UNBALANCED, index
             depth = 0
         elif letter == '~':
             if index:
-                return "tilde (~) must be the first character in the topic name", index
+                return "topic name must not have tilde '~' unless it is the first character", index
         elif not re.match('[a-zA-Z0-9_/]', letter):
             return "topic name must not contain characters other than alphanumerics, '_', '~'," \
                 " '{', or '}'", index
@@ -78,13 +97,10 @@ def topic_name(name: str) -> Wrong:
             return "substitution name must not contain characters other than alphanumerics" \
                 " or '_'", index
     if depth:
-        return "topic name has unbalanced curly braces '{}'", opened
-    if name.startswith('~') and len(name) > 1 and name[1] != '/':
-        return 'tilde (~) must be followed by a forward slash', 1
-    repeated = name.find('//')
-    if repeated >= 0:
-        return 'topic name must not contain repeated forward slashes', repeated + 1
+        return _UNBALANCED, opened
     digit = _first_digit(name)
+    if digit is not None and name[digit - 1] == '{':
+        return 'substitution name must not start with a number', digit
     if digit is not None:
         return 'topic name token must not start with a number', digit
     return None

@@ -4,6 +4,7 @@ from typing import Union
 
 from ._native import extension
 from ._native.errors import RCLError
+from .exceptions import InvalidServiceNameException, InvalidTopicNameException
 from .expand_topic_name import expand_topic_name
 from .qos import QoSProfile
 from .validate_full_topic_name import validate_full_topic_name
@@ -19,6 +20,10 @@ class NodeNames:
         if not isinstance(name, str):
             raise TypeError(f'a name has to be a str, not {name!r}')
         validate_topic_name(name, is_service=is_service)
+        if name[0] == '~' and name[1:2] not in ('', '/'):
+            refused = InvalidServiceNameException if is_service else InvalidTopicNameException
+            raise refused(name, "topic name must not have a tilde '~' that is not followed by a"
+                          " forward slash '/'", 1)
         full = expand_topic_name(name, self._rclpy_name, self._rclpy_namespace)
         validate_full_topic_name(full, is_service=is_service)
 

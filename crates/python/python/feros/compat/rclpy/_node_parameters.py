@@ -1,5 +1,6 @@
 """What a node does with its parameters: declared, checked, set, told of."""
 
+import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from rcl_interfaces.msg import (
@@ -53,12 +54,12 @@ class NodeParameters:
         Raises `ParameterAlreadyDeclaredException`, `InvalidParameterException`,
         `InvalidParameterValueException`.
         """
-        if value is None and descriptor is None:
-            # Without a type nothing but a value of any type can be meant.
-            descriptor = ParameterDescriptor(dynamic_typing=True)
-        if descriptor is None:
-            descriptor = ParameterDescriptor()
-        return self.declare_parameters('', [(name, value, descriptor)], ignore_override)[0]
+        given: Tuple[Any, ...] = (name, value)
+        if descriptor is not None:
+            given = (name, value, descriptor)
+        elif value is None:
+            given = (name,)
+        return self.declare_parameters('', [given], ignore_override)[0]
 
     def declare_parameters(
         self, namespace: str, parameters: Sequence[Tuple[Any, ...]], ignore_override: bool = False
@@ -76,7 +77,12 @@ class NodeParameters:
             if not isinstance(descriptor, ParameterDescriptor):
                 raise TypeError(f'Third element {descriptor} is not a ParameterDescriptor')
             if len(given) == 1:
+                # Without a type nothing but a value of any type can be meant.
                 descriptor.dynamic_typing = True
+                warnings.warn(
+                    f"parameter '{name}' is declared with nothing but its name, which is"
+                    ' deprecated: give it a value, a type, or a descriptor with dynamic_typing',
+                    stacklevel=2)
             full = f'{namespace}{PARAMETER_SEPARATOR_STRING}{name}' if namespace else name
             validate_parameter_name(full)
             declared.append(self._rclpy_declared(full, value, descriptor, ignore_override))
@@ -193,6 +199,8 @@ class NodeParameters:
         """Names below prefixes, down to a depth; 0 is without limit."""
         if not isinstance(prefixes, list) or not all(isinstance(p, str) for p in prefixes):
             raise TypeError('The prefixes argument must be a list of strings')
+        if not isinstance(depth, int):
+            raise TypeError('The depth must be instance of type int')
         if depth < 0:
             raise ValueError('The depth must be greater than or equal to zero')
         result = ListParametersResult()
@@ -408,21 +416,17 @@ class NodeParameters:
             return ParameterValue()
         if self.describe_parameter(name).read_only:
             raise ParameterImmutableException(name)
-        current = self.get_parameter(name)
-        if alternative_value is None:
-            replacement = current
-        else:
+        candidates = [self.get_parameter(name)]
+        if alternative_value is not None:
             value = parameter_value_to_python(alternative_value)
-            replacement = Parameter(name, Parameter.Type(alternative_value.type), value)
-        if not descriptor.dynamic_typing:
-            descriptor.type = replacement.type_.value
+            candidates.append(Parameter(name, Parameter.Type(alternative_value.type), value))
         descriptor.name = name
-        result = self._rclpy_check(replacement, descriptor, False)
-        if not result.successful:
-            raise InvalidParameterValueException(name, replacement.value, result.reason)
-        self._descriptors[name] = descriptor
-        self._parameters[name] = replacement
-        return replacement.get_parameter_value()
+        for candidate in candidates:
+            descriptor.type = candidate.type_.value
+            result = self._rclpy_set_atomically([candidate], {name: descriptor}, False)
+            if result.successful:
+                return candidate.get_parameter_value()
+        raise InvalidParameterValueException(name, candidate.value, result.reason)
 
     # Callbacks.
 

@@ -71,7 +71,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         self._check(request)
         self._living  # noqa: B018: raises when destroyed
         node = self._find_node()
-        future: Future = Future(executor=None if node is None else node.executor)
+        future: Future = Future(executor=None if node is None else node._rclpy_executor())
         future.add_done_callback(self.remove_pending_request)
         self._send(request, future)
         return future
@@ -115,7 +115,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
             return
         node = self._find_node()
         if node is not None:
-            future._set_executor(node.executor)
+            future._set_executor(node._rclpy_executor())
         if error is None:
             future.set_result(response)
         else:

@@ -129,6 +129,10 @@ class JumpHandle:
         self.unregister()
 
 
+_OVERRIDE_NOTICED_NS = 5_000_000
+_SWITCH_NOTICED_NS = 50_000_000
+
+
 class Clock:
     """Tells the time of the system, of a steady clock, or of ROS."""
 
@@ -203,20 +207,10 @@ class Clock:
             raise NotInitializedException()
         if until.clock_type != self._clock_type:
             raise ValueError("until's clock type does not match this clock's type")
-        if not self._override_active:
-            return self._sleep_natively(until, context)
-        slept = [False]
-        with self.create_jump_callback(
-            JumpThreshold(min_forward=Duration(nanoseconds=1), min_backward=None),
-            post_callback=lambda jump: slept.__setitem__(0, slept[0] or jump.clock_change != 1),
-        ):
-            steady = extension.Clock(int(ClockType.STEADY_TIME))
-            while context.ok() and not slept[0] and self._nanoseconds() < until.nanoseconds:
-                context.native.sleep_until(steady, steady.now() + 5_000_000)
-        return context.ok() and not slept[0]
+        return self._sleep(until.nanoseconds, context)
 
-    def _sleep_natively(self, until: Time, context: Context) -> bool:
-        return context.native.sleep_until(self.native, until.nanoseconds)
+    def _sleep(self, until: int, context: Context) -> bool:
+        return context.native.sleep_until(self.native, until)
 
     def sleep_for(self, rel_time: Duration, context: Optional[Context] = None) -> bool:
         """Blocks for a time, as `sleep_until` does."""
@@ -228,6 +222,24 @@ class ROSClock(Clock):
 
     def __new__(cls) -> 'ROSClock':
         return super().__new__(Clock, clock_type=ClockType.ROS_TIME)  # type: ignore[return-value]
+
+    def _sleep(self, until: int, context: Context) -> bool:
+        changes: List[TimeJump] = []
+        steady = extension.Clock(int(ClockType.STEADY_TIME))
+        threshold = JumpThreshold(min_forward=None, min_backward=None)
+        with self.create_jump_callback(threshold, post_callback=changes.append):
+            while context.ok() and not changes:
+                if self._override_active:
+                    if self._nanoseconds() >= until:
+                        return True
+                    context.native.sleep_until(steady, steady.now() + _OVERRIDE_NOTICED_NS)
+                elif self.native.is_simulated:
+                    return context.native.sleep_until(self.native, until)
+                else:  # in steps: nothing wakes the sleeper where an override begins
+                    step = min(until, self.native.now() + _SWITCH_NOTICED_NS)
+                    if context.native.sleep_until(self.native, step) and step == until:
+                        return True
+        return False
 
     @property
     def ros_time_is_active(self) -> bool:

@@ -19,6 +19,14 @@ _initialized: 'weakref.WeakSet[Context]' = weakref.WeakSet()
 _HIGHEST_DOMAIN_ID = 232
 
 
+def argument_error(said: str) -> Exception:
+    """The exception for arguments that cannot be used, from what the extension says of them."""
+    unknown = re.match('.*unknown ROS argument "(.*?)"', said)
+    if unknown is not None:
+        return UnknownROSArgsError(f'[{unknown[1]!r}]: {said}')
+    return RCLInvalidROSArgsError(f'Failed to parse ROS arguments: {said}')
+
+
 class Context:
     """One participant, from its `init` to its `shutdown`."""
 
@@ -57,10 +65,7 @@ class Context:
             try:
                 self._native = extension.Context(arguments, domain_id)
             except extension.FerosError as error:
-                unknown = re.match('unknown ROS argument "(.*?)"', str(error))
-                if unknown is not None:
-                    raise UnknownROSArgsError(f'[{unknown[1]!r}]: {error}') from None
-                raise RCLInvalidROSArgsError(f'Failed to parse ROS arguments: {error}') from None
+                raise argument_error(str(error)) from None
         _initialized.add(self)
 
     @property

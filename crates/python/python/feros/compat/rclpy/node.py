@@ -14,6 +14,7 @@ from ._native import extension, message_type
 from ._native.errors import InvalidHandle, NodeNameNonExistentError, RCLError
 from ._native.qos import to_tuple
 from ._node_endpoints import NodeEndpoints
+from ._node_executors import NodeExecutors
 from ._node_graph import NodeGraph
 from ._node_names import NodeNames
 from ._node_parameters import NodeParameters
@@ -21,7 +22,7 @@ from .callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from .client import Client
 from .clock import Clock
 from .constants import S_TO_NS
-from .context import Context
+from .context import Context, argument_error
 from .event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from .exceptions import NotInitializedException
 from .guard_condition import GuardCondition
@@ -49,7 +50,7 @@ __all__ = ['HIDDEN_NODE_PREFIX', 'Node', 'NodeNameNonExistentError']
 HIDDEN_NODE_PREFIX = '_'
 
 
-class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
+class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
     """A name in the graph, under which endpoints, timers and parameters come together.
 
     Scripts derive classes of it: what stock's has not begins with `_rclpy_`, so that they may call
@@ -76,10 +77,8 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
         if not self._context.ok():
             raise NotInitializedException('cannot create node')
         self._rclpy_entities: dict = {kind: [] for kind in _KINDS}
-        self._rclpy_executor: Callable[[], Any] = lambda: None
+        self._rclpy_start_unspun()
         self._rclpy_uses = 0  # of its handle, at the moment
-        self._rclpy_listened_to: set = set()
-        self._rclpy_unspun: Optional[_unspun.Unspun] = None
         self._parameter_event_publisher: Any = None
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
         namespace = namespace or ''
@@ -138,6 +137,8 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
             if namespace:
                 absolute = namespace if namespace.startswith('/') else f'/{namespace}'
                 validate_namespace(absolute)
+            if arguments is not None:
+                raise argument_error(str(error)) from None
             raise RCLError(f'error creating node: {error}') from None
 
     def _rclpy_create_native(self, name: str, **options: Any) -> Any:
@@ -184,94 +185,6 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints):
                 self._rclpy_entities['waitable'].remove(handler)
         entity.destroy()
         return True
-
-    # Executors.
-
-    @property
-    def executor(self) -> Any:
-        """The executor that spins it, if any does."""
-        return self._rclpy_executor()
-
-    @executor.setter
-    def executor(self, new_executor: Any) -> None:
-        current = self.executor
-        if current is new_executor:
-            return
-        if current is not None:
-            current.remove_node(self)
-        if new_executor is None:
-            self._rclpy_executor = lambda: None
-            return
-        self._rclpy_end_unspun()
-        self._rclpy_executor = weakref.ref(new_executor)
-        if not isinstance(new_executor._native, extension.Executor):  # one of somebody else
-            new_executor.add_node(self)
-            return
-        new_executor._native.add_node(self._rclpy_native)
-        if self not in new_executor._nodes:
-            new_executor.add_node(self)
-        self._rclpy_tell_waiting(new_executor)
-
-    def _rclpy_tell_waiting(self, executor: Any) -> None:
-        for entities in self._rclpy_entities.values():
-            for entity in list(entities):
-                entity._follow(executor)  # and what came while nobody spun the node
-
-    def _rclpy_leave(self, executor: Any) -> None:
-        if self.executor is executor:
-            if self._rclpy_native is not None:
-                executor._native.remove_node(self._rclpy_native)
-            self._rclpy_executor = lambda: None
-            self._rclpy_tell_waiting(None)
-            self._rclpy_follow_unspun()
-
-    # What comes while no executor spins it.
-
-    def _rclpy_collect(self) -> None:
-        executor = self.executor
-        if executor is not None:
-            _unspun.collect(executor._native)
-        elif self._rclpy_native is not None:
-            if self._rclpy_unspun is None:
-                self._rclpy_unspun = _unspun.Unspun(self._rclpy_native)
-            self._rclpy_unspun.collect()
-
-    def _rclpy_listened(self, entity: Entity, is_listened: bool) -> None:
-        if not is_listened and entity not in self._rclpy_listened_to:
-            return
-        change = self._rclpy_listened_to.add if is_listened else self._rclpy_listened_to.discard
-        change(entity)
-        _unspun.note(self, bool(self._rclpy_listened_to))
-        self._rclpy_follow_unspun()
-
-    def _rclpy_follow_unspun(self) -> None:
-        is_listened = bool(self._rclpy_listened_to) and self._rclpy_native is not None
-        if is_listened and self.executor is None and self._rclpy_unspun is None:
-            self._rclpy_unspun = _unspun.Unspun(self._rclpy_native)
-        if self._rclpy_unspun is not None:
-            self._rclpy_unspun.follow(is_listened)
-
-    def _rclpy_end_unspun(self) -> None:
-        unspun, self._rclpy_unspun = self._rclpy_unspun, None
-        if unspun is not None:
-            unspun.end()
-
-    def _rclpy_lend(self, native_executor: Any) -> bool:
-        """Has an executor of the extension spin it for a while, where none does."""
-        if self.executor is not None or self._rclpy_native is None:
-            return False
-        self._rclpy_end_unspun()
-        native_executor.add_node(self._rclpy_native)
-        return True
-
-    def _rclpy_take_back(self, native_executor: Any) -> None:
-        native_executor.remove_node(self._rclpy_native)
-        self._rclpy_follow_unspun()
-
-    def _wake_executor(self) -> None:
-        executor = self.executor
-        if executor is not None:
-            executor.wake()
 
     # What it is.
 

@@ -19,6 +19,9 @@ class FutureState(Enum):
     FINISHED = 'FINISHED'
 
 
+_stepping = threading.local()  # whether a task of an executor runs its coroutine on this thread
+
+
 def _no_executor() -> None:
     return None
 
@@ -45,9 +48,31 @@ class Future(Generic[T]):
 
     def __await__(self) -> Generator[Any, None, Optional[T]]:
         while self._pending():
-            # The executor does not resume who waits before the future is done.
-            yield self
+            if getattr(_stepping, 'is_task', False):
+                yield self  # the executor does not resume who waits before the future is done
+            else:
+                yield from self._awaited_elsewhere()
         return self.result()
+
+    def _awaited_elsewhere(self) -> Generator[Any, None, None]:
+        """Waits in a coroutine that no task of an executor runs: one of asyncio, or of a script."""
+        asyncio = sys.modules.get('asyncio')
+        loop = None if asyncio is None else asyncio._get_running_loop()
+        if loop is None:
+            yield
+            return
+        waiter = loop.create_future()
+
+        def wake() -> None:
+            if not waiter.done():
+                waiter.set_result(None)
+
+        def done() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(wake)
+
+        self._resume_when_done(done)
+        yield from waiter
 
     def _pending(self) -> bool:
         return self._state is FutureState.PENDING
@@ -182,7 +207,7 @@ class Task(Future[T]):
     def _step(self) -> None:
         try:
             if inspect.iscoroutine(self._handler):
-                waits_for = self._handler.send(None)
+                waits_for = self._sent()
                 self._waits_for = waits_for if isinstance(waits_for, Future) else None
                 return
             result = self._handler(*self._args, **self._kwargs)
@@ -194,6 +219,13 @@ class Task(Future[T]):
             return
         self.set_result(result)
         self._release()
+
+    def _sent(self) -> Any:
+        outer, _stepping.is_task = getattr(_stepping, 'is_task', False), True
+        try:
+            return self._handler.send(None)
+        finally:
+            _stepping.is_task = outer
 
     def _release(self) -> None:
         self._handler = self._args = self._kwargs = self._waits_for = None

@@ -30,6 +30,7 @@ def _checked(name: str, kind: type) -> property:
         elif kind is TopicEndpointTypeEnum and type(value) is int:
             value = TopicEndpointTypeEnum(value)
         assert isinstance(value, kind)
+        assert kind is not list or all(isinstance(one, int) for one in value)
         setattr(self, slot, value)
 
     return property(get, put, doc=f'The {name.replace("_", " ")}.')

@@ -152,7 +152,7 @@ class ActionClient:
         request = self._action_type.Impl.SendGoalService.Request(goal_id=goal_id, goal=goal)
         if feedback_callback is not None:
             self._feedback_callbacks[bytes(goal_id.uuid)] = feedback_callback
-        future: Future = Future(executor=self._node.executor)
+        future: Future = Future(executor=self._node._rclpy_executor())
 
         def answered(response: Future) -> None:
             if response.exception() is not None:
@@ -164,7 +164,7 @@ class ActionClient:
                 self._goal_handles[bytes(goal_id.uuid)] = handle
             else:
                 self._forget(goal_id)
-            future._set_executor(self._node.executor)
+            future._set_executor(self._node._rclpy_executor())
             future.set_result(handle)
 
         self._send.call_async(request).add_done_callback(answered)

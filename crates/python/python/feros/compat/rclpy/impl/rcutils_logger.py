@@ -205,7 +205,7 @@ class RcutilsLogger:
             return False
         if severity < extension.log_level(name):
             return False
-        extension.log(name, int(severity), str(message))
+        extension.log(name, int(severity), str(message), caller[:3])
         return True
 
     def debug(self, message: str, **kwargs: Any) -> bool:
