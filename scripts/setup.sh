@@ -99,6 +99,7 @@ std_srvs python3-std-srvs ROS 1 as a peer: services
 geometry_msgs python3-geometry-msgs ROS 1 as a peer: messages
 sensor_msgs python3-sensor-msgs ROS 1 as a peer: messages
 tf2_msgs python3-tf2-msgs ROS 1 as a peer: messages
+actionlib python3-actionlib ROS 1 as a peer: actions
 MODULES
 }
 

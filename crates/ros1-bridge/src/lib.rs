@@ -1,12 +1,13 @@
-//! The bridge between a master of ROS 1 and ROS 2: topics and services, both ways, of all types
-//! that both sides have, without an installation of ROS 1 and without a list of types that somebody
-//! compiled.
+//! The bridge between a master of ROS 1 and ROS 2: topics, services and actions, both ways, of all
+//! types that both sides have, without an installation of ROS 1 and without a list of types that
+//! somebody compiled.
 //!
 //! It looks who is there on both sides, and bridges what has somebody on either side. Nothing is
 //! kept for nobody, and nothing comes back: each side leaves out what this bridge itself publishes
 //! there.
 #![forbid(unsafe_code)]
 
+mod actions;
 mod counts;
 mod selection;
 mod service;
@@ -36,6 +37,8 @@ pub struct BridgeOptions {
     pub topics: Selection,
     /// Which services.
     pub services: Selection,
+    /// Which actions.
+    pub actions: Selection,
     /// Topics of ROS 1 are there in ROS 2 before anybody subscribes to them.
     pub all_of_ros1: bool,
     /// Topics of ROS 2 are there in ROS 1 before anybody subscribes to them.
@@ -45,11 +48,12 @@ pub struct BridgeOptions {
 }
 
 impl Default for BridgeOptions {
-    /// All topics and services, as far as somebody wants them; 100 messages.
+    /// All topics, services and actions, as far as somebody wants them; 100 messages.
     fn default() -> Self {
         Self {
             topics: Selection::all(),
             services: Selection::all(),
+            actions: Selection::all(),
             all_of_ros1: false,
             all_of_ros2: false,
             queue_len: 100,
@@ -99,6 +103,10 @@ pub struct Bridged {
     pub services_of_ros1: Vec<(String, String)>,
     /// Services of ROS 2 that ROS 1 calls, with their types.
     pub services_of_ros2: Vec<(String, String)>,
+    /// Actions of ROS 1 that ROS 2 calls, with their types.
+    pub actions_of_ros1: Vec<(String, String)>,
+    /// Actions of ROS 2 that ROS 1 calls, with their types.
+    pub actions_of_ros2: Vec<(String, String)>,
 }
 
 /// A bridge. [`Bridge::update`] is called again and again; ROS 2's node has to be spun meanwhile.
@@ -114,12 +122,16 @@ pub struct Bridge {
     to_ros1: BTreeMap<String, TwoToOne>,
     of_ros1: BTreeMap<String, service::OfRos1>,
     of_ros2: BTreeMap<String, service::OfRos2>,
+    actions_of_ros1: BTreeMap<String, actions::OfRos1>,
+    actions_of_ros2: BTreeMap<String, actions::OfRos2>,
     /// Services that could not be bridged, with who serves them and when that was tried.
     refused: BTreeMap<String, (String, Instant)>,
+    /// Actions that could not be, with their types and when that was tried.
+    refused_actions: BTreeMap<String, (String, Instant)>,
 }
 
-/// A service that could not be bridged is tried again after this: it costs its server a connection.
-const RETRY_SERVICES: Duration = Duration::from_secs(10);
+/// What could not be bridged is tried again after this: a service costs its server a connection.
+const RETRY_REFUSED: Duration = Duration::from_secs(10);
 
 impl Bridge {
     /// A bridge between two nodes.
@@ -141,7 +153,10 @@ impl Bridge {
             to_ros1: BTreeMap::new(),
             of_ros1: BTreeMap::new(),
             of_ros2: BTreeMap::new(),
+            actions_of_ros1: BTreeMap::new(),
+            actions_of_ros2: BTreeMap::new(),
             refused: BTreeMap::new(),
+            refused_actions: BTreeMap::new(),
         }
     }
 
@@ -171,6 +186,7 @@ impl Bridge {
         }
         self.master_is_there = Some(true);
         let ros2 = Ros2Side::of(&self.ros2);
+        self.update_actions(&ros1, &ros2);
         self.update_topics(&ros1, &ros2);
         self.update_services(&ros1, &ros2);
         Ok(())
@@ -212,6 +228,18 @@ impl Bridge {
                 .iter()
                 .map(|(name, service)| (name.clone(), service.ros2_type.to_string()))
                 .collect(),
+            actions_of_ros1: self
+                .actions_of_ros1
+                .iter()
+                .filter(|(_, action)| action.is_served())
+                .map(|(name, action)| (name.clone(), action.ros1_type.clone()))
+                .collect(),
+            actions_of_ros2: self
+                .actions_of_ros2
+                .iter()
+                .filter(|(_, action)| action.is_served())
+                .map(|(name, action)| (name.clone(), action.ros2_type.to_string()))
+                .collect(),
         }
     }
 
@@ -228,7 +256,7 @@ impl Bridge {
         self.to_ros2.retain(|name, _| !is_gone(name));
         self.to_ros1.retain(|name, _| !is_gone(name));
         for name in names {
-            if !self.options.topics.has(name) || is_hidden(name) {
+            if !self.options.topics.has(name) || is_hidden(name) || self.is_of_action(name) {
                 continue;
             }
             if !is_allowed_name(name) {
@@ -285,7 +313,8 @@ impl Bridge {
 
     fn update_to_ros1(&mut self, topic: &str, ros1: &Ros1Side, ros2: &Ros2Side) {
         let published = ros2.topics.get(topic).and_then(|there| there.published(topic));
-        let is_wanted = ros1.subscribers.contains(topic) || self.options.all_of_ros2;
+        let subscribers = ros1.subscribers.get(topic).copied();
+        let is_wanted = subscribers.is_some() || self.options.all_of_ros2;
         let (true, Some((types, offered))) = (is_wanted, published) else {
             self.to_ros1.remove(topic);
             return;
@@ -312,13 +341,13 @@ impl Bridge {
                 && way.offered == offered
                 && (way.ros1_type == named || way.ros1_type.is_none())
         };
-        if self.to_ros1.get(topic).is_some_and(is_same) {
-            return;
+        if let Some(way) = self.to_ros1.get(topic).filter(|way| is_same(way)) {
+            return way.update();
         }
         self.to_ros1.remove(topic);
         let made = TwoToOne::new(
             (&self.ros1, &self.ros2),
-            topic,
+            (topic, subscribers.unwrap_or(1)),
             (named, ros2_type),
             offered,
             &self.types,
@@ -342,7 +371,7 @@ impl Bridge {
         });
         self.refused.retain(|name, (who, tried)| {
             let there = [ros1.services.get(name), ros2.services.get(name)];
-            there.contains(&Some(who)) && tried.elapsed() < RETRY_SERVICES
+            there.contains(&Some(who)) && tried.elapsed() < RETRY_REFUSED
         });
         for (name, server) in &ros1.services {
             if !selected(name)

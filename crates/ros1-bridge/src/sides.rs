@@ -12,7 +12,8 @@ use crate::topic::Offered;
 #[derive(Debug, Default)]
 pub(crate) struct Ros1Side {
     pub(crate) publishers: BTreeSet<String>,
-    pub(crate) subscribers: BTreeSet<String>,
+    /// Topics with how many nodes subscribe to each.
+    pub(crate) subscribers: BTreeMap<String, usize>,
     /// Services with the node that serves each.
     pub(crate) services: BTreeMap<String, String>,
     /// The types of topics, as far as somebody said one.
@@ -28,7 +29,9 @@ impl Ros1Side {
         };
         Self {
             publishers: others(state.publishers).map(|(name, _)| name).collect(),
-            subscribers: others(state.subscribers).map(|(name, _)| name).collect(),
+            subscribers: others(state.subscribers)
+                .map(|(name, nodes)| (name, nodes.iter().filter(|node| *node != own).count()))
+                .collect(),
             services: others(state.services)
                 .filter_map(|(name, nodes)| {
                     Some((name, nodes.into_iter().find(|node| node != own)?))
@@ -39,7 +42,7 @@ impl Ros1Side {
     }
 
     pub(crate) fn topics(&self) -> impl Iterator<Item = &String> {
-        self.publishers.iter().chain(&self.subscribers)
+        self.publishers.iter().chain(self.subscribers.keys())
     }
 }
 

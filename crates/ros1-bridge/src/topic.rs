@@ -1,13 +1,17 @@
 //! One topic in one direction.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use feros::{
-    GenericPublisher, GenericSubscription, Node, QosProfile, SubscriptionEvent, SubscriptionOptions,
+    CreateError, GenericPublisher, GenericSubscription, Node, QosProfile, SubscriptionEvent,
+    SubscriptionOptions, TypeIdentity,
 };
 use feros_interface::TypeName;
+use feros_rmw::{Durability, EndpointInfo, EndpointKind};
 use feros_ros1::{
-    ConnectionHeader, Publication, PublicationOptions, Sink, Subscription as Ros1Subscription,
+    ConnectionHeader, OnConnection, Plan, Publication, PublicationOptions, Sink,
+    Subscription as Ros1Subscription,
 };
 use feros_sync::{Mutex, Ordering};
 
@@ -18,6 +22,8 @@ use crate::types::{Types, ros1_name};
 /// Latched transforms of several publishers: all of them are kept for subscriptions to come.
 const STATIC_TRANSFORMS: &str = "/tf_static";
 const STATIC_TRANSFORMS_DEPTH: usize = 100;
+/// Longest time that the first messages wait for subscriptions to match.
+const MATCHING: Duration = Duration::from_secs(1);
 
 /// From publishers of ROS 1 to subscriptions of ROS 2.
 pub(crate) struct OneToTwo {
@@ -92,8 +98,9 @@ impl Receiver {
         );
         let plan = ty.and_then(|ty| self.types.plans(&ty, &self.ros2_type));
         let plan = plan.map_err(|error| refuse(&error))?.to_ros2;
-        let publisher = self.publisher(header.get("latching") == "1");
-        let publisher = publisher.map_err(|error| refuse(&error))?;
+        let is_latched = header.get("latching") == "1";
+        let publisher = self.publisher(is_latched).map_err(|error| refuse(&error))?;
+        self.wait_for_subscriptions(&publisher, is_latched);
         let (counters, topic, who) = (self.counters.clone(), self.topic.clone(), who.to_owned());
         let mut out = Vec::new();
         Ok(Box::new(move |body| {
@@ -108,6 +115,24 @@ impl Receiver {
                 Counters::add(&counters.to_ros2);
             }
         }))
+    }
+
+    /// Waits a moment for the subscriptions that are known to match a publisher that may be new:
+    /// first messages are read only when they have somebody to go to.
+    fn wait_for_subscriptions(&self, publisher: &GenericPublisher, is_latched: bool) {
+        let context = self.ros2.context();
+        let own = context.session().gid();
+        let is_known = |endpoint: &&EndpointInfo| {
+            endpoint.kind == EndpointKind::Subscription
+                && endpoint.name == self.topic
+                && endpoint.type_name == self.ros2_type.to_string()
+                && (is_latched || endpoint.qos.durability == Durability::Volatile)
+                && !endpoint.gid.is_of_session_of(&own)
+        };
+        let known = context.graph().endpoints.iter().filter(is_known).count();
+        let what = || format!("subscriptions to {}", self.topic);
+        // Who has left meanwhile, or does not match, is not waited for longer.
+        let _ = context.wait_for_graph(MATCHING, what, || publisher.subscription_count() >= known);
     }
 
     /// The publisher of ROS 2, which is made with the first connection that needs it.
@@ -142,18 +167,38 @@ pub(crate) struct Offered {
 pub(crate) struct TwoToOne {
     ros1: feros_ros1::Node,
     publication: Arc<Publication>,
-    counters: Arc<Counters>,
-    _subscription: GenericSubscription,
+    sender: Arc<Sender>,
     pub(crate) ros1_type: Option<String>,
     pub(crate) ros2_type: TypeName,
     pub(crate) offered: Offered,
 }
 
+/// What subscribes in ROS 2, once somebody is connected who gets the messages.
+struct Sender {
+    topic: String,
+    ros2: Node,
+    identity: TypeIdentity,
+    plan: Plan,
+    has_number: bool,
+    offered: Offered,
+    depth: usize,
+    counters: Arc<Counters>,
+    subscribed: Mutex<Subscribed>,
+}
+
+enum Subscribed {
+    /// Until so many are connected: who connects first gets none that the others miss.
+    NotYet(usize),
+    To(#[expect(dead_code, reason = "held")] GenericSubscription),
+    Over,
+}
+
 impl TwoToOne {
-    /// `ros1_type` is what ROS 1 says of the topic, if it says something.
+    /// `ros1_type` is what ROS 1 says of the topic, if it says something; `subscribers` are those
+    /// that it knows.
     pub(crate) fn new(
         (ros1, ros2): (&feros_ros1::Node, &Node),
-        topic: &str,
+        (topic, subscribers): (&str, usize),
         (ros1_type, ros2_type): (Option<String>, TypeName),
         offered: Offered,
         types: &Arc<Types>,
@@ -164,8 +209,18 @@ impl TwoToOne {
             Some(name) => types.ros1_message_named(name, &ros2_type)?,
             None => types.ros1_message(&ros2_type)?,
         };
-        let plan = types.plans(&ty, &ros2_type)?.to_ros1;
-        let identity = types.identity(&ros2_type)?;
+        let sender = Arc::new(Sender {
+            topic: topic.to_owned(),
+            ros2: ros2.clone(),
+            identity: types.identity(&ros2_type)?,
+            plan: types.plans(&ty, &ros2_type)?.to_ros1,
+            has_number: ty.begins_with_header(),
+            offered,
+            depth,
+            counters: counters.clone(),
+            subscribed: Mutex::new(Subscribed::NotYet(subscribers)),
+        });
+        let hears = sender.clone();
         let publication = ros1.advertise(PublicationOptions {
             topic: topic.to_owned(),
             type_name: ros1_name(&ty.name),
@@ -173,56 +228,18 @@ impl TwoToOne {
             definition: ty.full_text(),
             is_latching: offered.is_transient_local,
             queue_len: depth,
+            on_connection: Some(OnConnection(Arc::new(move |publication| {
+                hears.subscribe(publication, false);
+            }))),
         })?;
-        let has_number = ty.begins_with_header();
-        let (sender, counted, name) = (publication.clone(), counters.clone(), topic.to_owned());
-        let mut number = 0_u32;
-        let callback = move |message: feros::SerializedMessage, info: feros::MessageInfo| {
-            if sender.connections() == 0 && !offered.is_transient_local {
-                return;
-            }
-            let mut framed = Vec::with_capacity(message.len() + 64);
-            framed.extend_from_slice(&[0; 4]);
-            if let Err(error) = plan.convert(&message, &mut framed) {
-                Counters::add(&counted.malformed);
-                counted.warn_once(format!("messages of ROS 2 on {name} are refused: {error}"));
-                return;
-            }
-            let len = u32::try_from(framed.len() - 4).unwrap_or(u32::MAX);
-            framed[..4].copy_from_slice(&len.to_le_bytes());
-            if has_number {
-                framed[4..8].copy_from_slice(&number.to_le_bytes());
-                number = number.wrapping_add(1);
-            }
-            sender.publish(u64::from_le_bytes(half(&info.publisher_gid.0)), Arc::new(framed));
-            Counters::add(&counted.to_ros1);
-        };
-        let lost = counters.clone();
-        let options = SubscriptionOptions::from(offered.qos(topic, depth))
-            .ignore_local_publications()
-            .log_lost_messages(false)
-            .on_event(move |event| {
-                if let SubscriptionEvent::MessageLost { change, .. } = event {
-                    lost.lost_in_ros2.fetch_add(change, Ordering::Relaxed);
-                }
-            });
-        let made = ros2.create_generic_subscription(topic, &identity, options, callback);
-        let subscription = match made {
-            Ok(subscription) => subscription,
-            Err(error) => {
-                ros1.unadvertise(&publication);
-                return Err(error.into());
-            }
-        };
-        Ok(Self {
-            ros1: ros1.clone(),
-            publication,
-            counters: counters.clone(),
-            _subscription: subscription,
-            ros1_type,
-            ros2_type,
-            offered,
-        })
+        Ok(Self { ros1: ros1.clone(), publication, sender, ros1_type, ros2_type, offered })
+    }
+
+    /// Subscribes for whoever is connected: those that are missing may never come.
+    pub(crate) fn update(&self) {
+        if self.publication.connections() > 0 {
+            self.sender.subscribe(&self.publication, true);
+        }
     }
 
     /// Messages that gave way in queues so far.
@@ -233,8 +250,72 @@ impl TwoToOne {
 
 impl Drop for TwoToOne {
     fn drop(&mut self) {
-        self.counters.dropped_for_ros1.fetch_add(self.dropped(), Ordering::Relaxed);
+        let ended = std::mem::replace(&mut *self.sender.subscribed.lock(), Subscribed::Over);
+        drop(ended);
+        let dropped = self.dropped();
+        self.sender.counters.dropped_for_ros1.fetch_add(dropped, Ordering::Relaxed);
         self.ros1.unadvertise(&self.publication);
+    }
+}
+
+impl Sender {
+    /// Subscribes in ROS 2, if that was not done; a failure is said, and tried again.
+    fn subscribe(self: &Arc<Self>, publication: &Arc<Publication>, is_late: bool) {
+        let mut subscribed = self.subscribed.lock();
+        let Subscribed::NotYet(awaited) = &*subscribed else { return };
+        if !is_late && publication.connections() < *awaited {
+            return;
+        }
+        match self.subscription(publication) {
+            Ok(subscription) => *subscribed = Subscribed::To(subscription),
+            Err(error) => {
+                self.counters.warn_once(format!("{} is not bridged: {error}", self.topic));
+            }
+        }
+    }
+
+    fn subscription(
+        self: &Arc<Self>,
+        publication: &Arc<Publication>,
+    ) -> Result<GenericSubscription, CreateError> {
+        let (sender, publication, mut number) = (self.clone(), publication.clone(), 0_u32);
+        let callback = move |message: feros::SerializedMessage, info: feros::MessageInfo| {
+            if publication.connections() == 0 && !sender.offered.is_transient_local {
+                return;
+            }
+            let Some(mut framed) = sender.framed(&message) else { return };
+            if sender.has_number {
+                framed[4..8].copy_from_slice(&number.to_le_bytes());
+                number = number.wrapping_add(1);
+            }
+            publication.publish(u64::from_le_bytes(half(&info.publisher_gid.0)), Arc::new(framed));
+            Counters::add(&sender.counters.to_ros1);
+        };
+        let lost = self.counters.clone();
+        let options = SubscriptionOptions::from(self.offered.qos(&self.topic, self.depth))
+            .ignore_local_publications()
+            .log_lost_messages(false)
+            .on_event(move |event| {
+                if let SubscriptionEvent::MessageLost { change, .. } = event {
+                    lost.lost_in_ros2.fetch_add(change, Ordering::Relaxed);
+                }
+            });
+        self.ros2.create_generic_subscription(&self.topic, &self.identity, options, callback)
+    }
+
+    /// The message as ROS 1 sends it; `None` where it is none of its type, which is said.
+    fn framed(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let mut framed = Vec::with_capacity(message.len() + 64);
+        framed.extend_from_slice(&[0; 4]);
+        if let Err(error) = self.plan.convert(message, &mut framed) {
+            Counters::add(&self.counters.malformed);
+            let topic = &self.topic;
+            self.counters.warn_once(format!("messages of ROS 2 on {topic} are refused: {error}"));
+            return None;
+        }
+        let len = u32::try_from(framed.len() - 4).unwrap_or(u32::MAX);
+        framed[..4].copy_from_slice(&len.to_le_bytes());
+        Some(framed)
     }
 }
 

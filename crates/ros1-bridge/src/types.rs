@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
-use feros_interface::{InterfaceSet, Namespace, TypeName};
+use feros_interface::{Interface, InterfaceSet, Namespace, TypeName};
 use feros_message::dynamic::{DynamicType, DynamicTypeError};
 use feros_rmw::TypeHash;
 use feros_ros1::{
-    Catalog, CatalogError, MappingError, Plans, Ros1Service, Ros1Type, Rules, parse_type, type_text,
+    Catalog, CatalogError, ConvertError, MappingError, Plans, Ros1Action, Ros1Service, Ros1Type,
+    Rules, parse_type, type_text,
 };
 
 /// All that is known of types.
@@ -46,6 +48,12 @@ pub enum TypeError {
         /// Those of ROS 2.
         ros2: Vec<String>,
     },
+    /// There is no such action of ROS 2.
+    #[error("the action {ros2} is not known: add its package by --interfaces or AMENT_PREFIX_PATH")]
+    NoAction {
+        /// Its name.
+        ros2: String,
+    },
     /// There is no such type of ROS 2.
     #[error(
         "the type {ros1} of ROS 1 is not known in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
@@ -61,6 +69,59 @@ pub enum TypeError {
 pub(crate) struct ServicePlans {
     pub(crate) request: Plans,
     pub(crate) response: Plans,
+}
+
+/// All that is needed for the messages of an action.
+#[derive(Debug)]
+pub(crate) struct ActionPlans {
+    pub(crate) ros1: Ros1Action,
+    pub(crate) identity: ActionIdentity,
+    goal: Plans,
+    result: Plans,
+    feedback: Plans,
+    /// A response to who asks for a result, of defaults.
+    pub(crate) empty_result: Vec<u8>,
+}
+
+/// What is before a goal in a request, and before feedback in its message: the goal's identity.
+const ID_BYTES: usize = 16;
+/// What is before a result: the goal's status.
+const STATUS_BYTES: usize = 1;
+
+/// Between what the topics of actionlib have behind the goal's identity or status, and the messages
+/// that travel in ROS 2, in which zeros stand for these.
+impl ActionPlans {
+    pub(crate) fn goal_to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.goal.to_ros1.convert_last(ID_BYTES, of, out)
+    }
+
+    pub(crate) fn goal_to_ros2(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.goal.to_ros2.convert_last(ID_BYTES, of, out)
+    }
+
+    pub(crate) fn feedback_to_ros1(
+        &self,
+        of: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), ConvertError> {
+        self.feedback.to_ros1.convert_last(ID_BYTES, of, out)
+    }
+
+    pub(crate) fn feedback_to_ros2(
+        &self,
+        of: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), ConvertError> {
+        self.feedback.to_ros2.convert_last(ID_BYTES, of, out)
+    }
+
+    pub(crate) fn result_to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.result.to_ros1.convert_last(STATUS_BYTES, of, out)
+    }
+
+    pub(crate) fn result_to_ros2(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.result.to_ros2.convert_last(STATUS_BYTES, of, out)
+    }
 }
 
 impl Types {
@@ -171,6 +232,69 @@ impl Types {
         let request = self.plans(&ros1.request, &ros2.with_suffix("_Request"))?;
         let response = self.plans(&ros1.response, &ros2.with_suffix("_Response"))?;
         Ok(Arc::new(ServicePlans { request, response }))
+    }
+
+    /// A message of `actionlib_msgs`.
+    pub(crate) fn actionlib(&self, name: &str) -> Result<Ros1Type, TypeError> {
+        Ok(self.catalog.message(&TypeName::message("actionlib_msgs", name))?)
+    }
+
+    /// The action of ROS 2 for one of ROS 1, `package/Name`.
+    pub(crate) fn ros2_action(&self, ros1: &str) -> Result<(TypeName, ActionPlans), TypeError> {
+        let name = parse_type(ros1)?;
+        let action = TypeName::new(&name.package, Namespace::Action, &name.name);
+        let mut candidates = self.rules.of_ros1(&action).into_iter();
+        let ros2 = candidates.find(|name| self.is_action(name));
+        let ros2 = ros2.ok_or_else(|| TypeError::NoRos2 { ros1: ros1.to_owned() })?;
+        let plans = self.action_plans(&self.ros1_action_named(&name, &ros2)?, &ros2)?;
+        Ok((ros2, plans))
+    }
+
+    /// The action of ROS 1 for one of ROS 2.
+    pub(crate) fn ros1_action(&self, ros2: &TypeName) -> Result<ActionPlans, TypeError> {
+        if !self.is_action(ros2) {
+            return Err(TypeError::NoAction { ros2: ros2.to_string() });
+        }
+        for name in self.rules.of_ros2(ros2) {
+            match self.catalog.action(&TypeName::message(name.package, name.name)) {
+                Err(CatalogError::Unknown { .. }) => {}
+                found => return self.action_plans(&found?, ros2),
+            }
+        }
+        let name = TypeName::message(&ros2.package, &ros2.name);
+        self.action_plans(&self.catalog.action_of_ros2(&name, &self.set, ros2)?, ros2)
+    }
+
+    fn is_action(&self, name: &TypeName) -> bool {
+        self.set.get(name).is_some_and(|found| matches!(**found, Interface::Action(_)))
+    }
+
+    fn ros1_action_named(&self, ros1: &TypeName, ros2: &TypeName) -> Result<Ros1Action, TypeError> {
+        match self.catalog.action(ros1) {
+            Err(CatalogError::Unknown { .. }) => {
+                Ok(self.catalog.action_of_ros2(ros1, &self.set, ros2)?)
+            }
+            found => Ok(found?),
+        }
+    }
+
+    fn action_plans(&self, ros1: &Ros1Action, ros2: &TypeName) -> Result<ActionPlans, TypeError> {
+        let response = ros2.with_suffix("_GetResult_Response");
+        let response = DynamicType::resolve(&self.set, &response)?.default_message();
+        Ok(ActionPlans {
+            goal: self.plans(&ros1.goal, &ros2.with_suffix("_Goal"))?,
+            result: self.plans(&ros1.result, &ros2.with_suffix("_Result"))?,
+            feedback: self.plans(&ros1.feedback, &ros2.with_suffix("_Feedback"))?,
+            identity: ActionIdentity {
+                name: ros2.to_string(),
+                send_goal: self.service_identity(&ros2.with_suffix("_SendGoal"))?,
+                get_result: self.service_identity(&ros2.with_suffix("_GetResult"))?,
+                feedback: self.identity(&ros2.with_suffix("_FeedbackMessage"))?,
+            },
+            // Defaults violate no type.
+            empty_result: response.to_cdr().unwrap_or_else(|_| vec![0, 1, 0, 0, 0]),
+            ros1: ros1.clone(),
+        })
     }
 
     pub(crate) fn service_identity(&self, ros2: &TypeName) -> Result<ServiceIdentity, TypeError> {

@@ -5,6 +5,7 @@
 //! `std_msgs/msg/String` here.
 #![forbid(unsafe_code)]
 
+mod action;
 mod catalog;
 mod definition;
 mod header;
@@ -12,14 +13,21 @@ mod http;
 mod mapping;
 mod master;
 mod node;
+mod own_host;
 mod plan;
 mod publication;
+mod ros1_type;
 mod rules;
 mod service;
+mod slave_api;
 mod subscription;
 mod xmlrpc;
 
-pub use catalog::{Catalog, CatalogError, Ros1Service, Ros1Type};
+pub use action::{
+    ACTION_TOPICS, ActionMessageError, Ros1Action, Ros1GoalId, Ros1GoalStatus, read_about,
+    read_cancel, read_goal, read_statuses, write_about, write_cancel, write_goal, write_statuses,
+};
+pub use catalog::Catalog;
 pub use definition::{
     DefinitionError, Ros1Message, parse_message, parse_service, parse_type, type_text,
 };
@@ -29,7 +37,8 @@ pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
 pub use node::{DEFAULT_MASTER, Node, NodeError, is_allowed_name};
 pub use plan::{ConvertError, Direction, Plan};
-pub use publication::{Publication, PublicationCounts, PublicationOptions};
+pub use publication::{OnConnection, Publication, PublicationCounts, PublicationOptions};
+pub use ros1_type::{CatalogError, Ros1Service, Ros1Type};
 pub use rules::{FieldPairs, Rules, RulesError};
 pub use service::{CallError, Handler, ServiceInfo, ServiceOptions, call, probe};
 pub use subscription::{Accept, Sink, Subscription, SubscriptionOptions};

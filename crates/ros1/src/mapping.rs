@@ -13,9 +13,9 @@ use feros_interface::{
     TypeName,
 };
 
-use crate::catalog::Ros1Type;
 use crate::definition::type_text;
 use crate::plan::{Body, Direction, Form, Plan, Step};
+use crate::ros1_type::Ros1Type;
 use crate::rules::Rules;
 
 /// Why a type of ROS 1 and one of ROS 2 do not belong together.

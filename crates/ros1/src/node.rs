@@ -1,20 +1,21 @@
-//! A node under a master: what it publishes, subscribes to and serves, its registrations, and the
-//! calls that the master and other nodes make (`ROS/Slave_API`).
+//! A node under a master: what it publishes, subscribes to and serves, and its registrations.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 
 use crate::header::ConnectionHeader;
-use crate::http::{self, Address};
+use crate::http::Address;
 use crate::master::{Master, MasterError, SystemState, texts};
+use crate::own_host::own_host;
 use crate::publication::{Publication, PublicationOptions};
 use crate::service::{self, ServiceOptions};
+use crate::slave_api::{self, Answers};
 use crate::subscription::{Subscription, SubscriptionOptions};
-use crate::xmlrpc::{self, Value};
+use crate::xmlrpc::Value;
 
 /// Most connections of a kind at a time.
 const MOST_CONNECTIONS: usize = 1024;
@@ -124,7 +125,7 @@ impl Node {
             told_to_end: Mutex::default(),
             connections: AtomicUsize::new(0),
         });
-        inner.accept(api, "feros-ros1-api", |inner, stream| inner.serve_api(stream));
+        inner.accept(api, "feros-ros1-api", |inner, stream| slave_api::serve(&**inner, stream));
         inner.accept(tcpros, "feros-ros1-tcp", |inner, stream| inner.serve_tcpros(stream));
         Ok(Self(Arc::new(Owner(inner))))
     }
@@ -253,6 +254,32 @@ impl Drop for Owner {
     }
 }
 
+impl Answers for Inner {
+    fn publications(&self) -> Vec<Arc<Publication>> {
+        self.publications.lock().values().cloned().collect()
+    }
+
+    fn subscriptions(&self) -> Vec<Arc<Subscription>> {
+        self.subscriptions.lock().values().cloned().collect()
+    }
+
+    fn api(&self) -> &Address {
+        &self.api
+    }
+
+    fn tcpros(&self) -> &Address {
+        &self.tcpros
+    }
+
+    fn master(&self) -> &Address {
+        self.master.address()
+    }
+
+    fn end(&self, reason: &str) {
+        *self.told_to_end.lock() = Some(reason.to_owned());
+    }
+}
+
 impl Inner {
     fn accept(
         self: &Arc<Self>,
@@ -356,69 +383,6 @@ impl Inner {
         let _ = self.master.call(method, &[topic.into(), self.api_uri()]);
     }
 
-    fn serve_api(self: &Arc<Self>, mut stream: TcpStream) {
-        let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
-        let _ = stream.set_nodelay(true);
-        while let Ok(Some(text)) = http::read_request(&mut stream) {
-            let answer = match xmlrpc::read_call(&text) {
-                Ok((method, parameters)) => self.answer(&method, &parameters),
-                Err(error) => failed(&error.to_string()),
-            };
-            if http::respond(&mut stream, &xmlrpc::answer(&answer)).is_err() {
-                return;
-            }
-        }
-    }
-
-    fn answer(self: &Arc<Self>, method: &str, parameters: &[Value]) -> Value {
-        let text =
-            |index: usize| parameters.get(index).and_then(Value::as_text).unwrap_or_default();
-        match method {
-            "publisherUpdate" => {
-                let subscription = self.subscriptions.lock().get(text(1)).cloned();
-                if let (Some(subscription), Some(publishers)) = (subscription, parameters.get(2)) {
-                    subscription.update(&texts(publishers), &self.api);
-                }
-                done("", Value::Int(0))
-            }
-            "requestTopic" => {
-                if !self.publications.lock().contains_key(text(1)) {
-                    return failed(&format!("{} is not published here", text(1)));
-                }
-                let protocols = parameters.get(2).map(Value::as_list).unwrap_or_default();
-                let is_tcp = |protocol: &Value| {
-                    protocol.as_list().first().and_then(Value::as_text) == Some("TCPROS")
-                };
-                if !protocols.iter().any(is_tcp) {
-                    return failed("TCPROS alone is spoken here");
-                }
-                let Address { host, port } = &self.tcpros;
-                let place = ["TCPROS".into(), host.as_str().into(), Value::Int(i64::from(*port))];
-                done("ready", Value::List(place.to_vec()))
-            }
-            "paramUpdate" => done("", Value::Int(0)),
-            "getPid" => done("", Value::Int(i64::from(std::process::id()))),
-            "getMasterUri" => done("", Value::Text(self.master.address().to_string())),
-            "getBusInfo" => done("", Value::List(Vec::new())),
-            "getBusStats" => done("", Value::List(vec![Value::List(Vec::new()); 3])),
-            "getPublications" => {
-                let all = self.publications.lock();
-                let pair = |p: &Arc<Publication>| pair(p.topic(), &p.options.type_name);
-                done("", Value::List(all.values().map(pair).collect()))
-            }
-            "getSubscriptions" => {
-                let all = self.subscriptions.lock();
-                let pair = |s: &Arc<Subscription>| pair(s.topic(), &s.options.type_name);
-                done("", Value::List(all.values().map(pair).collect()))
-            }
-            "shutdown" => {
-                *self.told_to_end.lock() = Some(text(1).to_owned());
-                done("", Value::Int(0))
-            }
-            other => failed(&format!("{other} is no method of a node")),
-        }
-    }
-
     fn serve_tcpros(self: &Arc<Self>, mut stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
@@ -451,18 +415,6 @@ impl Inner {
     }
 }
 
-fn pair(name: &str, ty: &str) -> Value {
-    Value::List(vec![name.into(), ty.into()])
-}
-
-fn done(what: &str, value: Value) -> Value {
-    Value::List(vec![Value::Int(1), what.into(), value])
-}
-
-fn failed(what: &str) -> Value {
-    Value::List(vec![Value::Int(-1), what.into(), Value::Int(0)])
-}
-
 fn refuse(stream: &mut TcpStream, reason: &str) {
     let _ = ConnectionHeader::new(&[("error", reason)]).send(stream);
 }
@@ -487,26 +439,5 @@ fn insert<T>(
             place.insert(new.clone());
             Ok(())
         }
-    }
-}
-
-/// The host that others are told, and the address to listen on: as roscpp, ROS_HOSTNAME, then
-/// ROS_IP, else the address of this machine on the way to the master.
-fn own_host(master: &Address) -> (String, IpAddr) {
-    let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());
-    if let Some(host) = named.filter(|host| !host.is_empty()) {
-        let is_loopback =
-            host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
-        return (host, if is_loopback { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { any });
-    }
-    let way = || {
-        let socket = UdpSocket::bind((any, 0)).ok()?;
-        socket.connect((&*master.host, master.port)).ok()?;
-        Some(socket.local_addr().ok()?.ip())
-    };
-    match way() {
-        Some(address) if !address.is_loopback() => (address.to_string(), any),
-        _ => (Ipv4Addr::LOCALHOST.to_string(), IpAddr::V4(Ipv4Addr::LOCALHOST)),
     }
 }

@@ -173,6 +173,20 @@ impl Plan {
     /// # Errors
     /// When the bytes are no message of the type; `out` then has part of it.
     pub fn convert(&self, message: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        self.convert_last(0, message, out)
+    }
+
+    /// As [`Plan::convert`], where in ROS 2 the message is the last field of a larger one, behind
+    /// `before` bytes: zeros in what goes to ROS 2, and left out of what comes from there.
+    ///
+    /// # Errors
+    /// As [`Plan::convert`].
+    pub fn convert_last(
+        &self,
+        before: usize,
+        message: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), ConvertError> {
         let to_ros2 = self.direction == Direction::OneToTwo;
         let mut bytes = message;
         if to_ros2 {
@@ -189,6 +203,11 @@ impl Plan {
         let most = MOST_FILLED_BYTES.saturating_add(bytes.len().saturating_mul(MOST_GROWTH));
         let base = out.len();
         let mut way = Way { bytes, position: 0, out, base, to_ros2, most };
+        if to_ros2 {
+            way.out.resize(base + before, 0);
+        } else {
+            way.take(1, before)?;
+        }
         way.body(&self.body)?;
         let left = way.bytes.len() - way.position;
         if to_ros2 && left > 0 {

@@ -2,6 +2,7 @@
 //! get.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -31,6 +32,19 @@ pub struct PublicationOptions {
     pub is_latching: bool,
     /// Most messages that wait for a subscriber; the oldest one gives way.
     pub queue_len: usize,
+    /// Who hears of subscribers that connect.
+    pub on_connection: Option<OnConnection>,
+}
+
+/// Called when a subscriber has connected, on that connection's thread, before anything is sent
+/// to it.
+#[derive(Clone)]
+pub struct OnConnection(pub Arc<dyn Fn(&Arc<Publication>) + Send + Sync>);
+
+impl fmt::Debug for OnConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnConnection")
+    }
 }
 
 /// What a publication sent.
@@ -141,7 +155,7 @@ impl Publication {
     }
 
     /// Serves a subscriber until it goes; the header was answered already.
-    pub(crate) fn serve(&self, stream: TcpStream) {
+    pub(crate) fn serve(self: &Arc<Self>, stream: TcpStream) {
         let link = Arc::new(Link {
             stream,
             queue: Mutex::default(),
@@ -153,6 +167,9 @@ impl Publication {
             let latched = self.latched.lock();
             link.queue.lock().extend(latched.iter().map(|(_, message)| message.clone()));
             links.push(link.clone());
+        }
+        if let Some(OnConnection(hear)) = &self.options.on_connection {
+            hear(self);
         }
         link.write();
         self.links.lock().retain(|other| !Arc::ptr_eq(other, &link));

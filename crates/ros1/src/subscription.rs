@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use feros_sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 use crate::header::ConnectionHeader;
 use crate::http::{self, Address};
@@ -46,6 +46,7 @@ pub struct Subscription {
     pub(crate) options: SubscriptionOptions,
     caller: String,
     connections: Mutex<BTreeMap<Address, Arc<Connection>>>,
+    followed: AtomicUsize,
     received: AtomicU64,
 }
 
@@ -81,6 +82,7 @@ impl Subscription {
             options,
             caller: caller.to_owned(),
             connections: Mutex::default(),
+            followed: AtomicUsize::new(0),
             received: AtomicU64::new(0),
         }
     }
@@ -88,6 +90,11 @@ impl Subscription {
     /// The topic.
     pub fn topic(&self) -> &str {
         &self.options.topic
+    }
+
+    /// How many publishers are connected, and were accepted.
+    pub fn publishers(&self) -> usize {
+        self.followed.load(Ordering::Relaxed)
     }
 
     /// How many messages came.
@@ -181,9 +188,17 @@ impl Subscription {
                 return Ok(Followed::Refused);
             }
         };
+        self.followed.fetch_add(1, Ordering::Relaxed);
+        let ended = self.hand_over(&mut stream, &mut sink);
+        self.followed.fetch_sub(1, Ordering::Relaxed);
+        ended
+    }
+
+    /// Messages from the first to the end of the connection.
+    fn hand_over(&self, stream: &mut TcpStream, sink: &mut Sink) -> io::Result<Followed> {
         let mut buffer = Vec::new();
         let mut came = false;
-        while let Some(len) = read_message(&mut stream, &mut buffer)? {
+        while let Some(len) = read_message(stream, &mut buffer)? {
             came = true;
             self.received.fetch_add(1, Ordering::Relaxed);
             sink(&buffer[..len]);

@@ -1,6 +1,7 @@
 //! `feros ros1 bridge` between the real ROS 1 of Debian, rosmaster and rospy, and nodes of ROS 2.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod actions;
 mod failures;
 mod peers;
 mod services;

@@ -3,14 +3,20 @@ it receives are lines of their own, {"topic": ..., "message": ...}."""
 import hashlib
 import importlib
 import json
+import queue
 import sys
 import threading
 
+import actionlib
+import actionlib.msg
 import genpy
+import genpy.dynamic
 import rospy
 
 lock = threading.Lock()
 publishers = {}
+servers = {}
+clients = {}
 
 
 def say(what):
@@ -98,6 +104,102 @@ def subscribe_other(topic):
         _md5sum = "0123456789abcdef0123456789abcdef"
 
     rospy.Subscriber(topic, Other, lambda message: say({"topic": topic, "message": "wrong"}))
+
+
+def fibonacci():
+    """The classes of example_interfaces/Fibonacci: ROS 2's action, as genaction writes one for ROS 1."""
+    text = actionlib.msg.TestAction._full_text
+    for old, new in [
+        ("actionlib/Test", "example_interfaces/Fibonacci"),
+        ("Test", "Fibonacci"),
+        ("int32 goal", "int32 order"),
+        ("int32 result", "int32[] sequence"),
+        ("int32 feedback", "int32[] sequence"),
+    ]:
+        text = text.replace(old, new)
+    return genpy.dynamic.generate_dynamic("example_interfaces/FibonacciAction", text)
+
+
+def load_action(name):
+    if name == "example_interfaces/Fibonacci":
+        return fibonacci()[name + "Action"]
+    return load(name + "Action", "msg")
+
+
+def serve_fibonacci(action):
+    """Says feedback at once, and ends a goal when it is told to or asked to cancel; rejects orders below zero, and
+    aborts 13."""
+    classes = fibonacci()
+    name = "example_interfaces/Fibonacci"
+    goals = {}
+
+    def sequence(order):
+        numbers = [0, 1]
+        while len(numbers) <= order:
+            numbers.append(numbers[-1] + numbers[-2])
+        return numbers
+
+    def work(handle, wishes):
+        order = handle.get_goal().order
+        handle.publish_feedback(classes[name + "Feedback"](sequence=sequence(order // 2)))
+        if order == 13:
+            handle.set_aborted(classes[name + "Result"](sequence=[13]), "thirteen")
+        elif wishes.get() == "cancel":
+            handle.set_canceled(classes[name + "Result"](sequence=[0, 1]))
+        else:
+            handle.set_succeeded(classes[name + "Result"](sequence=sequence(order)))
+
+    def goal(handle):
+        if handle.get_goal().order < 0:
+            return handle.set_rejected(text="an order below zero")
+        handle.set_accepted()
+        wishes = goals[handle.get_goal_id().id] = queue.Queue()
+        threading.Thread(target=work, args=(handle, wishes), daemon=True).start()
+
+    def cancel(handle):
+        goals[handle.get_goal_id().id].put("cancel")
+
+    servers[action] = (actionlib.ActionServer(action, classes[name + "Action"], goal, cancel, False), goals)
+    servers[action][0].start()
+
+
+def finish(action):
+    for wishes in servers[action][1].values():
+        wishes.put("finish")
+
+
+def serve_lookup(action):
+    """Answers with the frames of the request, and a time."""
+    cls = load_action("tf2_msgs/LookupTransform")
+
+    def execute(goal):
+        result = type(cls().action_result.result)()
+        result.transform.header.stamp = rospy.Time(7, 8)
+        result.transform.header.frame_id = goal.target_frame
+        result.transform.child_frame_id = goal.source_frame
+        result.transform.transform.translation.y = goal.timeout.to_sec()
+        result.error.error_string = "none" if goal.advanced else "simple"
+        servers[action].set_succeeded(result)
+
+    servers[action] = actionlib.SimpleActionServer(action, cls, execute, False)
+    servers[action].start()
+
+
+def send_goal(action, type, fields):
+    cls = load_action(type)
+    client = clients[action] = actionlib.SimpleActionClient(action, cls)
+    assert client.wait_for_server(rospy.Duration(50))
+    goal = filled(cls().action_goal.goal.__class__, fields)
+    client.send_goal(goal, feedback_cb=lambda feedback: say({"topic": action, "message": tree(feedback)}))
+
+
+def cancel_goal(action):
+    clients[action].cancel_goal()
+
+
+def await_result(action):
+    assert clients[action].wait_for_result(rospy.Duration(50))
+    return {"state": clients[action].get_state(), "result": tree(clients[action].get_result())}
 
 
 def set_parameter(name, value):

@@ -1,4 +1,4 @@
-//! `feros ros1 bridge`: topics and services between a master of ROS 1 and ROS 2.
+//! `feros ros1 bridge`: topics, services and actions between a master of ROS 1 and ROS 2.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::value_parsers::{parse_count, parse_seconds};
 /// Longest time between two looks at who is there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Bridge topics and services between a ROS 1 master and ROS 2, until Ctrl-C
+/// Bridge topics, services and actions between a ROS 1 master and ROS 2, until Ctrl-C
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros ros1 bridge\n  feros ros1 bridge --topics /scan,/tf,/camera/* --services ''\n\
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// These services alone; nothing after it: none
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     services: Option<Vec<String>>,
+    /// These actions alone; nothing after it: none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
+    actions: Option<Vec<String>>,
     /// Have all topics of both sides on the other one, also those that nobody subscribes to there
     #[arg(long)]
     bridge_all_topics: bool,
@@ -48,7 +51,7 @@ pub(crate) struct Args {
     bridge_all_2to1_topics: bool,
     /// Have the topics and services that parameters of ROS 1 list, as ros1_bridge's
     /// parameter_bridge does: /topics, /services_1_to_2 and /services_2_to_1
-    #[arg(long, conflicts_with_all = ["topics", "services"])]
+    #[arg(long, conflicts_with_all = ["topics", "services", "actions"])]
     from_parameters: bool,
     /// A file with mapping rules, as ros1_bridge has them; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -77,6 +80,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     if args.from_parameters {
         let master = ros1.master();
         options.topics = listed(master, &["/topics"], "topic")?;
+        options.actions = Selection::none();
         options.services = listed(master, &["/services_1_to_2", "/services_2_to_1"], "service")?;
     }
     note(format!("bridging the ROS 1 master at {} and ROS 2; Ctrl-C ends it", args.master));
@@ -128,6 +132,7 @@ fn options(args: &Args) -> Result<BridgeOptions, CliError> {
     Ok(BridgeOptions {
         topics: selection(&args.topics)?,
         services: selection(&args.services)?,
+        actions: selection(&args.actions)?,
         all_of_ros1: args.bridge_all_topics || args.bridge_all_1to2_topics,
         all_of_ros2: args.bridge_all_topics || args.bridge_all_2to1_topics,
         queue_len: args.queue,
@@ -180,7 +185,11 @@ fn say_changes(before: &Bridged, now: &Bridged) -> Result<(), CliError> {
     let served: [Vec<String>; 2] = [names(&before.services_of_ros1), names(&now.services_of_ros1)];
     say_difference("service", "of ROS 1, for ROS 2", &served[0], &served[1])?;
     let served: [Vec<String>; 2] = [names(&before.services_of_ros2), names(&now.services_of_ros2)];
-    say_difference("service", "of ROS 2, for ROS 1", &served[0], &served[1])
+    say_difference("service", "of ROS 2, for ROS 1", &served[0], &served[1])?;
+    let served: [Vec<String>; 2] = [names(&before.actions_of_ros1), names(&now.actions_of_ros1)];
+    say_difference("action", "of ROS 1, for ROS 2", &served[0], &served[1])?;
+    let served: [Vec<String>; 2] = [names(&before.actions_of_ros2), names(&now.actions_of_ros2)];
+    say_difference("action", "of ROS 2, for ROS 1", &served[0], &served[1])
 }
 
 fn names(topics: &[(String, String, String)]) -> Vec<String> {

@@ -1,0 +1,110 @@
+//! The goals of a server of ROS 2 that clients of actionlib have sent, and what has become of them.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use feros::action::Serialized;
+use feros::{ClientGoalHandle, GoalStatus};
+use feros_ros1::{Ros1GoalId, Ros1GoalStatus};
+
+/// A goal that the server of ROS 2 has accepted.
+pub(super) type Goal = ClientGoalHandle<Serialized>;
+
+/// How long the status of a goal is said after its end, as a server of actionlib does.
+const KEPT: Duration = Duration::from_secs(5);
+
+/// All goals, by what they are called.
+#[derive(Default)]
+pub(super) struct Goals {
+    all: BTreeMap<String, Entry>,
+    named: u64,
+}
+
+struct Entry {
+    about: Ros1GoalStatus,
+    handle: Option<Goal>,
+    ended: Option<Instant>,
+}
+
+impl Goals {
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.all.contains_key(id)
+    }
+
+    /// A name for a goal that its client has not named.
+    pub(super) fn new_name(&mut self) -> String {
+        self.named += 1;
+        format!("unnamed-{}", self.named)
+    }
+
+    pub(super) fn insert(&mut self, goal_id: &Ros1GoalId) {
+        let about = Ros1GoalStatus { goal_id: goal_id.clone(), ..Ros1GoalStatus::default() };
+        self.all.insert(goal_id.id.clone(), Entry { about, handle: None, ended: None });
+    }
+
+    /// Notes that the server has accepted a goal; whether it is to be canceled already.
+    pub(super) fn accepted(&mut self, id: &str, handle: Goal) -> bool {
+        let Some(entry) = self.all.get_mut(id) else { return false };
+        entry.handle = Some(handle);
+        entry.about.status == Ros1GoalStatus::RECALLING
+    }
+
+    /// Notes the end of a goal.
+    pub(super) fn end(&mut self, about: Ros1GoalStatus) {
+        let id = about.goal_id.id.clone();
+        self.all.insert(id, Entry { about, handle: None, ended: Some(Instant::now()) });
+    }
+
+    /// Goals that a wish to cancel is about: the one of its name, those that are not younger than
+    /// its time, or all where it says neither. Those that the server has not accepted yet are
+    /// marked.
+    pub(super) fn cancel(&mut self, wish: &Ros1GoalId) -> Vec<Goal> {
+        let is_all = wish.id.is_empty() && wish.stamp == (0, 0);
+        let mut handles = Vec::new();
+        for entry in self.all.values_mut().filter(|entry| entry.ended.is_none()) {
+            let goal_id = &entry.about.goal_id;
+            let is_old = wish.stamp != (0, 0) && goal_id.stamp <= wish.stamp;
+            if !is_all && !is_old && (wish.id.is_empty() || goal_id.id != wish.id) {
+                continue;
+            }
+            match &entry.handle {
+                Some(handle) => handles.push(handle.clone()),
+                None => entry.about.status = Ros1GoalStatus::RECALLING,
+            }
+        }
+        handles
+    }
+
+    /// What has become of a goal.
+    pub(super) fn status(&mut self, id: &str) -> Option<Ros1GoalStatus> {
+        let entry = self.all.get_mut(id)?;
+        entry.look();
+        Some(entry.about.clone())
+    }
+
+    /// What has become of all goals; those that ended some time ago are forgotten.
+    pub(super) fn statuses(&mut self) -> Vec<Ros1GoalStatus> {
+        self.all.retain(|_, entry| entry.ended.is_none_or(|at| at.elapsed() < KEPT));
+        let look = |entry: &mut Entry| {
+            entry.look();
+            entry.about.clone()
+        };
+        self.all.values_mut().map(look).collect()
+    }
+}
+
+impl Entry {
+    /// Asks the handle how the goal goes. Its end is told by the result.
+    fn look(&mut self) {
+        let Some(handle) = self.handle.as_ref().filter(|_| self.ended.is_none()) else { return };
+        self.about.status = match handle.status() {
+            GoalStatus::Unknown | GoalStatus::Accepted => Ros1GoalStatus::PENDING,
+            GoalStatus::Canceling => Ros1GoalStatus::PREEMPTING,
+            _ => Ros1GoalStatus::ACTIVE,
+        };
+    }
+}

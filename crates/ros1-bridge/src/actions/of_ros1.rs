@@ -1,0 +1,328 @@
+//! A server of actionlib, whose goals clients of ROS 2 send.
+//!
+//! ROS 2 wants to know at once whether a goal is accepted, and actionlib says it later. So the
+//! bridge accepts each goal, which waits until the server begins with it, and one that the server
+//! rejects is aborted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros::action::{GenericActionServer, Serialized};
+use feros::{
+    ActionCallbacks, ActionServerOptions, CancelResponse, GoalId, GoalResponse, GoalStatus, Node,
+    SerializedMessage, ServerGoalHandle,
+};
+use feros_ros1::{
+    Publication, Ros1GoalId, Ros1GoalStatus, read_about, read_statuses, write_cancel, write_goal,
+};
+use feros_sync::Mutex;
+
+use super::ends::{Ends, send};
+use super::{GONE_AFTER, MOST_GOALS, now};
+use crate::BridgeError;
+use crate::counts::Counters;
+use crate::types::{ActionPlans, Types};
+
+/// A wish to cancel is known to the goal a moment after the server of ROS 1 has heard of it.
+const CANCELING_WITHIN: Duration = Duration::from_secs(1);
+
+/// A server of ROS 1, which ROS 2 calls.
+pub(crate) struct OfRos1 {
+    ros2: Node,
+    name: String,
+    goals: Arc<Goals>,
+    /// Before `ends`, so that goals end while there are topics.
+    server: Option<GenericActionServer>,
+    ends: Ends,
+    /// Since when the server of ROS 1 is not connected.
+    silent_since: Option<Instant>,
+    pub(crate) ros1_type: String,
+}
+
+/// The goals of an action, and where they go.
+struct Goals {
+    name: String,
+    plans: ActionPlans,
+    counters: Arc<Counters>,
+    goal: Arc<Publication>,
+    cancel: Arc<Publication>,
+    /// By what they are called in ROS 1.
+    active: Mutex<BTreeMap<String, Active>>,
+}
+
+struct Active {
+    handle: ServerGoalHandle<Serialized>,
+    /// The server of ROS 1 has said something of it.
+    is_known: bool,
+    is_to_be_canceled: bool,
+}
+
+impl OfRos1 {
+    pub(crate) fn new(
+        (ros1, ros2): (&feros_ros1::Node, &Node),
+        name: &str,
+        ros1_type: &str,
+        types: &Arc<Types>,
+        counters: &Arc<Counters>,
+    ) -> Result<Self, BridgeError> {
+        let (_, plans) = types.ros2_action(ros1_type)?;
+        let mut ends = Ends::new(ros1, name);
+        let [goal, result, feedback] = plans.ros1.topics.clone();
+        let goals = Arc::new(Goals {
+            name: name.to_owned(),
+            plans,
+            counters: counters.clone(),
+            goal: ends.advertise("goal", &goal)?,
+            cancel: ends.advertise("cancel", &types.actionlib("GoalID")?)?,
+            active: Mutex::default(),
+        });
+        let heard = goals.clone();
+        ends.subscribe("result", &result, move |body| heard.result(body))?;
+        let heard = goals.clone();
+        ends.subscribe("feedback", &feedback, move |body| heard.feedback(body))?;
+        let heard = goals.clone();
+        ends.subscribe("status", &types.actionlib("GoalStatusArray")?, move |body| {
+            heard.statuses(body);
+        })?;
+        Ok(Self {
+            ros2: ros2.clone(),
+            name: name.to_owned(),
+            goals,
+            server: None,
+            ends,
+            silent_since: None,
+            ros1_type: ros1_type.to_owned(),
+        })
+    }
+
+    /// Serves in ROS 2 from when all topics are connected, until they were not for a while.
+    pub(crate) fn update(&mut self) {
+        if !self.ends.are_connected() {
+            let since = self.silent_since.get_or_insert_with(Instant::now);
+            if self.server.is_some() && since.elapsed() > GONE_AFTER {
+                self.leave();
+            }
+            return;
+        }
+        self.silent_since = None;
+        if self.server.is_some() {
+            return;
+        }
+        let plans = &self.goals.plans;
+        let made = self.ros2.create_generic_action_server(
+            &self.name,
+            &plans.identity,
+            plans.empty_result.clone(),
+            ActionServerOptions::default(),
+            Decides { goals: self.goals.clone(), next: None },
+        );
+        match made {
+            Ok(server) => self.server = Some(server),
+            Err(error) => {
+                let text = format!("the action {} is not bridged: {error}", self.name);
+                self.goals.counters.warn_once(text);
+            }
+        }
+    }
+
+    /// Whether ROS 2 has it.
+    pub(crate) fn is_served(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Aborts what is under way, and serves no longer.
+    fn leave(&mut self) {
+        self.server = None;
+        let left = std::mem::take(&mut *self.goals.active.lock());
+        for _ in left {
+            Counters::add(&self.goals.counters.failed);
+        }
+    }
+}
+
+impl Drop for OfRos1 {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Takes goals of ROS 2.
+struct Decides {
+    goals: Arc<Goals>,
+    /// The goal that is accepted next, as ROS 1 has it.
+    next: Option<(GoalId, Vec<u8>)>,
+}
+
+impl ActionCallbacks<Serialized> for Decides {
+    fn handle_goal(&mut self, id: &GoalId, goal: &SerializedMessage) -> GoalResponse {
+        let goals = &self.goals;
+        let mut body = Vec::new();
+        if let Err(error) = goals.plans.goal_to_ros1(goal, &mut body) {
+            goals.malformed("a goal of ROS 2", &error);
+            return GoalResponse::Reject;
+        }
+        if goals.active.lock().len() >= MOST_GOALS {
+            Counters::add(&goals.counters.failed);
+            goals.counters.warn_once(format!(
+                "goals of {} are rejected: {MOST_GOALS} are under way already",
+                goals.name
+            ));
+            return GoalResponse::Reject;
+        }
+        self.next = Some((*id, body));
+        GoalResponse::AcceptAndDefer
+    }
+
+    fn handle_cancel(&mut self, goal: &ServerGoalHandle<Serialized>) -> CancelResponse {
+        let id = name_of(&goal.goal_id());
+        match self.goals.active.lock().get_mut(&id) {
+            Some(active) => active.is_to_be_canceled = true,
+            None => return CancelResponse::Reject,
+        }
+        let goal_id = Ros1GoalId { stamp: (0, 0), id };
+        let Ok(()) = send::<Infallible>(&self.goals.cancel, |out| {
+            write_cancel(out, &goal_id);
+            Ok(())
+        });
+        CancelResponse::Accept
+    }
+
+    fn handle_accepted(&mut self, handle: ServerGoalHandle<Serialized>) {
+        let Some((id, body)) = self.next.take().filter(|(id, _)| *id == handle.goal_id()) else {
+            return;
+        };
+        let goal_id = Ros1GoalId { stamp: now(), id: name_of(&id) };
+        let active = Active { handle, is_known: false, is_to_be_canceled: false };
+        self.goals.active.lock().insert(goal_id.id.clone(), active);
+        let Ok(()) = send::<Infallible>(&self.goals.goal, |out| {
+            write_goal(out, now(), &goal_id);
+            out.extend_from_slice(&body);
+            Ok(())
+        });
+    }
+}
+
+impl Goals {
+    fn malformed(&self, what: &str, error: &dyn std::fmt::Display) {
+        Counters::add(&self.counters.malformed);
+        self.counters.warn_once(format!("{what} on {} is refused: {error}", self.name));
+    }
+
+    fn feedback(&self, body: &[u8]) {
+        let (about, rest) = match read_about(body) {
+            Ok(read) => read,
+            Err(error) => return self.malformed("feedback of ROS 1", &error),
+        };
+        let active = self.active.lock().get(&about.goal_id.id).map(|one| one.handle.clone());
+        // Other clients of the server have goals as well.
+        let Some(handle) = active else { return };
+        let mut out = Vec::new();
+        match self.plans.feedback_to_ros2(rest, &mut out) {
+            Err(error) => self.malformed("feedback of ROS 1", &error),
+            Ok(()) => match handle.publish_feedback(out) {
+                Ok(()) => Counters::add(&self.counters.to_ros2),
+                Err(error) => {
+                    Counters::add(&self.counters.failed);
+                    self.counters.warn_once(error.to_string());
+                }
+            },
+        }
+    }
+
+    fn statuses(&self, body: &[u8]) {
+        let statuses = match read_statuses(body) {
+            Ok(read) => read,
+            Err(error) => return self.malformed("a status of ROS 1", &error),
+        };
+        let listed: BTreeSet<&str> =
+            statuses.iter().map(|status| status.goal_id.id.as_str()).collect();
+        let (mut begun, mut lost) = (Vec::new(), Vec::new());
+        {
+            let mut active = self.active.lock();
+            for status in &statuses {
+                if let Some(one) = active.get_mut(&status.goal_id.id) {
+                    one.is_known = true;
+                    if status.status == Ros1GoalStatus::ACTIVE {
+                        begun.push(one.handle.clone());
+                    }
+                }
+            }
+            active.retain(|id, one| {
+                let is_lost = one.is_known && !listed.contains(id.as_str());
+                if is_lost {
+                    lost.push(one.handle.clone());
+                }
+                !is_lost
+            });
+        }
+        for handle in begun {
+            if handle.status() == GoalStatus::Accepted {
+                // It may be canceling since.
+                let _ = handle.execute();
+            }
+        }
+        for handle in lost {
+            Counters::add(&self.counters.failed);
+            let name = &self.name;
+            self.counters.warn_once(format!(
+                "a goal of {name} is aborted: its server in ROS 1 says no more of it"
+            ));
+            end(&handle, GoalStatus::Aborted, self.plans.empty_result.clone());
+        }
+    }
+
+    fn result(&self, body: &[u8]) {
+        let (about, rest) = match read_about(body) {
+            Ok(read) => read,
+            Err(error) => return self.malformed("a result of ROS 1", &error),
+        };
+        let Some(active) = self.active.lock().remove(&about.goal_id.id) else { return };
+        let mut out = Vec::new();
+        if let Err(error) = self.plans.result_to_ros2(rest, &mut out) {
+            self.malformed("a result of ROS 1", &error);
+            return end(&active.handle, GoalStatus::Aborted, self.plans.empty_result.clone());
+        }
+        if about.status == Ros1GoalStatus::REJECTED {
+            let (name, text) = (&self.name, &about.text);
+            self.counters.warn_once(format!("the server of {name} rejects a goal: {text}"));
+        }
+        let status = match about.status {
+            Ros1GoalStatus::SUCCEEDED => GoalStatus::Succeeded,
+            // A newer goal may have taken its place, which no client of ROS 2 wished.
+            Ros1GoalStatus::PREEMPTED | Ros1GoalStatus::RECALLED if active.is_to_be_canceled => {
+                GoalStatus::Canceled
+            }
+            _ => GoalStatus::Aborted,
+        };
+        end(&active.handle, status, out);
+        Counters::add(&self.counters.calls);
+    }
+}
+
+/// Ends a goal, whichever way it has gone before.
+fn end(handle: &ServerGoalHandle<Serialized>, status: GoalStatus, result: Vec<u8>) {
+    if status == GoalStatus::Canceled {
+        let asked = Instant::now();
+        while !handle.is_canceling() && asked.elapsed() < CANCELING_WITHIN {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    } else if handle.status() == GoalStatus::Accepted {
+        let _ = handle.execute();
+    }
+    let ended = match status {
+        GoalStatus::Succeeded => handle.succeed(result),
+        GoalStatus::Canceled => handle.canceled(result),
+        _ => handle.abort(result),
+    };
+    if let Err(error) = ended {
+        tracing::debug!("{error}");
+    }
+}
+
+/// What a goal of ROS 2 is called in ROS 1.
+fn name_of(id: &GoalId) -> String {
+    let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("ros2-{digits}")
+}

@@ -1,0 +1,305 @@
+//! A server of ROS 2, whose goals clients of actionlib send.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros::action::{GenericActionClient, SendGoalError};
+use feros::{ActionClientOptions, GoalStatus, Node};
+use feros_interface::TypeName;
+use feros_ros1::{
+    Publication, Ros1GoalId, Ros1GoalStatus, read_cancel, read_goal, write_about, write_statuses,
+};
+use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
+
+use super::ends::{Ends, send};
+use super::goals::{Goal, Goals};
+use super::waiting::wait;
+use super::{GONE_AFTER, MOST_GOALS, now};
+use crate::BridgeError;
+use crate::counts::Counters;
+use crate::types::{ActionPlans, Types};
+
+/// How often the statuses of all goals are said, as a server of actionlib does.
+const STATUS_EVERY: Duration = Duration::from_millis(200);
+
+/// A server of ROS 2, which ROS 1 calls.
+pub(crate) struct OfRos2 {
+    ros1: feros_ros1::Node,
+    name: String,
+    types: Arc<Types>,
+    counters: Arc<Counters>,
+    client: GenericActionClient,
+    plans: Arc<ActionPlans>,
+    served: Option<(Arc<Server>, Ends)>,
+    /// Since when the server of ROS 2 is not there.
+    gone_since: Option<Instant>,
+    pub(crate) ros2_type: TypeName,
+}
+
+/// What answers in ROS 1.
+struct Server {
+    name: String,
+    client: GenericActionClient,
+    plans: Arc<ActionPlans>,
+    counters: Arc<Counters>,
+    status: Arc<Publication>,
+    feedback: Arc<Publication>,
+    result: Arc<Publication>,
+    goals: Mutex<Goals>,
+    changed: Condvar,
+    /// The server of ROS 2 is not there.
+    is_gone: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl OfRos2 {
+    pub(crate) fn new(
+        (ros1, ros2): (&feros_ros1::Node, &Node),
+        name: &str,
+        ros2_type: TypeName,
+        types: &Arc<Types>,
+        counters: &Arc<Counters>,
+    ) -> Result<Self, BridgeError> {
+        let plans = Arc::new(types.ros1_action(&ros2_type)?);
+        let options = ActionClientOptions::default();
+        Ok(Self {
+            ros1: ros1.clone(),
+            name: name.to_owned(),
+            types: types.clone(),
+            counters: counters.clone(),
+            client: ros2.create_generic_action_client(name, &plans.identity, options)?,
+            plans,
+            served: None,
+            gone_since: None,
+            ros2_type,
+        })
+    }
+
+    /// Notes whether the server of ROS 2 is there; whether the action stays bridged.
+    pub(crate) fn note_server(&mut self, is_there: bool) -> bool {
+        if let Some((server, _)) = &self.served {
+            server.is_gone.store(!is_there, Ordering::Release);
+        }
+        if is_there {
+            self.gone_since = None;
+            return true;
+        }
+        self.gone_since.get_or_insert_with(Instant::now).elapsed() < GONE_AFTER
+    }
+
+    /// Serves in ROS 1 from when the server of ROS 2 is ready.
+    pub(crate) fn update(&mut self) {
+        if self.served.is_some() || !self.client.server_is_ready() {
+            return;
+        }
+        match self.serve() {
+            Ok(served) => self.served = Some(served),
+            Err(error) => {
+                let text = format!("the action {} is not bridged: {error}", self.name);
+                self.counters.warn_once(text);
+            }
+        }
+    }
+
+    /// Whether ROS 1 has it.
+    pub(crate) fn is_served(&self) -> bool {
+        self.served.is_some()
+    }
+
+    fn serve(&self) -> Result<(Arc<Server>, Ends), BridgeError> {
+        let mut ends = Ends::new(&self.ros1, &self.name);
+        let [goal, result, feedback] = &self.plans.ros1.topics;
+        let server = Arc::new(Server {
+            name: self.name.clone(),
+            client: self.client.clone(),
+            plans: self.plans.clone(),
+            counters: self.counters.clone(),
+            status: ends.advertise("status", &self.types.actionlib("GoalStatusArray")?)?,
+            feedback: ends.advertise("feedback", feedback)?,
+            result: ends.advertise("result", result)?,
+            goals: Mutex::default(),
+            changed: Condvar::new(),
+            is_gone: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        });
+        let heard = server.clone();
+        ends.subscribe("goal", goal, move |body| heard.take_goal(body))?;
+        let heard = server.clone();
+        ends.subscribe("cancel", &self.types.actionlib("GoalID")?, move |body| {
+            heard.take_cancel(body);
+        })?;
+        let told = server.clone();
+        let started = std::thread::Builder::new()
+            .name("feros-ros1-goals".to_owned())
+            .spawn(move || told.tell_statuses());
+        if let Err(error) = started {
+            self.counters.warn_once(format!("statuses of {} are not said: {error}", self.name));
+        }
+        Ok((server, ends))
+    }
+}
+
+impl Drop for OfRos2 {
+    fn drop(&mut self) {
+        if let Some((server, _)) = &self.served {
+            server.is_over.store(true, Ordering::Release);
+            server.changed.notify_all();
+        }
+    }
+}
+
+impl Server {
+    fn malformed(&self, what: &str, error: &dyn std::fmt::Display) {
+        Counters::add(&self.counters.malformed);
+        self.counters.warn_once(format!("{what} on {} is refused: {error}", self.name));
+    }
+
+    fn take_goal(self: &Arc<Self>, body: &[u8]) {
+        let (mut goal_id, rest) = match read_goal(body) {
+            Ok(read) => read,
+            Err(error) => return self.malformed("a goal of ROS 1", &error),
+        };
+        if goal_id.stamp == (0, 0) {
+            goal_id.stamp = now();
+        }
+        let mut request = Vec::new();
+        if let Err(error) = self.plans.goal_to_ros2(rest, &mut request) {
+            self.malformed("a goal of ROS 1", &error);
+            return self.refuse(goal_id, &format!("the bridge refuses it: {error}"));
+        }
+        {
+            let mut goals = self.goals.lock();
+            if goal_id.id.is_empty() {
+                goal_id.id = goals.new_name();
+            }
+            if goals.has(&goal_id.id) {
+                return;
+            }
+            if goals.len() >= MOST_GOALS {
+                drop(goals);
+                return self.refuse(goal_id, &format!("{MOST_GOALS} goals are under way already"));
+            }
+            goals.insert(&goal_id);
+        }
+        self.changed.notify_all();
+        let (server, id) = (self.clone(), goal_id.clone());
+        // A goal takes as long as it likes.
+        let started = std::thread::Builder::new()
+            .name("feros-ros1-goal".to_owned())
+            .spawn(move || server.follow(&id, request));
+        if let Err(error) = started {
+            self.end(&goal_id, Ros1GoalStatus::REJECTED, &error.to_string(), None);
+        }
+    }
+
+    fn refuse(&self, goal_id: Ros1GoalId, text: &str) {
+        Counters::add(&self.counters.failed);
+        self.end(&goal_id, Ros1GoalStatus::REJECTED, text, None);
+    }
+
+    /// From the request to the result.
+    fn follow(self: &Arc<Self>, goal_id: &Ros1GoalId, request: Vec<u8>) {
+        let is_over =
+            || self.is_over.load(Ordering::Acquire) || self.is_gone.load(Ordering::Acquire);
+        let gone = || (Ros1GoalStatus::ABORTED, "the server of ROS 2 has gone".to_owned());
+        let ended = (|| {
+            let (told, id) = (self.clone(), goal_id.clone());
+            let feedback = move |feedback: feros::SerializedMessage| told.tell(&id, &feedback);
+            let sent = self.client.send_goal_with_feedback(request, feedback);
+            let sent = sent.map_err(|error| (Ros1GoalStatus::REJECTED, error.to_string()))?;
+            let handle = match wait(sent, is_over).ok_or_else(gone)? {
+                Ok(handle) => handle,
+                Err(error @ SendGoalError::Rejected { .. }) => {
+                    return Err((Ros1GoalStatus::REJECTED, error.to_string()));
+                }
+                Err(error) => return Err((Ros1GoalStatus::ABORTED, error.to_string())),
+            };
+            let aborted =
+                |error: &dyn std::fmt::Display| (Ros1GoalStatus::ABORTED, error.to_string());
+            if self.goals.lock().accepted(&goal_id.id, handle.clone()) {
+                handle.cancel().map_err(|error| aborted(&error)).map(drop)?;
+            }
+            self.changed.notify_all();
+            let result = handle.get_result().map_err(|error| aborted(&error))?;
+            wait(result, is_over).ok_or_else(gone)?.map_err(|error| aborted(&error))
+        })();
+        match ended {
+            Ok(outcome) => {
+                let status = match outcome.status {
+                    GoalStatus::Succeeded => Ros1GoalStatus::SUCCEEDED,
+                    GoalStatus::Canceled => Ros1GoalStatus::PREEMPTED,
+                    _ => Ros1GoalStatus::ABORTED,
+                };
+                Counters::add(&self.counters.calls);
+                self.end(goal_id, status, "", Some(&outcome.result));
+            }
+            Err((status, text)) => {
+                if status != Ros1GoalStatus::REJECTED {
+                    Counters::add(&self.counters.failed);
+                }
+                self.end(goal_id, status, &text, None);
+            }
+        }
+    }
+
+    /// Ends a goal in ROS 1; without a result of ROS 2 it is one of defaults.
+    fn end(&self, goal_id: &Ros1GoalId, status: u8, text: &str, result: Option<&[u8]>) {
+        let about = Ros1GoalStatus { goal_id: goal_id.clone(), status, text: text.to_owned() };
+        self.goals.lock().end(about.clone());
+        self.changed.notify_all();
+        let result = result.unwrap_or(&self.plans.empty_result);
+        let sent = send(&self.result, |out| {
+            write_about(out, now(), &about);
+            self.plans.result_to_ros1(result, out)
+        });
+        if let Err(error) = sent {
+            self.malformed("a result of ROS 2", &error);
+        }
+    }
+
+    fn tell(&self, goal_id: &Ros1GoalId, feedback: &[u8]) {
+        let Some(about) = self.goals.lock().status(&goal_id.id) else { return };
+        let sent = send(&self.feedback, |out| {
+            write_about(out, now(), &about);
+            self.plans.feedback_to_ros1(feedback, out)
+        });
+        match sent {
+            Ok(()) => Counters::add(&self.counters.to_ros1),
+            Err(error) => self.malformed("feedback of ROS 2", &error),
+        }
+    }
+
+    fn take_cancel(&self, body: &[u8]) {
+        let wish = match read_cancel(body) {
+            Ok(read) => read,
+            Err(error) => return self.malformed("a wish to cancel of ROS 1", &error),
+        };
+        let handles: Vec<Goal> = self.goals.lock().cancel(&wish);
+        for handle in handles {
+            // What comes of it is said by the goal's status and result.
+            if let Err(error) = handle.cancel() {
+                Counters::add(&self.counters.failed);
+                self.counters.warn_once(format!("a goal of {} goes on: {error}", self.name));
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Says the statuses of all goals at each change, and again and again.
+    fn tell_statuses(&self) {
+        while !self.is_over.load(Ordering::Acquire) {
+            let statuses = {
+                let mut goals = self.goals.lock();
+                goals = self.changed.wait_timeout(goals, STATUS_EVERY);
+                goals.statuses()
+            };
+            if self.status.connections() > 0 {
+                let Ok(()) = send::<Infallible>(&self.status, |out| {
+                    write_statuses(out, now(), &statuses);
+                    Ok(())
+                });
+            }
+        }
+    }
+}
