@@ -67,7 +67,7 @@ fn record_half(half: &str, messages: u64) {
 #[test]
 fn child() {
     let Ok(half) = std::env::var(HALF) else { return };
-    feros_trace::enable_from_environment().unwrap();
+    feros_trace::enable_from_environment(|error| panic!("{error}")).unwrap();
     assert!(feros_trace::is_on());
     let (half, end) = half.split_once('-').unwrap();
     record_half(half, 10);
