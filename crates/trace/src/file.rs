@@ -162,6 +162,9 @@ impl TraceFile {
     pub(crate) fn end(&mut self, refused_threads: u64) -> Result<(), WriteError> {
         let mut block = Encoder::default();
         block.block(END, |content| content.number(refused_threads));
+        if self.is_full(block.bytes().len()) {
+            self.begin_anew()?;
+        }
         self.write(block.bytes())
     }
 
