@@ -1,5 +1,5 @@
-//! Any bytes as a file of trace points that grows while it is read, and as the content of its blocks
-//! behind a good head and checksum. However it grows, whole blocks are told once.
+//! Any bytes as a file of trace points that grows while it is read, and as the content of its
+//! blocks behind a good head and checksum. However it grows, whole blocks are told once.
 #![no_main]
 
 use std::io::Cursor;

@@ -2,8 +2,8 @@
 //! showing it.
 //!
 //! [`Trace::read`] reads the files of a folder (`FEROS_TRACE`), [`Summary::of`] says what the
-//! messages of each topic and path took in each layer; [`LiveTrace`] says it of programs that run. A
-//! laboratory that gets points from programs instead of files uses [`series`](fn@series) and
+//! messages of each topic and path took in each layer; [`LiveTrace`] says it of programs that run.
+//! A laboratory that gets points from programs instead of files uses [`series`](fn@series) and
 //! [`join`].
 //!
 //! A crate of its own, so that what is traced depends on none of this.

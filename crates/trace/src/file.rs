@@ -11,12 +11,12 @@
 //!
 //! Numbers of fixed size are little endian, all others are LEB128, signed ones zigzag; texts have
 //! their length before them. The names of the endpoints of a block's events are in the file before
-//! it, those that are known. A process that was killed leaves the head and what it had written: the
-//! last block is not `end`, or only begun.
+//! it, those that are known. A process that was killed leaves the head and what it had written:
+//! the last block is not `end`, or only begun.
 //!
 //! The file of a program that writes while it runs is bounded: `4711.ferostrace` becomes
-//! `4711.before.ferostrace`, in the place of the one that was there, and is begun anew. It keeps its
-//! inode by that, and who reads along finds it again.
+//! `4711.before.ferostrace`, in the place of the one that was there, and is begun anew. It keeps
+//! its inode by that, and who reads along finds it again.
 
 mod encode;
 

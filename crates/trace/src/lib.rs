@@ -22,8 +22,8 @@
 //!
 //! With `FEROS_TRACE_PERIOD=1s` besides, a thread writes each second, so that `feros view` can show
 //! the layers of a program that runs. Then a program keeps at most `FEROS_TRACE_BYTES` on the disk,
-//! 64 MiB if that is not set: its file is begun anew when it has half of them, and the one before is
-//! kept as `<process>.before.ferostrace`.
+//! 64 MiB if that is not set: its file is begun anew when it has half of them, and the one before
+//! is kept as `<process>.before.ferostrace`.
 
 mod event;
 mod point;

@@ -9,8 +9,8 @@ use crate::recorder::write_so_far;
 
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Has what was recorded written from now on until the process ends, as often. Started once: what is
-/// asked for later changes nothing.
+/// Has what was recorded written from now on until the process ends, as often. Started once: what
+/// is asked for later changes nothing.
 pub(crate) fn start(period: Duration, tell: fn(&WriteError)) -> io::Result<()> {
     if IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());

@@ -1,9 +1,9 @@
 //! The layers of programs that run: their files are read along while they grow.
 //!
-//! Programs write periodically where `FEROS_TRACE_PERIOD` says so. [`LiveTrace::look`], called about
-//! once a second, reads what came since the last time, joins the messages of all processes, and says
-//! what those of the last [`WINDOW_LOOKS`] looks took in each layer, for each pair of publisher and
-//! subscription. What is kept is bounded, whatever the files hold.
+//! Programs write periodically where `FEROS_TRACE_PERIOD` says so. [`LiveTrace::look`], called
+//! about once a second, reads what came since the last time, joins the messages of all processes,
+//! and says what those of the last [`WINDOW_LOOKS`] looks took in each layer, for each pair of
+//! publisher and subscription. What is kept is bounded, whatever the files hold.
 
 mod file;
 mod folder;
