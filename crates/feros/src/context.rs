@@ -199,13 +199,13 @@ impl Context {
 
     /// A context of these options. If `FEROS_TRACE` names a folder, the [trace
     /// points](crate::trace) of the process are on from now on, and written there when the context
-    /// is shut down and when it ends.
+    /// is shut down and when it ends; with `FEROS_TRACE_PERIOD`, while the process runs as well.
     ///
     /// # Errors
     /// When a parameter file of the arguments cannot be used, or the engine is not there or cannot
     /// start.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
-        feros_trace::enable_from_environment()
+        feros_trace::enable_from_environment(|error| tracing::error!("{error}"))
             .map_err(|error| ContextError::Trace(error.to_string()))?;
         let parameter_overrides = options.arguments.parameter_overrides()?;
         let engine = options.engine.map_or_else(choose_engine, Ok)?;

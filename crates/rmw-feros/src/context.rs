@@ -36,7 +36,8 @@ pub(crate) struct Context {
 impl Context {
     /// Opens a session.
     pub(crate) fn open(options: &SessionOptions) -> Result<Arc<Self>, Failure> {
-        feros_trace::enable_from_environment().map_err(Failure::error)?;
+        feros_trace::enable_from_environment(|error| tracing::error!("{error}"))
+            .map_err(Failure::error)?;
         let transports = TransportSet::from_env().map_err(|error| {
             Failure::error(format!("{}: {error}", TransportSet::ENVIRONMENT_VARIABLE))
         })?;

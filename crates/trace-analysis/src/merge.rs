@@ -75,7 +75,8 @@ pub struct Deliveries {
     pub publish_calls: BTreeMap<String, Vec<u64>>,
 }
 
-type MessageKey = ([u8; 16], i64);
+/// What a message is known by everywhere: its publisher and its stamp.
+pub(crate) type MessageKey = ([u8; 16], i64);
 
 #[derive(Default)]
 struct Sent {
@@ -151,36 +152,57 @@ impl Trace {
 
     /// The ways of messages, each put together from what all processes recorded of it.
     pub fn deliveries(&self) -> Deliveries {
-        let mut sent: HashMap<MessageKey, Sent> = HashMap::new();
-        let mut receptions: HashMap<(MessageKey, [u8; 16]), Reception> = HashMap::new();
+        let mut joining = Joining::default();
         for (_, event, endpoint) in self.events() {
-            let Some(endpoint) = endpoint else { continue };
-            let key = (event.message.publisher, event.message.stamp);
-            let (topic, way) = match endpoint.kind {
-                Kind::Publisher => {
-                    let Sent { topic, way, by_transport, .. } = sent.entry(key).or_default();
-                    (
-                        topic,
-                        event
-                            .transport
-                            .map_or(way, |transport| &mut by_transport[index(transport)]),
-                    )
-                }
-                Kind::Subscription => {
-                    let Some(transport) = event.transport else { continue };
-                    let reception = receptions.entry((key, endpoint.gid)).or_default();
-                    if event.point == Point::Callback {
-                        reception.transport = Some(transport);
-                    }
-                    (&mut reception.topic, &mut reception.by_transport[index(transport)])
-                }
-            };
-            if topic.is_empty() {
-                topic.clone_from(&endpoint.topic);
+            if let Some(endpoint) = endpoint {
+                let message = (event.message.publisher, event.message.stamp);
+                joining.pass(message, event.point, event.transport, event.at_nanos, endpoint);
             }
-            way.pass(event.point, event.at_nanos);
         }
-        join(sent, receptions)
+        joining.finish()
+    }
+}
+
+/// Puts the ways of messages together.
+#[derive(Default)]
+pub(crate) struct Joining {
+    sent: HashMap<MessageKey, Sent>,
+    receptions: HashMap<(MessageKey, [u8; 16]), Reception>,
+}
+
+impl Joining {
+    /// A message passed a point.
+    pub(crate) fn pass(
+        &mut self,
+        message: MessageKey,
+        point: Point,
+        transport: Option<Transport>,
+        at_nanos: u64,
+        endpoint: &EndpointName,
+    ) {
+        let (topic, way) = match endpoint.kind {
+            Kind::Publisher => {
+                let Sent { topic, way, by_transport, .. } = self.sent.entry(message).or_default();
+                (topic, transport.map_or(way, |transport| &mut by_transport[index(transport)]))
+            }
+            Kind::Subscription => {
+                let Some(transport) = transport else { return };
+                let reception = self.receptions.entry((message, endpoint.gid)).or_default();
+                if point == Point::Callback {
+                    reception.transport = Some(transport);
+                }
+                (&mut reception.topic, &mut reception.by_transport[index(transport)])
+            }
+        };
+        if topic.is_empty() {
+            topic.clone_from(&endpoint.topic);
+        }
+        way.pass(point, at_nanos);
+    }
+
+    /// What is known of the messages.
+    pub(crate) fn finish(self) -> Deliveries {
+        join(self.sent, self.receptions)
     }
 }
 

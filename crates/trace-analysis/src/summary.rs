@@ -131,7 +131,8 @@ impl Summary {
     }
 }
 
-fn layers(breakdowns: &[Breakdown]) -> Vec<LayerSummary> {
+/// What messages took in each layer that they passed.
+pub(crate) fn layers(breakdowns: &[Breakdown]) -> Vec<LayerSummary> {
     let whole: u128 = breakdowns.iter().map(|one| u128::from(one.end_to_end_nanos())).sum();
     let layer = |layer: Layer| {
         let times: Vec<u64> = breakdowns.iter().filter_map(|one| one.nanos(layer)).collect();

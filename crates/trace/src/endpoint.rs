@@ -1,7 +1,7 @@
 //! Which endpoint is meant by a number in the process's events.
 
 use feros_sync::{Mutex, MutexGuard};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::is_on;
@@ -103,6 +103,12 @@ impl Drop for Numbered {
 /// All endpoints that are there, or were there while the trace was on.
 pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
+}
+
+/// Those of these numbers that have a name.
+pub(crate) fn endpoints_of(numbers: &BTreeSet<u32>) -> Vec<EndpointName> {
+    let registry = registry();
+    numbers.iter().filter_map(|number| registry.names.get(number).cloned()).collect()
 }
 
 #[cfg(all(test, not(loom)))]

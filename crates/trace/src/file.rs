@@ -1,4 +1,4 @@
-//! A process's file: a head, then a few blocks with each [`write`](fn@crate::write).
+//! A process's file: a head, then some blocks with each [`write`](fn@crate::write).
 //!
 //! ```text
 //! head      FEROSTRC, version u32, process u32, CLOCK_MONOTONIC u64, nanoseconds since 1970 u64, boot id, program
@@ -10,19 +10,26 @@
 //! ```
 //!
 //! Numbers of fixed size are little endian, all others are LEB128, signed ones zigzag; texts have
-//! their length before them. A process that was killed leaves the head and what it had written: the
-//! last block is not `end`, or only begun.
+//! their length before them. The names of the endpoints of a block's events are in the file before
+//! it, those that are known. A process that was killed leaves the head and what it had written:
+//! the last block is not `end`, or only begun.
+//!
+//! The file of a program that writes while it runs is bounded: `4711.ferostrace` becomes
+//! `4711.before.ferostrace`, in the place of the one that was there, and is begun anew. It keeps
+//! its inode by that, and who reads along finds it again.
 
 mod encode;
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::clock::now_nanos;
-use crate::endpoint::EndpointName;
-use crate::event::ThreadEvents;
+use crate::endpoint::endpoints_of;
+use crate::event::{Event, ThreadEvents};
 use encode::Encoder;
 use format::{END, MAGIC, NAMES, THREAD};
 
@@ -41,6 +48,9 @@ pub mod format {
     pub const THREAD: u8 = 2;
     /// The kind of the block that says that all was written.
     pub const END: u8 = 3;
+
+    /// No block's content is larger.
+    pub const LARGEST_BLOCK: usize = 1 << 20;
 
     /// FNV-1a: finds what a disk or a careless copy has damaged.
     pub fn checksum(bytes: &[u8]) -> u32 {
@@ -75,17 +85,27 @@ pub enum WriteError {
 pub(crate) struct TraceFile {
     path: PathBuf,
     file: File,
+    /// What is in it.
+    bytes: u64,
+    /// Where it is begun anew.
+    most_bytes: Option<u64>,
+    /// Endpoints whose names are in it.
+    named: BTreeSet<u32>,
 }
 
 /// A process that ended may have had the same number: then this one's file has a number besides.
 const MOST_NAMESAKES: u32 = 10_000;
+/// Events of a block: those, and the names of their endpoints, are far below the largest block.
+const EVENTS_OF_BLOCK: usize = 1024;
+/// Bytes that are written at once.
+const BYTES_AT_ONCE: usize = 1 << 20;
 
 impl TraceFile {
     pub(crate) fn create(folder: &Path) -> Result<Self, WriteError> {
-        let at_folder = |source| WriteError::Folder { folder: folder.to_owned(), source };
-        std::fs::create_dir_all(folder).map_err(at_folder)?;
+        make_folder(folder)?;
         let (path, file) = create_new(folder)?;
-        let mut created = Self { path, file };
+        let (bytes, named) = (0, BTreeSet::new());
+        let mut created = Self { path, file, bytes, most_bytes: None, named };
         created.write(&head())?;
         Ok(created)
     }
@@ -94,25 +114,117 @@ impl TraceFile {
         &self.path
     }
 
-    pub(crate) fn append(
-        &mut self,
-        names: &[EndpointName],
-        threads: &[ThreadEvents],
-        refused_threads: u64,
-    ) -> Result<(), WriteError> {
-        let mut blocks = Encoder::default();
-        blocks.block(NAMES, |content| content.names(names));
-        for thread in threads {
-            blocks.block(THREAD, |content| content.thread(thread));
+    /// Keeps it and the one before within so many bytes.
+    pub(crate) fn bound(&mut self, bytes: u64) {
+        self.most_bytes = Some(bytes / 2);
+    }
+
+    /// Writes what was recorded. After an error, what is in the file is whole.
+    pub(crate) fn append(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
+        let written = self.append_blocks(threads);
+        if written.is_err() {
+            self.named.clear(); // some may have been lost with their block
         }
-        blocks.block(END, |content| content.number(refused_threads));
-        self.write(blocks.bytes())
+        written
+    }
+
+    fn append_blocks(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
+        // Somebody has cleared the folder.
+        if self.most_bytes.is_some() && !threads.is_empty() && self.is_removed() {
+            self.begin_anew()?;
+        }
+        let mut waiting = Vec::new();
+        for thread in threads {
+            let parts = thread.events.len().div_ceil(EVENTS_OF_BLOCK).max(1);
+            for part in 0..parts {
+                let begin = part * EVENTS_OF_BLOCK;
+                let end = thread.events.len().min(begin + EVENTS_OF_BLOCK);
+                let events = &thread.events[begin..end];
+                let overwritten = if part == 0 { thread.overwritten } else { 0 };
+                let mut blocks = self.blocks(thread, events, overwritten);
+                if self.is_full(waiting.len() + blocks.len()) {
+                    self.write(&waiting)?;
+                    waiting.clear();
+                    self.begin_anew()?;
+                    blocks = self.blocks(thread, events, overwritten);
+                }
+                waiting.append(&mut blocks);
+                if waiting.len() >= BYTES_AT_ONCE {
+                    self.write(&waiting)?;
+                    waiting.clear();
+                }
+            }
+        }
+        self.write(&waiting)
+    }
+
+    /// Says that all that was recorded is in the file.
+    pub(crate) fn end(&mut self, refused_threads: u64) -> Result<(), WriteError> {
+        let mut block = Encoder::default();
+        block.block(END, |content| content.number(refused_threads));
+        if self.is_full(block.bytes().len()) {
+            self.begin_anew()?;
+        }
+        self.write(block.bytes())
+    }
+
+    /// Events of a thread, after the names of their endpoints that are not in the file yet.
+    fn blocks(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) -> Vec<u8> {
+        let concerned: BTreeSet<u32> = events.iter().map(|event| event.endpoint).collect();
+        let names = endpoints_of(&concerned.difference(&self.named).copied().collect());
+        self.named.extend(names.iter().map(|name| name.number));
+        let mut blocks = Encoder::default();
+        if !names.is_empty() {
+            blocks.block(NAMES, |content| content.names(&names));
+        }
+        blocks.block(THREAD, |content| content.thread(thread, events, overwritten));
+        blocks.into_bytes()
+    }
+
+    fn is_full(&self, more: usize) -> bool {
+        self.most_bytes.is_some_and(|most| self.bytes + more as u64 > most)
+    }
+
+    fn is_removed(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+    }
+
+    /// A new file; the one before keeps its bytes under another name.
+    fn begin_anew(&mut self) -> Result<(), WriteError> {
+        let (path, folder) = (self.path.clone(), self.path.parent().unwrap_or(Path::new(".")));
+        make_folder(folder)?;
+        let at_file = |source| WriteError::File { file: path.clone(), source };
+        let before = path.with_extension(format!("before.{FILE_EXTENSION}"));
+        match std::fs::rename(&path, before) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at_file(error)),
+            _ => {}
+        }
+        self.file = new_file(&path).map_err(at_file)?;
+        self.bytes = 0;
+        self.named.clear();
+        self.write(&head())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        let path = &self.path;
-        self.file.write_all(bytes).map_err(|source| WriteError::File { file: path.clone(), source })
+        let written = self.file.write_all(bytes);
+        if written.is_ok() {
+            self.bytes += bytes.len() as u64;
+        } else {
+            // Half a block would make what comes after it unreadable. If that fails too, the reader
+            // says where the file is damaged.
+            let _ = self.file.set_len(self.bytes);
+        }
+        written.map_err(|source| WriteError::File { file: self.path.clone(), source })
     }
+}
+
+fn make_folder(folder: &Path) -> Result<(), WriteError> {
+    let at_folder = |source| WriteError::Folder { folder: folder.to_owned(), source };
+    std::fs::create_dir_all(folder).map_err(at_folder)
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create_new(true).open(path)
 }
 
 fn create_new(folder: &Path) -> Result<(PathBuf, File), WriteError> {
@@ -123,11 +235,10 @@ fn create_new(folder: &Path) -> Result<(PathBuf, File), WriteError> {
             _ => format!("{process}-{namesake}.{FILE_EXTENSION}"),
         };
         let path = folder.join(name);
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
+        match new_file(&path) {
             Ok(file) => return Ok((path, file)),
             Err(error)
-                if error.kind() == std::io::ErrorKind::AlreadyExists
-                    && namesake < MOST_NAMESAKES => {}
+                if error.kind() == io::ErrorKind::AlreadyExists && namesake < MOST_NAMESAKES => {}
             Err(source) => return Err(WriteError::File { file: path, source }),
         }
     }
@@ -147,5 +258,5 @@ fn head() -> Vec<u8> {
     let program = std::env::args_os().next().map(PathBuf::from);
     let program = program.as_deref().and_then(Path::file_name).unwrap_or_default();
     head.text(&program.to_string_lossy());
-    head.bytes().to_vec()
+    head.into_bytes()
 }

@@ -19,6 +19,11 @@
 //! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace`
 //! reads them. A program can do the same for itself: [`enable`], [`drain`], or [`enable_in`],
 //! [`write`](fn@write). The crate `feros-trace-analysis` reads such files and joins them.
+//!
+//! With `FEROS_TRACE_PERIOD=1s` besides, a thread writes each second, so that `feros view` can show
+//! the layers of a program that runs. Then a program keeps at most `FEROS_TRACE_BYTES` on the disk,
+//! 64 MiB if that is not set: its file is begun anew when it has half of them, and the one before
+//! is kept as `<process>.before.ferostrace`.
 
 mod event;
 mod point;
@@ -31,9 +36,13 @@ mod clock;
 #[cfg(not(loom))]
 mod endpoint;
 #[cfg(not(loom))]
+mod environment;
+#[cfg(not(loom))]
 mod file;
 #[cfg(not(loom))]
 mod passing;
+#[cfg(not(loom))]
+mod periodic;
 #[cfg(not(loom))]
 mod recorder;
 
@@ -41,6 +50,11 @@ mod recorder;
 pub use clock::now_nanos;
 #[cfg(not(loom))]
 pub use endpoint::{Endpoint, EndpointName, Kind, endpoints};
+#[cfg(not(loom))]
+pub use environment::{
+    BYTES_VARIABLE, CAPACITY_VARIABLE, DEFAULT_BYTES, EnvironmentError, FOLDER_VARIABLE,
+    PERIOD_VARIABLE, enable_from_environment,
+};
 pub use event::{Event, MessageId, ThreadEvents};
 #[cfg(not(loom))]
 pub use file::{FILE_EXTENSION, FORMAT, WriteError, format};
@@ -51,7 +65,6 @@ pub use point::Point;
 pub(crate) use recorder::alone;
 #[cfg(not(loom))]
 pub use recorder::{
-    CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, disable, drain, enable,
-    enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
+    DEFAULT_CAPACITY, disable, drain, enable, enable_in, file, is_on, record, set_capacity, write,
 };
 pub use transport::Transport;

@@ -4,18 +4,12 @@ use feros_sync::Mutex;
 use std::cell::OnceCell;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
-use crate::endpoint;
 use crate::event::{Event, ThreadEvents};
 use crate::file::{TraceFile, WriteError};
 use crate::ring::Ring;
 
-/// The variable that turns the trace of a program on: the folder for its file.
-pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
-/// The variable for the number of events that each thread keeps, [`DEFAULT_CAPACITY`] if it is not
-/// set.
-pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
 /// Events that each thread keeps; 48 bytes each.
 pub const DEFAULT_CAPACITY: usize = 32_768;
 /// No thread keeps more.
@@ -25,19 +19,22 @@ const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
-static TRACE: Mutex<Trace> =
-    Mutex::new(Trace { threads: Vec::new(), refused_threads: 0, file: None });
+/// The process's file. Held by who reads the rings, of which there is one at a time, and while the
+/// file is written; taken before [`THREADS`].
+static FILE: Mutex<Option<TraceFile>> = Mutex::new(None);
+/// Held for moments only: a thread's first event waits for it.
+static THREADS: Mutex<Threads> = Mutex::new(Threads { traced: Vec::new(), refused: 0 });
 
 thread_local! {
     static MINE: OnceCell<Option<Arc<Ring>>> = const { OnceCell::new() };
 }
 
-struct Trace {
-    threads: Vec<Thread>,
-    refused_threads: u64,
-    file: Option<TraceFile>,
+struct Threads {
+    traced: Vec<Thread>,
+    refused: u64,
 }
 
+#[derive(Clone)]
 struct Thread {
     id: u64,
     name: String,
@@ -60,13 +57,21 @@ pub fn enable() {
 /// # Errors
 /// When the folder or the file cannot be made; points are not recorded then.
 pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
-    let mut trace = TRACE.lock();
-    if trace.file.is_none() {
-        trace.file = Some(TraceFile::create(folder)?);
+    let mut file = FILE.lock();
+    if file.is_none() {
+        *file = Some(TraceFile::create(folder)?);
     }
-    drop(trace);
+    drop(file);
     enable();
     Ok(())
+}
+
+/// From now on the process's file is begun anew where it would grow beyond half of so many bytes;
+/// the one before is kept, the ones before that are removed.
+pub(crate) fn bound_file(bytes: u64) {
+    if let Some(file) = &mut *FILE.lock() {
+        file.bound(bytes);
+    }
 }
 
 /// Points are not recorded from now on. What was recorded stays to be read.
@@ -78,35 +83,6 @@ pub fn disable() {
 /// to 16 million.
 pub fn set_capacity(events: usize) {
     CAPACITY.store(events.clamp(1, LARGEST_CAPACITY), Ordering::Relaxed);
-}
-
-/// Why the environment's wish for a trace was not granted.
-#[derive(Debug, thiserror::Error)]
-pub enum EnvironmentError {
-    /// The number of events is none.
-    #[error(
-        "FEROS_TRACE_EVENTS is {0:?}, which is no number of events above 0: leave it out for {DEFAULT_CAPACITY} per thread"
-    )]
-    Capacity(String),
-    /// The file cannot be made.
-    #[error("FEROS_TRACE: {0}")]
-    Write(#[from] WriteError),
-}
-
-/// Turns the trace on if [`FOLDER_VARIABLE`] says so. Called by every context, so that a program
-/// need not.
-///
-/// # Errors
-/// When what the environment asks for cannot be done.
-pub fn enable_from_environment() -> Result<(), EnvironmentError> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let Some(folder) = variable(FOLDER_VARIABLE) else { return Ok(()) };
-    if let Some(events) = variable(CAPACITY_VARIABLE) {
-        let text = events.to_string_lossy();
-        let count = text.parse().ok().filter(|count: &usize| *count > 0);
-        set_capacity(count.ok_or_else(|| EnvironmentError::Capacity(text.into_owned()))?);
-    }
-    Ok(enable_in(&PathBuf::from(folder))?)
 }
 
 /// Records an event in the ring of this thread, which is made with its first one. Never waits;
@@ -123,13 +99,13 @@ pub fn record(event: Event) {
 #[cold]
 fn new_ring() -> Option<Arc<Ring>> {
     let (id, name) = this_thread();
-    let mut trace = TRACE.lock();
-    if trace.threads.len() >= MOST_THREADS {
-        trace.refused_threads += 1;
+    let mut threads = THREADS.lock();
+    if threads.traced.len() >= MOST_THREADS {
+        threads.refused += 1;
         return None;
     }
     let ring = Arc::new(Ring::new(CAPACITY.load(Ordering::Relaxed)));
-    trace.threads.push(Thread { id, name, ring: Arc::clone(&ring) });
+    threads.traced.push(Thread { id, name, ring: Arc::clone(&ring) });
     Some(ring)
 }
 
@@ -147,7 +123,8 @@ fn this_thread() -> (u64, String) {
 /// What the threads have recorded since the last call. Those that a program takes so are in no
 /// file.
 pub fn drain() -> Vec<ThreadEvents> {
-    TRACE.lock().drain()
+    let _file = FILE.lock();
+    read_rings()
 }
 
 /// Writes to the process's file what was recorded since the last time, and says there that the
@@ -158,37 +135,45 @@ pub fn drain() -> Vec<ThreadEvents> {
 /// # Errors
 /// When the file cannot be written; what was to be written is lost.
 pub fn write() -> Result<(), WriteError> {
-    let mut trace = TRACE.lock();
-    if trace.file.is_none() {
-        return Ok(());
-    }
-    let (threads, refused) = (trace.drain(), trace.refused_threads);
-    let names = endpoint::endpoints();
-    match &mut trace.file {
-        Some(file) => file.append(&names, &threads, refused),
-        None => Ok(()),
-    }
+    let mut file = FILE.lock();
+    let Some(file) = &mut *file else { return Ok(()) };
+    let threads = read_rings();
+    let refused = THREADS.lock().refused;
+    file.append(&threads)?;
+    file.end(refused)
+}
+
+/// As [`write`](fn@write), while the process goes on.
+pub(crate) fn write_so_far() -> Result<(), WriteError> {
+    let mut file = FILE.lock();
+    let Some(file) = &mut *file else { return Ok(()) };
+    file.append(&read_rings())
 }
 
 /// The file that [`write`](fn@write) writes to.
 pub fn file() -> Option<PathBuf> {
-    TRACE.lock().file.as_ref().map(|file| file.path().to_owned())
+    FILE.lock().as_ref().map(|file| file.path().to_owned())
 }
 
-impl Trace {
-    fn drain(&mut self) -> Vec<ThreadEvents> {
-        let read = |thread: &Thread| {
-            let (events, overwritten) = thread.ring.drain();
-            let events = events.into_iter().filter_map(Event::from_words).collect();
-            ThreadEvents { thread: thread.id, name: thread.name.clone(), events, overwritten }
-        };
-        let all: Vec<_> = self.threads.iter().map(read).collect();
-        // The thread has ended, and its events are read.
-        self.threads.retain(|thread| Arc::strong_count(&thread.ring) > 1);
-        all.into_iter()
-            .filter(|thread| !thread.events.is_empty() || thread.overwritten > 0)
-            .collect()
-    }
+/// What the threads have recorded since the last call. The caller holds [`FILE`].
+fn read_rings() -> Vec<ThreadEvents> {
+    let mut all = Vec::new();
+    // A thread that has ended is read for the last time.
+    THREADS.lock().traced.retain(|thread| {
+        let is_running = Arc::strong_count(&thread.ring) > 1;
+        all.push(thread.clone());
+        is_running
+    });
+    fence(Ordering::Acquire); // what a thread recorded before it ended is seen
+    let read = |thread: Thread| {
+        let (events, overwritten) = thread.ring.drain();
+        let events = events.into_iter().filter_map(Event::from_words).collect();
+        ThreadEvents { thread: thread.id, name: thread.name, events, overwritten }
+    };
+    all.into_iter()
+        .map(read)
+        .filter(|thread| !thread.events.is_empty() || thread.overwritten > 0)
+        .collect()
 }
 
 /// The trace is the process's: tests that turn it on take turns, and leave it off.

@@ -12,6 +12,10 @@ impl Encoder {
         &self.0
     }
 
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -33,7 +37,6 @@ impl Encoder {
         self.raw(text.as_bytes());
     }
 
-    /// Blocks have less than 4 GiB: the largest ring makes one of 1 GiB at most.
     pub(super) fn block(&mut self, kind: u8, write: impl FnOnce(&mut Self)) {
         self.0.push(kind);
         let head = self.0.len();
@@ -55,18 +58,19 @@ impl Encoder {
         }
     }
 
-    pub(super) fn thread(&mut self, thread: &ThreadEvents) {
+    /// Some of a thread's events, and how many of those before were overwritten.
+    pub(super) fn thread(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) {
         self.number(thread.thread);
         self.text(&thread.name);
-        self.number(thread.overwritten);
-        let mut gids: Vec<_> = thread.events.iter().map(|event| event.message.publisher).collect();
+        self.number(overwritten);
+        let mut gids: Vec<_> = events.iter().map(|event| event.message.publisher).collect();
         gids.sort_unstable();
         gids.dedup();
         self.number(gids.len() as u64);
         gids.iter().for_each(|gid| self.raw(gid));
-        self.number(thread.events.len() as u64);
+        self.number(events.len() as u64);
         let (mut at, mut stamp, mut number) = (0_u64, 0_i64, 0_u64);
-        for Event { at_nanos, point, transport, message, endpoint } in &thread.events {
+        for Event { at_nanos, point, transport, message, endpoint } in events {
             self.signed(at_nanos.wrapping_sub(at) as i64);
             self.raw(&[*point as u8, transport.map_or(0, |transport| transport as u8)]);
             self.number(u64::from(*endpoint));

@@ -11,6 +11,7 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 /** Pictures to look at; nothing reads them. */
 const PICTURES = fileURLToPath(new URL("pictures/", import.meta.url));
 const LAYOUT = {
+  graph: { c: "topic /camera/image_raw > node /filter" },
   nodes: { n: "/filter" },
   parameters: { o: ["/camera"] },
   messages: {
@@ -24,7 +25,7 @@ const LAYOUT = {
   },
 };
 const READY = {
-  graph: [".edge text", "lost"],
+  graph: [".layers", "notification"],
   messages: [".tree", "base_link"],
   logs: [".line .text", "Turn"],
   parameters: [".description", "Milliseconds"],

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Robot } from "./mock/robot.mjs";
 import { layoutOf, Session } from "./session.mjs";
 
 const edge = (from, to) => `.edge[data-id="${from} > ${to}"]`;
@@ -46,6 +47,57 @@ test("a mismatch is red, says its problem, and its cure when chosen", async (t) 
   await session.untilText(".details h2", "/cmd_vel");
   await session.untilText(".details .mismatch", "the publisher is best effort");
   await session.untilText(".details .matches", "another host");
+});
+
+test("a chosen edge shows its latency by layer, readable without colour", async (t) => {
+  const session = await Session.start(t);
+  const { page } = session;
+  const selector = edge("topic /camera/image_raw", "node /filter");
+  await session.untilText(`${selector} text`, "intra-process");
+  await page.$eval(selector, (each) => each.focus());
+  await page.keyboard.press("Enter");
+  await session.untilText(".details h3", "Latency by layer");
+  await session.untilText(".layers caption", "300 messages");
+  const rows = await page.$$eval(".layers tbody tr", (all) =>
+    all.map((row) => [...row.cells].map((each) => each.textContent)),
+  );
+  assert.equal(rows.length, 6);
+  assert.deepEqual(rows[2], ["3", "notification", "31.0 µs", "88.0 µs", "53 %"]);
+  await session.untilText(".layers tfoot", "58.6 µs330 µs");
+  const bar = await page.$eval(".layer-bar", (each) => ({
+    label: each.getAttribute("aria-label"),
+    numbers: [...each.querySelectorAll(".number")].map((number) => number.textContent),
+    widths: [...each.querySelectorAll("rect")].map((part) => Number(part.getAttribute("width"))),
+    fills: [...each.querySelectorAll("rect")].map((part) => getComputedStyle(part).fill),
+  }));
+  assert.match(bar.label, /client 7.0 %, engine write 3.9 %, notification 53 %, queue 31 %/);
+  assert.deepEqual(bar.numbers, ["1", "3", "4"], "what is too narrow has its number in the table");
+  assert.ok(Math.abs(bar.widths.reduce((sum, each) => sum + each, 0) - 300) < 0.1);
+  assert.ok(bar.fills.every((each, at) => at === 0 || each !== bar.fills[at - 1]));
+  assert.deepEqual(session.errors, []);
+});
+
+test("where there are no layers, the page says how to get them", async (t) => {
+  const robot = new Robot();
+  const session = await Session.start(t, { robot });
+  const choose = async (id) => {
+    await session.untilText(`${id} text`, "lost");
+    await session.page.$eval(id, (each) => each.focus());
+    await session.page.keyboard.press("Enter");
+  };
+  // Another edge than the one that is traced.
+  await choose(edge("topic /scan", "node /localization"));
+  await session.untilText(".details", "FEROS_TRACE=/tmp/trace FEROS_TRACE_PERIOD=1s");
+  await session.untilText(".details", "2 programs write traces");
+  robot.traces = { folder: "/tmp/trace", problems: ["1.ferostrace is no trace of Feros"] };
+  await session.untilText(".details .problem", "1.ferostrace is no trace of Feros");
+  robot.traces = null;
+  await session.untilText(".details", "FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s");
+  await session.untilText(".details", "feros view --traces FOLDER");
+  robot.traces = { folder: "/tmp/trace", problems: [] };
+  await session.click(".check", "Measure");
+  await session.untilText(".details", "Not read: tick Measure");
+  assert.deepEqual(session.errors, []);
 });
 
 test("a chosen node tells of its process; the choice is in the address", async (t) => {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::server::access::host_name;
 use crate::server::connection_graph::node_name;
 use crate::server::hub::Hub;
+use crate::server::layers::{EdgeLayers, LayerReader, LayersOfPairs, Traces};
 use crate::server::outbox::Counts;
 
 /// Topics that are measured at most: each costs a subscription.
@@ -27,6 +28,7 @@ const MEMORY_READINGS: u32 = 5;
 pub(crate) struct FigureMaker {
     meters: BTreeMap<String, TopicMeter>,
     processes: ProcessMeter,
+    layers: Option<LayerReader>,
     /// Memory of processes as it was last looked at.
     memory: HashMap<u32, u64>,
     readings: u32,
@@ -44,6 +46,7 @@ struct Figures<'a> {
     nodes: Vec<Node>,
     services: Vec<Service>,
     actions: Vec<Service>,
+    traces: Option<Traces>,
     connections: Connections,
 }
 
@@ -95,6 +98,7 @@ struct Edge<'a> {
     why: Option<String>,
     reliability: &'static str,
     durability: &'static str,
+    layers: Option<EdgeLayers>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +136,7 @@ impl FigureMaker {
         Self {
             meters: BTreeMap::new(),
             processes: ProcessMeter::default(),
+            layers: None,
             memory: HashMap::new(),
             readings: 0,
             last: None,
@@ -153,7 +158,7 @@ impl FigureMaker {
             *self = Self::new();
             return;
         }
-        let text: std::sync::Arc<str> = self.text(hub, graph, &summaries).into();
+        let text: std::sync::Arc<str> = self.text(hub, graph, &summaries, &measured).into();
         wanting.iter().for_each(|client| client.outbox.tell_figures(text.clone()));
     }
 
@@ -189,8 +194,15 @@ impl FigureMaker {
         }
     }
 
-    fn text(&mut self, hub: &Hub, graph: &GraphSnapshot, summaries: &[TopicSummary]) -> String {
+    fn text(
+        &mut self,
+        hub: &Hub,
+        graph: &GraphSnapshot,
+        summaries: &[TopicSummary],
+        measured: &BTreeSet<String>,
+    ) -> String {
         let own = hub.own();
+        let (traces, mut layers) = self.read_layers(hub, measured);
         let services = service_names(graph, own);
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let figures = Figures {
@@ -198,14 +210,34 @@ impl FigureMaker {
             time_nanos: since.as_nanos().to_string(),
             host: host_name(),
             topics: summaries.iter().map(|summary| self.topic(summary)).collect(),
-            edges: summaries.iter().flat_map(|summary| edges(graph, own, &summary.name)).collect(),
+            edges: summaries
+                .iter()
+                .flat_map(|summary| edges(graph, own, &summary.name, &mut layers))
+                .collect(),
             nodes: self.nodes(nodes(graph, own), &services),
             services: with_users(graph, own, &services),
             actions: actions(graph, own),
+            traces,
             connections: self.connections(hub),
         };
         // Only maps with keys that are no texts, or values that refuse, can fail: there are none.
         serde_json::to_string(&figures).unwrap_or_default()
+    }
+
+    /// What the traces say of these topics; they are read only as long as somebody wants any.
+    fn read_layers(
+        &mut self,
+        hub: &Hub,
+        measured: &BTreeSet<String>,
+    ) -> (Option<Traces>, LayersOfPairs) {
+        let Some(folder) = &hub.options.traces else { return Default::default() };
+        if measured.is_empty() {
+            self.layers = None;
+            return (Some(Traces::unread(folder)), LayersOfPairs::new());
+        }
+        let reader = self.layers.get_or_insert_with(|| LayerReader::new(folder));
+        let (traces, layers) = reader.read(measured);
+        (Some(traces), layers)
     }
 
     fn topic<'a>(&self, summary: &'a TopicSummary) -> Topic<'a> {
@@ -305,11 +337,17 @@ fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
 }
 
 /// Who sends a topic to whom, and how.
-fn edges<'a>(graph: &'a GraphSnapshot, own: Gid, topic: &'a str) -> Vec<Edge<'a>> {
+fn edges<'a>(
+    graph: &'a GraphSnapshot,
+    own: Gid,
+    topic: &'a str,
+    layers: &mut LayersOfPairs,
+) -> Vec<Edge<'a>> {
     let is_own = |endpoint: &EndpointInfo| endpoint.gid.is_of_session_of(&own);
     let found = transports_of_topic(graph, topic).into_iter();
     let found = found.filter(|found| !is_own(found.publisher) && !is_own(found.subscription));
     let edge = |found: feros::TransportBetween<'a>| Edge {
+        layers: layers.remove(&(found.publisher.gid, found.subscription.gid)),
         topic,
         publisher: node_name(found.publisher),
         subscription: node_name(found.subscription),

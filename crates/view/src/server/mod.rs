@@ -11,6 +11,7 @@ mod error;
 mod feeds;
 mod figures;
 mod hub;
+mod layers;
 mod listening;
 mod options;
 mod outbox;

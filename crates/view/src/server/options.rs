@@ -1,6 +1,7 @@
 //! What a server is told.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use feros_interface::InterfaceSet;
@@ -42,6 +43,9 @@ pub struct ViewOptions {
     pub packages: Packages,
     /// What looks at the machine.
     pub doctor: Option<Doctor>,
+    /// Where programs that run write their traces: the layers of latencies are read there while a
+    /// client looks at their topics. By default what `FEROS_TRACE` says.
+    pub traces: Option<PathBuf>,
 }
 
 impl Default for ViewOptions {
@@ -56,6 +60,9 @@ impl Default for ViewOptions {
             describe: None,
             packages: Packages::from_env(),
             doctor: None,
+            traces: std::env::var_os(feros::trace::FOLDER_VARIABLE)
+                .filter(|folder| !folder.is_empty())
+                .map(PathBuf::from),
         }
     }
 }

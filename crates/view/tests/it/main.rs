@@ -6,6 +6,7 @@ mod bounds;
 mod changes;
 mod client;
 mod figures;
+mod layers;
 mod others;
 mod parameters;
 mod support;

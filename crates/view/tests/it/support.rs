@@ -33,7 +33,7 @@ impl Fixture {
     /// A server with these options, on a free port.
     pub(crate) fn with(change: impl FnOnce(&mut ViewOptions)) -> Self {
         let domain = Domain::reserve_without_ros2();
-        let contexts = [context(&domain), context(&domain)];
+        let contexts = [context_in(domain.id().into()), context_in(domain.id().into())];
         let robot = contexts[0].create_node("robot").unwrap();
         let hidden = NodeOptions::new("_view")
             .enable_rosout(false)
@@ -42,11 +42,17 @@ impl Fixture {
         let viewer = contexts[1].create_node_with(hidden).unwrap();
         let mut options = ViewOptions { packages: Default::default(), ..ViewOptions::default() };
         options.address.set_port(0);
+        options.traces = None;
         options.interfaces = Arc::new(feros_interface::shipped().clone());
         change(&mut options);
         let server = Server::start(&viewer, options).unwrap();
         let spinning = [spinning(&robot), spinning(&viewer)];
         Self { server, robot, contexts, _spinning: spinning, _domain: domain }
+    }
+
+    /// The domain of the test.
+    pub(crate) fn domain(&self) -> u32 {
+        self._domain.id().into()
     }
 
     /// The page's client.
@@ -60,9 +66,10 @@ impl Fixture {
     }
 }
 
-fn context(domain: &Domain) -> Context {
+/// A context in this domain, on loopback.
+pub(crate) fn context_in(domain: u32) -> Context {
     let session = SessionOptions {
-        domain_id: domain.id().into(),
+        domain_id: domain,
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };

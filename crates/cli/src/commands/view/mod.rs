@@ -4,6 +4,7 @@
 mod browser;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -44,6 +45,10 @@ pub(crate) struct Args {
     /// Let pages of this origin connect as well, such as https://app.foxglove.dev; may be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allowed_origins: Vec<String>,
+    /// Where programs that run write their traces: the page shows latencies by layer from it. They
+    /// are started with FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s
+    #[arg(long, value_name = "FOLDER", env = feros::trace::FOLDER_VARIABLE, hide_env_values = true)]
+    traces: Option<PathBuf>,
     /// Do not open the browser
     #[arg(long)]
     no_open: bool,
@@ -94,6 +99,7 @@ fn options(
         describe: Some(Arc::new(describe)),
         packages: installed_packages(),
         doctor: Some(doctor()),
+        traces: args.traces.filter(|folder| !folder.as_os_str().is_empty()),
     })
 }
 

@@ -57,9 +57,22 @@ export interface TopicFigures {
   rateHz: number | null;
   bytesPerSecond: number | null;
   sizeBytes: number | null;
-  ageNanos: { p50: number; p99: number } | null;
+  ageNanos: MedianAndP99 | null;
   lost: number | null;
   mismatches: Mismatch[];
+}
+
+export interface MedianAndP99 {
+  p50: number;
+  p99: number;
+}
+
+/** What the messages of an edge took lately, from trace points. */
+export interface EdgeLayers {
+  messages: number;
+  endToEndNanos: MedianAndP99;
+  /** In the order in which messages pass them; the shares together are 1. */
+  layers: { name: string; nanos: MedianAndP99; share: number }[];
 }
 
 export interface EdgeFigures {
@@ -70,6 +83,7 @@ export interface EdgeFigures {
   why: string | null;
   reliability: string;
   durability: string;
+  layers?: EdgeLayers | null;
 }
 
 export interface NodeFigures {
@@ -97,6 +111,8 @@ export interface Figures {
   nodes: NodeFigures[];
   services: CallFigures[];
   actions: CallFigures[];
+  /** Where layers come from; without it the server reads no traces. */
+  traces?: { folder: string; programs: number | null; problems: string[] } | null;
   connections: {
     count: number;
     sentBytesPerSecond: number;

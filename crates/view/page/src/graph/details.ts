@@ -9,6 +9,7 @@ import type {
 } from "../connection/protocol";
 import { button, h, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
+import { layersOf } from "./layers";
 import type { Box, Edge, Graph } from "./model";
 import { lookOf, ORDER } from "./transports";
 
@@ -24,11 +25,14 @@ export function detailsOf(
   actions: Actions,
 ): HTMLElement[] {
   const edge = graph.edges.get(chosen);
-  if (edge?.topic !== undefined) return topicDetails(edge.topic, edge.pairs, edge, actions);
+  if (edge?.topic !== undefined) {
+    const layers = layersOf(edge.pairs, figures);
+    return topicDetails(edge.topic, edge.pairs, edge, layers, actions);
+  }
   const box = graph.boxes.get(chosen) ?? graph.boxes.get(edge?.from ?? "");
   if (box?.topic !== undefined) {
     const pairs = figures.edges.filter((each) => each.topic === box.name);
-    return topicDetails(box.topic, pairs, null, actions);
+    return topicDetails(box.topic, pairs, null, [], actions);
   }
   if (box?.call !== undefined) return callDetails(box, box.call, actions);
   if (box !== undefined) return nodeDetails(figures, graph, box, actions);
@@ -58,6 +62,7 @@ function topicDetails(
   topic: TopicFigures,
   pairs: EdgeFigures[],
   edge: Edge | null,
+  layers: HTMLElement[],
   actions: Actions,
 ): HTMLElement[] {
   const age = topic.ageNanos;
@@ -77,6 +82,7 @@ function topicDetails(
       ["Subscriptions", String(topic.subscriptions)],
     ]),
     button("Show messages", () => actions.openTopic(topic.name)),
+    ...layers,
     h("h3", {}, "Matches"),
     matches(pairs),
   ];

@@ -67,11 +67,31 @@ const EDGES = [
   ["/cmd_vel", "/controller", "/base_driver", "network", "another host"],
 ];
 
+/** As a trace of the edge from the camera to the filter in its process has them. */
+const LAYERS = [
+  ["client", 4_100, 9_800],
+  ["engine write", 2_300, 5_200],
+  ["notification", 31_000, 88_000],
+  ["queue", 18_400, 240_000],
+  ["take", 1_900, 4_400],
+  ["dispatch", 900, 2_100],
+];
+
+function layersOf(topic, subscription) {
+  if (topic !== "/camera/image_raw" || subscription !== "/filter") return null;
+  const whole = LAYERS.reduce((sum, [, p50]) => sum + p50, 0);
+  return {
+    messages: 300,
+    endToEndNanos: { p50: whole, p99: 330_000 },
+    layers: LAYERS.map(([name, p50, p99]) => ({ name, nanos: { p50, p99 }, share: p50 / whole })),
+  };
+}
+
 export function stampOf(seconds) {
   return { sec: Math.floor(seconds), nanosec: Math.round((seconds % 1) * 1e9) };
 }
 
-function figuresOf(measured) {
+function figuresOf(measured, traces) {
   const topics = Object.keys(TOPICS).map((name) => {
     const edges = EDGES.filter(([topic]) => topic === name);
     const transports = { intraProcess: 0, sharedMemory: 0, network: 0, none: 0 };
@@ -115,7 +135,9 @@ function figuresOf(measured) {
       why,
       reliability: "reliable",
       durability: topic === "/map" ? "transient_local" : "volatile",
+      layers: traces && measured.has(topic) ? layersOf(topic, subscription) : null,
     })),
+    traces: traces && { ...traces, programs: measured.size > 0 ? 2 : null },
     nodes: NODES.map((name, at) => ({
       name,
       pid: name === "/base_driver" ? null : 4000 + at,
@@ -192,6 +214,8 @@ export class Robot {
   ];
   timers = [];
   seconds = 0;
+  /** Where the server reads traces; `null`: nowhere. */
+  traces = { folder: "/tmp/trace", problems: [] };
 
   constructor() {
     this.bag.at = this.bag.start;
@@ -226,7 +250,7 @@ export class Robot {
   }
 
   figures(measured) {
-    return figuresOf(measured);
+    return figuresOf(measured, this.traces);
   }
 
   /** Publishes until stopped. */

@@ -1,103 +1,9 @@
-//! What a process writes and what is read of it: this test is a process of its own, whose trace is
-//! on throughout.
-#![allow(clippy::unwrap_used)]
+//! What processes write, and what is read of it at once.
 
-use std::path::Path as FilePath;
-use std::process::Command;
+use feros_trace::{FILE_EXTENSION, Transport};
+use feros_trace_analysis::{Process, ReadError, Summary, Trace, TraceError};
 
-use feros_trace::{Endpoint, Event, FILE_EXTENSION, Kind, MessageId, Point, Transport};
-use feros_trace_analysis::{Layer, Process, ReadError, Summary, Trace, TraceError};
-
-const PUBLISHER: [u8; 16] = [1; 16];
-const SUBSCRIPTION: [u8; 16] = [2; 16];
-
-/// In the child: which half it records, and where.
-const HALF: &str = "TRACE_TEST_HALF";
-
-fn record(
-    point: Point,
-    transport: Option<Transport>,
-    endpoint: &Endpoint,
-    message: u64,
-    at_nanos: u64,
-) {
-    let message =
-        MessageId { publisher: PUBLISHER, stamp: 1_000 + message as i64, number: message };
-    feros_trace::record(Event { at_nanos, point, transport, message, endpoint: endpoint.number() });
-}
-
-/// Message n is published at 1000 n. Its layers are as long as their numbers say, times n.
-fn record_half(half: &str, messages: u64) {
-    let publisher = Endpoint::new(Kind::Publisher, PUBLISHER, "/chatter");
-    let subscription = Endpoint::new(Kind::Subscription, SUBSCRIPTION, "/chatter");
-    for n in 1..=messages {
-        let at = 1_000_000 * n;
-        if half == "talker" {
-            record(Point::Publish, None, &publisher, n, at);
-            record(Point::SerializeBegin, None, &publisher, n, at + n);
-            record(Point::SerializeEnd, None, &publisher, n, at + 3 * n);
-            record(Point::WriteBegin, Some(Transport::SharedMemory), &publisher, n, at + 4 * n);
-            record(Point::WriteEnd, Some(Transport::SharedMemory), &publisher, n, at + 8 * n);
-            record(Point::Announced, Some(Transport::SharedMemory), &subscription, n, at + 16 * n);
-            record(Point::PublishEnd, None, &publisher, n, at + 20 * n);
-        } else {
-            record(Point::Found, Some(Transport::SharedMemory), &subscription, n, at + 32 * n);
-            record(Point::TurnBegin, Some(Transport::SharedMemory), &subscription, n, at + 64 * n);
-            record(Point::Taken, Some(Transport::SharedMemory), &subscription, n, at + 65 * n);
-            record(
-                Point::DeserializeBegin,
-                Some(Transport::SharedMemory),
-                &subscription,
-                n,
-                at + 66 * n,
-            );
-            record(Point::Callback, Some(Transport::SharedMemory), &subscription, n, at + 70 * n);
-            record(
-                Point::CallbackEnd,
-                Some(Transport::SharedMemory),
-                &subscription,
-                n,
-                at + 90 * n,
-            );
-        }
-    }
-}
-
-/// The child of the tests below: not a test of its own.
-#[test]
-fn child() {
-    let Ok(half) = std::env::var(HALF) else { return };
-    feros_trace::enable_from_environment().unwrap();
-    assert!(feros_trace::is_on());
-    let (half, end) = half.split_once('-').unwrap();
-    record_half(half, 10);
-    if end == "twice" {
-        feros_trace::write().unwrap();
-        record_half(half, 5);
-    }
-    if end != "killed" {
-        feros_trace::write().unwrap();
-    }
-}
-
-fn run(half: &str, folder: &FilePath, capacity: Option<&str>) -> std::process::Output {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["child", "--exact", "--nocapture"]).env(HALF, half).env("FEROS_TRACE", folder);
-    command.envs(capacity.map(|events| ("FEROS_TRACE_EVENTS", events)));
-    command.output().unwrap()
-}
-
-fn run_well(half: &str, folder: &FilePath) {
-    let output = run(half, folder, None);
-    assert!(output.status.success(), "{output:?}");
-}
-
-fn files(folder: &FilePath) -> Vec<std::path::PathBuf> {
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
+use crate::program::{LAYERS, PUBLISHER, SUBSCRIPTION, files, run, run_well};
 
 #[test]
 fn two_processes_are_merged_into_whole_ways() {
@@ -116,18 +22,7 @@ fn two_processes_are_merged_into_whole_ways() {
         );
         assert_eq!((delivery.publisher, delivery.subscription), (PUBLISHER, SUBSCRIPTION));
         let breakdown = delivery.way.breakdown().unwrap();
-        let expected = [
-            (Layer::Client, 2),
-            (Layer::Serialize, 2),
-            (Layer::EngineWrite, 4),
-            (Layer::Wire, 8),
-            (Layer::Notification, 16),
-            (Layer::Queue, 32),
-            (Layer::Take, 1),
-            (Layer::Dispatch, 1),
-            (Layer::Deserialize, 4),
-        ];
-        for (layer, factor) in expected {
+        for (layer, factor) in LAYERS {
             assert_eq!(breakdown.nanos(layer), Some(factor * n), "{}", layer.name());
         }
         assert_eq!(breakdown.end_to_end_nanos(), 70 * n);
@@ -162,7 +57,7 @@ fn a_killed_process_leaves_a_file_that_says_so() {
     let trace = Trace::read(folder.path()).unwrap();
     assert_eq!(trace.processes.len(), 2);
     let [killed] = trace.incomplete().collect::<Vec<_>>()[..] else { panic!("one was killed") };
-    assert!(killed.threads.is_empty() && killed.program.starts_with("files-"), "{killed:?}");
+    assert!(killed.threads.is_empty() && killed.program.starts_with("it-"), "{killed:?}");
     let deliveries = trace.deliveries();
     assert!(deliveries.whole.is_empty());
     assert_eq!(deliveries.without_publisher["/chatter"], 10);
@@ -175,11 +70,11 @@ fn a_killed_process_leaves_a_file_that_says_so() {
 #[test]
 fn a_ring_that_is_too_small_says_how_much_it_lost() {
     let folder = tempfile::tempdir().unwrap();
-    let output = run("talker-whole", folder.path(), Some("20"));
+    let output = run("talker-whole", folder.path(), &[("FEROS_TRACE_EVENTS", "20")]);
     assert!(output.status.success(), "{output:?}");
     let summary = Summary::of(&Trace::read(folder.path()).unwrap());
     assert_eq!((summary.processes[0].events, summary.processes[0].overwritten), (19, 51));
-    let output = run("talker-whole", folder.path(), Some("none"));
+    let output = run("talker-whole", folder.path(), &[("FEROS_TRACE_EVENTS", "none")]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("Capacity(\"none\")"), "{said}");
 }

@@ -1,0 +1,200 @@
+//! The folder: which of its files grow, and which are no traces.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use feros_trace::{EndpointName, Event, FILE_EXTENSION};
+
+use super::file::GrowingFile;
+use crate::read::ReadError;
+
+/// Entries of the folder that are looked at.
+const MOST_ENTRIES: usize = 10_000;
+/// Files that are read along, those that were written to last.
+const MOST_FILES: usize = 256;
+/// Bytes that are read at one look, of all files together and of one.
+const MOST_BYTES: u64 = 16 << 20;
+const MOST_BYTES_OF_FILE: u64 = 4 << 20;
+/// A file that nobody has written to for as long is not begun to be read: its program has ended, or
+/// has nothing to tell.
+const STALE: Duration = Duration::from_secs(30);
+/// Problems that are told.
+const MOST_PROBLEMS: usize = 8;
+
+/// A file is the same under another name.
+type Inode = (u64, u64);
+
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    boot: String,
+    files: HashMap<Inode, Known>,
+    /// What is wrong with the folder itself.
+    problem: Option<String>,
+}
+
+#[derive(Debug)]
+struct Known {
+    path: PathBuf,
+    /// How far it was read, or what it had when that was not to be.
+    bytes: u64,
+    is_fresh: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// It was there, and has not grown since.
+    Still,
+    Read(GrowingFile),
+    Refused(String),
+}
+
+impl Folder {
+    pub(super) fn new(path: &Path) -> Self {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let (path, boot) = (path.to_owned(), boot.trim().to_owned());
+        Self { path, boot, files: HashMap::new(), problem: None }
+    }
+
+    /// Tells what was written since the last look.
+    pub(super) fn look(&mut self, mut tell: impl FnMut(Event, &Arc<EndpointName>)) {
+        let mut grown = Vec::new();
+        let mut files = HashMap::new();
+        for Found { path, inode, bytes, is_fresh, .. } in self.list() {
+            let mut known = self.files.remove(&inode).unwrap_or_else(|| {
+                let bytes = if is_fresh { 0 } else { bytes };
+                Known { path: path.clone(), bytes, is_fresh, state: State::Still }
+            });
+            (known.path, known.is_fresh) = (path, is_fresh);
+            // One that is refused may be another file by now if it is smaller.
+            let is_refused = matches!(known.state, State::Refused(_)) && bytes >= known.bytes;
+            if bytes != known.bytes && !is_refused {
+                grown.push(inode);
+            }
+            files.insert(inode, known);
+        }
+        self.files = files;
+        let budget = MOST_BYTES_OF_FILE.min(MOST_BYTES / grown.len().max(1) as u64);
+        for inode in grown {
+            if let Some(known) = self.files.get_mut(&inode) {
+                known.read(inode, &self.boot, budget, &mut tell);
+            }
+        }
+    }
+
+    /// Programs that have written lately. One that has just begun its file anew counts once.
+    pub(super) fn programs(&self) -> usize {
+        let is_read = |known: &&Known| known.is_fresh && matches!(known.state, State::Read(_));
+        let files = self.files.values().filter(is_read);
+        let stem = |known: &Known| Some(PathBuf::from(known.path.file_stem()?).with_extension(""));
+        files.filter_map(stem).collect::<BTreeSet<_>>().len()
+    }
+
+    /// What is wrong, for people.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let refused = self.files.values().filter_map(|known| match &known.state {
+            State::Refused(why) => Some((&known.path, why)),
+            State::Still | State::Read(_) => None,
+        });
+        let refused: BTreeMap<_, _> = refused.collect();
+        self.problem.iter().chain(refused.into_values()).take(MOST_PROBLEMS).cloned().collect()
+    }
+
+    /// The files of traces: those that are read along, then those that were written to last. No
+    /// links: they could lead anywhere.
+    fn list(&mut self) -> Vec<Found> {
+        let mut found = Vec::new();
+        self.problem = None;
+        let entries = match std::fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            // No program has begun yet.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return found,
+            Err(error) => {
+                self.problem = Some(format!("{} cannot be read: {error}", self.path.display()));
+                return found;
+            }
+        };
+        let now = SystemTime::now();
+        let mut entries = entries.flatten();
+        for path in entries.by_ref().take(MOST_ENTRIES).map(|entry| entry.path()) {
+            if path.extension().is_some_and(|extension| extension == FILE_EXTENSION)
+                && let Ok(metadata) = path.symlink_metadata()
+                && metadata.is_file()
+            {
+                found.push(Found::new(path, &metadata, now));
+            }
+        }
+        let is_read = |found: &Found| {
+            let known = self.files.get(&found.inode);
+            found.is_fresh && known.is_some_and(|known| matches!(known.state, State::Read(_)))
+        };
+        found.sort_by_key(|found| (!is_read(found), found.age));
+        if entries.next().is_some() || found.get(MOST_FILES).is_some_and(|next| next.is_fresh) {
+            self.problem = Some(format!(
+                "{} has more files than are looked at ({MOST_FILES} that programs write to, {MOST_ENTRIES} in all): remove \
+                 those of programs that have ended, or trace fewer",
+                self.path.display()
+            ));
+        }
+        found.truncate(MOST_FILES);
+        found
+    }
+}
+
+/// A file of the folder.
+struct Found {
+    path: PathBuf,
+    inode: Inode,
+    bytes: u64,
+    age: Duration,
+    is_fresh: bool,
+}
+
+impl Found {
+    fn new(path: PathBuf, metadata: &Metadata, now: SystemTime) -> Self {
+        let written = metadata.modified().ok();
+        let age = written.and_then(|at| now.duration_since(at).ok()).unwrap_or_default();
+        let bytes = metadata.len();
+        Self { path, inode: inode(metadata), bytes, age, is_fresh: age <= STALE }
+    }
+}
+
+fn inode(metadata: &Metadata) -> Inode {
+    (metadata.dev(), metadata.ino())
+}
+
+impl Known {
+    /// Reads what is new in it, or notes why it cannot be read.
+    fn read(
+        &mut self,
+        inode_of_it: Inode,
+        boot: &str,
+        budget: u64,
+        tell: impl FnMut(Event, &Arc<EndpointName>),
+    ) {
+        let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?, file)));
+        let (bytes, read) = match opened {
+            // It has just got another name.
+            Ok((metadata, _)) if inode(&metadata) != inode_of_it => return,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(source) => (self.bytes, Err(ReadError::Io { file: self.path.clone(), source })),
+            Ok((metadata, mut file)) => {
+                let mut growing = match std::mem::replace(&mut self.state, State::Still) {
+                    State::Read(growing) => growing,
+                    State::Still | State::Refused(_) => GrowingFile::new(&self.path, boot),
+                };
+                let read = growing.read(&mut file, metadata.len(), budget, tell);
+                (metadata.len(), read.map(|()| growing))
+            }
+        };
+        (self.bytes, self.state) = match read {
+            Ok(growing) => (growing.read_bytes(), State::Read(growing)),
+            Err(error) => (bytes, State::Refused(error.to_string())),
+        };
+    }
+}

@@ -1,0 +1,142 @@
+//! What the environment says about the trace, so that a program need not.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::file::WriteError;
+use crate::periodic;
+use crate::recorder::{DEFAULT_CAPACITY, bound_file, enable_in, set_capacity};
+
+/// The variable that turns the trace of a program on: the folder for its file.
+pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
+/// The variable for the number of events that each thread keeps, [`DEFAULT_CAPACITY`] if it is not
+/// set.
+pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
+/// The variable that has the trace written while the program runs, and how often: `1s`, `500ms`, or
+/// a number of seconds. If it is not set, the trace is written when contexts end.
+pub const PERIOD_VARIABLE: &str = "FEROS_TRACE_PERIOD";
+/// The variable for the bytes that a program keeps on the disk at most if it writes while it runs,
+/// [`DEFAULT_BYTES`] if it is not set.
+pub const BYTES_VARIABLE: &str = "FEROS_TRACE_BYTES";
+/// Bytes of a program that writes while it runs.
+pub const DEFAULT_BYTES: u64 = 64 << 20;
+/// Fewer would hold moments only.
+const FEWEST_BYTES: u64 = 1 << 20;
+/// Beyond these, writing would cost more than recording, or nobody would wait for it.
+const PERIODS: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(10)..=Duration::from_secs(3600);
+
+/// Why the environment's wish for a trace was not granted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvironmentError {
+    /// The number of events is none.
+    #[error(
+        "FEROS_TRACE_EVENTS is {0:?}, which is no number of events above 0: leave it out for {DEFAULT_CAPACITY} per thread"
+    )]
+    Capacity(String),
+    /// The period is none.
+    #[error(
+        "FEROS_TRACE_PERIOD is {0:?}, which is no time between 10ms and 1 hour: write 1s, 500ms or a number of seconds, or \
+         leave it out to have the trace written when the program ends"
+    )]
+    Period(String),
+    /// The number of bytes is none.
+    #[error(
+        "FEROS_TRACE_BYTES is {0:?}, which is no number of bytes from {FEWEST_BYTES}: leave it out for {DEFAULT_BYTES}"
+    )]
+    Bytes(String),
+    /// The file cannot be made.
+    #[error("FEROS_TRACE: {0}")]
+    Write(#[from] WriteError),
+    /// The system starts no thread.
+    #[error(
+        "FEROS_TRACE_PERIOD: the thread that writes cannot be started: {0}; end others, or raise `ulimit -u`"
+    )]
+    Thread(std::io::Error),
+}
+
+/// Turns the trace on if [`FOLDER_VARIABLE`] says so, and has it written periodically if
+/// [`PERIOD_VARIABLE`] does. Called by every context, so that a program need not.
+///
+/// `tell` is called, on the thread that writes, when writing fails while the program runs: once
+/// until it succeeds again.
+///
+/// # Errors
+/// When what the environment asks for cannot be done.
+pub fn enable_from_environment(tell: fn(&WriteError)) -> Result<(), EnvironmentError> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
+    let Some(folder) = variable(FOLDER_VARIABLE) else { return Ok(()) };
+    let capacity = text(CAPACITY_VARIABLE).map(parse_capacity).transpose()?;
+    let period = text(PERIOD_VARIABLE).map(parse_period).transpose()?;
+    let bytes = text(BYTES_VARIABLE).map(parse_bytes).transpose()?;
+    if let Some(capacity) = capacity {
+        set_capacity(capacity);
+    }
+    enable_in(&PathBuf::from(folder))?;
+    if let Some(period) = period {
+        bound_file(bytes.unwrap_or(DEFAULT_BYTES));
+        periodic::start(period, tell).map_err(EnvironmentError::Thread)?;
+    }
+    Ok(())
+}
+
+fn parse_capacity(text: String) -> Result<usize, EnvironmentError> {
+    text.parse().ok().filter(|count| *count > 0).ok_or(EnvironmentError::Capacity(text))
+}
+
+fn parse_period(text: String) -> Result<Duration, EnvironmentError> {
+    let (number, unit) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1e-3),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => (text.as_str(), 1.0),
+    };
+    let seconds = number.trim_end().parse::<f64>().ok().map(|number| number * unit);
+    let period = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    period.filter(|period| PERIODS.contains(period)).ok_or(EnvironmentError::Period(text))
+}
+
+fn parse_bytes(text: String) -> Result<u64, EnvironmentError> {
+    let bytes = text.parse().ok().filter(|bytes| *bytes >= FEWEST_BYTES);
+    bytes.ok_or(EnvironmentError::Bytes(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_times_and_all_else_is_refused_in_words() {
+        let millis = |text: &str| parse_period(text.into()).ok().map(|period| period.as_millis());
+        for (text, expected) in [
+            ("1s", 1000),
+            ("500ms", 500),
+            ("0.5", 500),
+            ("2", 2000),
+            ("1 s", 1000),
+            ("3600", 3_600_000),
+        ] {
+            assert_eq!(millis(text), Some(expected), "{text}");
+        }
+        for text in ["", "s", "soon", "0", "-1s", "9ms", "3601", "inf", "NaN", "1e30", "1min"] {
+            assert_eq!(millis(text), None, "{text}");
+        }
+        let error = parse_period("soon".into()).expect_err("no time").to_string();
+        assert!(
+            error.starts_with("FEROS_TRACE_PERIOD is \"soon\"") && error.contains("1s, 500ms"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn bytes_and_events_are_numbers_that_make_sense() {
+        assert_eq!(parse_bytes("1048576".into()).ok(), Some(1 << 20));
+        for text in ["1048575", "64M", "-1", ""] {
+            let error = parse_bytes(text.into()).expect_err("no number").to_string();
+            assert!(error.contains("FEROS_TRACE_BYTES") && error.contains("67108864"), "{error}");
+        }
+        assert_eq!(parse_capacity("7".into()).ok(), Some(7));
+        assert!(parse_capacity("0".into()).is_err() && parse_capacity("many".into()).is_err());
+    }
+}

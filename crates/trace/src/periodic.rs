@@ -1,0 +1,33 @@
+//! Writing the trace while the program runs, for who looks at it meanwhile.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::file::WriteError;
+use crate::recorder::write_so_far;
+
+static IS_STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Has what was recorded written from now on until the process ends, as often. Started once: what
+/// is asked for later changes nothing.
+pub(crate) fn start(period: Duration, tell: fn(&WriteError)) -> io::Result<()> {
+    if IS_STARTED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let thread = std::thread::Builder::new().name("feros-trace".into());
+    let write = move || {
+        let mut is_failing = false;
+        loop {
+            std::thread::sleep(period);
+            let written = write_so_far();
+            if let Err(error) = &written
+                && !is_failing
+            {
+                tell(error);
+            }
+            is_failing = written.is_err();
+        }
+    };
+    thread.spawn(write).map(drop).inspect_err(|_| IS_STARTED.store(false, Ordering::Relaxed))
+}
