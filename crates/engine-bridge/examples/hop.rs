@@ -99,13 +99,18 @@ impl End {
     }
 }
 
+fn end_with_input() {
+    let wait = || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // its end is all that counts
+        std::process::exit(0);
+    };
+    std::thread::Builder::new().name("input".to_owned()).spawn(wait).unwrap();
+}
+
 /// Sends back what comes, until its input ends.
 fn pong(way: &str, domain: u32) {
     let end = End::new(&session(domain), way, ["back", "out"]);
-    std::thread::spawn(|| {
-        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // its end is all that counts
-        std::process::exit(0);
-    });
+    end_with_input();
     loop {
         if let Some(sample) = end.subscription.take().unwrap() {
             end.send(&sample.payload);
@@ -118,10 +123,7 @@ fn pong(way: &str, domain: u32) {
 fn bridge(domains: [u32; 2]) {
     let sides = domains.map(|domain| (format!("domain {domain}"), session(domain)));
     let mut bridge = Bridge::new(sides.into(), BridgeOptions::default()).unwrap();
-    std::thread::spawn(|| {
-        let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        std::process::exit(0);
-    });
+    end_with_input();
     loop {
         bridge.update();
         bridge.wait_for_change(Duration::from_millis(100));

@@ -31,8 +31,7 @@ fn of_two_bridges_one_carries() {
     until("what the first one carries", || {
         let bridged = |side: usize, kind, name| {
             let graph = sessions[side].graph();
-            let found = graph.endpoints_of(kind, name).any(|end| end.announcement.is_some());
-            found
+            graph.endpoints_of(kind, name).any(|end| end.announcement.is_some())
         };
         let [topic, want] = [EndpointKind::Publisher, EndpointKind::Subscription];
         let [server, client] = [EndpointKind::Service, EndpointKind::Client];
