@@ -19,12 +19,36 @@ mod types;
 mod value_parsers;
 mod values;
 
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
+
+use crate::error::CliError;
 
 fn main() -> ExitCode {
     commands::complete_if_asked();
     let line = commands::CommandLine::of_process();
     line.color.apply();
     notices::init();
-    commands::run(line).unwrap_or_else(|error| error.report())
+    let outcome = match &line.engine {
+        Some(engine) if !is_chosen(engine) => Err(begin_anew_with(engine)),
+        _ => commands::run(line),
+    };
+    outcome.unwrap_or_else(|error| error.report())
+}
+
+fn is_chosen(engine: &str) -> bool {
+    std::env::var_os(feros::ENGINE_VARIABLE).is_some_and(|chosen| chosen == engine)
+}
+
+/// Becomes this command with the engine in the environment, where the context of every verb and
+/// every process that a verb starts finds it. It returns only if that fails.
+fn begin_anew_with(engine: &str) -> CliError {
+    let mut words = std::env::args_os();
+    let name = words.next().unwrap_or_default();
+    let error = std::env::current_exe().map(|program| {
+        let mut command = Command::new(program);
+        command.arg0(name).args(words).env(feros::ENGINE_VARIABLE, engine).exec()
+    });
+    let (Ok(error) | Err(error)) = error;
+    CliError::failed(format!("--engine: the command cannot be started again: {error}"))
 }

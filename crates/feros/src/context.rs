@@ -16,6 +16,7 @@ use feros_sync::{Mutex, MutexGuard};
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
+use crate::engines::{UnknownEngine, chosen_engine};
 use crate::graph_changes::GraphChanges;
 use crate::logging;
 use crate::shutdown::{self, ShutDown};
@@ -35,17 +36,8 @@ pub enum ContextError {
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// There is no such engine.
-    #[error(
-        "there is no engine {name:?} in this program (FEROS_ENGINE); it has: {available}. {cure}"
-    )]
-    UnknownEngine {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        available: String,
-        /// How to get it.
-        cure: String,
-    },
+    #[error(transparent)]
+    UnknownEngine(#[from] UnknownEngine),
     /// The engine could not start.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -61,7 +53,8 @@ pub struct ContextOptions {
     pub session: SessionOptions,
     /// Remapping and what else the command line says.
     pub arguments: Arguments,
-    /// The engine; `None` takes `FEROS_ENGINE` or the first that is built in.
+    /// The engine, such as [`engine("zenoh")?`](crate::engine); `None` takes `FEROS_ENGINE` or the
+    /// first that is built in.
     pub engine: Option<Arc<dyn Engine>>,
     /// SIGINT and SIGTERM shut the context down.
     pub handle_signals: bool,
@@ -80,7 +73,10 @@ impl ContextOptions {
         let session = SessionOptions::from_variables(|name| std::env::var_os(name))?;
         let transports = TransportSet::from_env().map_err(|_| EnvironmentError {
             variable: TransportSet::ENVIRONMENT_VARIABLE,
-            value: text_of(TransportSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
+            value: std::env::var_os(TransportSet::ENVIRONMENT_VARIABLE)
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             expected: "one or several of intra_process, shared_memory, network, separated by commas",
         })?;
         Ok(Self {
@@ -91,50 +87,6 @@ impl ContextOptions {
             transports,
         })
     }
-}
-
-/// The engines that are built into this program, the default first.
-pub fn engines() -> Vec<Arc<dyn Engine>> {
-    vec![
-        #[cfg(feature = "cyclonedds")]
-        Arc::new(feros_rmw_cyclonedds::CycloneEngine),
-        #[cfg(feature = "fastdds")]
-        Arc::new(feros_rmw_fastdds::FastDdsEngine),
-        #[cfg(feature = "zenoh")]
-        Arc::new(feros_rmw_zenoh::ZenohEngine),
-    ]
-}
-
-/// A variable to show or to compare; what is no text in it is replaced.
-fn text_of(variable: &str) -> Option<String> {
-    std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
-}
-
-fn choose_engine() -> Result<Arc<dyn Engine>, ContextError> {
-    let engines = engines();
-    let wanted = text_of("FEROS_ENGINE").filter(|name| !name.is_empty());
-    let found = match &wanted {
-        Some(name) => engines.iter().find(|engine| engine.name() == name),
-        None => engines.first(),
-    };
-    found.cloned().ok_or_else(|| {
-        let name = wanted.unwrap_or_default();
-        let available = engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
-        ContextError::UnknownEngine { cure: cure_of_missing(&name), name, available }
-    })
-}
-
-/// The engines that Feros has: each is a feature of the crate with the engine's name.
-const ENGINES: [&str; 2] = ["cyclonedds", "zenoh"];
-
-fn cure_of_missing(name: &str) -> String {
-    if ENGINES.contains(&name) {
-        return format!(
-            "Build it in: `cargo build --features {name}` for the command, `feros = {{ features = [\"{name}\"] }}` in \
-             the Cargo.toml of a program"
-        );
-    }
-    format!("Feros has: {}", ENGINES.join(", "))
 }
 
 /// One participant in the ROS graph and what its nodes share. Clones are the same context.
@@ -208,7 +160,7 @@ impl Context {
         feros_trace::enable_from_environment(|error| tracing::error!("{error}"))
             .map_err(|error| ContextError::Trace(error.to_string()))?;
         let parameter_overrides = options.arguments.parameter_overrides()?;
-        let engine = options.engine.map_or_else(choose_engine, Ok)?;
+        let engine = options.engine.map_or_else(chosen_engine, Ok)?;
         let inner = Arc::new(ContextInner {
             session: engine.open(&options.session)?,
             arguments: options.arguments,

@@ -17,6 +17,12 @@ pub enum Error {
     /// No context.
     #[error(transparent)]
     Context(#[from] crate::context::ContextError),
+    /// No engine.
+    #[error(transparent)]
+    Engine(#[from] crate::engines::UnknownEngine),
+    /// A variable of the environment.
+    #[error(transparent)]
+    Environment(#[from] feros_rmw::engine::EnvironmentError),
     /// No node or endpoint.
     #[error(transparent)]
     Create(#[from] CreateError),

@@ -54,6 +54,7 @@ mod context;
 mod create_error;
 mod creation;
 pub mod diagnostics;
+mod engines;
 mod error;
 mod events;
 mod executor;
@@ -97,8 +98,9 @@ pub use client::{
     CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };
 pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
-pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
+pub use context::{Context, ContextError, ContextOptions, ShutdownGuard};
 pub use create_error::CreateError;
+pub use engines::{ENGINE_NAMES, ENGINE_VARIABLE, UnknownEngine, chosen_engine, engine, engines};
 pub use error::Error;
 pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
 pub use identity::{ServiceIdentity, TypeIdentity};

@@ -4,50 +4,14 @@
 
 mod ends;
 mod network;
-
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+mod python;
 
 use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointKind, QosProfile};
 
 use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
-use network::{DOMAIN_ID, Network};
-
-/// A process that ends with the test.
-struct Peer(Child);
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.kill(); // it may have ended
-        let _ = self.0.wait();
-    }
-}
-
-fn python() -> Option<PathBuf> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv-zenoh/bin/python");
-    let python = std::env::var_os("FEROS_ZENOH_PYTHON").map_or_else(default, PathBuf::from);
-    if python.exists() {
-        return Some(python);
-    }
-    println!("skipped: {} is missing; scripts/setup.sh makes it", python.display());
-    None
-}
-
-fn pyzeros(network: &Network) -> Option<Peer> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pyzeros_peer.py");
-    let mut command = Command::new(python()?);
-    command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
-    // Its messages are compiled at the first use.
-    command.env("CYDR_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cydr"));
-    let mut peer = Peer(command.stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(peer.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n", "the peer starts");
-    Some(peer)
-}
+use network::Network;
+use python::pyzeros;
 
 #[test]
 fn topics_pass_in_both_directions() {

@@ -10,6 +10,7 @@
 //! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
 //! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
 //! | [`name`] | validation and expansion of topic, service, node and namespace names |
+//! | [`selection`] | names that somebody wants |
 //! | [`graph`] | a snapshot of nodes and endpoints, local and remote |
 //! | [`event`] | events of endpoints |
 //! | [`sample`] | a received sample and its information |
@@ -35,6 +36,7 @@ pub mod graph;
 pub mod name;
 pub mod qos;
 pub mod sample;
+pub mod selection;
 mod service_mapping;
 pub mod stamp;
 mod type_hash;
@@ -56,4 +58,5 @@ pub use qos::{
     Reliability,
 };
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};
+pub use selection::{PatternError, Selection};
 pub use stamp::Stamp;

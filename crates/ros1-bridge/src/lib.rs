@@ -9,7 +9,6 @@
 
 mod actions;
 mod counts;
-mod selection;
 mod service;
 mod sides;
 mod topic;
@@ -23,7 +22,7 @@ use feros_interface::TypeName;
 use feros_ros1::{Catalog, MasterError, Rules, is_allowed_name};
 
 pub use counts::Counts;
-pub use selection::{PatternError, Selection};
+pub use feros_rmw::{PatternError, Selection};
 pub use types::{TypeError, Types};
 
 use counts::Counters;

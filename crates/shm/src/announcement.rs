@@ -12,7 +12,9 @@
 //! are the publishers whose shared memory a subscription could not open ([`crate::declined`]). A
 //! place that cannot be told is `-`. Later versions may add fields at the end, and letters and
 //! codes; a format of another number is not read at all. Whoever changes anything that processes
-//! share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up.
+//! share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up. A `-` in place
+//! of the format says nothing of transports: what follows is for others, such as the mark of a
+//! bridge.
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
 use crate::format_version::FORMAT_VERSION;
@@ -121,7 +123,7 @@ fn letter(transport: Transport) -> char {
 /// What is known of an endpoint's transports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announced {
-    /// It announces nothing, as stock ROS 2.
+    /// It announces no transports, as stock ROS 2.
     Nothing,
     /// It announces something that cannot be read.
     Unreadable,
@@ -137,6 +139,9 @@ impl Announced {
         let Some(text) = text else { return Self::Nothing };
         if text.len() > MAX_TEXT_BYTES {
             return Self::Unreadable;
+        }
+        if text.starts_with("-,") {
+            return Self::Nothing;
         }
         let mut fields = text.split(',');
         match fields.next().and_then(hex).and_then(|version| u32::try_from(version).ok()) {

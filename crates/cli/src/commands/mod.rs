@@ -2,6 +2,7 @@
 
 mod action;
 mod bag;
+mod bridge;
 mod completion;
 mod component;
 mod container;
@@ -42,13 +43,17 @@ use crate::types::InterfaceArgs;
 #[derive(Parser)]
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
 #[command(
-    after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, AMENT_PREFIX_PATH, \
-                        FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+    after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, FEROS_ENGINE, \
+                        AMENT_PREFIX_PATH, FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+
+    /// The engine of all that this command does and starts; also FEROS_ENGINE
+    #[arg(long, global = true, value_name = "NAME", value_parser = feros::ENGINE_NAMES)]
+    pub(crate) engine: Option<String>,
 
     #[command(flatten)]
     interfaces: InterfaceArgs,
@@ -87,6 +92,8 @@ enum Command {
     /// Packages: what is installed, and a new one
     #[command(subcommand)]
     Pkg(pkg::Command),
+    /// A bridge between engines, or between domains
+    Bridge(bridge::Args),
     /// ROS 1: a bridge between its master and ROS 2
     #[cfg(feature = "ros1")]
     #[command(subcommand)]
@@ -169,6 +176,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Tf(command) => tf::run(command),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Pkg(command) => pkg::run(command),
+        Command::Bridge(args) => bridge::run(&args),
         #[cfg(feature = "ros1")]
         Command::Ros1(command) => ros1::run(command, &interfaces),
         Command::Run(args) => run::run(&args),

@@ -20,6 +20,13 @@ fn wrong_usage_ends_with_2() {
         &["multicast", "send", "--group", "10.0.0.1"],
         &["doctor", "--report", "hello"],
         &["launch", "x.launch.xml", "--launch-prefix-filter", "x"],
+        &["--engine", "zeno", "node", "list"],
+        &["bridge"],
+        &["bridge", "--engines", "cyclonedds"],
+        &["bridge", "--domains", "3,3"],
+        &["bridge", "--domains", "3,4,5", "--engines", "cyclonedds,zenoh"],
+        &["bridge", "--domains", "3,233"],
+        &["bridge", "--domains", "3,4", "--topics", "scan"],
     ] {
         assert_eq!(feros(line).code, Some(2), "{line:?}");
     }
@@ -29,6 +36,28 @@ fn wrong_usage_ends_with_2() {
     assert!(feros(&["topic", "echo", "-h"]).success().contains("feros topic echo /chatter"));
     let error = feros(&["topic", "echo", "/x", "--filter", "open('/etc/passwd')"]).failure(2);
     assert!(error.contains("unknown name open"), "{error}");
+}
+
+/// The engine is that of all that a command does, and of all that it starts.
+#[test]
+fn the_engine_is_chosen_by_an_option_of_all_verbs() {
+    let there = feros(&["--engine", "cyclonedds", "doctor", "--report", "--json"]).success();
+    assert!(there.contains("Cyclone DDS") || there.contains("cyclonedds"), "{there}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("engine.launch.xml");
+    let says = "<launch><executable cmd=\"printenv FEROS_ENGINE\" name=\"says\" output=\"screen\"/></launch>";
+    std::fs::write(&file, says).unwrap();
+    let said = feros(&["launch", file.to_str().unwrap(), "--engine", "fastdds"]).success();
+    assert!(said.lines().any(|line| line.ends_with("fastdds")), "{said}");
+    for name in feros::ENGINE_NAMES {
+        if feros::engine(name).is_ok() {
+            continue;
+        }
+        let error = feros(&["topic", "list", "--engine", name]).failure(1);
+        assert!(error.contains(&format!("cargo build --features {name}")), "{error}");
+        let error = feros(&["bridge", "--engines", &format!("cyclonedds,{name}")]).failure(1);
+        assert!(error.contains(&format!("there is no engine \"{name}\"")), "{error}");
+    }
 }
 
 #[test]

@@ -258,6 +258,7 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
 #[test]
 fn what_is_no_announcement_is_unreadable() {
     assert_eq!(Announced::read(None), Announced::Nothing);
+    assert_eq!(Announced::read(Some("-,bridge=1.0")), Announced::Nothing);
     let long = format!("3,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
     for text in [
         "",

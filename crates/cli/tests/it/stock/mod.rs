@@ -2,6 +2,7 @@
 
 mod actions;
 mod bag;
+mod bridge;
 mod components;
 mod errors;
 mod graph;

@@ -1,4 +1,4 @@
-//! Which topics or services a bridge has: all, or a list of names.
+//! Which topics or services somebody wants, such as a bridge: all, or a list of names.
 
 /// A pattern that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

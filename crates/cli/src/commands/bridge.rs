@@ -1,0 +1,221 @@
+//! `feros bridge`: topics and services between engines, or between domains.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros::rmw::{NodeName, Selection, Session, SessionOptions};
+use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
+use feros_sync::{AtomicBool, Ordering};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::error::CliError;
+use crate::notices::{note, warn};
+use crate::output;
+use crate::value_parsers::{parse_count, parse_seconds};
+
+/// Longest time between two looks at who is there.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Many changes at once, as when a robot starts, are one look.
+const REST: Duration = Duration::from_millis(20);
+
+/// Bridge topics, services and actions between engines or domains, until Ctrl-C
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros bridge --engines cyclonedds,zenoh\n  feros bridge --domains 1,2 --topics \
+                  /tf,/tf_static,/scan --services ''\n  feros bridge --engines cyclonedds,zenoh --topics \
+                  '/navigate/*' --services '/navigate/*'   # an action\nEnvironment: ROS_DOMAIN_ID, and what the engines \
+                  read."
+)]
+pub(crate) struct Args {
+    /// The engine of each side; one stands for all sides
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES)]
+    engines: Vec<String>,
+    /// The domain of each side, instead of ROS_DOMAIN_ID; one stands for all sides
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=232))]
+    domains: Vec<u32>,
+    /// These topics alone; a `*` at the end of a name stands for anything, and nothing for none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
+    topics: Option<Vec<String>>,
+    /// These services alone, likewise
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
+    services: Option<Vec<String>>,
+    /// Have all topics on all sides, also where nobody subscribes to them
+    #[arg(long)]
+    all_topics: bool,
+    /// The name of the bridge's node
+    #[arg(long, value_name = "NAME", default_value = "feros_bridge")]
+    name: String,
+    /// Most messages of a topic that wait for the bridge
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
+    queue: usize,
+    /// Print what went over the bridge so often
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    status: Option<Duration>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let options = BridgeOptions {
+        node: NodeName::new("/", &args.name).map_err(CliError::usage)?,
+        topics: selection(args.topics.as_deref())?,
+        services: selection(args.services.as_deref())?,
+        all_topics: args.all_topics,
+        queue_len: args.queue,
+        ..BridgeOptions::default()
+    };
+    let environment =
+        SessionOptions::from_variables(|name| std::env::var_os(name)).map_err(CliError::usage)?;
+    let sides = sides(args, environment.domain_id)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM])
+        .map_err(|error| CliError::failed(format!("signals cannot be awaited: {error}")))?;
+    let names: Vec<String> = sides.iter().map(ToString::to_string).collect();
+    let mut sessions = Vec::new();
+    for (side, name) in sides.iter().zip(&names) {
+        sessions.push((name.clone(), side.open(&environment)?));
+    }
+    let bridge = Bridge::new(sessions, options).map_err(CliError::failed)?;
+    note(format!("bridging {}; Ctrl-C ends it", names.join(" and ")));
+    let is_ending = Arc::new(AtomicBool::new(false));
+    let (flag, waker, handle) = (is_ending.clone(), bridge.waker(), signals.handle());
+    let thread = std::thread::Builder::new().name("feros-signals".to_owned()).spawn(move || {
+        for _ in &mut signals {
+            flag.store(true, Ordering::Release);
+            waker.wake();
+        }
+    });
+    let thread =
+        thread.map_err(|error| CliError::failed(format!("no thread for signals: {error}")))?;
+    let ended = watch(bridge, &names, &is_ending, args.status);
+    handle.close();
+    let _ = thread.join(); // it only waits
+    ended
+}
+
+/// An engine in a domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SideArgs {
+    engine: Option<String>,
+    domain_id: u32,
+    shows_domain: bool,
+}
+
+impl SideArgs {
+    fn open(&self, environment: &SessionOptions) -> Result<Arc<dyn Session>, CliError> {
+        let engine = match &self.engine {
+            Some(name) => feros::engine(name),
+            None => feros::chosen_engine(),
+        };
+        let options = SessionOptions { domain_id: self.domain_id, ..environment.clone() };
+        let engine = engine.map_err(CliError::failed)?;
+        engine.open(&options).map_err(CliError::failed)
+    }
+}
+
+impl std::fmt::Display for SideArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.engine, self.shows_domain) {
+            (Some(engine), false) => f.write_str(engine),
+            (Some(engine), true) => write!(f, "{engine} in domain {}", self.domain_id),
+            (None, _) => write!(f, "domain {}", self.domain_id),
+        }
+    }
+}
+
+/// As many sides as the longer list has; a single entry stands for all.
+fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
+    let count = args.engines.len().max(args.domains.len());
+    for (option, given) in [("--engines", args.engines.len()), ("--domains", args.domains.len())] {
+        if given > 1 && given != count {
+            return Err(CliError::usage(format!(
+                "{option} has {given} sides of {count}; give each side one, or one for all"
+            )));
+        }
+    }
+    if count < 2 {
+        return Err(CliError::usage(
+            "which sides? Such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
+        ));
+    }
+    let at = |side: usize, given: usize| if given == 1 { 0 } else { side };
+    let side = |side: usize| SideArgs {
+        engine: args.engines.get(at(side, args.engines.len())).cloned(),
+        domain_id: *args.domains.get(at(side, args.domains.len())).unwrap_or(&domain_id),
+        shows_domain: !args.domains.is_empty(),
+    };
+    let sides: Vec<SideArgs> = (0..count).map(side).collect();
+    for (index, side) in sides.iter().enumerate() {
+        if sides[..index].contains(side) {
+            return Err(CliError::usage(format!(
+                "two sides are the same, {side}; there is nothing to bridge between them"
+            )));
+        }
+    }
+    Ok(sides)
+}
+
+fn selection(names: Option<&[String]>) -> Result<Selection, CliError> {
+    let Some(names) = names else { return Ok(Selection::all()) };
+    let names: Vec<String> = names.iter().filter(|name| !name.is_empty()).cloned().collect();
+    Selection::of(&names).map_err(CliError::usage)
+}
+
+/// Looks who is there until the user interrupts, and says what changes.
+fn watch(
+    mut bridge: Bridge,
+    sides: &[String],
+    is_ending: &AtomicBool,
+    status: Option<Duration>,
+) -> Result<ExitCode, CliError> {
+    let mut known = Vec::new();
+    let mut printed = Instant::now();
+    while !is_ending.load(Ordering::Acquire) {
+        bridge.update();
+        let now = bridge.bridged();
+        say_changes(&known, &now, sides)?;
+        known = now;
+        if status.is_some_and(|period| printed.elapsed() >= period) {
+            say_counts(&bridge.counts(), sides)?;
+            printed = Instant::now();
+        }
+        bridge.wait_for_change(status.unwrap_or(LOOK_EVERY).min(LOOK_EVERY));
+        std::thread::sleep(REST);
+    }
+    let counts = bridge.finish();
+    say_counts(&counts, sides)?;
+    let missing: u64 = counts.values().map(|counts| counts.lost + counts.failed).sum();
+    if missing > 0 {
+        warn(format!("{missing} messages or calls did not arrive"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say_changes(before: &[Bridged], now: &[Bridged], sides: &[String]) -> Result<(), CliError> {
+    let text = |one: &Bridged| {
+        let kind = if one.is_service { "service" } else { "topic" };
+        let (name, ty) = (&one.name, &one.type_name);
+        format!("{kind} {name} ({ty}) from {} to {}", sides[one.from], sides[one.to])
+    };
+    for one in now.iter().filter(|one| !before.contains(one)) {
+        output::print(&format!("bridged: {}\n", text(one)))?;
+    }
+    for one in before.iter().filter(|one| !now.contains(one)) {
+        output::print(&format!("no longer bridged: {}\n", text(one)))?;
+    }
+    Ok(())
+}
+
+type AllCounts = std::collections::BTreeMap<(usize, usize), Counts>;
+
+fn say_counts(counts: &AllCounts, sides: &[String]) -> Result<(), CliError> {
+    if counts.is_empty() {
+        return Ok(output::print("nothing went over the bridge\n")?);
+    }
+    for ((from, to), Counts { messages, calls, lost, failed }) in counts {
+        output::print(&format!(
+            "from {} to {}: {messages} messages, {calls} calls; lost before: {lost}, failed: {failed}\n",
+            sides[*from], sides[*to]
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! What the way over the bridge costs beside the direct one: half a round trip from this process to
+//! another one, directly and over a bridge in a third process, in turns.
+//!
+//! ```console
+//! cargo run --release -p feros-engine-bridge --example hop -- 201 202 > hops.csv
+//! ```
+//!
+//! A line is `way,bytes,microseconds`; standard error has medians and 99th percentiles.
+#![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use feros_engine_bridge::{Bridge, BridgeOptions};
+use feros_rmw::{
+    DiscoveryRange, Engine as _, NodeName, PublishMode, Publisher, PublisherOptions, QosProfile,
+    Session, SessionOptions, Subscription, SubscriptionOptions,
+};
+use feros_rmw_cyclonedds::CycloneEngine;
+
+/// Bytes, messages of a turn, and the pause between two.
+const SIZES: [(usize, usize, Duration); 2] =
+    [(256, 400, Duration::from_millis(2)), (1_000_000, 100, Duration::from_millis(10))];
+const TURNS: usize = 10;
+const WAYS: [&str; 2] = ["direct", "bridged"];
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["pong", way, domain] => pong(way, domain.parse().unwrap()),
+        ["bridge", a, b] => bridge([a, b].map(|domain| domain.parse().unwrap())),
+        [a, b] => measure(a, b),
+        _ => eprintln!("hop DOMAIN OTHER_DOMAIN"),
+    }
+}
+
+fn session(domain_id: u32) -> Arc<dyn Session> {
+    let discovery_range = DiscoveryRange::Localhost;
+    let options = SessionOptions { domain_id, discovery_range, ..SessionOptions::default() };
+    CycloneEngine.open(&options).unwrap()
+}
+
+/// Both ends of a way: what is sent on the one topic comes back on the other.
+struct End {
+    publisher: Arc<dyn Publisher>,
+    subscription: Arc<dyn Subscription>,
+    arrived: Receiver<()>,
+}
+
+impl End {
+    fn new(session: &Arc<dyn Session>, way: &str, [out, back]: [&str; 2]) -> Self {
+        let node = session.create_node(&NodeName::new("/", way).unwrap()).unwrap();
+        let (ring, arrived): (SyncSender<()>, _) = sync_channel(1);
+        let (out, back) = (format!("/{way}/{out}"), format!("/{way}/{back}"));
+        let publisher = session.create_publisher(PublisherOptions {
+            node,
+            topic: &out,
+            type_name: "std_msgs/msg/UInt8MultiArray",
+            type_hash: None,
+            qos: QosProfile::default(),
+            announcement: "",
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        });
+        let subscription = session.create_subscription(SubscriptionOptions {
+            node,
+            topic: &back,
+            type_name: "std_msgs/msg/UInt8MultiArray",
+            type_hash: None,
+            qos: QosProfile::default(),
+            announcement: "",
+            ignore_local_publications: true,
+            // One that is rung already is heard.
+            on_data: Arc::new(move || ring.try_send(()).unwrap_or(())),
+            on_event: None,
+        });
+        Self { publisher: publisher.unwrap(), subscription: subscription.unwrap(), arrived }
+    }
+
+    fn send(&self, bytes: &[u8]) {
+        let mut fill = |memory: &mut [u8]| {
+            memory.copy_from_slice(bytes);
+            Ok(())
+        };
+        self.publisher.publish(bytes.len(), &mut fill).unwrap();
+    }
+
+    fn next(&self) -> feros_rmw::Sample {
+        loop {
+            if let Some(sample) = self.subscription.take().unwrap() {
+                return sample;
+            }
+            self.arrived.recv_timeout(Duration::from_secs(10)).expect("a message was lost");
+        }
+    }
+}
+
+fn end_with_input() {
+    let wait = || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // its end is all that counts
+        std::process::exit(0);
+    };
+    std::thread::Builder::new().name("input".to_owned()).spawn(wait).unwrap();
+}
+
+/// Sends back what comes, until its input ends.
+fn pong(way: &str, domain: u32) {
+    let end = End::new(&session(domain), way, ["back", "out"]);
+    end_with_input();
+    loop {
+        if let Some(sample) = end.subscription.take().unwrap() {
+            end.send(&sample.payload);
+        } else {
+            let _ = end.arrived.recv_timeout(Duration::from_secs(1)); // looks again in any case
+        }
+    }
+}
+
+fn bridge(domains: [u32; 2]) {
+    let sides = domains.map(|domain| (format!("domain {domain}"), session(domain)));
+    let mut bridge = Bridge::new(sides.into(), BridgeOptions::default()).unwrap();
+    end_with_input();
+    loop {
+        bridge.update();
+        bridge.wait_for_change(Duration::from_millis(100));
+    }
+}
+
+/// A process of this program that ends with its input.
+struct Other(Child, Option<ChildStdin>);
+
+impl Other {
+    fn start(words: &[&str]) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut child = command.args(words).stdin(Stdio::piped()).spawn().unwrap();
+        let input = child.stdin.take();
+        Self(child, input)
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        drop(self.1.take());
+        let _ = self.0.wait();
+    }
+}
+
+fn measure(domain: &str, other: &str) {
+    let _others = [
+        Other::start(&["pong", "direct", domain]),
+        Other::start(&["pong", "bridged", other]),
+        Other::start(&["bridge", domain, other]),
+    ];
+    let session = session(domain.parse().unwrap());
+    let ends = WAYS.map(|way| End::new(&session, way, ["out", "back"]));
+    for end in &ends {
+        while end.publisher.matched_subscriptions() == 0
+            || end.subscription.matched_publishers() == 0
+        {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    let mut out = std::io::stdout().lock();
+    for (bytes, count, pause) in SIZES {
+        let mut message = vec![7; bytes];
+        message[..4].copy_from_slice(&[0, 1, 0, 0]);
+        let mut times = [Vec::new(), Vec::new()];
+        for turn in 0..=TURNS {
+            for (way, end) in ends.iter().enumerate() {
+                for _ in 0..count {
+                    let began = Instant::now();
+                    end.send(&message);
+                    drop(end.next());
+                    let half = began.elapsed().as_secs_f64() * 1e6 / 2.0;
+                    // The first turn warms up.
+                    if turn > 0 {
+                        times[way].push(half);
+                        writeln!(out, "{},{bytes},{half:.2}", WAYS[way]).unwrap();
+                    }
+                    std::thread::sleep(pause);
+                }
+            }
+        }
+        for (way, times) in WAYS.iter().zip(&mut times) {
+            times.sort_unstable_by(f64::total_cmp);
+            let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
+            eprintln!("{way:8} {bytes:8} B: median {:8.1} us, p99 {:8.1} us", at(0.5), at(0.99));
+        }
+    }
+}

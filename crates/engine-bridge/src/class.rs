@@ -1,0 +1,105 @@
+//! Quality of service on the way over the bridge.
+//!
+//! Publishers whose messages one subscription can receive without asking any of them for less than
+//! it offers are one class. Each class of a topic is bridged for itself: so a best-effort publisher
+//! takes nothing from the reliable one beside it.
+
+use feros_rmw::{Durability, History, QosDuration, QosProfile, Reliability};
+
+/// What a subscription has to request of its publishers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Class {
+    is_reliable: bool,
+    is_transient_local: bool,
+    keeps_all: bool,
+}
+
+/// The histories of all latched publishers of a topic come in one queue.
+const LATCHED_DEPTH: usize = 1000;
+
+/// A deeper history than this is not kept for others.
+const DEEPEST: usize = 10_000;
+
+impl Class {
+    /// The class of a publisher that offers this.
+    pub(crate) fn of(offered: &QosProfile) -> Self {
+        Self {
+            is_reliable: offered.reliability == Reliability::Reliable,
+            is_transient_local: offered.durability == Durability::TransientLocal,
+            keeps_all: offered.history == History::KeepAll,
+        }
+    }
+
+    pub(crate) fn keeps_all(self) -> bool {
+        self.keeps_all
+    }
+
+    /// What the bridge's subscription requests.
+    pub(crate) fn requested(self, queue_len: usize) -> QosProfile {
+        let depth = if self.is_transient_local { queue_len.max(LATCHED_DEPTH) } else { queue_len };
+        let history = if self.keeps_all { History::KeepAll } else { History::KeepLast };
+        let qos = QosProfile { history, ..QosProfile::keep_last(depth) };
+        let qos = if self.is_reliable { qos } else { qos.best_effort() };
+        if self.is_transient_local { qos.transient_local() } else { qos }
+    }
+}
+
+/// What the bridge offers for a publisher that offers this: the same. A history that was not
+/// announced is that of latched topics as everybody has them, 1, or the queue.
+pub(crate) fn mirrored(offered: &QosProfile, queue_len: usize) -> QosProfile {
+    let unknown = if Class::of(offered).is_transient_local { 1 } else { queue_len };
+    let (history, depth) = match offered.history {
+        History::KeepAll => (History::KeepAll, offered.depth),
+        History::KeepLast if offered.depth > 0 => (History::KeepLast, offered.depth.min(DEEPEST)),
+        _ => (History::KeepLast, unknown),
+    };
+    let known = |duration: QosDuration| match duration {
+        QosDuration::BestAvailable => QosDuration::Infinite,
+        known => known,
+    };
+    QosProfile {
+        history,
+        depth,
+        deadline: known(offered.deadline),
+        lifespan: known(offered.lifespan),
+        liveliness_lease_duration: known(offered.liveliness_lease_duration),
+        avoid_ros_namespace_conventions: false,
+        ..*offered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_is_requested_is_offered_by_the_class() {
+        let table = [
+            QosProfile::default(),
+            QosProfile::sensor_data(),
+            QosProfile::action_status_default(),
+            QosProfile::keep_all(),
+            QosProfile::keep_last(3).deadline(Duration::from_millis(100)),
+            QosProfile::rosout_default(),
+        ];
+        for offered in table {
+            let requested = Class::of(&offered).requested(7);
+            assert_eq!(offered.incompatibilities(&requested), [], "{offered:?}");
+            assert_eq!(Class::of(&requested), Class::of(&offered));
+            assert_eq!(mirrored(&offered, 7), offered);
+        }
+    }
+
+    #[test]
+    fn a_history_that_nobody_announced_is_bounded() {
+        let of = |qos: QosProfile| {
+            let offered = QosProfile { history: History::Unknown, depth: 0, ..qos };
+            mirrored(&offered, 7).depth
+        };
+        assert_eq!(of(QosProfile::default().transient_local()), 1);
+        assert_eq!(of(QosProfile::default()), 7);
+        assert_eq!(mirrored(&QosProfile::keep_last(usize::MAX), 7).depth, DEEPEST);
+    }
+}

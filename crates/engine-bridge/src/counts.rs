@@ -1,0 +1,64 @@
+//! What went over the bridge and what did not, and what was said already.
+
+use std::collections::BTreeSet;
+
+use feros_sync::{AtomicU64, Mutex, Ordering};
+
+/// What went from one side to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that were published on the other side.
+    pub messages: u64,
+    /// Calls that were answered.
+    pub calls: u64,
+    /// Messages and requests that were lost before the bridge got them.
+    pub lost: u64,
+    /// Messages and responses that the other side refused, and calls that were never answered.
+    pub failed: u64,
+}
+
+/// The counters behind [`Counts`].
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) messages: AtomicU64,
+    pub(crate) calls: AtomicU64,
+    pub(crate) lost: AtomicU64,
+    pub(crate) failed: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64, count: u64) {
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> Counts {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            messages: get(&self.messages),
+            calls: get(&self.calls),
+            lost: get(&self.lost),
+            failed: get(&self.failed),
+        }
+    }
+}
+
+/// What is said once is forgotten when there is so much of it.
+const MOST_SAID: usize = 4096;
+
+/// Warnings that are given once.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(Mutex<BTreeSet<String>>);
+
+impl Warnings {
+    pub(crate) fn warn_once(&self, text: String) {
+        let mut said = self.0.lock();
+        if said.len() >= MOST_SAID {
+            said.clear();
+        }
+        let is_new = said.insert(text.clone());
+        drop(said);
+        if is_new {
+            tracing::warn!("{text}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What is to be carried, and what not and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_rmw::{EndpointInfo, Gid, TypeHash};
+
+use crate::BridgeOptions;
+use crate::class::Class;
+use crate::counts::Warnings;
+use crate::service::ServiceKey;
+use crate::side::Side;
+use crate::topic::TopicKey;
+use crate::view::{Name, View, carriers, hashes, types, without_processes_of};
+
+/// A topic that somebody offers on one side and wants on another.
+#[derive(Debug)]
+pub(crate) struct PlannedTopic {
+    pub(crate) hash: Option<TypeHash>,
+    /// Publishers of processes that publish on both sides themselves.
+    pub(crate) left: BTreeSet<Gid>,
+    /// Whether it is carried on if it is already.
+    pub(crate) keeps: bool,
+    /// How many bridges come before this one to begin it; `None` where one carries it.
+    pub(crate) begins_after: Option<u32>,
+}
+
+/// ... and a service. The hashes are those of the servers and of the clients.
+#[derive(Debug)]
+pub(crate) struct PlannedService {
+    pub(crate) hashes: [Option<TypeHash>; 2],
+    pub(crate) keeps: bool,
+    pub(crate) begins_after: Option<u32>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) topics: BTreeMap<TopicKey, PlannedTopic>,
+    pub(crate) services: BTreeMap<ServiceKey, PlannedService>,
+}
+
+/// What a plan is made of.
+pub(crate) struct Planner<'a> {
+    pub(crate) own: u64,
+    pub(crate) options: &'a BridgeOptions,
+    pub(crate) views: &'a [View<'a>],
+    pub(crate) sides: &'a [Side],
+    pub(crate) warnings: &'a Warnings,
+}
+
+/// A name on two sides.
+struct Between<'a> {
+    from: usize,
+    to: usize,
+    name: &'a str,
+    here: &'a Name<'a>,
+    there: &'a Name<'a>,
+    /// Who offers it here and not there as well.
+    offers: Vec<&'a EndpointInfo>,
+    /// Who wants it there and not here as well.
+    wants: Vec<&'a EndpointInfo>,
+}
+
+impl<'a> Between<'a> {
+    fn new(
+        (from, to): (usize, usize),
+        name: &'a str,
+        (here, there): (&'a Name<'a>, &'a Name<'a>),
+    ) -> Self {
+        let offers = without_processes_of(&here.offers, &there.offers);
+        let wants = without_processes_of(&there.wants, &here.wants);
+        Self { from, to, name, here, there, offers, wants }
+    }
+}
+
+impl Planner<'_> {
+    pub(crate) fn plan(&self) -> Plan {
+        let mut plan = Plan::default();
+        let empty = Name::default();
+        for from in 0..self.views.len() {
+            for to in (0..self.views.len()).filter(|to| *to != from) {
+                let [view, other] = [from, to].map(|side| &self.views[side]);
+                for (name, here) in &view.topics {
+                    let there = other.topics.get(name).unwrap_or(&empty);
+                    if self.options.topics.has(name) && !here.offers.is_empty() {
+                        let at = Between::new((from, to), name, (here, there));
+                        self.plan_topic(&at, &mut plan);
+                    }
+                }
+                for (name, here) in &view.services {
+                    let there = other.services.get(name).unwrap_or(&empty);
+                    if self.options.services.has(name) && !here.offers.is_empty() {
+                        let at = Between::new((from, to), name, (here, there));
+                        self.plan_service(&at, &mut plan);
+                    }
+                }
+            }
+        }
+        plan
+    }
+
+    fn plan_topic(&self, at: &Between<'_>, plan: &mut Plan) {
+        let (offered, wanted) = (types(&at.offers), types(&at.wants));
+        if !wanted.is_empty() && offered.is_disjoint(&wanted) {
+            return self.say_types_differ("topic", at, &offered, &wanted);
+        }
+        for type_name in offered {
+            if !wanted.contains(type_name) && !self.options.all_topics {
+                continue;
+            }
+            let Some(hash) = self.common_hash(at, type_name) else { continue };
+            let (keeps, begins_after) = self.precedence(at);
+            let of_type = at.offers.iter().filter(|offer| offer.type_name == type_name);
+            let classes: BTreeSet<Class> = of_type.map(|offer| Class::of(&offer.qos)).collect();
+            let is_left =
+                |offer: &&&EndpointInfo| !at.offers.iter().any(|one| one.gid == offer.gid);
+            let left: BTreeSet<Gid> =
+                at.here.offers.iter().filter(is_left).map(|offer| offer.gid).collect();
+            for class in classes {
+                let key = TopicKey {
+                    from: at.from,
+                    to: at.to,
+                    topic: at.name.to_owned(),
+                    type_name: type_name.to_owned(),
+                    class,
+                };
+                let left = left.clone();
+                plan.topics.insert(key, PlannedTopic { hash, left, keeps, begins_after });
+            }
+        }
+    }
+
+    fn plan_service(&self, at: &Between<'_>, plan: &mut Plan) {
+        if at.wants.is_empty() || at.offers.is_empty() {
+            return;
+        }
+        if !at.there.offers.is_empty() {
+            return self.warnings.warn_once(format!(
+                "the service {} of {} is not bridged to {}: it has a server there as well",
+                at.name, self.sides[at.from].name, self.sides[at.to].name
+            ));
+        }
+        let is_served = |view: &View<'_>| {
+            view.services.get(at.name).is_some_and(|found| !found.offers.is_empty())
+        };
+        if self.views[..at.from].iter().any(is_served) {
+            return; // the first side that serves it answers
+        }
+        let (served, called) = (types(&at.offers), types(&at.wants));
+        let Some(type_name) = served.intersection(&called).next() else {
+            return self.say_types_differ("service", at, &served, &called);
+        };
+        let first = |of: &[&EndpointInfo]| hashes(of, type_name).first().copied();
+        let (keeps, begins_after) = self.precedence(at);
+        let key = ServiceKey {
+            from: at.from,
+            to: at.to,
+            service: at.name.to_owned(),
+            type_name: (*type_name).to_owned(),
+        };
+        let hashes = [first(&at.offers), first(&at.wants)];
+        plan.services.insert(key, PlannedService { hashes, keeps, begins_after });
+    }
+
+    /// The hash that the type has on both sides, as far as it is known; `None` where the sides have
+    /// different definitions.
+    fn common_hash(&self, at: &Between<'_>, type_name: &str) -> Option<Option<TypeHash>> {
+        let offered = hashes(&at.offers, type_name);
+        let wanted = hashes(&at.wants, type_name);
+        let (Some(first), Some(other)) = (offered.first(), wanted.first()) else {
+            return Some(offered.first().or(wanted.first()).copied());
+        };
+        let common = offered.iter().find(|hash| wanted.contains(hash)).copied();
+        if common.is_none() {
+            self.warnings.warn_once(format!(
+                "the topic {} is not bridged from {} to {}: both sides say {type_name}, but were built from different \
+                 definitions ({first} and {other}); rebuild one of them with the other's definition",
+                at.name, self.sides[at.from].name, self.sides[at.to].name
+            ));
+        }
+        common.map(Some)
+    }
+
+    /// Whether to go on with a name, and how many bridges come before this one where it begins.
+    ///
+    /// Who carries it goes on. Two that began at the same time see each other: the one with the
+    /// lower number goes on. Before that happens, the lower number is given time to begin.
+    fn precedence(&self, at: &Between<'_>) -> (bool, Option<u32>) {
+        let carried_by = carriers(at.here, at.there, self.own);
+        let keeps = carried_by.iter().all(|other| self.own < *other);
+        let both = self.views[at.from].bridges.intersection(&self.views[at.to].bridges);
+        let rank = both.filter(|other| **other < self.own).count();
+        let begins_after = carried_by.is_empty().then(|| u32::try_from(rank).unwrap_or(u32::MAX));
+        (keeps, begins_after)
+    }
+
+    fn say_types_differ(
+        &self,
+        kind: &str,
+        at: &Between<'_>,
+        offered: &BTreeSet<&str>,
+        wanted: &BTreeSet<&str>,
+    ) {
+        let list = |types: &BTreeSet<&str>| types.iter().copied().collect::<Vec<_>>().join(", ");
+        self.warnings.warn_once(format!(
+            "the {kind} {} is not bridged from {} to {}: it is {} there, and {} is wanted here; give one side the \
+             other's type",
+            at.name,
+            self.sides[at.from].name,
+            self.sides[at.to].name,
+            list(offered),
+            list(wanted)
+        ));
+    }
+}

@@ -1,0 +1,163 @@
+//! A service's way: a server for clients of the one side, and a client of the server on the other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use feros_rmw::{
+    Client, ClientOptions, CreateEndpointError, FillAborted, QosProfile, RequestId, Service,
+    ServiceMapping, ServiceOptions, TypeHash,
+};
+use feros_sync::{AtomicBool, Ordering};
+
+use crate::bell::Bell;
+use crate::counts::Counters;
+use crate::side::Side;
+use crate::topic::{Shared, Way};
+
+/// What is carried: the server is on the side `from`, its clients are on the side `to`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ServiceKey {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) service: String,
+    pub(crate) type_name: String,
+}
+
+/// Most calls that wait for a response; the oldest one gives way.
+const MOST_PENDING: usize = 4096;
+
+/// As deep as those of parameter services: a burst of calls meets one thread.
+const DEPTH: usize = 1000;
+
+/// Begins to carry a service. The hashes are those that its servers and its clients announce, each
+/// in the way of its engine.
+pub(crate) fn carry(
+    key: &ServiceKey,
+    [served, called]: [Option<TypeHash>; 2],
+    (from, to): (&Side, &Side),
+    shared: Shared,
+) -> Result<Way, CreateEndpointError> {
+    let bell = Arc::<Bell>::default();
+    let announcement = shared.mark.encode();
+    let client = from.session.create_client(ClientOptions {
+        node: from.node,
+        service: &key.service,
+        type_name: &key.type_name,
+        type_hash: served,
+        request_hash: served,
+        response_hash: None,
+        qos: QosProfile::keep_last(DEPTH),
+        force_mapping: None,
+        announcement: &announcement,
+        on_response: bell.notify(),
+        on_match: bell.notify(),
+    })?;
+    let server = to.session.create_service(ServiceOptions {
+        node: to.node,
+        service: &key.service,
+        type_name: &key.type_name,
+        type_hash: called,
+        request_hash: called,
+        response_hash: None,
+        qos: QosProfile::keep_last(DEPTH),
+        mapping: ServiceMapping::default(),
+        replies_on_demand: false,
+        local_requests_only: false,
+        announcement: &announcement,
+        on_request: bell.notify(),
+        on_match: bell.notify(),
+    })?;
+    let operator =
+        Operator { client, server, shared, pending: BTreeMap::new(), bell: bell.clone(), lost: 0 };
+    Way::start("feros-brg-call", bell, move |is_ending| operator.run(is_ending)).map_err(|error| {
+        CreateEndpointError::Engine {
+            name: key.service.clone(),
+            operation: "starting a thread",
+            code: error.to_string(),
+        }
+    })
+}
+
+struct Operator {
+    client: Arc<dyn Client>,
+    server: Arc<dyn Service>,
+    shared: Shared,
+    /// Who asked, by the number of the request on the other side.
+    pending: BTreeMap<i64, RequestId>,
+    bell: Arc<Bell>,
+    lost: u64,
+}
+
+impl Operator {
+    fn run(mut self, is_ending: &AtomicBool) {
+        loop {
+            let is_last = is_ending.load(Ordering::Acquire);
+            self.pass_on_requests();
+            self.pass_on_responses();
+            self.count_losses();
+            if is_last {
+                return self.fail(self.pending.len());
+            }
+            self.bell.wait(None);
+        }
+    }
+
+    /// Requests wait where they are until the server on the other side is ready for them.
+    fn pass_on_requests(&mut self) {
+        while self.client.service_is_available() {
+            let (asked, sample) = match self.server.take_request() {
+                Ok(Some(request)) => request,
+                Ok(None) => return,
+                Err(error) => return self.shared.warnings.warn_once(error.to_string()),
+            };
+            match self.client.send_request(sample.payload.len(), &mut copy(&sample.payload)) {
+                Ok(number) => drop(self.pending.insert(number, asked)),
+                Err(error) => {
+                    self.fail(1);
+                    self.shared.warnings.warn_once(error.to_string());
+                }
+            }
+            if self.pending.len() > MOST_PENDING {
+                self.pending.pop_first();
+                self.fail(1);
+            }
+        }
+    }
+
+    fn pass_on_responses(&mut self) {
+        loop {
+            let (number, sample) = match self.client.take_response() {
+                Ok(Some(response)) => response,
+                Ok(None) => return,
+                Err(error) => return self.shared.warnings.warn_once(error.to_string()),
+            };
+            // A second server answers as well: the first response counts, as everywhere.
+            let Some(asked) = self.pending.remove(&number) else { continue };
+            let size_bytes = sample.payload.len();
+            match self.server.send_response(&asked, size_bytes, &mut copy(&sample.payload)) {
+                Ok(()) => Counters::add(&self.shared.counters.calls, 1),
+                Err(error) => {
+                    self.fail(1);
+                    self.shared.warnings.warn_once(error.to_string());
+                }
+            }
+        }
+    }
+
+    fn count_losses(&mut self) {
+        let lost = self.server.lost_requests() + self.client.lost_responses();
+        Counters::add(&self.shared.counters.lost, lost.saturating_sub(self.lost));
+        self.lost = lost;
+    }
+
+    fn fail(&self, calls: usize) {
+        Counters::add(&self.shared.counters.failed, calls as u64);
+    }
+}
+
+fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), FillAborted> {
+    |memory| {
+        memory.copy_from_slice(bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! One side of a bridge: its session, the bridge's node in it, and the sign that a bridge is there.
+
+use std::sync::Arc;
+
+use feros_rmw::{
+    CreateEndpointError, GraphChangeGuard, NodeId, NodeName, QosProfile, Session, Subscription,
+    SubscriptionOptions,
+};
+
+use crate::bell::Bell;
+use crate::mark::Mark;
+
+/// A side of a bridge. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub(crate) name: String,
+    pub(crate) session: Arc<dyn Session>,
+    pub(crate) node: NodeId,
+    _there: Arc<There>,
+}
+
+/// What is withdrawn with the last clone.
+struct There {
+    session: Arc<dyn Session>,
+    node: NodeId,
+    sign: Option<Arc<dyn Subscription>>,
+    _changes: GraphChangeGuard,
+}
+
+/// A topic that nobody publishes on. Bridges see on it who else is a bridge before either carries
+/// anything.
+const SIGN: (&str, &str) = ("/_feros_bridge", "std_msgs/msg/Empty");
+
+impl Side {
+    pub(crate) fn new(
+        (name, session): (String, Arc<dyn Session>),
+        node: &NodeName,
+        mark: Mark,
+        bell: &Arc<Bell>,
+    ) -> Result<Self, CreateEndpointError> {
+        let node = session.create_node(node)?;
+        let sign = session.create_subscription(SubscriptionOptions {
+            node,
+            topic: SIGN.0,
+            type_name: SIGN.1,
+            type_hash: None,
+            qos: QosProfile::keep_last(1),
+            announcement: &mark.encode(),
+            ignore_local_publications: true,
+            on_data: Arc::new(|| ()),
+            on_event: None,
+        });
+        let there = There {
+            session: session.clone(),
+            node,
+            _changes: session.on_graph_change(bell.notify()),
+            // A failure leaves no node behind.
+            sign: sign.as_ref().ok().cloned(),
+        };
+        sign.map(|_| Self { name, session, node, _there: Arc::new(there) })
+    }
+}
+
+impl Drop for There {
+    fn drop(&mut self) {
+        drop(self.sign.take());
+        self.session.remove_node(self.node);
+    }
+}

@@ -1,0 +1,321 @@
+//! A topic's way from one side to another: a subscription there, and here a publisher for each
+//! publisher that it hears, of the same policies. What a publisher latched is there as long as the
+//! publisher is; what one loses, the others do not.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use feros_rmw::{
+    CreateEndpointError, Gid, Match, PublishError, PublishMode, Publisher, PublisherOptions,
+    Sample, Stamp, Subscription, SubscriptionEvent, SubscriptionOptions, TypeHash,
+};
+use feros_sync::{AtomicBool, Mutex, Ordering};
+
+use crate::bell::Bell;
+use crate::class::{Class, mirrored};
+use crate::counts::{Counters, Warnings};
+use crate::mark::Mark;
+use crate::side::Side;
+
+/// What is carried, from where to where.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TopicKey {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) topic: String,
+    pub(crate) type_name: String,
+    pub(crate) class: Class,
+}
+
+/// What all ways of a bridge share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) mark: Mark,
+    pub(crate) queue_len: usize,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) warnings: Arc<Warnings>,
+}
+
+/// So long a publisher that left is waited for to be acknowledged on the other side.
+const LINGER: Duration = Duration::from_secs(1);
+/// How often that is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A thread that ends when it is told to, after it passed on what had arrived.
+pub(crate) struct Way {
+    bell: Arc<Bell>,
+    is_ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Way {
+    /// Starts `work` on a thread; it is given the flag that tells it to end, and has to look at it
+    /// whenever the bell rings.
+    pub(crate) fn start(
+        name: &str,
+        bell: Arc<Bell>,
+        work: impl FnOnce(&AtomicBool) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let flag = is_ending.clone();
+        let thread =
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&flag))?;
+        Ok(Self { bell, is_ending, thread: Some(thread) })
+    }
+
+    /// Tells it to end.
+    pub(crate) fn end(&self) {
+        self.is_ending.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
+            tracing::error!("a thread of the bridge panicked");
+        }
+    }
+}
+
+/// A topic that is carried.
+pub(crate) struct TopicWay {
+    left: Arc<Mutex<BTreeSet<Gid>>>,
+    has_news: Arc<AtomicBool>,
+    pub(crate) way: Way,
+}
+
+impl TopicWay {
+    /// Leaves these publishers to themselves from now on.
+    pub(crate) fn leave(&self, left: BTreeSet<Gid>) {
+        let mut known = self.left.lock();
+        if *known != left {
+            *known = left;
+            self.has_news.store(true, Ordering::Release);
+            self.way.bell.ring();
+        }
+    }
+}
+
+/// Begins to carry a topic, but for the publishers that are `left` to themselves.
+pub(crate) fn carry(
+    key: &TopicKey,
+    (hash, left): (Option<TypeHash>, BTreeSet<Gid>),
+    (from, to): (&Side, &Side),
+    shared: Shared,
+) -> Result<TopicWay, CreateEndpointError> {
+    let bell = Arc::<Bell>::default();
+    let left = Arc::new(Mutex::new(left));
+    let has_news = Arc::new(AtomicBool::new(true));
+    let (news, event_bell) = (has_news.clone(), bell.clone());
+    let subscription = from.session.create_subscription(SubscriptionOptions {
+        node: from.node,
+        topic: &key.topic,
+        type_name: &key.type_name,
+        type_hash: hash,
+        qos: key.class.requested(shared.queue_len),
+        announcement: &shared.mark.encode(),
+        ignore_local_publications: true,
+        on_data: bell.notify(),
+        on_event: Some(Arc::new(move || {
+            news.store(true, Ordering::Release);
+            event_bell.ring();
+        })),
+    })?;
+    let carrier = Carrier {
+        key: key.clone(),
+        hash,
+        subscription,
+        to: to.clone(),
+        shared,
+        left: left.clone(),
+        has_news: has_news.clone(),
+        sources: HashMap::new(),
+        bell: bell.clone(),
+    };
+    let way = Way::start("feros-brg-topic", bell, move |is_ending| carrier.run(is_ending));
+    let way = way.map_err(|error| CreateEndpointError::Engine {
+        name: key.topic.clone(),
+        operation: "starting a thread",
+        code: error.to_string(),
+    })?;
+    Ok(TopicWay { left, has_news, way })
+}
+
+/// Who publishes on the side that messages are taken from.
+struct Source {
+    /// What stands for it on the other side; `None` for one that is not carried here.
+    mirror: Option<Arc<dyn Publisher>>,
+    /// Whether it is on the other side itself.
+    is_left: bool,
+    /// Since when it is gone.
+    gone: Option<Instant>,
+}
+
+impl Source {
+    /// Whether nothing of it is on its way any more.
+    fn may_go(&self) -> bool {
+        let is_acknowledged =
+            |mirror: &Arc<dyn Publisher>| mirror.wait_for_all_acked(Duration::ZERO).is_ok();
+        self.gone.is_some_and(|since| {
+            since.elapsed() >= LINGER || self.mirror.as_ref().is_none_or(is_acknowledged)
+        })
+    }
+}
+
+struct Carrier {
+    key: TopicKey,
+    hash: Option<TypeHash>,
+    subscription: Arc<dyn Subscription>,
+    to: Side,
+    shared: Shared,
+    /// Publishers that are on the other side themselves.
+    left: Arc<Mutex<BTreeSet<Gid>>>,
+    /// Whether somebody came or went, or something was lost.
+    has_news: Arc<AtomicBool>,
+    sources: HashMap<Gid, Source>,
+    bell: Arc<Bell>,
+}
+
+/// Who is not known to the engine: one mirror stands for all of them.
+const STRANGER: Gid = Gid([0; 16]);
+
+impl Carrier {
+    fn run(mut self, is_ending: &AtomicBool) {
+        loop {
+            // Before what arrived is taken: all of it is passed on before the end.
+            let is_last = is_ending.load(Ordering::Acquire);
+            let has_news = self.has_news.swap(false, Ordering::AcqRel);
+            if has_news {
+                self.see_who_is_there();
+            }
+            self.pass_on(is_ending);
+            if has_news || is_last {
+                self.count_losses();
+            }
+            if is_last {
+                return self.linger();
+            }
+            self.sources.retain(|_, source| !source.may_go());
+            let someone_leaves = self.sources.values().any(|source| source.gone.is_some());
+            self.bell.wait(someone_leaves.then_some(LOOK_EVERY));
+        }
+    }
+
+    /// A mirror for each publisher that is new.
+    fn see_who_is_there(&mut self) {
+        let matches = self.subscription.matches();
+        let there: HashSet<Gid> = matches.iter().map(|found| found.gid).collect();
+        let left = self.left.lock().clone();
+        // Looked at anew where that has changed.
+        self.sources
+            .retain(|gid, source| !there.contains(gid) || left.contains(gid) == source.is_left);
+        for found in &matches {
+            if let Some(known) = self.sources.get_mut(&found.gid) {
+                known.gone = None;
+                continue;
+            }
+            let is_left = left.contains(&found.gid);
+            let mirror = if is_left { None } else { self.mirror_of(found) };
+            self.sources.insert(found.gid, Source { mirror, is_left, gone: None });
+        }
+        for (gid, source) in &mut self.sources {
+            if !there.contains(gid) && source.gone.is_none() {
+                source.gone = Some(Instant::now());
+            }
+        }
+    }
+
+    fn mirror_of(&self, found: &Match) -> Option<Arc<dyn Publisher>> {
+        let is_ours = Mark::read(found.announcement.as_deref()).is_none()
+            && Class::of(&found.qos) == self.key.class;
+        is_ours.then(|| self.mirror(&found.qos)).flatten()
+    }
+
+    fn mirror(&self, offered: &feros_rmw::QosProfile) -> Option<Arc<dyn Publisher>> {
+        let made = self.to.session.create_publisher(PublisherOptions {
+            node: self.to.node,
+            topic: &self.key.topic,
+            type_name: &self.key.type_name,
+            type_hash: self.hash,
+            qos: mirrored(offered, self.shared.queue_len),
+            announcement: &self.shared.mark.encode(),
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        });
+        made.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
+    }
+
+    fn pass_on(&mut self, is_ending: &AtomicBool) {
+        loop {
+            match self.subscription.take() {
+                Ok(Some(sample)) => self.pass_on_one(&sample, is_ending),
+                Ok(None) => return,
+                Err(error) => return self.shared.warnings.warn_once(error.to_string()),
+            }
+        }
+    }
+
+    fn pass_on_one(&mut self, sample: &Sample, is_ending: &AtomicBool) {
+        let from = sample.info.publisher_gid;
+        if !self.sources.contains_key(&from) {
+            self.see_who_is_there();
+        }
+        if !self.sources.contains_key(&from) && !self.sources.contains_key(&STRANGER) {
+            let mirror = self.mirror(&self.key.class.requested(self.shared.queue_len));
+            self.sources.insert(STRANGER, Source { mirror, is_left: false, gone: None });
+        }
+        let source = self.sources.get(&from).or_else(|| self.sources.get(&STRANGER));
+        let Some(mirror) = source.and_then(|source| source.mirror.as_ref()) else { return };
+        let stamp = sample.info.stamp().unwrap_or_else(Stamp::now);
+        let bytes: &[u8] = &sample.payload;
+        let mut fill = |memory: &mut [u8]| {
+            memory.copy_from_slice(bytes);
+            Ok(())
+        };
+        let mut published = mirror.publish_at(stamp, bytes.len(), &mut fill);
+        // Who keeps all waits for as long as it takes.
+        while matches!(published, Err(PublishError::Timeout { .. }))
+            && self.key.class.keeps_all()
+            && !is_ending.load(Ordering::Acquire)
+        {
+            published = mirror.publish_at(stamp, bytes.len(), &mut fill);
+        }
+        match published {
+            Ok(_) => Counters::add(&self.shared.counters.messages, 1),
+            Err(error) => {
+                Counters::add(&self.shared.counters.failed, 1);
+                self.shared.warnings.warn_once(error.to_string());
+            }
+        }
+    }
+
+    fn count_losses(&self) {
+        loop {
+            match self.subscription.take_event() {
+                Ok(Some(SubscriptionEvent::MessageLost { change, .. })) => {
+                    Counters::add(&self.shared.counters.lost, change);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(error) => return self.shared.warnings.warn_once(error.to_string()),
+            }
+        }
+    }
+
+    /// What was published is on its way when its publisher goes.
+    fn linger(self) {
+        let until = Instant::now() + LINGER;
+        for mirror in self.sources.values().filter_map(|source| source.mirror.as_ref()) {
+            // Who has not acknowledged by then does not get it, as from a publisher that ends.
+            let _ = mirror.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Who is on a side: those who offer a name and those who want it, without what bridges made.
+//!
+//! A topic is offered by publishers and wanted by subscriptions, a service by servers and by
+//! clients; a bridge takes the one from side to side as the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot, TypeHash};
+
+use crate::mark::{Mark, process};
+
+/// A topic or a service on one side.
+#[derive(Debug, Default)]
+pub(crate) struct Name<'a> {
+    pub(crate) offers: Vec<&'a EndpointInfo>,
+    pub(crate) wants: Vec<&'a EndpointInfo>,
+    /// Of the bridges that take it from here.
+    pub(crate) taken: BTreeSet<Mark>,
+    /// Of the bridges that bring it here.
+    pub(crate) brought: BTreeSet<Mark>,
+}
+
+/// One side at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct View<'a> {
+    pub(crate) topics: BTreeMap<&'a str, Name<'a>>,
+    pub(crate) services: BTreeMap<&'a str, Name<'a>>,
+    /// The bridges that are on this side.
+    pub(crate) bridges: BTreeSet<u64>,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn of(graph: &'a GraphSnapshot) -> Self {
+        let mut view = Self::default();
+        for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
+            let (names, is_offer) = match endpoint.kind {
+                EndpointKind::Publisher => (&mut view.topics, true),
+                EndpointKind::Subscription => (&mut view.topics, false),
+                EndpointKind::Service => (&mut view.services, true),
+                EndpointKind::Client => (&mut view.services, false),
+            };
+            let name = names.entry(&endpoint.name).or_default();
+            match (Mark::read(endpoint.announcement.as_deref()), is_offer) {
+                (None, true) => name.offers.push(endpoint),
+                (None, false) => name.wants.push(endpoint),
+                (Some(mark), _) => {
+                    view.bridges.insert(mark.bridge);
+                    let marks = if is_offer { &mut name.brought } else { &mut name.taken };
+                    marks.insert(mark);
+                }
+            }
+        }
+        view
+    }
+}
+
+/// The bridges that take a name from one side to the other, but for this one.
+pub(crate) fn carriers(from: &Name<'_>, to: &Name<'_>, own: u64) -> BTreeSet<u64> {
+    let others = from.taken.intersection(&to.brought).map(|mark| mark.bridge);
+    others.filter(|bridge| *bridge != own).collect()
+}
+
+/// Those of `endpoints` whose process has none of the `others`: it is on both sides itself else.
+pub(crate) fn without_processes_of<'a>(
+    endpoints: &[&'a EndpointInfo],
+    others: &[&EndpointInfo],
+) -> Vec<&'a EndpointInfo> {
+    let there: BTreeSet<&str> = others.iter().filter_map(|other| process_of(other)).collect();
+    let is_apart = |endpoint: &&&EndpointInfo| {
+        process_of(endpoint).is_none_or(|process| !there.contains(process))
+    };
+    endpoints.iter().filter(is_apart).copied().collect()
+}
+
+fn process_of(endpoint: &EndpointInfo) -> Option<&str> {
+    process(endpoint.announcement.as_deref())
+}
+
+/// Types of endpoints.
+pub(crate) fn types<'a>(endpoints: &[&'a EndpointInfo]) -> BTreeSet<&'a str> {
+    endpoints.iter().map(|endpoint| &*endpoint.type_name).collect()
+}
+
+/// The hashes that endpoints of a type announce.
+pub(crate) fn hashes(endpoints: &[&EndpointInfo], type_name: &str) -> Vec<TypeHash> {
+    let of_type = endpoints.iter().filter(|endpoint| endpoint.type_name == type_name);
+    let mut hashes: Vec<TypeHash> = of_type.filter_map(|endpoint| endpoint.type_hash).collect();
+    hashes.sort_unstable_by_key(|hash| hash.0);
+    hashes.dedup();
+    hashes
+}

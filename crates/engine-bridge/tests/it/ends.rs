@@ -1,0 +1,279 @@
+//! Robots in two domains, endpoints of theirs, and a bridge that runs.
+
+use std::sync::Arc;
+
+use feros_engine_bridge::{Bridge, BridgeOptions, Counts};
+use feros_interop::Domain;
+use feros_rmw::{
+    Client, ClientOptions, DiscoveryRange, Engine, NodeId, NodeName, PublishMode, Publisher,
+    PublisherOptions, QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions,
+    Session, SessionOptions, Stamp, Subscription, SubscriptionOptions, TypeHash,
+};
+use feros_rmw_cyclonedds::CycloneEngine;
+use feros_sync::{AtomicBool, Ordering};
+use feros_test_support::{Background, eventually, until};
+
+pub(crate) const STRING: &str = "std_msgs/msg/String";
+pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
+
+/// Two domains that only this test has.
+pub(crate) struct World {
+    domains: [Domain; 2],
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self { domains: [(); 2].map(|()| Domain::reserve_without_ros2()) }
+    }
+
+    pub(crate) fn session(&self, side: usize) -> Arc<dyn Session> {
+        let options = SessionOptions {
+            domain_id: self.domains[side].id().into(),
+            discovery_range: DiscoveryRange::Localhost,
+            ..SessionOptions::default()
+        };
+        CycloneEngine.open(&options).unwrap()
+    }
+
+    pub(crate) fn robot(&self, side: usize, name: &str) -> Robot {
+        let session = self.session(side);
+        let node = session.create_node(&NodeName::new("/", name).unwrap()).unwrap();
+        Robot { session, node }
+    }
+
+    pub(crate) fn bridge(&self, options: BridgeOptions) -> Bridge {
+        bridge_of(&[0, 1].map(|side| self.session(side)), options)
+    }
+
+    /// A bridge of everything that somebody wants.
+    pub(crate) fn running(&self) -> Running {
+        Running::start(self.bridge(BridgeOptions::default()))
+    }
+}
+
+pub(crate) fn bridge_of(sessions: &[Arc<dyn Session>; 2], options: BridgeOptions) -> Bridge {
+    let sides = [0, 1].map(|side| (format!("side {side}"), sessions[side].clone()));
+    Bridge::new(sides.into(), options).unwrap()
+}
+
+/// A bridge that looks who is there until this is dropped.
+pub(crate) struct Running {
+    bridge: Arc<feros_sync::Mutex<Option<Bridge>>>,
+    thread: Option<Background>,
+}
+
+impl Running {
+    pub(crate) fn start(bridge: Bridge) -> Self {
+        let waker = bridge.waker();
+        let bridge = Arc::new(feros_sync::Mutex::new(Some(bridge)));
+        let (shared, stop) = (bridge.clone(), Arc::new(AtomicBool::new(false)));
+        let stopped = stop.clone();
+        let work = move || {
+            while !stopped.load(Ordering::Acquire) {
+                if let Some(bridge) = &mut *shared.lock() {
+                    bridge.update();
+                }
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        };
+        let end = move || {
+            stop.store(true, Ordering::Release);
+            waker.wake();
+        };
+        Self { bridge, thread: Some(Background::start("bridge", work, end)) }
+    }
+
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Bridge) -> T) -> T {
+        look(self.bridge.lock().as_ref().unwrap())
+    }
+
+    /// The names that are carried, with the sides.
+    pub(crate) fn bridged(&self) -> Vec<(String, usize, usize)> {
+        let all = self.look(Bridge::bridged);
+        all.into_iter().map(|one| (one.name, one.from, one.to)).collect()
+    }
+
+    pub(crate) fn counts(&self, from: usize, to: usize) -> Counts {
+        self.look(|bridge| bridge.counts().get(&(from, to)).copied().unwrap_or_default())
+    }
+
+    /// Ends it, and says what went from the first side to the second.
+    pub(crate) fn finish(mut self) -> Counts {
+        drop(self.thread.take());
+        let counts = self.bridge.lock().take().unwrap().finish();
+        counts.get(&(0, 1)).copied().unwrap_or_default()
+    }
+}
+
+/// A session with one node.
+pub(crate) struct Robot {
+    pub(crate) session: Arc<dyn Session>,
+    node: NodeId,
+}
+
+pub(crate) struct Talker(pub(crate) Arc<dyn Publisher>);
+pub(crate) struct Listener(pub(crate) Arc<dyn Subscription>);
+pub(crate) struct Server(pub(crate) Arc<dyn Service>);
+pub(crate) struct Caller(pub(crate) Arc<dyn Client>);
+
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+
+impl Robot {
+    pub(crate) fn talker(&self, topic: &str, qos: QosProfile) -> Talker {
+        self.talker_of(topic, STRING, qos)
+    }
+
+    pub(crate) fn talker_of(&self, topic: &str, type_name: &str, qos: QosProfile) -> Talker {
+        self.talker_that_announces(topic, type_name, qos, "")
+    }
+
+    pub(crate) fn talker_that_announces(
+        &self,
+        topic: &str,
+        type_name: &str,
+        qos: QosProfile,
+        announcement: &str,
+    ) -> Talker {
+        let options = PublisherOptions {
+            node: self.node,
+            topic,
+            type_name,
+            type_hash: Some(HASH),
+            qos,
+            announcement,
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        };
+        Talker(self.session.create_publisher(options).unwrap())
+    }
+
+    pub(crate) fn listener(&self, topic: &str, qos: QosProfile) -> Listener {
+        self.listener_of(topic, HASH, qos)
+    }
+
+    pub(crate) fn listener_of(&self, topic: &str, hash: TypeHash, qos: QosProfile) -> Listener {
+        let options = SubscriptionOptions {
+            node: self.node,
+            topic,
+            type_name: STRING,
+            type_hash: Some(hash),
+            qos,
+            announcement: "",
+            ignore_local_publications: false,
+            on_data: Arc::new(|| ()),
+            on_event: None,
+        };
+        Listener(self.session.create_subscription(options).unwrap())
+    }
+
+    pub(crate) fn server(&self, service: &str) -> Server {
+        let options = ServiceOptions {
+            node: self.node,
+            service,
+            type_name: SET_BOOL,
+            type_hash: Some(HASH),
+            request_hash: Some(HASH),
+            response_hash: Some(HASH),
+            qos: QosProfile::services_default(),
+            mapping: ServiceMapping::default(),
+            replies_on_demand: false,
+            local_requests_only: false,
+            announcement: "",
+            on_request: Arc::new(|| ()),
+            on_match: Arc::new(|| ()),
+        };
+        Server(self.session.create_service(options).unwrap())
+    }
+
+    pub(crate) fn caller(&self, service: &str) -> Caller {
+        let options = ClientOptions {
+            node: self.node,
+            service,
+            type_name: SET_BOOL,
+            type_hash: Some(HASH),
+            request_hash: Some(HASH),
+            response_hash: Some(HASH),
+            qos: QosProfile::services_default(),
+            force_mapping: None,
+            announcement: "",
+            on_response: Arc::new(|| ()),
+            on_match: Arc::new(|| ()),
+        };
+        Caller(self.session.create_client(options).unwrap())
+    }
+}
+
+/// A message that holds a number.
+pub(crate) fn numbered(number: u32) -> Vec<u8> {
+    [[0, 1, 0, 0], number.to_le_bytes()].concat()
+}
+
+pub(crate) fn number_in(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes[4..8].try_into().unwrap())
+}
+
+fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), feros_rmw::FillAborted> {
+    |memory| {
+        memory.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl Talker {
+    pub(crate) fn wait_for_matches(&self, count: usize) {
+        until("subscriptions that match", || self.0.matched_subscriptions() == count);
+    }
+
+    pub(crate) fn say(&self, bytes: &[u8]) {
+        eventually(|| self.0.publish(bytes.len(), &mut copy(bytes)));
+    }
+
+    pub(crate) fn say_at(&self, stamp: Stamp, bytes: &[u8]) {
+        self.0.publish_at(stamp, bytes.len(), &mut copy(bytes)).unwrap();
+    }
+}
+
+impl Listener {
+    pub(crate) fn wait_for_matches(&self, count: usize) {
+        until("publishers that match", || self.0.matched_publishers() == count);
+    }
+
+    pub(crate) fn next(&self) -> Sample {
+        eventually(|| self.0.take().unwrap().ok_or("a message"))
+    }
+
+    pub(crate) fn next_number(&self) -> u32 {
+        number_in(&self.next().payload)
+    }
+
+    pub(crate) fn has_nothing(&self) -> bool {
+        self.0.take().unwrap().is_none()
+    }
+}
+
+impl Server {
+    pub(crate) fn next(&self) -> (RequestId, Sample) {
+        eventually(|| self.0.take_request().unwrap().ok_or("a request"))
+    }
+
+    pub(crate) fn respond(&self, request: &RequestId, number: u32) {
+        let bytes = numbered(number);
+        self.0.send_response(request, bytes.len(), &mut copy(&bytes)).unwrap();
+    }
+}
+
+impl Caller {
+    pub(crate) fn wait_for_server(&self) {
+        until("a server", || self.0.service_is_available());
+    }
+
+    pub(crate) fn ask(&self, number: u32) -> i64 {
+        let bytes = numbered(number);
+        self.0.send_request(bytes.len(), &mut copy(&bytes)).unwrap()
+    }
+
+    pub(crate) fn next(&self) -> (i64, u32) {
+        let (number, sample) = eventually(|| self.0.take_response().unwrap().ok_or("a response"));
+        (number, number_in(&sample.payload))
+    }
+}

@@ -1,0 +1,7 @@
+//! The bridge between two domains of Cyclone DDS: what goes over it, and what does not.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod ends;
+mod precedence;
+mod services;
+mod topics;

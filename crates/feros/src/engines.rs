@@ -1,0 +1,103 @@
+//! The engines of this program, and which of them a context gets.
+
+use std::sync::Arc;
+
+use feros_rmw::Engine;
+
+/// The engines that Feros has, the default first. Each is a feature of the crate with the engine's
+/// name; [`engines`] are those that this program was built with.
+pub const ENGINE_NAMES: [&str; 3] = ["cyclonedds", "fastdds", "zenoh"];
+
+/// The variable that names the engine of contexts that ask for none.
+pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
+
+/// An engine that this program has not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no engine {name:?} in this program; it has: {available}. {cure}")]
+pub struct UnknownEngine {
+    /// What was asked for.
+    pub name: String,
+    /// What there is.
+    pub available: String,
+    /// How to get it.
+    pub cure: String,
+}
+
+/// The engines that are built into this program, the default first.
+pub fn engines() -> Vec<Arc<dyn Engine>> {
+    vec![
+        #[cfg(feature = "cyclonedds")]
+        Arc::new(feros_rmw_cyclonedds::CycloneEngine),
+        #[cfg(feature = "fastdds")]
+        Arc::new(feros_rmw_fastdds::FastDdsEngine),
+        #[cfg(feature = "zenoh")]
+        Arc::new(feros_rmw_zenoh::ZenohEngine),
+    ]
+}
+
+/// The engine of this name, for [`ContextOptions::engine`](crate::ContextOptions::engine).
+///
+/// # Errors
+/// When it is not built into this program; the error says what is and how to get it.
+///
+/// ```
+/// use feros::{ContextOptions, engine};
+/// let options = ContextOptions::from_variables()?;
+/// let options = ContextOptions { engine: Some(engine("cyclonedds")?), ..options };
+/// # Ok::<(), feros::Error>(())
+/// ```
+pub fn engine(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
+    let engines = engines();
+    let found = engines.iter().find(|engine| engine.name() == name);
+    found.cloned().ok_or_else(|| UnknownEngine {
+        name: name.chars().take(64).collect(),
+        available: engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", "),
+        cure: cure_of_missing(name),
+    })
+}
+
+fn cure_of_missing(name: &str) -> String {
+    if ENGINE_NAMES.contains(&name) {
+        return format!(
+            "Build it in: `cargo build --features {name}` for the command, `feros = {{ features = [\"{name}\"] }}` in \
+             the Cargo.toml of a program"
+        );
+    }
+    format!("Feros has: {} ({ENGINE_VARIABLE})", ENGINE_NAMES.join(", "))
+}
+
+/// The engine that contexts get that ask for none: that of the environment, or the first.
+///
+/// # Errors
+/// When the environment names one that is not built into this program.
+pub fn chosen_engine() -> Result<Arc<dyn Engine>, UnknownEngine> {
+    let wanted = std::env::var_os(ENGINE_VARIABLE).filter(|name| !name.is_empty());
+    match (wanted, engines().first()) {
+        (Some(name), _) => engine(&name.to_string_lossy()),
+        (None, Some(first)) => Ok(first.clone()),
+        (None, None) => engine(ENGINE_NAMES[0]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn engines_are_found_by_name_or_it_is_said_how_to_get_them() {
+        for built_in in engines() {
+            assert_eq!(engine(built_in.name()).unwrap().name(), built_in.name());
+            assert!(ENGINE_NAMES.contains(&built_in.name()));
+        }
+        for name in ENGINE_NAMES {
+            let Err(error) = engine(name) else { continue };
+            assert!(error.to_string().contains(&format!("--features {name}`")), "{error}");
+        }
+        let error = engine("zeno").err().unwrap().to_string();
+        assert!(
+            error.contains("\"zeno\"") && error.contains("cyclonedds, fastdds, zenoh"),
+            "{error}"
+        );
+    }
+}
