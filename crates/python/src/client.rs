@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context as Task, Poll, Wake, Waker};
 use std::time::Instant;
 
+use feros::rmw::TypeHash;
 use feros::{CallError, GenericClient, QosProfile, SerializedMessage, SerializedResponseFuture};
 use feros_sync::Mutex;
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ use crate::detached::Detached;
 use crate::error::{FerosError, call_error, error, publish_error, wait_error};
 use crate::message::{MessageType, decode};
 use crate::qos::{self, QosTuple};
-use crate::service::{CallTuple, ServiceTypes, call_tuple, identity};
+use crate::service::{CallTuple, ServiceTypes, call_tuple, hash_text, identity};
 use crate::waiting::{SLICE, duration, wait_in_slices};
 use crate::wakeups::Wakeups;
 
@@ -23,6 +24,7 @@ use crate::wakeups::Wakeups;
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Client {
     client: Detached<GenericClient>,
+    type_hash: Option<TypeHash>,
     types: (Py<MessageType>, Py<MessageType>),
     node: Detached<feros::Node>,
     completions: Arc<Completions>,
@@ -104,6 +106,7 @@ impl Client {
         };
         Ok(Self {
             client: Detached::new(made.map_err(error)?),
+            type_hash: identity.type_hash,
             types: (types.1, types.2),
             node: Detached::new(node),
             completions: Arc::new(completions),
@@ -163,6 +166,12 @@ impl Client {
     #[getter]
     fn service_name(&self) -> String {
         self.client.service_name().to_owned()
+    }
+
+    /// The hash of the service type that it announces, as `RIHS01_...`.
+    #[getter]
+    fn type_hash(&self) -> Option<String> {
+        self.type_hash.map(hash_text)
     }
 
     #[getter]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use feros::rmw::TypeHash;
 use feros_interface::{
     BaseType, Constant, Field, InterfaceSet, Literal, MessageDefinition, Namespace, Shape,
     TypeName, shipped_package, shipped_packages,
@@ -150,7 +151,10 @@ impl Interfaces {
         // What refers to itself or to what is not there is found before anything is made of it.
         let description = set.type_description(&name).map_err(|error| self.unknown(error))?;
         match set.message(&name) {
-            Some(definition) => Ok(MessageType::new(definition.clone(), description)),
+            Some(definition) => {
+                let service_hash = service_hash(&set, &name);
+                Ok(MessageType::new(definition.clone(), description, service_hash))
+            }
             None => Err(PyValueError::new_err(format!("{name} is no message"))),
         }
     }
@@ -189,6 +193,14 @@ impl Interfaces {
         let part = || set.message(&name).map(|message| message.to_string());
         found.or_else(part).ok_or_else(|| PyValueError::new_err(format!("{name} is no definition")))
     }
+}
+
+/// The hash of the service whose request this is.
+fn service_hash(set: &InterfaceSet, request: &TypeName) -> Option<TypeHash> {
+    let service = request.name.strip_suffix("_Request")?;
+    let name = TypeName { name: service.to_owned(), ..request.clone() };
+    set.service(&name)?;
+    set.type_hash(&name).ok().map(|hash| TypeHash(hash.0))
 }
 
 fn describe<'py>(py: Python<'py>, definition: &MessageDefinition) -> PyResult<Bound<'py, PyDict>> {

@@ -1,6 +1,6 @@
 //! Servers of services.
 
-use feros::rmw::FailureCounter;
+use feros::rmw::{FailureCounter, TypeHash};
 use feros::{
     CallId, GenericService, QosProfile, SerializedMessage, SerializedResponder, ServiceIdentity,
     ServiceOptions,
@@ -30,16 +30,21 @@ pub(crate) fn call_tuple(py: Python<'_>, call: CallId) -> CallTuple<'_> {
 pub(crate) fn identity(types: &ServiceTypes<'_>) -> ServiceIdentity {
     ServiceIdentity {
         name: types.0.to_owned(),
-        type_hash: None, // Python knows the messages alone
+        type_hash: types.1.get().service_hash(),
         request_hash: Some(types.1.get().type_hash()),
         response_hash: Some(types.2.get().type_hash()),
     }
+}
+
+pub(crate) fn hash_text(hash: TypeHash) -> String {
+    feros_interface::TypeHash(hash.0).to_string()
 }
 
 /// Answers the requests of a service.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Service {
     service: Detached<GenericService>,
+    type_hash: Option<TypeHash>,
 }
 
 impl Service {
@@ -82,7 +87,7 @@ impl Service {
         options.callback = callback_options(schedule.as_ref());
         let node = owner.node;
         let made = py.detach(|| node.create_generic_service(name, &identity, options, answer));
-        Ok(Self { service: Detached::new(made.map_err(error)?) })
+        Ok(Self { service: Detached::new(made.map_err(error)?), type_hash: identity.type_hash })
     }
 }
 
@@ -96,6 +101,12 @@ impl Service {
     #[getter]
     fn qos(&self) -> QosTuple {
         qos::tuple(&self.service.qos())
+    }
+
+    /// The hash of the service type that it announces, as `RIHS01_...`.
+    #[getter]
+    fn type_hash(&self) -> Option<String> {
+        self.type_hash.map(hash_text)
     }
 }
 

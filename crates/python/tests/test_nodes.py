@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import feros
-from feros.interfaces import get_interface
+from feros.interfaces import get_interface, type_hash
 from feros.msgs.sensor_msgs.msg import Image
 from feros.msgs.std_msgs.msg import String
 from feros.msgs.std_srvs.srv import SetBool
@@ -168,6 +168,17 @@ def test_services_answer_in_place_and_later(context):
     assert call.wait(60).message == "later"
     with pytest.raises(feros.FerosError, match="answered already"):
         late[0].send(SetBool.Response())
+
+
+def test_services_announce_the_hash_of_their_type(context):
+    """Engines other than DDS match by it."""
+    node = context.create_node("hashes")
+    goal = get_interface("example_interfaces/action/Fibonacci").Impl.SendGoalService
+    for cls, name in [(SetBool, "std_srvs/srv/SetBool"),
+                      (goal, "example_interfaces/action/Fibonacci_SendGoal")]:
+        server = node.create_service(cls, "hashed", lambda request: None)
+        client = node.create_client(cls, "hashed")
+        assert server.type_hash == client.type_hash == type_hash(name)
 
 
 def test_an_executor_ends_futures(context):

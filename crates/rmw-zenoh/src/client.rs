@@ -18,9 +18,10 @@ use zenoh::query::{ConsolidationMode, Querier, QueryTarget, Reply};
 
 use crate::gate::Gate;
 use crate::matches::Matches;
+use crate::member::Member;
 use crate::publisher::filled;
 use crate::sample::{Received, payload};
-use crate::session_state::{Member, SessionState, failed};
+use crate::session_state::{SessionState, failed};
 use crate::wire::announcement;
 use crate::wire::attachment::Attachment;
 use crate::wire::token::{self, EndpointToken};

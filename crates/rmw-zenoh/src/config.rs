@@ -43,6 +43,15 @@ const ROUTER: &[(&str, &str)] = &[
     ("open/return_conditions", "{ connect_scouted: false, declares: false }"),
 ];
 
+/// Files that Zenoh reads when it connects; then it does not say which one it could not read.
+const TLS_FILES: [&str; 5] = [
+    "root_ca_certificate",
+    "listen_private_key",
+    "listen_certificate",
+    "connect_private_key",
+    "connect_certificate",
+];
+
 /// The variables of `rmw_zenoh`, as far as they are set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
@@ -116,6 +125,7 @@ impl Variables {
             })?;
             insert(&mut config, key.trim(), value.trim(), "ZENOH_CONFIG_OVERRIDE")?;
         }
+        check_tls_files(&config)?;
         Ok(config)
     }
 
@@ -150,6 +160,38 @@ fn pairs(text: &str) -> Vec<&str> {
     parts.push(&text[begin..]);
     parts.retain(|part| !part.trim().is_empty());
     parts
+}
+
+fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
+    for name in TLS_FILES {
+        let source_name = format!("transport/link/tls/{name}");
+        let Ok(value) = config.get_json(&source_name) else { continue };
+        let Some(path) = value.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
+            continue;
+        };
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => {
+                return Err(ConfigError { source_name, detail: format!("{path} is no file") });
+            }
+            Err(error) => {
+                return Err(ConfigError { source_name, detail: format!("{path}: {error}") });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What keeps a link from being made of which Zenoh does not tell the reason; nothing where no link
+/// of the configuration is encrypted.
+pub(crate) fn advice(config: &Config) -> &'static str {
+    let endpoints = config.get_json("connect/endpoints").unwrap_or_default();
+    if !endpoints.contains("\"tls/") {
+        return "";
+    }
+    ". With TLS the other side's certificate has to be signed by transport/link/tls/root_ca_certificate and to name \
+     the host that is connected to; where it asks for one (enable_mtls), connect_certificate and \
+     connect_private_key are needed here"
 }
 
 fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(), ConfigError> {

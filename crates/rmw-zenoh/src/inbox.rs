@@ -9,8 +9,8 @@ use feros_sync::Mutex;
 use zenoh::bytes::ZBytes;
 
 use crate::gate::Gate;
+use crate::room::Room;
 use crate::sample::Received;
-use crate::session_state::Room;
 
 /// What a subscription that keeps all holds at most. Zenoh's callback cannot wait without holding
 /// up all that comes by the same link, so it holds more than [`KEEP_ALL_LIMIT`], from which on

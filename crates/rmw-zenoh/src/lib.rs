@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `wire` | tokens, attachments, announcements: texts and bytes, no network |
 //! | `config` | Zenoh's configuration, its defaults and variables as in `rmw_zenoh` |
-//! | `session`, `session_state` | a session, what its endpoints share |
+//! | `session`, `session_state`, `room` | a session, what its endpoints share |
+//! | `member`, `announcing` | an endpoint in the graph, what it announces |
 //! | `graph`, `matches` | who is there, from liveliness tokens; who matches an endpoint |
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
 //! | `fence` | whether another session has handled all that was sent to it |
@@ -22,7 +23,9 @@ mod gate;
 mod graph;
 mod inbox;
 mod matches;
+mod member;
 mod publisher;
+mod room;
 mod router;
 mod sample;
 mod service;

@@ -20,7 +20,8 @@ use zenoh_ext::{AdvancedPublisher, AdvancedPublisherBuilderExt as _, CacheConfig
 
 use crate::fence::{self, Fence};
 use crate::matches::Matches;
-use crate::session_state::{Member, SessionState, failed};
+use crate::member::Member;
+use crate::session_state::{SessionState, failed};
 use crate::wire::attachment::Attachment;
 use crate::wire::token::EndpointToken;
 

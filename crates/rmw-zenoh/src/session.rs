@@ -49,8 +49,12 @@ impl ZenohSession {
             }
         };
         let configuration = config::describe(&config);
-        let session =
-            zenoh::open(config.clone()).wait().map_err(failed("opening Zenoh's session"))?;
+        let session = zenoh::open(config.clone()).wait().map_err(|error| OpenError::Engine {
+            engine: ENGINE_NAME,
+            domain_id: options.domain_id,
+            operation: "opening Zenoh's session",
+            code: format!("{}{}", error.to_string().trim_end(), config::advice(&config)),
+        })?;
         look_for_router(&session, &config, checks);
         let zid: Arc<str> = session.zid().to_string().into();
         let graph = Graph::new(&zid);
@@ -120,7 +124,8 @@ fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u
                 target: LOG_TARGET,
                 "no Zenoh router is at {endpoints}: until there is one, nodes of other processes are not found. Start \
                  one with `feros zenoh router`, or say where it is by ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'; \
-                 ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check"
+                 ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check{}",
+                config::advice(config)
             );
         }
         if attempts.is_none_or(|attempts| made < attempts) {

@@ -2,25 +2,21 @@
 //! that are announced.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
 
-use feros_rmw::{
-    CreateEndpointError, EndpointKind, Gid, NodeId, NodeName, QosProfile, SessionMember, TypeHash,
-};
-use feros_sync::{Condvar, Mutex};
+use feros_rmw::{CreateEndpointError, EndpointKind, Gid, NodeId, NodeName, QosProfile, TypeHash};
+use feros_sync::Mutex;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::Queryable;
 use zenoh::{Session, Wait as _};
 
-use crate::announcing::Announced;
-use crate::graph::{Graph, session_gid};
+use crate::graph::Graph;
 use crate::inbox::Inbox;
-use crate::matches::Matches;
+use crate::room::Room;
 use crate::wire::announcement::FIRST_ENTITY;
-use crate::wire::token::{self, EndpointToken, NodeToken};
+use crate::wire::token::{EndpointToken, NodeToken};
 
 struct Node {
     token: NodeToken,
@@ -41,43 +37,6 @@ pub(crate) struct SessionState {
     inboxes: Mutex<HashMap<Gid, Weak<Inbox>>>,
     pub(crate) configuration: String,
     pub(crate) session: Session,
-}
-
-/// Subscriptions of the session that keep all and are full: its publishers wait for them.
-#[derive(Default)]
-pub(crate) struct Room {
-    full: AtomicUsize,
-    lock: Mutex<()>,
-    made: Condvar,
-}
-
-impl Room {
-    pub(crate) fn filled(&self) {
-        self.full.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(crate) fn emptied(&self) {
-        let _lock = self.lock.lock();
-        self.full.fetch_sub(1, Ordering::AcqRel);
-        self.made.notify_all();
-    }
-
-    /// Waits until `is_full` says no; false when that takes longer.
-    pub(crate) fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
-        if self.full.load(Ordering::Acquire) == 0 {
-            return true;
-        }
-        let deadline = Instant::now() + longest;
-        let mut lock = self.lock.lock();
-        while self.full.load(Ordering::Acquire) > 0 && is_full() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            lock = self.made.wait_timeout(lock, left);
-        }
-        true
-    }
 }
 
 /// What a session is put together from.
@@ -178,42 +137,4 @@ pub(crate) fn failed(
     error: &zenoh::Error,
 ) -> CreateEndpointError {
     CreateEndpointError::Engine { name: name.to_owned(), operation, code: error.to_string() }
-}
-
-/// An endpoint's place in the graph; dropping it withdraws it.
-pub(crate) struct Member {
-    declared: Option<LivelinessToken>,
-    _of_session: SessionMember,
-    pub(crate) gid: Gid,
-    pub(crate) name: String,
-    pub(crate) announced: Announced,
-    pub(crate) shared: Arc<SessionState>,
-}
-
-impl Member {
-    /// Announces an endpoint, which can receive or send already.
-    pub(crate) fn announce(
-        shared: &Arc<SessionState>,
-        token: EndpointToken,
-        announcement: &str,
-        matches: Arc<Matches>,
-    ) -> Result<Self, CreateEndpointError> {
-        let key = token.encode();
-        let (gid, name) = (token::gid(&key), token.name.clone());
-        let refused = |error| failed(&name, "announcing the endpoint", &error);
-        let of_session = SessionMember::new(gid, session_gid(&shared.zid));
-        // Whoever sees the endpoint knows what it announces.
-        let announced = Announced::new(shared, token.entity, announcement).map_err(refused)?;
-        let declared = shared.session.liveliness().declare_token(&key).wait().map_err(refused)?;
-        shared.graph.own_appeared(gid, token, matches);
-        let shared = shared.clone();
-        Ok(Self { declared: Some(declared), _of_session: of_session, gid, name, announced, shared })
-    }
-}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        drop(self.declared.take());
-        self.shared.graph.own_left(self.gid);
-    }
 }

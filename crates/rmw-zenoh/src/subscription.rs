@@ -15,9 +15,10 @@ use zenoh_ext::{AdvancedSubscriber, AdvancedSubscriberBuilderExt as _, HistoryCo
 
 use crate::inbox::Inbox;
 use crate::matches::Matches;
+use crate::member::Member;
 use crate::publisher::kept_samples;
 use crate::sample::{Received, payload};
-use crate::session_state::{Member, SessionState, failed};
+use crate::session_state::{SessionState, failed};
 use crate::wire::token::{self, EndpointToken};
 
 enum Declared {

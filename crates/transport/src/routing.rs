@@ -4,9 +4,9 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use feros_rmw::{Gid, Match, Publisher as EnginePublisher};
+use feros_rmw::{Durability, Gid, Match, Publisher as EnginePublisher};
 use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
 use feros_sync::Mutex;
 use feros_trace::{Endpoint, Kind};
@@ -19,6 +19,10 @@ use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
+
+/// How long the first message within a process waits for those before it: as long as publishing
+/// waits for a full subscription.
+const HISTORY_WAIT: Duration = Duration::from_secs(1);
 
 /// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
 #[repr(C)] // what each message needs lies together
@@ -210,11 +214,30 @@ impl Router {
         next_number: u64,
     ) -> IntraProcessRoute {
         let known = former.intra_process.iter().find(|route| route.subscription == found.gid);
+        if known.is_none() && next_number > 1 {
+            self.wait_for_history(found.gid);
+        }
         IntraProcessRoute {
             queue,
             subscription: found.gid,
             since: known.map_or(next_number, |route| route.since),
             traced: Endpoint::new(Kind::Subscription, found.gid.0, &self.topic),
+        }
+    }
+
+    /// What was published before a subscription came is the engine's to deliver, which may do so on
+    /// a thread of its own. A message that takes the shorter way would overtake it, and it would be
+    /// dropped as old.
+    fn wait_for_history(&self, of: Gid) {
+        if self.engine.qos().durability == Durability::TransientLocal
+            && !self.engine.is_acknowledged_by(of, HISTORY_WAIT)
+        {
+            tracing::warn!(
+                target: "feros::transport",
+                "a subscription of this process on {} may miss what was published before it: the engine has not \
+                 delivered that within {HISTORY_WAIT:?}",
+                self.topic
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 // Why this exists: Fast DDS itself, without a client library above it, through its C++ API. The contract is in ../README.md.
 //
-// How fair it is: Debian's package as it is installed; what a variant sets stands in `participant_qos`. The payload is a sequence of
+// How fair it is: Fast DDS as it is installed (2 of Debian's package, or 3: ../fastdds3); what a variant sets stands in `participant_qos`. The payload is a sequence of
 // octets or a string without a bound, in CDR, written here by hand as its generator would (a length and one copy), so that no
 // generator is needed. History memory is PREALLOCATED_WITH_REALLOC, as rmw_fastrtps has it.
 //
@@ -22,9 +22,6 @@
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/Topic.hpp>
-#include <fastdds/dds/topic/TopicDataType.hpp>
-#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
-#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 
 #include <memory>
 #include <string>
@@ -32,13 +29,16 @@
 #include <vector>
 
 #include "../contract.h"
+#include "versions.hpp"
 
 namespace {
 
 using namespace eprosima::fastdds::dds;
-using eprosima::fastrtps::rtps::InstanceHandle_t;
-using eprosima::fastrtps::rtps::SerializedPayload_t;
-using eprosima::fastrtps::types::ReturnCode_t;
+using namespace versions;
+using versions::c_TimeInfinite;
+using versions::Duration_t;
+using versions::OK;
+using versions::ReturnCode_t;
 
 constexpr int ACKNOWLEDGED_WITHIN_SECONDS = 2;
 constexpr uint64_t GONE_WITHIN_MILLIS = 200;
@@ -54,83 +54,73 @@ constexpr uint32_t HEAD_BYTES = 4, LENGTH_BYTES = 4;
 using Payload = std::vector<uint8_t>;
 
 /// A sequence of octets or a string.
-class Unbounded : public TopicDataType {
+class Unbounded : public Type {
  public:
   explicit Unbounded(bool is_string) : terminator_(is_string ? 1 : 0) {
-    setName(is_string ? "feros_lab::String" : "feros_lab::Bytes");
-    m_typeSize = HEAD_BYTES + LENGTH_BYTES + 256; // what is reserved before; it grows with the first message
+    // What is reserved before; it grows with the first message.
+    describe(is_string ? "feros_lab::String" : "feros_lab::Bytes", HEAD_BYTES + LENGTH_BYTES + 256);
   }
 
-  bool serialize(void *data, SerializedPayload_t *to) override {
-    const Payload &payload = *static_cast<Payload *>(data);
+  bool write_to(const void *data, SerializedPayload_t &to) override {
+    const Payload &payload = *static_cast<const Payload *>(data);
     const uint32_t length = uint32_t(payload.size()) + terminator_, whole = HEAD_BYTES + LENGTH_BYTES + length;
-    if (to->max_size < whole) return false;
-    to->encapsulation = CDR_LE;
-    to->length = whole;
+    if (to.max_size < whole) return false;
+    to.encapsulation = CDR_LE;
+    to.length = whole;
     const uint8_t head[HEAD_BYTES] = {0, CDR_LE, 0, 0};
-    memcpy(to->data, head, HEAD_BYTES);
-    memcpy(to->data + HEAD_BYTES, &length, LENGTH_BYTES);
-    memcpy(to->data + HEAD_BYTES + LENGTH_BYTES, payload.data(), payload.size());
-    if (terminator_ == 1) to->data[whole - 1] = 0;
+    memcpy(to.data, head, HEAD_BYTES);
+    memcpy(to.data + HEAD_BYTES, &length, LENGTH_BYTES);
+    memcpy(to.data + HEAD_BYTES + LENGTH_BYTES, payload.data(), payload.size());
+    if (terminator_ == 1) to.data[whole - 1] = 0;
     return true;
   }
 
-  bool deserialize(SerializedPayload_t *from, void *data) override {
+  bool read_from(SerializedPayload_t &from, void *data) override {
     uint32_t length;
-    if (from->length < HEAD_BYTES + LENGTH_BYTES || from->data[1] != CDR_LE) return false;
-    memcpy(&length, from->data + HEAD_BYTES, LENGTH_BYTES);
-    if (length < terminator_ || length > from->length - HEAD_BYTES - LENGTH_BYTES) return false;
-    const uint8_t *begin = from->data + HEAD_BYTES + LENGTH_BYTES;
+    if (from.length < HEAD_BYTES + LENGTH_BYTES || from.data[1] != CDR_LE) return false;
+    memcpy(&length, from.data + HEAD_BYTES, LENGTH_BYTES);
+    if (length < terminator_ || length > from.length - HEAD_BYTES - LENGTH_BYTES) return false;
+    const uint8_t *begin = from.data + HEAD_BYTES + LENGTH_BYTES;
     static_cast<Payload *>(data)->assign(begin, begin + length - terminator_);
     return true;
   }
 
-  std::function<uint32_t()> getSerializedSizeProvider(void *data) override {
-    return [this, data] { return HEAD_BYTES + LENGTH_BYTES + uint32_t(static_cast<Payload *>(data)->size()) + terminator_; };
+  uint32_t size_of(const void *data) override {
+    return HEAD_BYTES + LENGTH_BYTES + uint32_t(static_cast<const Payload *>(data)->size()) + terminator_;
   }
 
-  void *createData() override { return new Payload; }
-  void deleteData(void *data) override { delete static_cast<Payload *>(data); }
-  bool getKey(void *, InstanceHandle_t *, bool) override { return false; }
+  void *make() override { return new Payload; }
+  void unmake(void *data) override { delete static_cast<Payload *>(data); }
 
  private:
   uint32_t terminator_;
 };
 
 /// An array of octets: bounded and plain, so that its memory is its representation.
-class Plain : public TopicDataType {
+class Plain : public Type {
  public:
-  explicit Plain(uint32_t size) : size_(size) {
-    setName("feros_lab::Array");
-    m_typeSize = HEAD_BYTES + size;
-  }
+  explicit Plain(uint32_t size) : size_(size) { describe("feros_lab::Array", HEAD_BYTES + size); }
 
-  bool serialize(void *data, SerializedPayload_t *to) override {
-    if (to->max_size < m_typeSize) return false;
-    to->encapsulation = CDR_LE;
-    to->length = m_typeSize;
+  bool write_to(const void *data, SerializedPayload_t &to) override {
+    if (to.max_size < HEAD_BYTES + size_) return false;
+    to.encapsulation = CDR_LE;
+    to.length = HEAD_BYTES + size_;
     const uint8_t head[HEAD_BYTES] = {0, CDR_LE, 0, 0};
-    memcpy(to->data, head, HEAD_BYTES);
-    memcpy(to->data + HEAD_BYTES, data, size_);
+    memcpy(to.data, head, HEAD_BYTES);
+    memcpy(to.data + HEAD_BYTES, data, size_);
     return true;
   }
 
-  bool deserialize(SerializedPayload_t *from, void *data) override {
-    if (from->length < m_typeSize) return false;
-    memcpy(data, from->data + HEAD_BYTES, size_);
+  bool read_from(SerializedPayload_t &from, void *data) override {
+    if (from.length < HEAD_BYTES + size_) return false;
+    memcpy(data, from.data + HEAD_BYTES, size_);
     return true;
   }
 
-  std::function<uint32_t()> getSerializedSizeProvider(void *) override {
-    return [this] { return m_typeSize; };
-  }
-
-  void *createData() override { return calloc(1, size_); }
-  void deleteData(void *data) override { free(data); }
-  bool getKey(void *, InstanceHandle_t *, bool) override { return false; }
-  bool is_bounded() const override { return true; }
-  bool is_plain() const override { return true; }
-  bool construct_sample(void *) const override { return true; }
+  uint32_t size_of(const void *) override { return HEAD_BYTES + size_; }
+  void *make() override { return calloc(1, size_); }
+  void unmake(void *data) override { free(data); }
+  bool is_array() const override { return true; }
 
  private:
   uint32_t size_;
@@ -149,7 +139,7 @@ class Domain {
     if (publisher_ == nullptr || subscriber_ == nullptr) failed("a publisher or a subscriber");
     if (is_plain) type_.reset(new Plain(uint32_t(c.size_bytes)));
     else type_.reset(new Unbounded(c.is_string));
-    if (type_.register_type(participant_) != ReturnCode_t::RETCODE_OK) failed("a type");
+    if (type_.register_type(participant_) != OK) failed("a type");
   }
 
   ~Domain() {
@@ -207,9 +197,9 @@ class Domain {
       qos.resource_limits().max_samples_per_instance = int32_t(c.depth);
       qos.resource_limits().max_samples = int32_t(c.depth);
     }
-    if (c.deadline_ms > 0) qos.deadline().period = eprosima::fastrtps::Duration_t(c.deadline_ms / 1000);
-    qos.endpoint().history_memory_policy = is_plain ? eprosima::fastrtps::rtps::PREALLOCATED_MEMORY_MODE
-                                                    : eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+    if (c.deadline_ms > 0) qos.deadline().period = Duration_t(c.deadline_ms / 1000);
+    qos.endpoint().history_memory_policy = is_plain ? versions::rtps::PREALLOCATED_MEMORY_MODE
+                                                    : versions::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   }
 
   Topic *topic_of(const std::string &name) {
@@ -235,7 +225,7 @@ class Reader : public DataReaderListener {
   }
 
   void listen() {
-    if (reader->set_listener(this, StatusMask::data_available()) != ReturnCode_t::RETCODE_OK) failed("a listener");
+    if (reader->set_listener(this, StatusMask::data_available()) != OK) failed("a listener");
     on_data_available(reader);
   }
 
@@ -244,7 +234,7 @@ class Reader : public DataReaderListener {
   void on_data_available(DataReader *) override {
     SampleInfo info;
     if (domain_.is_plain) return take_loans();
-    while (reader->take_next_sample(&payload_, &info) == ReturnCode_t::RETCODE_OK)
+    while (reader->take_next_sample(&payload_, &info) == OK)
       if (info.valid_data) received(payload_.data(), payload_.size(), &payload_);
   }
 
@@ -257,7 +247,7 @@ class Reader : public DataReaderListener {
   void take_loans() {
     LoanableSequence<uint8_t> loans;
     SampleInfoSeq infos;
-    while (reader->take(loans, infos) == ReturnCode_t::RETCODE_OK) {
+    while (reader->take(loans, infos) == OK) {
       for (LoanableCollection::size_type i = 0; i < loans.length(); ++i)
         if (infos[i].valid_data) received(&loans[i], domain_.c.size_bytes, &loans[i], &infos[i]);
       reader->return_loan(loans, infos);
@@ -271,7 +261,7 @@ class Reader : public DataReaderListener {
     const contract_seen seen = contract_see(&domain_.c, data, size);
     if (loaned != nullptr && !reader->is_sample_valid(sample, loaned)) return;
     if (onward != nullptr) {
-      if (onward->write(sample)) contract_note_published(&passed_on, seen.number, now, now);
+      if (is_written(onward->write(sample))) contract_note_published(&passed_on, seen.number, now, now);
     }
     contract_note_seen(&samples, seen, now);
   }
@@ -301,7 +291,7 @@ class Spin {
   void run() {
     ConditionSeq active;
     while (!end_.get_trigger_value()) {
-      set_.wait(active, eprosima::fastrtps::c_TimeInfinite);
+      set_.wait(active, c_TimeInfinite);
       for (Reader *reader : readers_) reader->on_data_available(reader->reader);
     }
   }
@@ -314,7 +304,7 @@ class Spin {
 
 size_t matches_of(const DataWriter &writer) {
   PublicationMatchedStatus status;
-  if (writer.get_publication_matched_status(status) != ReturnCode_t::RETCODE_OK) failed("the number of subscriptions");
+  if (writer.get_publication_matched_status(status) != OK) failed("the number of subscriptions");
   return size_t(status.current_count);
 }
 
@@ -336,12 +326,12 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
     void *loan = nullptr;
     const uint64_t asked = domain.is_plain ? contract_now() : 0;
     // Where all loans are with a reader the message is not sent; a program would have to wait or drop it, too.
-    if (domain.is_plain && writer.loan_sample(loan) != ReturnCode_t::RETCODE_OK) {
+    if (domain.is_plain && writer.loan_sample(loan) != OK) {
       ++refused;
       continue;
     }
     const uint64_t at = contract_stamp_loan(&c, domain.is_plain ? loan : payload.data(), number, asked);
-    if (writer.write(domain.is_plain ? loan : &payload)) contract_note_published(&sent, number, at, contract_now());
+    if (is_written(writer.write(domain.is_plain ? loan : &payload))) contract_note_published(&sent, number, at, contract_now());
     else if (++refused, domain.is_plain) writer.discard_loan(loan);
   }
   if (refused > 0) fprintf(stderr, "fastdds: %llu messages were refused by write()\n", (unsigned long long) refused);
@@ -349,7 +339,7 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
 
 /// Until what was published has arrived, or can arrive no more.
 void wait_delivered(DataWriter &writer, const contract &c) {
-  if (c.is_reliable) writer.wait_for_acknowledgments(eprosima::fastrtps::Duration_t(ACKNOWLEDGED_WITHIN_SECONDS, 0));
+  if (c.is_reliable) writer.wait_for_acknowledgments(Duration_t(ACKNOWLEDGED_WITHIN_SECONDS, 0));
   const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;
   while (!c.is_reliable && matches_of(writer) > 0 && contract_now() < until) contract_sleep_millis(2);
 }

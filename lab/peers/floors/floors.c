@@ -1,15 +1,16 @@
 /* Why this exists: what no middleware of this machine can be faster than, as systems under test like the others: at their rate, size,
  * placement and link, in turn with them.
  *
- * handover.c has what happens within a host, udp.c what goes through sockets. */
+ * handover.c has what happens within a host, udp.c and tcp.c what goes through sockets. */
 #define _GNU_SOURCE
 #include <sys/utsname.h>
 
 #include "handover.h"
+#include "tcp.h"
 #include "udp.h"
 
 int main(int argc, char **argv) {
-  static const char *const kinds[] = {"futex", "copy", "thread", "call", "in_cache", "in_memory", "udp", NULL};
+  static const char *const kinds[] = {"futex", "copy", "thread", "call", "in_cache", "in_memory", "udp", "tcp", NULL};
   struct contract c;
   struct contract_extra kind = {"--kind", kinds, "futex"};
   contract_parse(&c, argc, argv, &kind, 1);
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
   if (c.role != CONTRACT_TALKER && c.role != CONTRACT_LISTENER && c.role != CONTRACT_PAIR)
     contract_error("unsupported", "floors have no such role", NULL);
   if (strcmp(kind.value, "udp") == 0) udp(&c);
+  else if (strcmp(kind.value, "tcp") == 0) tcp(&c);
   else hand_over(&c, kind.value);
   return 0;
 }

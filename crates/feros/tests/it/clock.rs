@@ -7,6 +7,7 @@ use std::time::Duration;
 use feros::msgs::builtin_interfaces::msg::Time as TimeMessage;
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::{Executor, NodeOptions, QosProfile, Time};
+use feros_test_support::eventually;
 
 use crate::support::{WATCHDOG, context, context_with, spin_until};
 
@@ -30,12 +31,13 @@ fn timers_follow_simulated_time() {
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
     for (sec, expected) in [(9, 0), (10, 1), (15, 1), (45, 2)] {
-        publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
         let time = Time::from_nanos(i64::from(sec) * 1_000_000_000);
-        // The time is set by a thread of its own; the timer's turn comes with this executor.
-        while node.clock().now() != time {
-            std::thread::yield_now();
-        }
+        // The time is set by a thread of its own; the timer's turn comes with this executor. A
+        // publisher may know the subscription before that knows the publisher.
+        eventually(|| {
+            publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
+            if node.clock().now() == time { Ok(()) } else { Err("the time is not set yet") }
+        });
         spin_until(&executor, || calls.load(Ordering::Relaxed) == expected);
     }
 }

@@ -163,6 +163,11 @@ class Service(Endpoint):
         """The fully qualified name."""
         return self._inner.service_name
 
+    @property
+    def type_hash(self):
+        """The hash of the service type, as `RIHS01_...`."""
+        return self._inner.type_hash
+
 
 class Call:
     """A call of a service: await it in asyncio, or `wait` for it in place. Neither needs an
@@ -217,6 +222,11 @@ class Client(Endpoint):
     def service_name(self):
         """The fully qualified name."""
         return self._inner.service_name
+
+    @property
+    def type_hash(self):
+        """The hash of the service type, as `RIHS01_...`."""
+        return self._inner.type_hash
 
     def service_is_ready(self):
         """Whether a server is there."""

@@ -36,13 +36,19 @@ pub(crate) struct MessageType {
     /// What nodes tell others of the type.
     description: TypeDescription,
     hash: TypeHash,
+    /// Of the service whose request it is.
+    service_hash: Option<TypeHash>,
     plan: OnceLock<Arc<Plan>>,
 }
 
 impl MessageType {
-    pub(crate) fn new(definition: Arc<MessageDefinition>, description: TypeDescription) -> Self {
+    pub(crate) fn new(
+        definition: Arc<MessageDefinition>,
+        description: TypeDescription,
+        service_hash: Option<TypeHash>,
+    ) -> Self {
         let hash = TypeHash(description.type_hash().0);
-        Self { definition, description, hash, plan: OnceLock::new() }
+        Self { definition, description, hash, service_hash, plan: OnceLock::new() }
     }
 
     /// The type with all that it is made of.
@@ -63,6 +69,11 @@ impl MessageType {
 
     pub(crate) fn type_hash(&self) -> TypeHash {
         self.hash
+    }
+
+    /// The hash of the service whose request it is.
+    pub(crate) fn service_hash(&self) -> Option<TypeHash> {
+        self.service_hash
     }
 
     /// The serialized message.

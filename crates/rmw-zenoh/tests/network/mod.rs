@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use feros_rmw::{Engine, Session, SessionOptions};
+use feros_rmw::{Engine, OpenError, Session, SessionOptions};
 use feros_rmw_zenoh::{ConfiguredZenohEngine, Router};
 
 /// The domain of these tests; the router is theirs alone.
@@ -16,34 +16,35 @@ pub(crate) const DOMAIN_ID: u32 = 7;
 /// Zenoh that receive with those that it sends to, which wait for each other then.
 pub(crate) struct Network {
     pub(crate) endpoint: String,
+    /// What its router is configured with.
+    overrides: String,
     router: Child,
     /// Held open: the process says something after a minute, and must not die of it.
     says: ChildStdout,
 }
 
-/// Where the process that is a router listens: it is this program again.
+/// What the process that is a router is configured with: it is this program again.
 const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
 
 /// A port that nobody has at the moment.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// The router's process: ends when its parent does. Nothing in a run of the tests.
 #[test]
 fn router_process() {
-    let Some(endpoint) = std::env::var_os(ROUTER_VARIABLE) else { return };
-    let listen = format!("listen/endpoints=[\"{}\"]", endpoint.to_string_lossy());
-    let router = Router::start_overridden(&listen).unwrap();
+    let Some(overrides) = std::env::var_os(ROUTER_VARIABLE) else { return };
+    let router = Router::start_overridden(&overrides.to_string_lossy()).unwrap();
     println!("routing");
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     drop(router);
 }
 
-fn start(endpoint: &str) -> (Child, ChildStdout) {
+fn start(overrides: &str) -> (Child, ChildStdout) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["network::router_process", "--exact", "--nocapture"])
-        .env(ROUTER_VARIABLE, endpoint)
+        .env(ROUTER_VARIABLE, overrides)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -59,9 +60,15 @@ fn start(endpoint: &str) -> (Child, ChildStdout) {
 
 impl Network {
     pub(crate) fn new() -> Self {
-        let endpoint = format!("tcp/127.0.0.1:{}", free_port());
-        let (router, says) = start(&endpoint);
-        Self { endpoint, router, says }
+        Self::configured("tcp", "")
+    }
+
+    /// One whose router listens by this protocol, and has more of `ZENOH_CONFIG_OVERRIDE`.
+    pub(crate) fn configured(protocol: &str, more: &str) -> Self {
+        let endpoint = format!("{protocol}/127.0.0.1:{}", free_port());
+        let overrides = format!("listen/endpoints=[\"{endpoint}\"];{more}");
+        let (router, says) = start(&overrides);
+        Self { endpoint, overrides, router, says }
     }
 
     /// The one of this process.
@@ -78,7 +85,7 @@ impl Network {
 
     /// Another one takes its place.
     pub(crate) fn restart(&mut self) {
-        (self.router, self.says) = start(&self.endpoint);
+        (self.router, self.says) = start(&self.overrides);
     }
 
     /// A session that finds others by the router and then talks to them itself.
@@ -89,6 +96,11 @@ impl Network {
     /// A session that talks by the router alone.
     pub(crate) fn client(&self) -> Arc<dyn Session> {
         session(&self.endpoint, "client")
+    }
+
+    /// A session of this mode with more of `ZENOH_CONFIG_OVERRIDE`, or why there is none.
+    pub(crate) fn open(&self, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
+        open(&self.endpoint, mode, more)
     }
 }
 
@@ -101,11 +113,15 @@ impl Drop for Network {
 
 /// A session that looks for a router at this endpoint.
 pub(crate) fn session(endpoint: &str, mode: &str) -> Arc<dyn Session> {
+    open(endpoint, mode, "").unwrap()
+}
+
+fn open(endpoint: &str, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
     let engine = ConfiguredZenohEngine {
         config_override: format!(
-            "mode=\"{mode}\";connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]"
+            "mode=\"{mode}\";connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"];{more}"
         ),
         router_check_attempts: -1,
     };
-    engine.open(&SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() }).unwrap()
+    engine.open(&SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() })
 }

@@ -3,7 +3,8 @@
 //!
 //! How fair it is: peers without a router that find each other by multicast, as the default
 //! configuration has it; only the port of the multicast is this run's own, so that runs do not
-//! meet. Shared memory is off unless the variant `shm` turns it on, because the crate's default
+//! meet. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, as `feros_zenoh`.
+//! Shared memory is off unless the variant `shm` turns it on, because the crate's default
 //! features do not have it. Payloads are octets: Zenoh has no types, so nothing is serialized.
 //!
 //! QoS as the ROS 2 middleware on Zenoh maps it: `reliable` and `keep_all` block the publisher when
@@ -33,8 +34,11 @@ use zenoh::shm::{
 };
 use zenoh::{Config, Session, Wait};
 
-const EXTRAS: &[Extra<'static>] =
-    &[Extra { name: "--variant", allowed: &["default", "express", "shm"], default: "default" }];
+const EXTRAS: &[Extra<'static>] = &[Extra {
+    name: "--variant",
+    allowed: &["default", "as-feros", "express", "shm"],
+    default: "default",
+}];
 /// A talker stays so long for what it has published last.
 const LINGER: [(Reliability, Duration); 2] = [
     (Reliability::Reliable, Duration::from_secs(2)),
@@ -73,7 +77,10 @@ fn run(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
 }
 
 fn open(arguments: &Arguments) -> Result<Session, Failure> {
-    let mut config = Config::default();
+    let mut config = match arguments.extra("--variant") {
+        "as-feros" => Config::from_file(std::env::var("ZENOH_SESSION_CONFIG_URI")?)?,
+        _ => Config::default(),
+    };
     let shares_memory = arguments.extra("--variant") == "shm";
     config.insert_json5(
         "transport/shared_memory/enabled",

@@ -1,0 +1,193 @@
+//! Two sites, a router each, and the way between them: what crosses it, and what becomes of that
+//! when the way is gone for a while.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+use feros_rmw::{QosProfile, SubscriptionEvent};
+
+use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
+use network::Network;
+
+/// The way between two sites, on loopback: while it is cut nothing passes it and nobody is told.
+struct Way {
+    port: u16,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_cut: Mutex<bool>,
+    changed: Condvar,
+    has_ended: AtomicBool,
+}
+
+impl State {
+    /// Waits while the way is cut; false at its end.
+    fn wait_open(&self) -> bool {
+        let cut = self.is_cut.lock().unwrap();
+        let closed = |cut: &mut bool| *cut && !self.has_ended.load(Ordering::Acquire);
+        drop(self.changed.wait_while(cut, closed).unwrap());
+        !self.has_ended.load(Ordering::Acquire)
+    }
+}
+
+impl Way {
+    /// A way to a router.
+    fn to(endpoint: &str) -> Self {
+        let target = endpoint.trim_start_matches("tcp/").to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State::default());
+        let passing = state.clone();
+        std::thread::spawn(move || {
+            for from in listener.incoming().flatten() {
+                if !passing.wait_open() {
+                    return;
+                }
+                let Ok(to) = TcpStream::connect(&target) else { continue };
+                forward(&from, &to, &passing);
+                forward(&to, &from, &passing);
+            }
+        });
+        Self { port, state }
+    }
+
+    fn cut(&self, is_cut: bool) {
+        *self.state.is_cut.lock().unwrap() = is_cut;
+        self.state.changed.notify_all();
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        self.state.has_ended.store(true, Ordering::Release);
+        self.cut(false);
+        let _ = TcpStream::connect(("127.0.0.1", self.port)); // wakes who accepts
+    }
+}
+
+/// Passes on what comes by one connection, on a thread that ends with it.
+fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
+    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    let state = state.clone();
+    std::thread::spawn(move || {
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            if !state.wait_open() || to.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both)); // the other may be first
+    });
+}
+
+/// A router that is silent for so long is taken to be gone, and is tried again soon.
+const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
+
+struct Sites {
+    here: Network,
+    way: Way,
+    there: Network,
+}
+
+impl Sites {
+    fn new() -> Self {
+        let here = Network::configured("tcp", WATCHFUL);
+        let way = Way::to(&here.endpoint);
+        let joined = format!("connect/endpoints=[\"tcp/127.0.0.1:{}\"];{WATCHFUL}", way.port);
+        let there = Network::configured("tcp", &joined);
+        Self { here, way, there }
+    }
+
+    /// A session at each site, which know nothing but their router.
+    fn ends(&self) -> (End, End) {
+        (End::new(self.here.client(), "here"), End::new(self.there.client(), "there"))
+    }
+}
+
+/// Waits for a message and says how many were lost before it.
+fn lost_before(subscription: &Watched<dyn feros_rmw::Subscription>, text: &str) -> u64 {
+    assert_eq!(text_in(&subscription.next().payload), text);
+    let mut lost = 0;
+    while let Some(event) = subscription.end.take_event().unwrap() {
+        if let SubscriptionEvent::MessageLost { change, .. } = event {
+            lost += change;
+        }
+    }
+    lost
+}
+
+#[test]
+fn two_sites_are_joined_by_their_routers() {
+    let sites = Sites::new();
+    let (here, there) = sites.ends();
+    let qos = QosProfile::default().transient_local();
+    let publisher = here.publisher("/wire/sites", STRING, qos);
+    publisher.publish(&text_message("before"));
+    let subscription = there.subscription("/wire/sites", STRING, qos);
+    let (server, client) =
+        (there.service("/wire/far", SET_BOOL), here.client("/wire/far", SET_BOOL));
+    assert_eq!(text_in(&subscription.next().payload), "before", "history crosses as well");
+    publisher.wait_for_match();
+    client.wait_for_server();
+    client.ask(&[0, 1, 0, 0, 1]);
+    server.respond(&server.next().0, &response(true, "from afar"));
+    assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
+}
+
+/// While the way is cut nobody who publishes or calls is held up; when it is back the matches are,
+/// and what was published meanwhile is counted as lost.
+#[test]
+fn a_partition_heals() {
+    let sites = Sites::new();
+    let (here, there) = sites.ends();
+    let publisher = here.publisher("/wire/parted", STRING, QosProfile::default());
+    let subscription = there.subscription("/wire/parted", STRING, QosProfile::default());
+    let (server, client) =
+        (there.service("/wire/far", SET_BOOL), here.client("/wire/far", SET_BOOL));
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    client.wait_for_server();
+    publisher.publish(&text_message("joined"));
+    assert_eq!(lost_before(&subscription, "joined"), 0);
+    sites.way.cut(true);
+    publisher.wait_for_matches(0);
+    let gone = || (!client.end.service_is_available()).then_some(());
+    client.events.wait_for("the server's end", gone);
+    (0..10).for_each(|_| publisher.publish(&text_message("into the void")));
+    client.ask(&[0, 1, 0, 0, 0]);
+    sites.way.cut(false);
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    client.wait_for_server();
+    publisher.publish(&text_message("joined again"));
+    assert_eq!(lost_before(&subscription, "joined again"), 10);
+    client.ask(&[0, 1, 0, 0, 1]);
+    server.respond(&server.next().0, &response(true, "there again"));
+    assert_eq!(text_in(&client.next().1.payload[4..]), "there again");
+}
+
+/// The router of one site is killed; its site is back when another takes its place.
+#[test]
+fn a_site_comes_back_with_its_router() {
+    let mut sites = Sites::new();
+    let (here, there) = sites.ends();
+    let publisher = here.publisher("/wire/killed", STRING, QosProfile::default());
+    let subscription = there.subscription("/wire/killed", STRING, QosProfile::default());
+    publisher.wait_for_match();
+    sites.there.kill();
+    publisher.wait_for_matches(0);
+    publisher.publish(&text_message("to nobody"));
+    sites.there.restart();
+    publisher.wait_for_match();
+    subscription.wait_for_match();
+    publisher.publish(&text_message("again"));
+    assert_eq!(text_in(&subscription.next().payload), "again");
+}
