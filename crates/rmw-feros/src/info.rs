@@ -6,10 +6,7 @@ use feros_rmw::{Gid, MessageInfo};
 
 use crate::arguments::{Out, given, ours};
 use crate::error::guarded;
-use crate::ffi::{
-    SEQUENCE_NUMBER_UNSUPPORTED, rmw_client_t, rmw_gid_t, rmw_message_info_t, rmw_publisher_t,
-    rmw_ret_t,
-};
+use crate::ffi::{SEQUENCE_NUMBER_UNSUPPORTED, rmw_gid_t, rmw_message_info_t, rmw_ret_t};
 use crate::identity::identifier;
 
 /// Nanoseconds since the epoch; 0 where nothing is known.
