@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros_view::protocol::{Finding, Severity};
-use feros_view::{DEFAULT_PORT, Doctor, Server, Token, ViewOptions};
+use feros_view::{DEFAULT_PATIENCE, DEFAULT_PORT, Doctor, Server, Token, ViewOptions};
 
 use super::doctor::{self, Status};
 use super::topic::watch::spin;
@@ -95,6 +95,7 @@ fn options(
         allow_changes: args.allow_changes,
         allowed_origins: args.allowed_origins,
         max_connections: args.max_connections,
+        patience: DEFAULT_PATIENCE,
         interfaces,
         describe: Some(Arc::new(describe)),
         packages: installed_packages(),
