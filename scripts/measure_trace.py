@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What trace points cost a publisher, and what writing them while it runs costs besides.
 
-    measure_trace.py FEROS [HERTZ [ROUNDS [SECONDS]]]
+    measure_trace.py FEROS CAMERA [HERTZ [ROUNDS [SECONDS]]]
 
-Each round measures, one after the other: a publisher of `feros topic pub` whose trace is off (the
-floor); on, written at its end; on, and written each second (FEROS_TRACE_PERIOD). Another process
-subscribes, untraced. Printed are percents of one processor of the publisher, and what it wrote in
-a second. All stays on loopback, traces in a folder of their own.
+CAMERA is the example `camera` of crates/bag, which publishes 1 kB. Each round measures it, one
+after the other: its trace off (the floor); on, written at its end; on, and written each second
+(FEROS_TRACE_PERIOD). Another process subscribes, untraced (`feros topic hz`). Printed are percents
+of one processor of the publisher, and what it wrote in a second. All stays on loopback, traces in
+a folder of their own.
 """
 
 import os
@@ -19,15 +20,15 @@ import time
 from pathlib import Path
 
 SETTLING = 3.0
-TOPIC = ["/measured_trace", "std_msgs/msg/String"]
+TOPIC = "/measured_trace"
 ENVIRONMENT = dict(os.environ, ROS_DOMAIN_ID="69", ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
 MODES = {"off": {}, "on": {}, "on, each second": {"FEROS_TRACE_PERIOD": "1s"}}
 
 
 def processor_seconds(process):
-    with open(f"/proc/{process.pid}/stat") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Of all threads, as the scheduler counts it: ticks of /proc/PID/stat are too coarse."""
+    threads = Path(f"/proc/{process.pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 def start(*words, **variables):
@@ -40,9 +41,9 @@ def end(process):
     process.wait()
 
 
-def measure(feros, hertz, mode, seconds, folder):
+def measure(camera, hertz, mode, seconds, folder):
     variables = {} if mode == "off" else {"FEROS_TRACE": folder, **MODES[mode]}
-    publisher = start(feros, "topic", "pub", "-r", hertz, *TOPIC, "{data: hello}", **variables)
+    publisher = start(camera, TOPIC, "1000", hertz, "100000", **variables)
     try:
         time.sleep(SETTLING)
         written = lambda: sum(file.stat().st_size for file in Path(folder).iterdir())
@@ -55,23 +56,23 @@ def measure(feros, hertz, mode, seconds, folder):
         end(publisher)
 
 
-def main(feros, hertz="1000", rounds="5", seconds="10"):
-    subscription = start(feros, "topic", "hz", TOPIC[0])
+def main(feros, camera, hertz="1000", rounds="5", seconds="10"):
+    subscription = start(feros, "topic", "hz", TOPIC)
     costs = {mode: [] for mode in MODES}
     try:
         for _ in range(int(rounds)):
             for mode in MODES:
                 with tempfile.TemporaryDirectory() as folder:
-                    percent, bytes_a_second = measure(feros, hertz, mode, float(seconds), folder)
+                    percent, bytes_a_second = measure(camera, hertz, mode, float(seconds), folder)
                 costs[mode].append(percent)
-                print(f"{mode}: {percent:.1f} %, {bytes_a_second / 1000:.0f} kB/s", flush=True)
+                print(f"{mode}: {percent:.2f} %, {bytes_a_second / 1000:.0f} kB/s", flush=True)
     finally:
         end(subscription)
     for mode, percents in costs.items():
-        print(f"{mode}: median {statistics.median(percents):.1f} % of {sorted(percents)}")
+        print(f"{mode}: median {statistics.median(percents):.2f} %, of {min(percents):.2f} to {max(percents):.2f}")
 
 
 if __name__ == "__main__":
-    if not 2 <= len(sys.argv) <= 5:
+    if not 3 <= len(sys.argv) <= 6:
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -22,5 +22,6 @@ mod server;
 
 #[cfg(feature = "server")]
 pub use server::{
-    DEFAULT_PORT, Describe, Doctor, Server, StartError, Token, TokenError, ViewOptions,
+    DEFAULT_PATIENCE, DEFAULT_PORT, Describe, Doctor, Server, StartError, Token, TokenError,
+    ViewOptions,
 };

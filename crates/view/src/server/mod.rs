@@ -25,4 +25,4 @@ mod watcher;
 pub use access::{Token, TokenError};
 pub use error::StartError;
 pub use listening::Server;
-pub use options::{DEFAULT_PORT, Describe, Doctor, ViewOptions};
+pub use options::{DEFAULT_PATIENCE, DEFAULT_PORT, Describe, Doctor, ViewOptions};

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use feros_interface::InterfaceSet;
 use feros_launch::Packages;
@@ -14,6 +15,9 @@ use crate::server::access::Token;
 
 /// The port that Foxglove looks at first.
 pub const DEFAULT_PORT: u16 = 8765;
+
+/// [`ViewOptions::patience`] unless told otherwise.
+pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Finds the definition of a type that is not among the interfaces, such as by asking a node of the
 /// topic: topic, type, and its hash as far as it is known. It may take some seconds.
@@ -35,6 +39,9 @@ pub struct ViewOptions {
     pub allowed_origins: Vec<String>,
     /// WebSockets at a time.
     pub max_connections: usize,
+    /// How long a client may be silent, and take for one frame; it is asked four times as often
+    /// whether it is there.
+    pub patience: Duration,
     /// The types that are known.
     pub interfaces: Arc<InterfaceSet>,
     /// Finds types that are not known.
@@ -56,6 +63,7 @@ impl Default for ViewOptions {
             allow_changes: false,
             allowed_origins: Vec::new(),
             max_connections: 32,
+            patience: DEFAULT_PATIENCE,
             interfaces: Arc::new(feros_interface::shipped().clone()),
             describe: None,
             packages: Packages::from_env(),

@@ -29,12 +29,8 @@ const MAX_PARAMETERS: usize = 4096;
 const LONGEST_NAME: usize = 1024;
 /// Questions of a client that are being answered at most.
 const MAX_TASKS: usize = 64;
-/// How often a silent client is asked whether it is there.
-const PING_PERIOD: Duration = Duration::from_secs(15);
-/// A client that says nothing for so long, not even that it is there, has gone.
-const SILENCE: Duration = Duration::from_secs(60);
-/// A client that does not take one frame in this time has stalled.
-const STALL: Duration = Duration::from_secs(60);
+/// A silent client is asked so often whether it is there before the patience with it ends.
+const PINGS: u32 = 4;
 
 /// Leaves the hub when the connection ends, however it ends.
 pub(crate) struct Membership {
@@ -63,18 +59,20 @@ impl Drop for Membership {
 pub(crate) async fn run(socket: WebSocket, membership: Membership) {
     let client = membership.client.clone();
     membership.hub.greet(&client);
+    let patience = membership.hub.options.patience;
     let (sending, receiving) = socket.split();
     let session = Session { membership, publishing: Publishing::default(), tasks: JoinSet::new() };
     // Whichever ends first ends the connection.
     tokio::select! {
-        () = send(sending, &client) => {}
+        () = send(sending, &client, patience) => {}
         () = session.receive(receiving) => {}
     }
 }
 
-/// Sends what waits for the client.
-async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client) {
-    let mut ping_due = Instant::now() + PING_PERIOD;
+/// Sends what waits for the client, as long as it takes each frame in time.
+async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patience: Duration) {
+    let ping_period = patience / PINGS;
+    let mut ping_due = Instant::now() + ping_period;
     loop {
         let now = Instant::now();
         let wake = match client.outbox.next(now) {
@@ -83,7 +81,7 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client) {
                     Outgoing::Text(text) => Message::Text((&*text).into()),
                     Outgoing::Binary(frame) => Message::Binary(frame.into()),
                 };
-                if !matches!(timeout(STALL, socket.send(message)).await, Ok(Ok(()))) {
+                if !matches!(timeout(patience, socket.send(message)).await, Ok(Ok(()))) {
                     return;
                 }
                 continue;
@@ -100,9 +98,9 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client) {
             Next::Nothing => ping_due,
         };
         if now >= ping_due {
-            ping_due = now + PING_PERIOD;
+            ping_due = now + ping_period;
             let ping = Message::Ping(Vec::new().into());
-            if !matches!(timeout(STALL, socket.send(ping)).await, Ok(Ok(()))) {
+            if !matches!(timeout(patience, socket.send(ping)).await, Ok(Ok(()))) {
                 return;
             }
             continue;
@@ -122,9 +120,11 @@ struct Session {
 }
 
 impl Session {
-    /// Does what the client asks for.
+    /// Does what the client asks for, until it says nothing for too long, not even that it is
+    /// there.
     async fn receive(mut self, mut socket: SplitStream<WebSocket>) {
-        while let Ok(Some(Ok(message))) = timeout(SILENCE, socket.next()).await {
+        let patience = self.hub().options.patience;
+        while let Ok(Some(Ok(message))) = timeout(patience, socket.next()).await {
             while self.tasks.try_join_next().is_some() {}
             match message {
                 Message::Text(text) => match ClientOp::parse(&text) {

@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::Duration;
 
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::msgs::std_msgs::msg::String as Text;
@@ -46,6 +47,37 @@ fn a_client_that_does_not_read_loses_messages_which_are_counted() {
     }
     assert!(received < 40, "{received} after {lost} were dropped");
     assert_eq!(fixture.server.connection_count(), 2);
+}
+
+#[test]
+fn a_client_that_takes_no_frame_for_too_long_is_closed_though_it_speaks() {
+    let fixture = Fixture::with(|options| options.patience = Duration::from_secs(5));
+    let publisher = fixture.robot.create_publisher::<Image>("/image", 10).unwrap();
+    let mut stalled = fixture.foxglove();
+    stalled.subscribe("/image", 1);
+    // From now on it reads nothing, and is not silent either.
+    let mut speak = || {
+        let _ = stalled.socket.send(Message::text(json!({"op": "unsubscribeFigures"}).to_string()));
+    };
+    until("it has subscribed", || {
+        speak();
+        publisher.subscription_count() == 1
+    });
+    let image = Image { data: vec![7; 1 << 20], ..Image::default() };
+    until("it was closed", || {
+        publisher.publish(&image).unwrap();
+        speak();
+        fixture.server.connection_count() == 0
+    });
+    until("nobody listens", || publisher.subscription_count() == 0);
+}
+
+#[test]
+fn a_client_that_is_silent_for_too_long_is_closed() {
+    let fixture = Fixture::with(|options| options.patience = Duration::from_secs(1));
+    let silent = fixture.foxglove();
+    until("it was closed", || fixture.server.connection_count() == 0);
+    drop(silent);
 }
 
 #[test]

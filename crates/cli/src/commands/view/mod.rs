@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use feros_view::protocol::{Finding, Severity};
-use feros_view::{DEFAULT_PORT, Doctor, Server, Token, ViewOptions};
+use feros_view::{DEFAULT_PATIENCE, DEFAULT_PORT, Doctor, Server, Token, ViewOptions};
 
 use super::doctor::{self, Status};
 use super::topic::watch::spin;
@@ -45,9 +45,9 @@ pub(crate) struct Args {
     /// Let pages of this origin connect as well, such as https://app.foxglove.dev; may be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allowed_origins: Vec<String>,
-    /// Where programs that run write their traces: the page shows latencies by layer from it. They
-    /// are started with FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s
-    #[arg(long, value_name = "FOLDER", env = feros::trace::FOLDER_VARIABLE, hide_env_values = true)]
+    /// Where programs that run write their traces, for latencies by layer; they are started with
+    /// FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s [default: what FEROS_TRACE says here]
+    #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
     /// Do not open the browser
     #[arg(long)]
@@ -95,12 +95,18 @@ fn options(
         allow_changes: args.allow_changes,
         allowed_origins: args.allowed_origins,
         max_connections: args.max_connections,
+        patience: DEFAULT_PATIENCE,
         interfaces,
         describe: Some(Arc::new(describe)),
         packages: installed_packages(),
         doctor: Some(doctor()),
-        traces: args.traces.filter(|folder| !folder.as_os_str().is_empty()),
+        traces: args.traces.or_else(traces_of_environment),
     })
+}
+
+fn traces_of_environment() -> Option<PathBuf> {
+    let folder = std::env::var_os(feros::trace::FOLDER_VARIABLE)?;
+    (!folder.is_empty()).then(|| PathBuf::from(folder))
 }
 
 /// The checks of `feros doctor`, for the page.
