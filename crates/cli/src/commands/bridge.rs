@@ -209,7 +209,7 @@ type AllCounts = std::collections::BTreeMap<(usize, usize), Counts>;
 
 fn say_counts(counts: &AllCounts, sides: &[String]) -> Result<(), CliError> {
     if counts.is_empty() {
-        return Ok(output::print("nothing went over the bridge\n")?);
+        return output::print("nothing went over the bridge\n");
     }
     for ((from, to), Counts { messages, calls, lost, failed }) in counts {
         output::print(&format!(

@@ -16,14 +16,18 @@ use feros_test_support::{Background, eventually, until};
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
 
-/// Two domains that only this test has.
+/// Domains that only this test has.
 pub(crate) struct World {
-    domains: [Domain; 2],
+    domains: Vec<Domain>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self { domains: [(); 2].map(|()| Domain::reserve_without_ros2()) }
+        Self::of(2)
+    }
+
+    pub(crate) fn of(sides: usize) -> Self {
+        Self { domains: (0..sides).map(|_| Domain::reserve_without_ros2()).collect() }
     }
 
     pub(crate) fn session(&self, side: usize) -> Arc<dyn Session> {
@@ -42,7 +46,8 @@ impl World {
     }
 
     pub(crate) fn bridge(&self, options: BridgeOptions) -> Bridge {
-        bridge_of(&[0, 1].map(|side| self.session(side)), options)
+        let sessions: Vec<_> = (0..self.domains.len()).map(|side| self.session(side)).collect();
+        bridge_of(&sessions, options)
     }
 
     /// A bridge of everything that somebody wants.
@@ -51,9 +56,10 @@ impl World {
     }
 }
 
-pub(crate) fn bridge_of(sessions: &[Arc<dyn Session>; 2], options: BridgeOptions) -> Bridge {
-    let sides = [0, 1].map(|side| (format!("side {side}"), sessions[side].clone()));
-    Bridge::new(sides.into(), options).unwrap()
+pub(crate) fn bridge_of(sessions: &[Arc<dyn Session>], options: BridgeOptions) -> Bridge {
+    let name =
+        |(side, session): (usize, &Arc<dyn Session>)| (format!("side {side}"), session.clone());
+    Bridge::new(sessions.iter().enumerate().map(name).collect(), options).unwrap()
 }
 
 /// A bridge that looks who is there until this is dropped.

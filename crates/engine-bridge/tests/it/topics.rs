@@ -269,3 +269,25 @@ fn who_is_on_both_sides_is_left_alone() {
         listener.0.take().unwrap().is_some()
     });
 }
+
+/// Each side hears each other one, once.
+#[test]
+fn three_sides_are_joined_each_with_each() {
+    let _watchdog = Watchdog::start();
+    let world = World::of(3);
+    let robots = [0, 1, 2].map(|side| world.robot(side, "robot"));
+    let bridge = world.running();
+    let talkers = robots.each_ref().map(|robot| robot.talker("/all", QosProfile::default()));
+    let listeners =
+        robots.each_ref().map(|robot| robot.listener("/all", QosProfile::keep_last(100)));
+    // Its own side's, and a subscription of the bridge for each of the others.
+    talkers.iter().for_each(|talker| talker.wait_for_matches(3));
+    listeners.iter().for_each(|listener| listener.wait_for_matches(3));
+    for number in 0..12 {
+        talkers[number as usize % 3].say(&numbered(number));
+        let heard = listeners.each_ref().map(|listener| listener.next_number());
+        assert_eq!(heard, [number; 3]);
+    }
+    assert!(listeners.iter().all(|listener| listener.has_nothing()));
+    assert_eq!(bridge.bridged().len(), 6);
+}
