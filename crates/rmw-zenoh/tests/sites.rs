@@ -46,7 +46,7 @@ impl Way {
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State::default());
         let passing = state.clone();
-        std::thread::spawn(move || {
+        on_thread("way", move || {
             for from in listener.incoming().flatten() {
                 if !passing.wait_open() {
                     return;
@@ -73,11 +73,16 @@ impl Drop for Way {
     }
 }
 
+/// Runs on a thread that ends by itself.
+fn on_thread(name: &str, run: impl FnOnce() + Send + 'static) {
+    drop(std::thread::Builder::new().name(name.into()).spawn(run).unwrap());
+}
+
 /// Passes on what comes by one connection, on a thread that ends with it.
 fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
     let state = state.clone();
-    std::thread::spawn(move || {
+    on_thread("forward", move || {
         let mut bytes = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
             if !state.wait_open() || to.write_all(&bytes[..count]).is_err() {
