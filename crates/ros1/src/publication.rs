@@ -36,10 +36,13 @@ pub struct PublicationOptions {
     pub on_connection: Option<OnConnection>,
 }
 
+/// What hears of a publication.
+pub type Hears = dyn Fn(&Arc<Publication>) + Send + Sync;
+
 /// Called when a subscriber has connected, on that connection's thread, before anything is sent
 /// to it.
 #[derive(Clone)]
-pub struct OnConnection(pub Arc<dyn Fn(&Arc<Publication>) + Send + Sync>);
+pub struct OnConnection(pub Arc<Hears>);
 
 impl fmt::Debug for OnConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
