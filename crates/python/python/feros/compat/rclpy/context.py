@@ -5,15 +5,12 @@ import sys
 import threading
 import weakref
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Type
+from typing import Any, Callable, List, Optional, Protocol, Type
 
 from ._handles import ContextHandle
 from ._native import extension
 from ._native.errors import RCLInvalidROSArgsError, UnknownROSArgsError
 from .exceptions import NotInitializedException
-
-if TYPE_CHECKING:
-    from .node import Node
 
 _initialized: 'weakref.WeakSet[Context]' = weakref.WeakSet()
 _HIGHEST_DOMAIN_ID = 232
@@ -27,6 +24,12 @@ def argument_error(said: str) -> Exception:
     return RCLInvalidROSArgsError(f'Failed to parse ROS arguments: {said}')
 
 
+class _Node(Protocol):
+    """What a context knows of its nodes."""
+
+    def destroy_node(self) -> None: ...
+
+
 class Context:
     """One participant, from its `init` to its `shutdown`."""
 
@@ -34,7 +37,7 @@ class Context:
         self._lock = threading.RLock()
         self._native: Any = None
         self._callbacks: List[Any] = []
-        self._nodes: 'weakref.WeakSet[Node]' = weakref.WeakSet()
+        self._nodes: 'weakref.WeakSet[_Node]' = weakref.WeakSet()
         self._rclpy_uses = 0  # of its handle, at the moment
 
     @property
@@ -75,15 +78,15 @@ class Context:
             raise NotInitializedException()
         return self._native
 
-    def track_node(self, node: 'Node') -> None:
+    def track_node(self, node: _Node) -> None:
         """Has the node destroyed when the context is left."""
         self._nodes.add(node)
 
-    def untrack_node(self, node: 'Node') -> None:
+    def untrack_node(self, node: _Node) -> None:
         """Forgets a node."""
         self._nodes.discard(node)
 
-    def _rclpy_any_node(self) -> 'Node':
+    def _rclpy_any_node(self) -> Any:
         """One of its nodes, for what belongs to no node but has to be spun.
 
         Raises `RuntimeError` where there is none.
