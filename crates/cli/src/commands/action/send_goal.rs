@@ -138,7 +138,9 @@ impl Goal<'_> {
         let mut request = self.action.send_goal.request.default_message();
         request.set("goal", Value::Message(goal)).map_err(CliError::failed)?;
         let request = request.to_cdr().map_err(CliError::usage)?;
-        let printer = Printer::new(self.args, &self.action.feedback, self.executor.stopper());
+        let acceptance = Arc::new(Acceptance { json: self.args.json, ..Acceptance::default() });
+        let stopper = self.executor.stopper();
+        let printer = Printer::new(&acceptance, &self.action.feedback, stopper);
         let failure = printer.failure.clone();
         let sent = if self.args.feedback {
             self.client.send_goal_with_feedback(request, move |bytes| printer.print(&bytes))?
@@ -146,6 +148,7 @@ impl Goal<'_> {
             self.client.send_goal(request)?
         };
         let id = sent.goal_id();
+        *acceptance.unsaid.lock() = Some(id);
         let accepted = match self.executor.spin_until_complete(left(), sent)? {
             Outcome::Completed(Err(SendGoalError::Rejected { .. })) => {
                 say(self.args, "Goal was rejected.\n")?;
@@ -159,7 +162,7 @@ impl Goal<'_> {
             Outcome::TimedOut => return Err(self.give_up(&id, self.args.timeout, &failure)),
             Outcome::Stopped => return Err(self.give_up(&id, None, &failure)),
         };
-        say(self.args, &format!("Goal accepted with ID: {}\n\n", hex(&id)))?;
+        acceptance.say()?;
         let result = match self.executor.spin_until_complete(left(), accepted.get_result()?)? {
             Outcome::Completed(result) => result?,
             Outcome::TimedOut => return Err(self.give_up(&id, self.args.timeout, &failure)),
@@ -231,9 +234,28 @@ impl Goal<'_> {
     }
 }
 
+/// That the goal was accepted, said once: feedback may come before the server's answer does.
+#[derive(Default)]
+struct Acceptance {
+    json: bool,
+    unsaid: Mutex<Option<GoalId>>,
+}
+
+impl Acceptance {
+    fn say(&self) -> Result<(), CliError> {
+        let unsaid = self.unsaid.lock().take();
+        match unsaid {
+            Some(id) if !self.json => {
+                output::print_plain(&format!("Goal accepted with ID: {}\n\n", hex(&id)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Prints feedback.
 struct Printer {
-    json: bool,
+    acceptance: Arc<Acceptance>,
     message: DynamicType,
     stopper: Stopper,
     /// Why nothing could be printed.
@@ -241,13 +263,15 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(args: &Args, message: &DynamicType, stopper: Stopper) -> Self {
-        Self { json: args.json, message: message.clone(), stopper, failure: Arc::default() }
+    fn new(acceptance: &Arc<Acceptance>, message: &DynamicType, stopper: Stopper) -> Self {
+        let (acceptance, message) = (acceptance.clone(), message.clone());
+        Self { acceptance, message, stopper, failure: Arc::default() }
     }
 
     fn print(&self, bytes: &[u8]) {
         let printed = part(&self.message, bytes, "feedback").and_then(|feedback| {
-            output::print_plain(&if self.json {
+            self.acceptance.say()?;
+            output::print_plain(&if self.acceptance.json {
                 format!("{{\"feedback\":{}}}\n", feedback.to_json(&PrintOptions::default()))
             } else {
                 format!("Feedback:\n    {}\n", yaml(&feedback))
