@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -75,6 +75,16 @@ pub(crate) fn build(peer: &Peer) -> Built {
     Built::Ready(out)
 }
 
+/// Reads to the end, so that who writes is never held up.
+fn read_lines(from: impl std::io::Read + Send + 'static, to: SyncSender<String>) {
+    let read = move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            let _ = to.try_send(line);
+        }
+    };
+    thread::Builder::new().name("server".into()).spawn(read).unwrap();
+}
+
 /// A peer with what it needs around it.
 pub(crate) struct Fixture<'a> {
     peer: &'a Peer,
@@ -137,18 +147,12 @@ impl<'a> Fixture<'a> {
     fn serve(&self, server: &Server) -> Child {
         let mut command = self.command(&server.program);
         command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =
             command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", server.program));
-        let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = sync_channel(100);
-        let read = move || {
-            for line in output.lines().map_while(Result::ok) {
-                // Read to the end, so that it is never held up.
-                let _ = sender.try_send(line);
-            }
-        };
-        thread::Builder::new().name("server".into()).spawn(read).unwrap();
+        read_lines(child.stdout.take().unwrap(), sender.clone());
+        read_lines(child.stderr.take().unwrap(), sender);
         let until = Instant::now() + SERVER_PATIENCE;
         let mut said = String::new();
         let is_ready = |said: &str| {
