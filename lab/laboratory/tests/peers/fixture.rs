@@ -106,8 +106,7 @@ impl<'a> Fixture<'a> {
         let mut fixture =
             Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
         for server in &peer.manifest.server {
-            let started = fixture.serve(server);
-            fixture.servers.push(started);
+            fixture.serve(server);
         }
         fixture
     }
@@ -144,7 +143,8 @@ impl<'a> Fixture<'a> {
         command
     }
 
-    fn serve(&self, server: &Server) -> Child {
+    /// Starts a server, which ends with this, and waits until it is ready.
+    fn serve(&mut self, server: &Server) {
         let mut command = self.command(&server.program);
         command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -153,6 +153,7 @@ impl<'a> Fixture<'a> {
         let (sender, lines) = sync_channel(100);
         read_lines(child.stdout.take().unwrap(), sender.clone());
         read_lines(child.stderr.take().unwrap(), sender);
+        self.servers.push(child);
         let until = Instant::now() + SERVER_PATIENCE;
         let mut said = String::new();
         let is_ready = |said: &str| {
@@ -172,7 +173,6 @@ impl<'a> Fixture<'a> {
             assert!(Instant::now() < until, "{:?} does not get ready: {said}", server.program);
             said.extend(lines.recv_timeout(Duration::from_millis(50)));
         }
-        child
     }
 
     /// A name that no earlier run has used.
