@@ -89,10 +89,7 @@ pub fn remove_shared_memory(patterns: &[String]) -> usize {
 fn used_files() -> BTreeSet<PathBuf> {
     let mut used = BTreeSet::new();
     for pid in numbers_in("/proc") {
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        used.extend(
-            maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find(SHARED_MEMORY)?..]))),
-        );
+        // Before what is mapped: who begins to use a file opens it, maps it, and closes it.
         for file in numbers_in(format!("/proc/{pid}/fd")) {
             if let Ok(target) = std::fs::read_link(format!("/proc/{pid}/fd/{file}"))
                 && target.starts_with(SHARED_MEMORY)
@@ -100,6 +97,10 @@ fn used_files() -> BTreeSet<PathBuf> {
                 used.insert(target);
             }
         }
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        used.extend(
+            maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find(SHARED_MEMORY)?..]))),
+        );
     }
     used
 }
