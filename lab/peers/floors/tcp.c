@@ -4,25 +4,14 @@
  * The talker listens at FEROS_LAB_ADDRESS and FEROS_LAB_PORT; a listener tries until it is connected. Every message has the same
  * size, so that the stream needs no frames. Nothing waits for more bytes (TCP_NODELAY). */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "address.h"
 #include "memory.h"
 #include "tcp.h"
-
-enum { MOST_LISTENERS = 16 };
-
-static struct sockaddr_in talker_address(void) {
-  const char *const address = getenv("FEROS_LAB_ADDRESS"), *const port = getenv("FEROS_LAB_PORT");
-  struct sockaddr_in found = {.sin_family = AF_INET};
-  if (address == NULL || port == NULL || inet_pton(AF_INET, address, &found.sin_addr) != 1)
-    contract_error("failed", "FEROS_LAB_ADDRESS and FEROS_LAB_PORT name where the talker is", NULL);
-  found.sin_port = htons((uint16_t) atoi(port));
-  return found;
-}
 
 static int open_socket(void) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;

@@ -8,15 +8,15 @@
  * The talker is at FEROS_LAB_ADDRESS and FEROS_LAB_PORT. A listener tells it its own address and index, again and again until the
  * talker has answered. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "address.h"
 #include "memory.h"
 #include "udp.h"
 
-enum { MOST_LISTENERS = 16, LARGEST_DATAGRAM = 65507, HEADERS_BYTES = 28 };
+enum { LARGEST_DATAGRAM = 65507, HEADERS_BYTES = 28 };
 #define GREETING UINT64_MAX /* in place of a message's number; `offset` is the listener's index */
 
 /* Before the part of a payload in each datagram. */
@@ -29,15 +29,6 @@ struct listener {
   size_t part_bytes; /* of the payload in a datagram */
   bool is_known;
 };
-
-static struct sockaddr_in talker_address(void) {
-  const char *const address = getenv("FEROS_LAB_ADDRESS"), *const port = getenv("FEROS_LAB_PORT");
-  struct sockaddr_in found = {.sin_family = AF_INET};
-  if (address == NULL || port == NULL || inet_pton(AF_INET, address, &found.sin_addr) != 1)
-    contract_error("failed", "FEROS_LAB_ADDRESS and FEROS_LAB_PORT name where the talker is", NULL);
-  found.sin_port = htons((uint16_t) atoi(port));
-  return found;
-}
 
 /* All that is under way may wait in the kernel: forced where this process may, else what net.core.rmem_max and wmem_max grant. */
 static int open_socket(const struct contract *c) {
