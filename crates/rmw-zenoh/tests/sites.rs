@@ -1,5 +1,5 @@
-//! Two sites, a router each, and the way between them: what crosses it, and what becomes of that
-//! when the way is gone for a while.
+//! Two sites on loopback, a router each, and the way between them: what crosses it, and what
+//! becomes of that when the way is gone for a while. The sites of `hosts.rs` are hosts.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -10,10 +10,10 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-use feros_rmw::{QosProfile, SubscriptionEvent};
+use feros_rmw::QosProfile;
 
-use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
-use network::Network;
+use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
+use network::{Network, WATCHFUL};
 
 /// The way between two sites, on loopback: while it is cut nothing passes it and nobody is told.
 struct Way {
@@ -73,11 +73,6 @@ impl Drop for Way {
     }
 }
 
-/// Runs on a thread that ends by itself.
-fn on_thread(name: &str, run: impl FnOnce() + Send + 'static) {
-    drop(std::thread::Builder::new().name(name.into()).spawn(run).unwrap());
-}
-
 /// Passes on what comes by one connection, on a thread that ends with it.
 fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
@@ -92,9 +87,6 @@ fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both)); // the other may be first
     });
 }
-
-/// A router that is silent for so long is taken to be gone, and is tried again soon.
-const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
 
 struct Sites {
     here: Network,
@@ -115,18 +107,6 @@ impl Sites {
     fn ends(&self) -> (End, End) {
         (End::new(self.here.client(), "here"), End::new(self.there.client(), "there"))
     }
-}
-
-/// Waits for a message and says how many were lost before it.
-fn lost_before(subscription: &Watched<dyn feros_rmw::Subscription>, text: &str) -> u64 {
-    assert_eq!(text_in(&subscription.next().payload), text);
-    let mut lost = 0;
-    while let Some(event) = subscription.end.take_event().unwrap() {
-        if let SubscriptionEvent::MessageLost { change, .. } = event {
-            lost += change;
-        }
-    }
-    lost
 }
 
 #[test]
@@ -161,7 +141,7 @@ fn a_partition_heals() {
     subscription.wait_for_match();
     client.wait_for_server();
     publisher.publish(&text_message("joined"));
-    assert_eq!(lost_before(&subscription, "joined"), 0);
+    assert_eq!(subscription.lost_before("joined"), 0);
     sites.way.cut(true);
     publisher.wait_for_matches(0);
     let gone = || (!client.end.service_is_available()).then_some(());
@@ -173,7 +153,7 @@ fn a_partition_heals() {
     subscription.wait_for_match();
     client.wait_for_server();
     publisher.publish(&text_message("joined again"));
-    assert_eq!(lost_before(&subscription, "joined again"), 10);
+    assert_eq!(subscription.lost_before("joined again"), 10);
     client.ask(&[0, 1, 0, 0, 1]);
     server.respond(&server.next().0, &response(true, "there again"));
     assert_eq!(text_in(&client.next().1.payload[4..]), "there again");

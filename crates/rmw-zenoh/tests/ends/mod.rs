@@ -8,7 +8,7 @@ use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
     Client, ClientOptions, GraphSnapshot, NodeId, NodeName, PublishMode, Publisher,
     PublisherOptions, QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions,
-    Session, Subscription, SubscriptionOptions, TypeHash,
+    Session, Subscription, SubscriptionEvent, SubscriptionOptions, TypeHash,
 };
 
 /// A type with its hash (`interfaces/type_hashes.tsv`).
@@ -157,12 +157,33 @@ impl Watched<dyn Publisher> {
 
 impl Watched<dyn Subscription> {
     pub(crate) fn wait_for_match(&self) {
-        let found = || (self.end.matched_publishers() == 1).then_some(());
-        self.events.wait_for("a publisher", found);
+        self.wait_for_matches(1);
+    }
+
+    pub(crate) fn wait_for_matches(&self, count: usize) {
+        let found = || (self.end.matched_publishers() == count).then_some(());
+        self.events.wait_for("matching publishers", found);
     }
 
     pub(crate) fn next(&self) -> Sample {
         self.data.wait_for("a message", || self.end.take().unwrap())
+    }
+
+    /// Waits for a message with this text and says how many were lost before it.
+    pub(crate) fn lost_before(&self, text: &str) -> u64 {
+        assert_eq!(text_in(&self.next().payload), text);
+        self.lost()
+    }
+
+    /// How many were lost since this was asked.
+    pub(crate) fn lost(&self) -> u64 {
+        let mut lost = 0;
+        while let Some(event) = self.end.take_event().unwrap() {
+            if let SubscriptionEvent::MessageLost { change, .. } = event {
+                lost += change;
+            }
+        }
+        lost
     }
 }
 
@@ -215,4 +236,9 @@ pub(crate) fn response(success: bool, text: &str) -> Vec<u8> {
 pub(crate) fn text_in(bytes: &[u8]) -> &str {
     let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
     std::str::from_utf8(&bytes[8..8 + length - 1]).unwrap()
+}
+
+/// Runs on a thread that ends by itself or with the process.
+pub(crate) fn on_thread(name: &str, run: impl FnOnce() + Send + 'static) {
+    drop(std::thread::Builder::new().name(name.into()).spawn(run).unwrap());
 }

@@ -26,6 +26,9 @@ pub(crate) struct Network {
 /// What the process that is a router is configured with: it is this program again.
 const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
 
+/// A router that is silent for so long is taken to be gone, and is tried again soon.
+pub(crate) const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
+
 /// A port that nobody has at the moment.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
@@ -65,7 +68,11 @@ impl Network {
 
     /// One whose router listens by this protocol, and has more of `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn configured(protocol: &str, more: &str) -> Self {
-        let endpoint = format!("{protocol}/127.0.0.1:{}", free_port());
+        Self::at(format!("{protocol}/127.0.0.1:{}", free_port()), more)
+    }
+
+    /// One whose router listens here, and has more of `ZENOH_CONFIG_OVERRIDE`.
+    pub(crate) fn at(endpoint: String, more: &str) -> Self {
         let overrides = format!("listen/endpoints=[\"{endpoint}\"];{more}");
         let (router, says) = start(&overrides);
         Self { endpoint, overrides, router, says }

@@ -1,0 +1,205 @@
+//! Two sites that are hosts, each a network namespace with a router, and between them a link that
+//! delays and loses packets: what crosses it, and what becomes of that when it is cut for a while.
+//!
+//! Needs root; without it the test says so and is skipped. Each site is a process, this program
+//! again: a session's sockets belong to the namespace of its process.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
+use feros_rmw::QosProfile;
+
+use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
+use network::{Network, WATCHFUL};
+
+/// Which site a process is: `near` or `far`; the test's own process has none.
+const SITE_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE";
+const PORT: u16 = 7447;
+
+/// A site's process; ends with its input.
+struct Site {
+    child: Child,
+    commands: Option<ChildStdin>,
+    says: BufReader<ChildStdout>,
+}
+
+impl Site {
+    fn start(host: &Namespace, name: &str) -> Self {
+        let mut child = host
+            .command(std::env::current_exe().unwrap())
+            .args(["site_process", "--exact", "--nocapture"])
+            .env(SITE_VARIABLE, name)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        let mut site = Self { commands: child.stdin.take(), says, child };
+        site.wait_for("ready");
+        site
+    }
+
+    fn wait_for(&mut self, word: &str) {
+        let mut line = String::new();
+        while line.trim_end() != word {
+            line.clear();
+            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "{word} is said");
+        }
+    }
+
+    /// Has the site do something, and waits until that is done.
+    fn command(&mut self, word: &str) {
+        writeln!(self.commands.as_mut().unwrap(), "{word}").unwrap();
+        self.wait_for(word);
+    }
+
+    fn end(mut self) {
+        self.commands = None;
+        self.says.read_to_end(&mut Vec::new()).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
+    let hosts = Namespace::new().and_then(|near| Ok((near, Namespace::new()?)));
+    let (near, far) = match hosts {
+        Ok(hosts) => hosts,
+        Err(error @ NamespaceError::NotPermitted { .. }) => {
+            return eprintln!("skipped: {error}");
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let long =
+        LinkOptions { delay: Duration::from_millis(5), loss: 0.02, ..LinkOptions::default() };
+    let link = Link::between(&near, &far, long.clone()).unwrap();
+    let mut far = Site::start(&far, "far");
+    let mut near = Site::start(&near, "near");
+    near.command("joined");
+    far.command("joined");
+    let carried = link.counters();
+    assert!(carried.forward.dropped_loss > 0 && carried.backward.bytes > 0, "{carried:?}");
+    link.set(LinkOptions { loss: 1.0, ..long.clone() }).unwrap();
+    near.command("parted");
+    far.command("parted");
+    link.set(long).unwrap();
+    near.command("joined again");
+    far.command("joined again");
+    near.end();
+    far.end();
+}
+
+/// What a site does, told line by line. Nothing in a run of the tests.
+#[test]
+fn site_process() {
+    match std::env::var(SITE_VARIABLE).as_deref() {
+        Ok("near") => near(&site_network(0, &format!("connect/endpoints=[\"{}\"];", endpoint(1)))),
+        Ok("far") => far(&site_network(1, "")),
+        _ => {}
+    }
+}
+
+fn endpoint(host: usize) -> String {
+    format!("tcp/{}:{PORT}", host_address(host))
+}
+
+fn site_network(host: usize, more: &str) -> Network {
+    Network::at(endpoint(host), &format!("{more}{WATCHFUL}"))
+}
+
+/// Says that it is ready, and then of each line of the input that it is done.
+fn obey(mut handle: impl FnMut(&str)) {
+    println!("ready");
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        handle(&line);
+        println!("{line}");
+    }
+}
+
+/// Publishes and hears the echo of it, and calls.
+fn near(network: &Network) {
+    let here = End::new(network.client(), "near");
+    let pings = here.publisher("/sites/ping", STRING, QosProfile::default());
+    let pongs = here.subscription("/sites/pong", STRING, QosProfile::default());
+    let latched = here.publisher("/sites/latched", STRING, QosProfile::default().transient_local());
+    let client = here.client("/sites/call", SET_BOOL);
+    let exchange = |text: &str, lost: u64| {
+        pings.publish(&text_message(text));
+        assert_eq!(text_in(&pongs.next().payload), echo(text, lost));
+        client.ask(&[0, 1, 0, 0, 1]);
+        assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
+    };
+    let wait_for_matches = || {
+        pings.wait_for_match();
+        pongs.wait_for_match();
+        client.wait_for_server();
+    };
+    latched.publish(&text_message("before"));
+    obey(|line| match line {
+        "joined" => {
+            wait_for_matches();
+            // Each is some packets, so that the link loses some and they are repeated.
+            (0..100).for_each(|number| exchange(&format!("{number}{}", "x".repeat(4000)), 0));
+        }
+        "parted" => {
+            pings.wait_for_matches(0);
+            (0..10).for_each(|_| pings.publish(&text_message("into the void")));
+        }
+        "joined again" => {
+            wait_for_matches();
+            exchange("again", 10);
+        }
+        other => panic!("{other}"),
+    });
+}
+
+fn echo(text: &str, lost: u64) -> String {
+    format!("{lost} lost before {text}")
+}
+
+/// Echoes what it hears and answers calls, on threads that end with the process.
+fn far(network: &Network) {
+    let there = End::new(network.client(), "far");
+    let pings = Arc::new(there.subscription("/sites/ping", STRING, QosProfile::default()));
+    let pongs = there.publisher("/sites/pong", STRING, QosProfile::default());
+    let server = there.service("/sites/call", SET_BOOL);
+    let heard = pings.clone();
+    on_thread("echo", move || {
+        loop {
+            let sample = heard.next();
+            let text = text_in(&sample.payload);
+            pongs.wait_for_match();
+            pongs.publish(&text_message(&echo(text, heard.lost())));
+        }
+    });
+    on_thread("echo", move || {
+        loop {
+            server.respond(&server.next().0, &response(true, "from afar"));
+        }
+    });
+    let latched = || {
+        let late =
+            there.subscription("/sites/latched", STRING, QosProfile::default().transient_local());
+        assert_eq!(text_in(&late.next().payload), "before");
+    };
+    obey(|line| match line {
+        "joined" | "joined again" => latched(),
+        "parted" => pings.wait_for_matches(0),
+        other => panic!("{other}"),
+    });
+}
