@@ -1,8 +1,7 @@
 //! What went over the bridge and what did not, and what was said already.
 
-use std::collections::BTreeSet;
-
-use feros_sync::{AtomicU64, Mutex, Ordering};
+use feros_rmw::SaidOnce;
+use feros_sync::{AtomicU64, Ordering};
 
 /// What went from one side to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,22 +41,13 @@ impl Counters {
     }
 }
 
-/// What is said once is forgotten when there is so much of it.
-const MOST_SAID: usize = 4096;
-
 /// Warnings that are given once.
 #[derive(Debug, Default)]
-pub(crate) struct Warnings(Mutex<BTreeSet<String>>);
+pub(crate) struct Warnings(SaidOnce);
 
 impl Warnings {
     pub(crate) fn warn_once(&self, text: String) {
-        let mut said = self.0.lock();
-        if said.len() >= MOST_SAID {
-            said.clear();
-        }
-        let is_new = said.insert(text.clone());
-        drop(said);
-        if is_new {
+        if self.0.is_new(&text) {
             tracing::warn!("{text}");
         }
     }

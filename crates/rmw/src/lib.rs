@@ -18,6 +18,7 @@
 //! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
+//! | [`said_once`] | texts that are logged once |
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |
 //!
@@ -35,6 +36,7 @@ pub mod gid;
 pub mod graph;
 pub mod name;
 pub mod qos;
+pub mod said_once;
 pub mod sample;
 pub mod selection;
 mod service_mapping;
@@ -57,6 +59,7 @@ pub use qos::{
     Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicyKind, QosProfile,
     Reliability,
 };
+pub use said_once::SaidOnce;
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};
 pub use selection::{PatternError, Selection};
 pub use stamp::Stamp;

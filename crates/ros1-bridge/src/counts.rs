@@ -1,8 +1,7 @@
 //! What went over the bridge and what did not, and what was said already.
 
-use std::collections::BTreeSet;
-
-use feros_sync::{AtomicU64, Mutex, Ordering};
+use feros_rmw::SaidOnce;
+use feros_sync::{AtomicU64, Ordering};
 
 /// What a bridge did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,11 +40,8 @@ pub(crate) struct Counters {
     pub(crate) lost_in_ros2: AtomicU64,
     pub(crate) dropped_for_ros1: AtomicU64,
     pub(crate) failed: AtomicU64,
-    said: Mutex<BTreeSet<String>>,
+    said: SaidOnce,
 }
-
-/// What is said once is forgotten when there is so much of it.
-const MOST_SAID: usize = 4096;
 
 impl Counters {
     pub(crate) fn add(counter: &AtomicU64) {
@@ -67,13 +63,7 @@ impl Counters {
 
     /// Warns, if that was not said before.
     pub(crate) fn warn_once(&self, text: String) {
-        let mut said = self.said.lock();
-        if said.len() >= MOST_SAID {
-            said.clear();
-        }
-        let is_new = said.insert(text.clone());
-        drop(said);
-        if is_new {
+        if self.said.is_new(&text) {
             tracing::warn!("{text}");
         }
     }

@@ -1,0 +1,52 @@
+//! What was logged already and is not to be logged again.
+
+use std::collections::BTreeSet;
+
+use feros_sync::Mutex;
+
+/// The most texts that are remembered; then all are forgotten, so that names from outside fill no
+/// memory.
+const MOST: usize = 4096;
+
+/// Texts that are said once.
+///
+/// ```
+/// use feros_rmw::SaidOnce;
+/// let said = SaidOnce::default();
+/// assert!(said.is_new("/chatter is not bridged"));
+/// assert!(!said.is_new("/chatter is not bridged"));
+/// assert!(said.is_new("/scan is not bridged"));
+/// ```
+#[derive(Debug, Default)]
+pub struct SaidOnce(Mutex<BTreeSet<String>>);
+
+impl SaidOnce {
+    /// Whether the text was not given to this function before; after 4096 different texts all are
+    /// new again.
+    pub fn is_new(&self, text: &str) -> bool {
+        let mut said = self.0.lock();
+        if said.contains(text) {
+            return false;
+        }
+        if said.len() >= MOST {
+            said.clear();
+        }
+        said.insert(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, SaidOnce};
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let said = SaidOnce::default();
+        for number in 0..=MOST {
+            assert!(said.is_new(&number.to_string()));
+            assert!(said.0.lock().len() <= MOST);
+        }
+        assert!(said.is_new("0"), "forgotten with the rest");
+        assert!(!said.is_new(&MOST.to_string()));
+    }
+}
