@@ -30,13 +30,12 @@ impl World {
         Self { domains: (0..sides).map(|_| Domain::reserve_without_ros2()).collect() }
     }
 
+    pub(crate) fn domain_id(&self, side: usize) -> u32 {
+        self.domains[side].id().into()
+    }
+
     pub(crate) fn session(&self, side: usize) -> Arc<dyn Session> {
-        let options = SessionOptions {
-            domain_id: self.domains[side].id().into(),
-            discovery_range: DiscoveryRange::Localhost,
-            ..SessionOptions::default()
-        };
-        CycloneEngine.open(&options).unwrap()
+        session(self.domain_id(side))
     }
 
     pub(crate) fn robot(&self, side: usize, name: &str) -> Robot {
@@ -54,6 +53,15 @@ impl World {
     pub(crate) fn running(&self) -> Running {
         Running::start(self.bridge(BridgeOptions::default()))
     }
+}
+
+pub(crate) fn session(domain_id: u32) -> Arc<dyn Session> {
+    let options = SessionOptions {
+        domain_id,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    CycloneEngine.open(&options).unwrap()
 }
 
 pub(crate) fn bridge_of(sessions: &[Arc<dyn Session>], options: BridgeOptions) -> Bridge {

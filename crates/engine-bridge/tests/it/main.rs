@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ends;
+mod killed;
 mod precedence;
 mod services;
 mod topics;

@@ -1,12 +1,7 @@
-//! What the way over the bridge costs beside the direct one: half a round trip from this process to
-//! another one, directly and over a bridge in a third process, in turns.
-//!
-//! ```console
-//! cargo run --release -p feros-engine-bridge --example hop -- 201 202 > hops.csv
-//! ```
+//! Measures three ways in turns, each half a round trip from this process to another one: on one
+//! side, on the other side, and from the one to the other over a bridge in a further process.
 //!
 //! A line is `way,bytes,microseconds`; standard error has medians and 99th percentiles.
-#![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -16,32 +11,28 @@ use std::time::{Duration, Instant};
 
 use feros_engine_bridge::{Bridge, BridgeOptions};
 use feros_rmw::{
-    DiscoveryRange, Engine as _, NodeName, PublishMode, Publisher, PublisherOptions, QosProfile,
-    Session, SessionOptions, Subscription, SubscriptionOptions,
+    NodeName, PublishMode, Publisher, PublisherOptions, QosProfile, Session, Subscription,
+    SubscriptionOptions,
 };
-use feros_rmw_cyclonedds::CycloneEngine;
 
 /// Bytes, messages of a turn, and the pause between two.
 const SIZES: [(usize, usize, Duration); 2] =
     [(256, 400, Duration::from_millis(2)), (1_000_000, 100, Duration::from_millis(10))];
 const TURNS: usize = 10;
-const WAYS: [&str; 2] = ["direct", "bridged"];
 
-fn main() {
+/// Opens a session on the side that a word names.
+type Open = fn(&str) -> Arc<dyn Session>;
+
+/// Does what the command line says: measures, or is one of the processes of that.
+pub(crate) fn run(usage: &str, open: Open) {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["pong", way, domain] => pong(way, domain.parse().unwrap()),
-        ["bridge", a, b] => bridge([a, b].map(|domain| domain.parse().unwrap())),
-        [a, b] => measure(a, b),
-        _ => eprintln!("hop DOMAIN OTHER_DOMAIN"),
+        ["pong", way, side] => pong(way, &open(side)),
+        ["bridge", a, b] => bridge([a, b].map(|side| (side.to_owned(), open(side)))),
+        [a, b] => measure(open, [a, b]),
+        _ => eprintln!("{usage}"),
     }
-}
-
-fn session(domain_id: u32) -> Arc<dyn Session> {
-    let discovery_range = DiscoveryRange::Localhost;
-    let options = SessionOptions { domain_id, discovery_range, ..SessionOptions::default() };
-    CycloneEngine.open(&options).unwrap()
 }
 
 /// Both ends of a way: what is sent on the one topic comes back on the other.
@@ -108,8 +99,8 @@ fn end_with_input() {
 }
 
 /// Sends back what comes, until its input ends.
-fn pong(way: &str, domain: u32) {
-    let end = End::new(&session(domain), way, ["back", "out"]);
+fn pong(way: &str, session: &Arc<dyn Session>) {
+    let end = End::new(session, way, ["back", "out"]);
     end_with_input();
     loop {
         if let Some(sample) = end.subscription.take().unwrap() {
@@ -120,8 +111,7 @@ fn pong(way: &str, domain: u32) {
     }
 }
 
-fn bridge(domains: [u32; 2]) {
-    let sides = domains.map(|domain| (format!("domain {domain}"), session(domain)));
+fn bridge(sides: [(String, Arc<dyn Session>); 2]) {
     let mut bridge = Bridge::new(sides.into(), BridgeOptions::default()).unwrap();
     end_with_input();
     loop {
@@ -149,14 +139,14 @@ impl Drop for Other {
     }
 }
 
-fn measure(domain: &str, other: &str) {
-    let _others = [
-        Other::start(&["pong", "direct", domain]),
-        Other::start(&["pong", "bridged", other]),
-        Other::start(&["bridge", domain, other]),
-    ];
-    let session = session(domain.parse().unwrap());
-    let ends = WAYS.map(|way| End::new(&session, way, ["out", "back"]));
+fn measure(open: Open, [near, far]: [&str; 2]) {
+    let ways = [("near", near), ("far", far), ("bridged", far)];
+    let _pongs = ways.map(|(way, side)| Other::start(&["pong", way, side]));
+    let _bridge = Other::start(&["bridge", near, far]);
+    let (session, on_far) = (open(near), open(far));
+    let ends = ways.map(|(way, _)| {
+        End::new(if way == "far" { &on_far } else { &session }, way, ["out", "back"])
+    });
     for end in &ends {
         while end.publisher.matched_subscriptions() == 0
             || end.subscription.matched_publishers() == 0
@@ -169,7 +159,7 @@ fn measure(domain: &str, other: &str) {
     for (bytes, count, pause) in SIZES {
         let mut message = vec![7; bytes];
         message[..4].copy_from_slice(&[0, 1, 0, 0]);
-        let mut times = [Vec::new(), Vec::new()];
+        let mut times = ways.map(|_| Vec::new());
         for turn in 0..=TURNS {
             for (way, end) in ends.iter().enumerate() {
                 for _ in 0..count {
@@ -180,13 +170,13 @@ fn measure(domain: &str, other: &str) {
                     // The first turn warms up.
                     if turn > 0 {
                         times[way].push(half);
-                        writeln!(out, "{},{bytes},{half:.2}", WAYS[way]).unwrap();
+                        writeln!(out, "{},{bytes},{half:.2}", ways[way].0).unwrap();
                     }
                     std::thread::sleep(pause);
                 }
             }
         }
-        for (way, times) in WAYS.iter().zip(&mut times) {
+        for ((way, _), times) in ways.iter().zip(&mut times) {
             times.sort_unstable_by(f64::total_cmp);
             let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
             eprintln!("{way:8} {bytes:8} B: median {:8.1} us, p99 {:8.1} us", at(0.5), at(0.99));

@@ -1,0 +1,24 @@
+//! What the way over the bridge costs between two domains of Cyclone DDS, beside the direct one.
+//!
+//! ```console
+//! cargo run --release -p feros-engine-bridge --example hop -- 201 202 > hops.csv
+//! ```
+#![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
+
+mod measure;
+
+use std::sync::Arc;
+
+use feros_rmw::{DiscoveryRange, Engine as _, Session, SessionOptions};
+use feros_rmw_cyclonedds::CycloneEngine;
+
+fn main() {
+    measure::run("hop DOMAIN OTHER_DOMAIN", session);
+}
+
+fn session(domain: &str) -> Arc<dyn Session> {
+    let discovery_range = DiscoveryRange::Localhost;
+    let domain_id = domain.parse().unwrap();
+    let options = SessionOptions { domain_id, discovery_range, ..SessionOptions::default() };
+    CycloneEngine.open(&options).unwrap()
+}

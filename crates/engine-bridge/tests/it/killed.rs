@@ -1,0 +1,86 @@
+//! A bridge that is killed while another one stands by.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use feros_engine_bridge::{Bridge, BridgeOptions};
+use feros_rmw::QosProfile;
+use feros_test_support::{Watchdog, until};
+
+use crate::ends::{Running, World, bridge_of, numbered, session};
+
+/// The domains of a bridge that is a process of its own: this program again.
+const DOMAINS_VARIABLE: &str = "FEROS_TEST_BRIDGED_DOMAINS";
+/// Others give a process up that is silent for so long; Cyclone DDS waits ten seconds by default.
+const LEASE: &str = "<Domain><Discovery><LeaseDuration>2s</LeaseDuration></Discovery></Domain>";
+
+/// A bridge in a process; nothing in a run of the tests.
+#[test]
+fn bridge_process() {
+    let Ok(domains) = std::env::var(DOMAINS_VARIABLE) else { return };
+    let sessions: Vec<_> = domains.split(',').map(|id| session(id.parse().unwrap())).collect();
+    let running = Running::start(bridge_of(&sessions, BridgeOptions::default()));
+    println!("bridging");
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap(); // ends with its parent
+    drop(running);
+}
+
+struct BridgeProcess(Child);
+
+impl BridgeProcess {
+    fn start(world: &World) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["killed::bridge_process", "--exact", "--nocapture"])
+            .env(DOMAINS_VARIABLE, format!("{},{}", world.domain_id(0), world.domain_id(1)))
+            .env("CYCLONEDDS_URI", LEASE)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("bridging")));
+        Self(child)
+    }
+}
+
+impl Drop for BridgeProcess {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// The second one takes over when the engine has given the first one up: all that is published then
+/// arrives, once.
+#[test]
+fn another_one_takes_over() {
+    let _watchdog = Watchdog::start();
+    let world = World::new();
+    let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
+    let talker = near.talker("/taken_over", QosProfile::default());
+    let listener = far.listener("/taken_over", QosProfile::keep_last(100));
+    let (server, caller) = (near.server("/asked"), far.caller("/asked"));
+    let first = BridgeProcess::start(&world);
+    listener.wait_for_matches(1);
+    talker.wait_for_matches(1);
+    caller.wait_for_server();
+    let second = world.running();
+    until("the first one is known", || second.look(Bridge::other_bridges) == 1);
+    talker.say(&numbered(1));
+    assert_eq!(listener.next_number(), 1);
+    assert_eq!(second.bridged(), []);
+    drop(first);
+    until("the second one's turn", || second.bridged().len() == 2);
+    listener.wait_for_matches(1);
+    talker.wait_for_matches(1);
+    caller.wait_for_server();
+    for number in 2..20 {
+        talker.say(&numbered(number));
+        assert_eq!(listener.next_number(), number);
+    }
+    assert!(listener.has_nothing());
+    let asked = caller.ask(7);
+    let (request, _) = server.next();
+    server.respond(&request, 8);
+    assert_eq!(caller.next(), (asked, 8));
+}
