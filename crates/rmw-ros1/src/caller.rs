@@ -5,9 +5,9 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_rmw::FailureCounter;
 use feros_rmw::Gid;
 use feros_rmw::engine::LOG_TARGET;
-use feros_rmw::FailureCounter;
 use feros_ros1::{CallConnection, CallError, ServicePlans};
 use feros_sync::{Condvar, Mutex};
 
@@ -78,7 +78,12 @@ impl Caller {
     ///
     /// # Errors
     /// Why it is not called.
-    pub(crate) fn call(self: &Arc<Self>, number: i64, server: Gid, cdr: &[u8]) -> Result<(), String> {
+    pub(crate) fn call(
+        self: &Arc<Self>,
+        number: i64,
+        server: Gid,
+        cdr: &[u8],
+    ) -> Result<(), String> {
         let mut body = Vec::with_capacity(cdr.len());
         let converted = self.plans.request.to_ros1.convert(cdr, &mut body);
         converted.map_err(|error| error.to_string())?;
@@ -178,8 +183,7 @@ impl Caller {
 
     fn connect(&self) -> Result<(u64, CallConnection), String> {
         let ty = (self.ros1_type.as_str(), self.md5sum.as_str());
-        let opened =
-            CallConnection::open(self.node.master(), self.node.name(), &self.service, ty);
+        let opened = CallConnection::open(self.node.master(), self.node.name(), &self.service, ty);
         let opened = opened.map_err(|error| error.to_string())?;
         let stream = opened.stream().map_err(|error| error.to_string())?;
         let mut state = self.state.lock();

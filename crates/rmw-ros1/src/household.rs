@@ -111,7 +111,8 @@ impl Household {
                 set.load_ament_prefix_path(&path);
             }
             let folders = std::env::var_os("FEROS_INTERFACES").unwrap_or_default();
-            for folder in std::env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty())
+            for folder in
+                std::env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty())
             {
                 if let Err(error) = set.load_dir(&folder) {
                     tracing::warn!("FEROS_INTERFACES: {error}");
@@ -262,8 +263,7 @@ impl Household {
             state.endpoints.values().map(|entry| entry.info.clone()).collect();
         endpoints.extend(state.others.endpoints());
         endpoints.sort_by(|a, b| a.name.cmp(&b.name));
-        let snapshot =
-            Arc::new(GraphSnapshot { generation: state.generation, nodes, endpoints });
+        let snapshot = Arc::new(GraphSnapshot { generation: state.generation, nodes, endpoints });
         state.snapshot = Some(snapshot.clone());
         snapshot
     }

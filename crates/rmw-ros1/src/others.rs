@@ -64,8 +64,7 @@ impl Others {
 
     /// Services whose servers are others than before: name, servers that left, that came.
     pub(crate) fn servers_that_changed(&self, before: &Self) -> Vec<(String, Vec<Gid>, Vec<Gid>)> {
-        let names: BTreeSet<&String> =
-            self.services.keys().chain(before.services.keys()).collect();
+        let names: BTreeSet<&String> = self.services.keys().chain(before.services.keys()).collect();
         let change = |name: &String| {
             let (old, new) = (before.servers(name), self.servers(name));
             (old != new).then(|| (name.clone(), old, new))
@@ -75,7 +74,8 @@ impl Others {
 
     pub(crate) fn nodes(&self) -> Vec<NodeInfo> {
         let all = [&self.publishers, &self.subscribers, &self.services];
-        let names: BTreeSet<&String> = all.iter().flat_map(|holders| holders.values().flatten()).collect();
+        let names: BTreeSet<&String> =
+            all.iter().flat_map(|holders| holders.values().flatten()).collect();
         let node = |name: &String| NodeInfo {
             name: node_name(name),
             enclave: String::new(),

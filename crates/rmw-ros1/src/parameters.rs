@@ -84,7 +84,8 @@ mod tests {
         ]);
         let mut found = Vec::new();
         collect("", &tree, &mut found);
-        let text: Vec<String> = found.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let text: Vec<String> =
+            found.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         assert_eq!(
             text,
             ["rate: 5.0", "frames.base: \"a\\\"b\\u000a\"", "on: true", "limits: [1, 2]"]

@@ -135,7 +135,8 @@ impl Drop for Ros1Session {
 fn new_gid() -> Gid {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut hasher = DefaultHasher::new();
-    (SystemTime::now(), std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)).hash(&mut hasher);
+    (SystemTime::now(), std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+        .hash(&mut hasher);
     std::env::var_os("HOSTNAME").hash(&mut hasher);
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&hasher.finish().to_le_bytes());

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use feros_rmw::gaps::Gaps;
 use feros_rmw::{
-    AnnounceError, CreateEndpointError, EndpointKind, EventError, Gid, Match, QosProfile, Sample, Stamp,
-    Subscription, SubscriptionEvent, SubscriptionOptions, TakeError,
+    AnnounceError, CreateEndpointError, EndpointKind, EventError, Gid, Match, QosProfile, Sample,
+    Stamp, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError,
 };
 use feros_sync::Mutex;
 

@@ -64,7 +64,8 @@ fn keep(bell: &Bell, household: &Weak<Household>) {
         let began = Instant::now();
         let mut is_rung = bell.is_rung.lock();
         while !*is_rung && began.elapsed() < LOOK_EVERY {
-            is_rung = bell.changed.wait_timeout(is_rung, LOOK_EVERY.saturating_sub(began.elapsed()));
+            is_rung =
+                bell.changed.wait_timeout(is_rung, LOOK_EVERY.saturating_sub(began.elapsed()));
         }
         *is_rung = false;
         drop(is_rung);
@@ -127,7 +128,8 @@ impl Looking {
         let mut others = Others::new(state, &own);
         let topics: BTreeSet<String> = others.topics().cloned().collect();
         let unknown = topics.iter().any(|topic| before.type_of(topic).is_none());
-        let known = if unknown { household.master.topic_types().unwrap_or_default() } else { Vec::new() };
+        let known =
+            if unknown { household.master.topic_types().unwrap_or_default() } else { Vec::new() };
         for topic in &topics {
             let said = known.iter().find(|(name, ty)| name == topic && ty != "*");
             let ty = before.type_of(topic).cloned();
@@ -150,7 +152,9 @@ impl Looking {
             } else if probes < MOST_PROBES && !self.silent.contains(&service) {
                 probes += 1;
                 match service_type(&household.master, &service) {
-                    Some(ty) => others.set_type(&service, ros2_name(household, Namespace::Srv, &ty)),
+                    Some(ty) => {
+                        others.set_type(&service, ros2_name(household, Namespace::Srv, &ty))
+                    }
                     None => drop(self.silent.insert(service)),
                 }
             }

@@ -117,9 +117,11 @@ impl Writer {
             // Whoever keeps all has waited for room; others may have filled it meanwhile.
             let queue_len =
                 if self.keeps_all() { 2 * KEEP_ALL_LIMIT } else { self.qos.depth.max(1) };
-            let expires = self.qos.lifespan.finite().and_then(|age| Instant::now().checked_add(age));
+            let expires =
+                self.qos.lifespan.finite().and_then(|age| Instant::now().checked_add(age));
             let (source, kept) = (self.source, self.kept());
-            publication.publish_as(Publishing { source, queue_len, kept, expires }, Arc::new(framed));
+            publication
+                .publish_as(Publishing { source, queue_len, kept, expires }, Arc::new(framed));
         }
         Ok(u64::try_from(number).unwrap_or_default())
     }

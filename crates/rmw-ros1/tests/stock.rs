@@ -254,12 +254,14 @@ fn killed_peers_leave_and_come_again() {
         publisher.wait_for_matches(0);
         heard.wait_for_matches(0);
     }
-    let events: Vec<_> =
-        std::iter::from_fn(|| heard.subscription.take_event().unwrap()).collect();
-    assert!(events.iter().any(|event| matches!(
-        event,
-        SubscriptionEvent::Matched(status) if (status.total, status.current) == (2, 0)
-    )), "{events:?}");
+    let events: Vec<_> = std::iter::from_fn(|| heard.subscription.take_event().unwrap()).collect();
+    assert!(
+        events.iter().any(|event| matches!(
+            event,
+            SubscriptionEvent::Matched(status) if (status.total, status.current) == (2, 0)
+        )),
+        "{events:?}"
+    );
 }
 
 /// The graph has what the master knows, with types of ROS 2.
@@ -315,7 +317,10 @@ fn what_is_impossible_is_refused() {
     let error = node.session.create_node(&name).unwrap_err().to_string();
     assert!(error.contains("/feros") && error.contains("__node:=NAME"), "{error}");
     let error = feros_rmw_ros1::ConfiguredRos1Engine::new("nowhere").err().unwrap().to_string();
-    assert!(error.contains("ROS_MASTER_URI") && error.contains("http://localhost:11311"), "{error}");
+    assert!(
+        error.contains("ROS_MASTER_URI") && error.contains("http://localhost:11311"),
+        "{error}"
+    );
 }
 
 /// A node starts with the parameters that the master keeps under its name.

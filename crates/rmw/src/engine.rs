@@ -80,8 +80,8 @@ pub trait Session: Send + Sync {
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError>;
 
     /// Values that the engine's own world keeps for the parameters of a node of this name, in YAML,
-    /// such as those of a ROS 1 master: the node's parameters start with them unless somebody nearer
-    /// says otherwise. Most engines keep none.
+    /// such as those of a ROS 1 master: the node's parameters start with them unless somebody
+    /// nearer says otherwise. Most engines keep none.
     ///
     /// May wait for others.
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {

@@ -116,18 +116,11 @@ impl Types {
         Self(types)
     }
 
-
-
-
-
     /// Name and hash of a message of ROS 2.
     pub(crate) fn identity(&self, ros2: &TypeName) -> Result<TypeIdentity, TypeError> {
         let ty = DynamicType::resolve(&self.set, ros2)?;
         Ok(TypeIdentity { name: ros2.to_string(), hash: Some(TypeHash(ty.type_hash().0)) })
     }
-
-
-
 
     /// A message of `actionlib_msgs`.
     pub(crate) fn actionlib(&self, name: &str) -> Result<Ros1Type, TypeError> {

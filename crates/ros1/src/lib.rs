@@ -39,7 +39,9 @@ pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
 pub use node::{DEFAULT_MASTER, Node, NodeError, is_allowed_name};
 pub use plan::{ConvertError, Direction, Plan};
-pub use publication::{Hears, OnConnection, Publication, PublicationCounts, PublicationOptions, Publishing};
+pub use publication::{
+    Hears, OnConnection, Publication, PublicationCounts, PublicationOptions, Publishing,
+};
 pub use ros1_type::{CatalogError, Ros1Service, Ros1Type};
 pub use rules::{FieldPairs, Rules, RulesError};
 pub use service::{CallConnection, CallError, Handler, ServiceInfo, ServiceOptions, call, probe};

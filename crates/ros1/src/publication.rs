@@ -272,7 +272,6 @@ impl Publication {
         }
     }
 
-
     pub(crate) fn close(&self) {
         self.links.lock().iter().for_each(|link| link.close());
     }

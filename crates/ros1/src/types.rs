@@ -99,11 +99,7 @@ impl Types {
     ///
     /// # Errors
     /// When one has no counterpart, or its definition is not known.
-    pub fn ros1_message_named(
-        &self,
-        ros1: &str,
-        ros2: &TypeName,
-    ) -> Result<Ros1Type, TypeError> {
+    pub fn ros1_message_named(&self, ros1: &str, ros2: &TypeName) -> Result<Ros1Type, TypeError> {
         let name = parse_type(ros1)?;
         match self.catalog.message(&name) {
             Err(CatalogError::Unknown { .. }) => {
