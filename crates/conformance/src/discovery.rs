@@ -6,7 +6,7 @@ use feros_rmw::graph::EndpointNode;
 use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 
 use crate::Fixture;
-use crate::harness::{HASH, STRING, test_nodes, unique};
+use crate::harness::{HASH, NUMBER, test_nodes, unique};
 
 /// Endpoints of the other end appear with name, type, hash, gid, node and policies, and disappear.
 pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
@@ -19,7 +19,7 @@ pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
         let found = graph.endpoints_of(EndpointKind::Publisher, &topic).next().cloned();
         found.filter(|endpoint| endpoint.node == EndpointNode::Named(near.name.clone()))
     });
-    assert_eq!(shown.type_name, STRING);
+    assert_eq!(shown.type_name, NUMBER);
     assert_eq!(shown.type_hash, Some(HASH));
     assert_eq!(shown.gid, publisher.publisher.gid());
     assert!(shown.gid.is_of_session_of(&near.session.gid()));

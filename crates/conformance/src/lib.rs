@@ -18,7 +18,7 @@ pub mod qos;
 pub mod services;
 pub mod topics;
 
-pub use harness::{Fixture, NotificationCounter, TestNode};
+pub use harness::{Fixture, NotificationCounter, TestNode, run};
 
 /// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in
 /// each.
@@ -74,7 +74,9 @@ macro_rules! conformance_tests {
         $($(
             #[test]
             fn $test() {
-                $crate::$module::$test(&$fixture);
+                $crate::run(stringify!($test), &$fixture, |fixture| {
+                    $crate::$module::$test(fixture);
+                });
             }
         )*)*
     };

@@ -6,7 +6,7 @@ use feros_rmw::Engine;
 
 /// The engines that Feros has, the default first. Each is a feature of the crate with the engine's
 /// name; [`engines`] are those that this program was built with.
-pub const ENGINE_NAMES: [&str; 3] = ["cyclonedds", "fastdds", "zenoh"];
+pub const ENGINE_NAMES: [&str; 4] = ["cyclonedds", "fastdds", "ros1", "zenoh"];
 
 /// The variable that names the engine of contexts that ask for none.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
@@ -30,6 +30,8 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
         Arc::new(feros_rmw_cyclonedds::CycloneEngine),
         #[cfg(feature = "fastdds")]
         Arc::new(feros_rmw_fastdds::FastDdsEngine),
+        #[cfg(feature = "ros1")]
+        Arc::new(feros_rmw_ros1::Ros1Engine),
         #[cfg(feature = "zenoh")]
         Arc::new(feros_rmw_zenoh::ZenohEngine),
     ]
@@ -96,7 +98,7 @@ mod tests {
         }
         let error = engine("zeno").err().unwrap().to_string();
         assert!(
-            error.contains("\"zeno\"") && error.contains("cyclonedds, fastdds, zenoh"),
+            error.contains("\"zeno\"") && error.contains("cyclonedds, fastdds, ros1, zenoh"),
             "{error}"
         );
     }

@@ -79,6 +79,16 @@ pub trait Session: Send + Sync {
     /// When the engine cannot announce it.
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError>;
 
+    /// Values that the engine's own world keeps for the parameters of a node of this name, in YAML,
+    /// such as those of a ROS 1 master: the node's parameters start with them unless somebody
+    /// nearer says otherwise. Most engines keep none.
+    ///
+    /// May wait for others.
+    fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
+        let _ = node;
+        Vec::new()
+    }
+
     /// Withdraws a node; its endpoints must be gone. An unknown id is ignored.
     fn remove_node(&self, node: NodeId);
 

@@ -85,6 +85,12 @@ pub enum BridgeError {
     },
 }
 
+impl From<feros_ros1::TypeError> for BridgeError {
+    fn from(error: feros_ros1::TypeError) -> Self {
+        TypeError::from(error).into()
+    }
+}
+
 impl From<TypeError> for BridgeError {
     fn from(error: TypeError) -> Self {
         Self::Type(Box::new(error))
@@ -144,7 +150,7 @@ impl Bridge {
         Self {
             ros1,
             ros2,
-            types: Arc::new(Types { set, catalog, rules }),
+            types: Arc::new(Types::new(feros_ros1::Types { set, catalog, rules })),
             options,
             counters: Arc::default(),
             master_is_there: None,
@@ -326,7 +332,7 @@ impl Bridge {
             }
             None => types[0]
                 .parse::<TypeName>()
-                .map_err(|_| TypeError::NoRos2 { ros1: types[0].to_owned() }.into()),
+                .map_err(|_| feros_ros1::TypeError::NoRos2 { ros1: types[0].to_owned() }.into()),
         };
         let ros2_type = match found {
             Ok(ros2_type) => ros2_type,

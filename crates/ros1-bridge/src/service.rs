@@ -8,11 +8,12 @@ use feros::{
     ServiceOptions,
 };
 use feros_interface::TypeName;
+use feros_ros1::ServicePlans;
 use feros_sync::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::BridgeError;
 use crate::counts::Counters;
-use crate::types::{ServicePlans, Types, ros1_name};
+use crate::types::{Types, ros1_name};
 
 /// Most calls of one service of ROS 1 that are under way at a time.
 const MOST_CALLS: usize = 64;

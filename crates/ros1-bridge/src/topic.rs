@@ -231,6 +231,8 @@ impl TwoToOne {
             on_connection: Some(OnConnection(Arc::new(move |publication| {
                 hears.subscribe(publication, false);
             }))),
+            on_disconnection: None,
+            is_of_bridge: true,
         })?;
         Ok(Self { ros1: ros1.clone(), publication, sender, ros1_type, ros2_type, offered })
     }

@@ -1,74 +1,59 @@
 //! Which type of ROS 1 is which of ROS 2, and the plans between them.
 
-use std::sync::Arc;
+use std::ops::Deref;
 
 use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
-use feros_interface::{Interface, InterfaceSet, Namespace, TypeName};
+use feros_interface::{Interface, Namespace, TypeName};
 use feros_message::dynamic::{DynamicType, DynamicTypeError};
 use feros_rmw::TypeHash;
-use feros_ros1::{
-    Catalog, CatalogError, ConvertError, MappingError, Plans, Ros1Action, Ros1Service, Ros1Type,
-    Rules, parse_type, type_text,
-};
+use feros_ros1::{CatalogError, ConvertError, Plans, Ros1Action, Ros1Type, parse_type, type_text};
 
-/// All that is known of types.
+/// All that is known of types, those of actions included.
 #[derive(Debug)]
-pub struct Types {
-    /// The interfaces of ROS 2.
-    pub set: InterfaceSet,
-    /// The definitions of ROS 1.
-    pub catalog: Catalog,
-    /// Which is which, where names do not tell.
-    pub rules: Rules,
+pub struct Types(feros_ros1::Types);
+
+impl Deref for Types {
+    type Target = feros_ros1::Types;
+
+    fn deref(&self) -> &feros_ros1::Types {
+        &self.0
+    }
 }
 
 /// Why a type of one side has no counterpart.
 #[derive(Debug, thiserror::Error)]
 pub enum TypeError {
-    /// The definition of ROS 1.
+    /// Messages and services.
     #[error(transparent)]
-    Catalog(#[from] CatalogError),
-    /// The fields.
-    #[error(transparent)]
-    Mapping(#[from] MappingError),
+    Type(feros_ros1::TypeError),
     /// The definition of ROS 2.
     #[error(transparent)]
     Ros2(#[from] DynamicTypeError),
-    /// The name of ROS 1's type.
-    #[error(transparent)]
-    Name(#[from] feros_ros1::DefinitionError),
-    /// Types that are in use on both sides do not belong together.
-    #[error(
-        "the type {ros1} of ROS 1 is none of the types of ROS 2 there: {}; a mapping rule can say that it is one", ros2.join(", ")
-    )]
-    Different {
-        /// The type of ROS 1.
-        ros1: String,
-        /// Those of ROS 2.
-        ros2: Vec<String>,
-    },
     /// There is no such action of ROS 2.
     #[error("the action {ros2} is not known: add its package by --interfaces or AMENT_PREFIX_PATH")]
     NoAction {
         /// Its name.
         ros2: String,
     },
-    /// There is no such type of ROS 2.
-    #[error(
-        "the type {ros1} of ROS 1 is not known in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
-    )]
-    NoRos2 {
-        /// The type of ROS 1.
-        ros1: String,
-    },
 }
 
-/// The plans of a service.
-#[derive(Debug)]
-pub(crate) struct ServicePlans {
-    pub(crate) request: Plans,
-    pub(crate) response: Plans,
+impl From<feros_ros1::TypeError> for TypeError {
+    fn from(error: feros_ros1::TypeError) -> Self {
+        Self::Type(error)
+    }
+}
+
+impl From<CatalogError> for TypeError {
+    fn from(error: CatalogError) -> Self {
+        Self::Type(error.into())
+    }
+}
+
+impl From<feros_ros1::DefinitionError> for TypeError {
+    fn from(error: feros_ros1::DefinitionError) -> Self {
+        Self::Type(error.into())
+    }
 }
 
 /// All that is needed for the messages of an action.
@@ -125,113 +110,16 @@ impl ActionPlans {
 }
 
 impl Types {
-    /// The type of ROS 2 for one of ROS 1: among those that are in use there, or, when none is,
-    /// that which is known.
-    pub(crate) fn ros2_message(&self, ros1: &str, used: &[&str]) -> Result<TypeName, TypeError> {
-        let candidates = self.rules.of_ros1(&parse_type(ros1)?);
-        if used.is_empty() {
-            let known = candidates.into_iter().find(|name| self.set.message(name).is_some());
-            return known.ok_or_else(|| TypeError::NoRos2 { ros1: ros1.to_owned() });
-        }
-        let found = candidates.into_iter().find(|name| used.contains(&&*name.to_string()));
-        found.ok_or_else(|| TypeError::Different {
-            ros1: ros1.to_owned(),
-            ros2: used.iter().map(|name| (*name).to_owned()).collect(),
-        })
-    }
-
-    /// The type of ROS 1 for one of ROS 2, where ROS 1 says none.
-    pub(crate) fn ros1_message(&self, ros2: &TypeName) -> Result<Ros1Type, TypeError> {
-        for name in self.rules.of_ros2(ros2) {
-            match self.catalog.message(&name) {
-                Err(CatalogError::Unknown { .. }) => {}
-                found => return Ok(found?),
-            }
-        }
-        Ok(self.catalog.message_of_ros2(ros2, &self.set, ros2)?)
-    }
-
-    /// The definition of a type of ROS 1 that has to be that of ROS 2.
-    pub(crate) fn ros1_message_named(
-        &self,
-        ros1: &str,
-        ros2: &TypeName,
-    ) -> Result<Ros1Type, TypeError> {
-        let name = parse_type(ros1)?;
-        match self.catalog.message(&name) {
-            Err(CatalogError::Unknown { .. }) => {
-                Ok(self.catalog.message_of_ros2(&name, &self.set, ros2)?)
-            }
-            found => Ok(found?),
-        }
-    }
-
-    /// The definition that a publisher means by name, text and checksum.
-    pub(crate) fn ros1_message_of_peer(
-        &self,
-        who: &str,
-        ros1: &str,
-        definition: &str,
-        md5sum: &str,
-        ros2: &TypeName,
-    ) -> Result<Ros1Type, TypeError> {
-        if !definition.is_empty() {
-            let name = parse_type(ros1)?;
-            return Ok(self.catalog.message_of_peer(who, &name, definition, md5sum)?);
-        }
-        Ok(self.ros1_message_named(ros1, ros2)?.checked(who, md5sum)?)
-    }
-
-    pub(crate) fn plans(&self, ros1: &Ros1Type, ros2: &TypeName) -> Result<Plans, TypeError> {
-        Ok(Plans::new(ros1, &self.set, ros2, &self.rules)?)
+    /// What is known of interfaces, definitions and rules.
+    #[must_use]
+    pub fn new(types: feros_ros1::Types) -> Self {
+        Self(types)
     }
 
     /// Name and hash of a message of ROS 2.
     pub(crate) fn identity(&self, ros2: &TypeName) -> Result<TypeIdentity, TypeError> {
         let ty = DynamicType::resolve(&self.set, ros2)?;
         Ok(TypeIdentity { name: ros2.to_string(), hash: Some(TypeHash(ty.type_hash().0)) })
-    }
-
-    /// The service of ROS 2 for one of ROS 1, with the definition of ROS 1 that has this checksum.
-    pub(crate) fn ros2_service(
-        &self,
-        who: &str,
-        ros1: &str,
-        md5sum: &str,
-    ) -> Result<(TypeName, Ros1Service), TypeError> {
-        let name = parse_type(ros1)?;
-        let name = TypeName::new(name.package, Namespace::Srv, name.name);
-        let ros2 =
-            self.rules.of_ros1(&name).into_iter().find(|name| self.set.service(name).is_some());
-        let ros2 = ros2.ok_or_else(|| TypeError::NoRos2 { ros1: ros1.to_owned() })?;
-        let service = match self.catalog.service(&name) {
-            Err(CatalogError::Unknown { .. }) => {
-                self.catalog.service_of_ros2(&name, &self.set, &ros2)
-            }
-            found => found,
-        };
-        Ok((ros2, service?.checked(who, md5sum)?))
-    }
-
-    /// The service of ROS 1 for one of ROS 2.
-    pub(crate) fn ros1_service(&self, ros2: &TypeName) -> Result<Ros1Service, TypeError> {
-        for name in self.rules.of_ros2(ros2) {
-            match self.catalog.service(&name) {
-                Err(CatalogError::Unknown { .. }) => {}
-                found => return Ok(found?),
-            }
-        }
-        Ok(self.catalog.service_of_ros2(ros2, &self.set, ros2)?)
-    }
-
-    pub(crate) fn service_plans(
-        &self,
-        ros1: &Ros1Service,
-        ros2: &TypeName,
-    ) -> Result<Arc<ServicePlans>, TypeError> {
-        let request = self.plans(&ros1.request, &ros2.with_suffix("_Request"))?;
-        let response = self.plans(&ros1.response, &ros2.with_suffix("_Response"))?;
-        Ok(Arc::new(ServicePlans { request, response }))
     }
 
     /// A message of `actionlib_msgs`.
@@ -245,7 +133,7 @@ impl Types {
         let action = TypeName::new(&name.package, Namespace::Action, &name.name);
         let mut candidates = self.rules.of_ros1(&action).into_iter();
         let ros2 = candidates.find(|name| self.is_action(name));
-        let ros2 = ros2.ok_or_else(|| TypeError::NoRos2 { ros1: ros1.to_owned() })?;
+        let ros2 = ros2.ok_or_else(|| feros_ros1::TypeError::NoRos2 { ros1: ros1.to_owned() })?;
         let plans = self.action_plans(&self.ros1_action_named(&name, &ros2)?, &ros2)?;
         Ok((ros2, plans))
     }

@@ -19,8 +19,10 @@ mod publication;
 mod ros1_type;
 mod rules;
 mod service;
+mod siblings;
 mod slave_api;
 mod subscription;
+mod types;
 mod xmlrpc;
 
 pub use action::{
@@ -37,9 +39,13 @@ pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
 pub use node::{DEFAULT_MASTER, Node, NodeError, is_allowed_name};
 pub use plan::{ConvertError, Direction, Plan};
-pub use publication::{Hears, OnConnection, Publication, PublicationCounts, PublicationOptions};
+pub use publication::{
+    Hears, OnConnection, Publication, PublicationCounts, PublicationOptions, Publishing,
+};
 pub use ros1_type::{CatalogError, Ros1Service, Ros1Type};
 pub use rules::{FieldPairs, Rules, RulesError};
-pub use service::{CallError, Handler, ServiceInfo, ServiceOptions, call, probe};
+pub use service::{CallConnection, CallError, Handler, ServiceInfo, ServiceOptions, call, probe};
+pub use siblings::Siblings;
 pub use subscription::{Accept, Sink, Subscription, SubscriptionOptions};
+pub use types::{ServicePlans, TypeError, Types};
 pub use xmlrpc::{Value, XmlRpcError, read_answer, read_call};

@@ -146,6 +146,14 @@ impl Master {
     pub fn parameter(&self, name: &str) -> Result<Value, MasterError> {
         self.call("getParam", &[name.into()])
     }
+
+    /// Sets a parameter.
+    ///
+    /// # Errors
+    /// As [`Master::call`].
+    pub fn set_parameter(&self, name: &str, value: Value) -> Result<(), MasterError> {
+        self.call("setParam", &[name.into(), value]).map(drop)
+    }
 }
 
 /// The texts of a list.

@@ -13,6 +13,7 @@ use crate::master::{Master, MasterError, SystemState, texts};
 use crate::own_host::own_host;
 use crate::publication::{Publication, PublicationOptions};
 use crate::service::{self, ServiceOptions};
+use crate::siblings::Siblings;
 use crate::slave_api::{self, Answers};
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
@@ -75,6 +76,14 @@ struct Inner {
     publications: Mutex<BTreeMap<String, Arc<Publication>>>,
     subscriptions: Mutex<BTreeMap<String, Arc<Subscription>>>,
     services: Mutex<BTreeMap<String, Arc<ServiceOptions>>>,
+    /// Nodes whose messages come by another way than TCPROS; this one is among them.
+    siblings: Siblings,
+    /// Held while the master is told something, so that it hears of beginning and end in order.
+    telling: Mutex<()>,
+    /// Whether registrations wait for a master that is not there.
+    is_patient: bool,
+    /// Whether the master did not answer last time: who is patient asks it in `refresh` alone.
+    is_alone: AtomicBool,
     is_closed: AtomicBool,
     told_to_end: Mutex<Option<String>>,
     connections: AtomicUsize,
@@ -97,6 +106,24 @@ impl Node {
     /// # Errors
     /// When the name or the address is none, or no port is free.
     pub fn new(name: &str, master_uri: &str) -> Result<Self, NodeError> {
+        Self::make(name, master_uri, &Siblings::default(), false)
+    }
+
+    /// As [`Node::new`], among siblings, of which it receives nothing by TCPROS. Where the master
+    /// is not there, what the node has is registered by [`Node::register_missing`] once it is.
+    ///
+    /// # Errors
+    /// As [`Node::new`].
+    pub fn among(siblings: &Siblings, name: &str, master_uri: &str) -> Result<Self, NodeError> {
+        Self::make(name, master_uri, siblings, true)
+    }
+
+    fn make(
+        name: &str,
+        master_uri: &str,
+        siblings: &Siblings,
+        is_patient: bool,
+    ) -> Result<Self, NodeError> {
         if !name.starts_with('/') || !is_allowed_name(name) {
             return Err(NodeError::Name { name: name.to_owned() });
         }
@@ -121,10 +148,15 @@ impl Node {
             publications: Mutex::default(),
             subscriptions: Mutex::default(),
             services: Mutex::default(),
+            siblings: siblings.clone(),
+            telling: Mutex::default(),
+            is_patient,
+            is_alone: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             told_to_end: Mutex::default(),
             connections: AtomicUsize::new(0),
         });
+        siblings.insert(&inner.api);
         inner.accept(api, "feros-ros1-api", |inner, stream| slave_api::serve(&**inner, stream));
         inner.accept(tcpros, "feros-ros1-tcp", |inner, stream| inner.serve_tcpros(stream));
         Ok(Self(Arc::new(Owner(inner))))
@@ -159,6 +191,7 @@ impl Node {
     pub fn advertise(&self, options: PublicationOptions) -> Result<Arc<Publication>, NodeError> {
         check_name(&options.topic)?;
         let publication = Arc::new(Publication::new(options));
+        let _telling = self.inner().telling.lock();
         insert(&self.inner().publications, publication.topic(), &publication)?;
         if let Err(error) = self.inner().register_publication(&publication) {
             self.inner().publications.lock().remove(publication.topic());
@@ -169,6 +202,7 @@ impl Node {
 
     /// Publishes it no longer.
     pub fn unadvertise(&self, publication: &Publication) {
+        let _telling = self.inner().telling.lock();
         self.inner().publications.lock().remove(publication.topic());
         publication.close();
         self.inner().tell("unregisterPublisher", publication.topic());
@@ -181,6 +215,7 @@ impl Node {
     pub fn subscribe(&self, options: SubscriptionOptions) -> Result<Arc<Subscription>, NodeError> {
         check_name(&options.topic)?;
         let subscription = Arc::new(Subscription::new(options, self.name()));
+        let _telling = self.inner().telling.lock();
         insert(&self.inner().subscriptions, subscription.topic(), &subscription)?;
         if let Err(error) = self.inner().register_subscription(&subscription) {
             self.inner().subscriptions.lock().remove(subscription.topic());
@@ -191,6 +226,7 @@ impl Node {
 
     /// Subscribes no longer.
     pub fn unsubscribe(&self, subscription: &Subscription) {
+        let _telling = self.inner().telling.lock();
         self.inner().subscriptions.lock().remove(subscription.topic());
         subscription.close();
         self.inner().tell("unregisterSubscriber", subscription.topic());
@@ -203,6 +239,7 @@ impl Node {
     pub fn serve(&self, options: ServiceOptions) -> Result<(), NodeError> {
         check_name(&options.service)?;
         let service = Arc::new(options);
+        let _telling = self.inner().telling.lock();
         insert(&self.inner().services, &service.service, &service)?;
         if let Err(error) = self.inner().register_service(&service.service) {
             self.inner().services.lock().remove(&service.service);
@@ -213,9 +250,9 @@ impl Node {
 
     /// Serves it no longer.
     pub fn stop_serving(&self, service: &str) {
+        let _telling = self.inner().telling.lock();
         self.inner().services.lock().remove(service);
-        let uri = self.inner().service_uri();
-        let _ = self.master().call("unregisterService", &[service.into(), uri.as_str().into()]);
+        self.inner().tell_of_service(service);
     }
 
     /// Asks the master who is there, and registers again what it does not know: it was started
@@ -225,14 +262,25 @@ impl Node {
     /// When it cannot be reached.
     pub fn refresh(&self) -> Result<SystemState, MasterError> {
         let state = self.master().system_state()?;
-        self.inner().register_missing(&state)?;
+        self.register_missing(&state)?;
         Ok(state)
+    }
+
+    /// Registers what the master does not know, by what it says of itself.
+    ///
+    /// # Errors
+    /// When it cannot be reached or refuses.
+    pub fn register_missing(&self, state: &SystemState) -> Result<(), MasterError> {
+        let _telling = self.inner().telling.lock();
+        self.inner().is_alone.store(false, Ordering::Release);
+        self.inner().register_missing(state)
     }
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
         let inner = &self.0;
+        let _telling = inner.telling.lock();
         inner.is_closed.store(true, Ordering::Release);
         for publication in std::mem::take(&mut *inner.publications.lock()).values() {
             publication.close();
@@ -243,10 +291,9 @@ impl Drop for Owner {
             inner.tell("unregisterSubscriber", subscription.topic());
         }
         for service in std::mem::take(&mut *inner.services.lock()).keys() {
-            let uri = inner.service_uri();
-            let parameters = [service.as_str().into(), uri.as_str().into()];
-            let _ = inner.master.call("unregisterService", &parameters);
+            inner.tell_of_service(service);
         }
+        inner.siblings.remove(&inner.api);
         // What listens is woken to see that it is over.
         for address in [&inner.api, &inner.tcpros] {
             let _ = address.connect(Duration::from_millis(200));
@@ -263,8 +310,8 @@ impl Answers for Inner {
         self.subscriptions.lock().values().cloned().collect()
     }
 
-    fn api(&self) -> &Address {
-        &self.api
+    fn siblings(&self) -> &Siblings {
+        &self.siblings
     }
 
     fn tcpros(&self) -> &Address {
@@ -334,7 +381,7 @@ impl Inner {
             publication.options.type_name.as_str().into(),
             self.api_uri(),
         ];
-        self.master.call("registerPublisher", &parameters).map(drop)
+        self.register("registerPublisher", &parameters).map(drop)
     }
 
     fn register_subscription(&self, subscription: &Arc<Subscription>) -> Result<(), MasterError> {
@@ -343,14 +390,33 @@ impl Inner {
             subscription.options.type_name.as_str().into(),
             self.api_uri(),
         ];
-        let publishers = self.master.call("registerSubscriber", &parameters)?;
-        subscription.update(&texts(&publishers), &self.api);
+        if let Some(publishers) = self.register("registerSubscriber", &parameters)? {
+            subscription.update(&texts(&publishers), &self.siblings);
+        }
         Ok(())
     }
 
     fn register_service(&self, service: &str) -> Result<(), MasterError> {
         let parameters = [service.into(), self.service_uri().as_str().into(), self.api_uri()];
-        self.master.call("registerService", &parameters).map(drop)
+        self.register("registerService", &parameters).map(drop)
+    }
+
+    /// Tells the master of something new; `None` where that waits for a master.
+    fn register(
+        &self,
+        method: &'static str,
+        parameters: &[Value],
+    ) -> Result<Option<Value>, MasterError> {
+        if self.is_alone.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        match self.master.call(method, parameters) {
+            Err(MasterError::Unreachable { .. }) if self.is_patient => {
+                self.is_alone.store(true, Ordering::Release);
+                Ok(None)
+            }
+            answer => answer.map(Some),
+        }
     }
 
     fn register_missing(&self, state: &SystemState) -> Result<(), MasterError> {
@@ -380,7 +446,18 @@ impl Inner {
 
     /// What the master need not hear: it may be gone.
     fn tell(&self, method: &'static str, topic: &str) {
+        if self.is_alone.load(Ordering::Acquire) {
+            return;
+        }
         let _ = self.master.call(method, &[topic.into(), self.api_uri()]);
+    }
+
+    fn tell_of_service(&self, service: &str) {
+        if self.is_alone.load(Ordering::Acquire) {
+            return;
+        }
+        let uri = self.service_uri();
+        let _ = self.master.call("unregisterService", &[service.into(), uri.as_str().into()]);
     }
 
     fn serve_tcpros(self: &Arc<Self>, mut stream: TcpStream) {
@@ -410,7 +487,7 @@ impl Inner {
             return refuse(&mut stream, &reason);
         }
         if publication.header(&self.name).send(&mut stream).is_ok() {
-            publication.serve(stream);
+            publication.serve(stream, header.get("callerid"));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 
@@ -14,6 +14,8 @@ use crate::header::ConnectionHeader;
 
 /// How often an idle connection is looked at, whether its peer is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How soon who waits for room looks again: writers wake it, but hold no lock for it.
+const ROOM_AGAIN: Duration = Duration::from_millis(20);
 /// Most messages that are kept for subscribers to come, of as many sources.
 const MOST_LATCHED: usize = 256;
 
@@ -34,6 +36,23 @@ pub struct PublicationOptions {
     pub queue_len: usize,
     /// Who hears of subscribers that connect.
     pub on_connection: Option<OnConnection>,
+    /// Who hears of subscribers that have gone.
+    pub on_disconnection: Option<OnConnection>,
+    /// Whether a bridge publishes: other bridges of the master leave out what says so.
+    pub is_of_bridge: bool,
+}
+
+/// How one message is published.
+#[derive(Clone, Copy, Debug)]
+pub struct Publishing {
+    /// Whose message it is; history is kept by source.
+    pub source: u64,
+    /// Most messages that wait for a subscriber; the oldest one gives way.
+    pub queue_len: usize,
+    /// How many of the source's messages are kept for subscribers to come.
+    pub kept: usize,
+    /// When it is to be given to nobody any more who comes late.
+    pub expires: Option<Instant>,
 }
 
 /// What hears of a publication.
@@ -64,14 +83,26 @@ pub struct PublicationCounts {
 pub struct Publication {
     pub(crate) options: PublicationOptions,
     links: Mutex<Vec<Arc<Link>>>,
-    latched: Mutex<VecDeque<(u64, Arc<Vec<u8>>)>>,
+    latched: Mutex<VecDeque<Latched>>,
+    /// Told when a queue gets shorter.
+    room: Condvar,
     published: AtomicU64,
     dropped: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
+struct Latched {
+    source: u64,
+    message: Arc<Vec<u8>>,
+    expires: Option<Instant>,
+}
+
+#[derive(Debug)]
 struct Link {
     stream: TcpStream,
+    caller: String,
+    /// Whether a message is on its way from the queue to the system.
+    is_writing: AtomicBool,
     queue: Mutex<VecDeque<Arc<Vec<u8>>>>,
     changed: Condvar,
     is_closed: AtomicBool,
@@ -83,6 +114,7 @@ impl Publication {
             options,
             links: Mutex::default(),
             latched: Mutex::default(),
+            room: Condvar::new(),
             published: AtomicU64::new(0),
             dropped: Arc::default(),
         }
@@ -98,6 +130,11 @@ impl Publication {
         self.links.lock().len()
     }
 
+    /// The names of the nodes that are connected.
+    pub fn subscribers(&self) -> Vec<String> {
+        self.links.lock().iter().map(|link| link.caller.clone()).collect()
+    }
+
     /// What was sent so far.
     pub fn counts(&self) -> PublicationCounts {
         PublicationCounts {
@@ -109,22 +146,68 @@ impl Publication {
     /// Sends a message: its length in four bytes, and its body. `source` tells apart whose last
     /// message a latching publication keeps.
     pub fn publish(&self, source: u64, framed: Arc<Vec<u8>>) {
+        let kept = usize::from(self.options.is_latching);
+        let queue_len = self.options.queue_len;
+        self.publish_as(Publishing { source, queue_len, kept, expires: None }, framed);
+    }
+
+    /// As [`Publication::publish`], with a history and queue of its own.
+    pub fn publish_as(&self, how: Publishing, framed: Arc<Vec<u8>>) {
         // Held over both, so that no new subscriber misses a message or gets it twice.
         let links = self.links.lock();
-        if self.options.is_latching {
+        if how.kept > 0 {
             let mut latched = self.latched.lock();
-            latched.retain(|(kept, _)| *kept != source);
-            if latched.len() >= MOST_LATCHED {
-                latched.pop_front();
+            let own = latched.iter().filter(|kept| kept.source == how.source).count();
+            if own >= how.kept || latched.len() >= MOST_LATCHED {
+                let oldest = match own {
+                    0 => Some(0),
+                    _ => latched.iter().position(|kept| kept.source == how.source),
+                };
+                let _ = oldest.and_then(|oldest| latched.remove(oldest));
             }
-            latched.push_back((source, framed.clone()));
+            let Publishing { source, expires, .. } = how;
+            latched.push_back(Latched { source, message: framed.clone(), expires });
         }
         if !links.is_empty() {
             self.published.fetch_add(1, Ordering::Relaxed);
         }
         for link in links.iter() {
-            link.push(framed.clone(), self.options.queue_len, &self.dropped);
+            link.push(framed.clone(), how.queue_len, &self.dropped);
         }
+    }
+
+    /// Keeps nothing of this source any more.
+    pub fn forget(&self, source: u64) {
+        self.latched.lock().retain(|kept| kept.source != source);
+    }
+
+    /// Waits until each subscriber's queue has room beside `most` messages; false when that takes
+    /// longer.
+    pub fn wait_for_room(&self, most: usize, longest: Duration) -> bool {
+        self.wait_for_links(longest, |link| link.queue.lock().len() < most)
+    }
+
+    /// Waits until all that was published has been handed to the system; false when that takes
+    /// longer.
+    pub fn wait_until_written(&self, longest: Duration) -> bool {
+        let is_written = |link: &Link| {
+            // Said with the queue's lock held.
+            link.queue.lock().is_empty() && !link.is_writing.load(Ordering::Acquire)
+        };
+        self.wait_for_links(longest, is_written)
+    }
+
+    fn wait_for_links(&self, longest: Duration, is_fine: impl Fn(&Link) -> bool) -> bool {
+        let deadline = Instant::now() + longest;
+        let mut links = self.links.lock();
+        while !links.iter().all(|link| is_fine(link)) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            links = self.room.wait_timeout(links, left.min(ROOM_AGAIN));
+        }
+        true
     }
 
     /// Answers the header of a subscriber; an error is for its eyes.
@@ -144,38 +227,49 @@ impl Publication {
     }
 
     pub(crate) fn header(&self, caller: &str) -> ConnectionHeader {
-        let latching = if self.options.is_latching { "1" } else { "0" };
-        ConnectionHeader::new(&[
+        let is_latching = self.options.is_latching || !self.latched.lock().is_empty();
+        let latching = if is_latching { "1" } else { "0" };
+        let mut fields = vec![
             ("callerid", caller),
             ("topic", &self.options.topic),
             ("type", &self.options.type_name),
             ("md5sum", &self.options.md5sum),
             ("message_definition", &self.options.definition),
             ("latching", latching),
-            // For other bridges of one master, which must not bring back what came from here.
-            ("feros_bridge", "1"),
-        ])
+        ];
+        // For other bridges of one master, which must not bring back what came from here.
+        if self.options.is_of_bridge {
+            fields.push(("feros_bridge", "1"));
+        }
+        ConnectionHeader::new(&fields)
     }
 
     /// Serves a subscriber until it goes; the header was answered already.
-    pub(crate) fn serve(self: &Arc<Self>, stream: TcpStream) {
+    pub(crate) fn serve(self: &Arc<Self>, stream: TcpStream, caller: &str) {
         let link = Arc::new(Link {
             stream,
+            caller: caller.to_owned(),
+            is_writing: AtomicBool::new(false),
             queue: Mutex::default(),
             changed: Condvar::new(),
             is_closed: AtomicBool::new(false),
         });
         {
             let mut links = self.links.lock();
-            let latched = self.latched.lock();
-            link.queue.lock().extend(latched.iter().map(|(_, message)| message.clone()));
+            let (latched, now) = (self.latched.lock(), Instant::now());
+            let young = latched.iter().filter(|kept| kept.expires.is_none_or(|end| now < end));
+            link.queue.lock().extend(young.map(|kept| kept.message.clone()));
             links.push(link.clone());
         }
         if let Some(OnConnection(hear)) = &self.options.on_connection {
             hear(self);
         }
-        link.write();
+        link.write(|| self.room.notify_all());
         self.links.lock().retain(|other| !Arc::ptr_eq(other, &link));
+        self.room.notify_all();
+        if let Some(OnConnection(hear)) = &self.options.on_disconnection {
+            hear(self);
+        }
     }
 
     pub(crate) fn close(&self) {
@@ -201,7 +295,7 @@ impl Link {
         self.changed.notify_one();
     }
 
-    fn write(&self) {
+    fn write(&self, wrote: impl Fn()) {
         let _ = self.stream.set_read_timeout(Some(Duration::from_millis(1)));
         loop {
             let mut queue = self.queue.lock();
@@ -219,8 +313,12 @@ impl Link {
                 }
             }
             let Some(message) = queue.pop_front() else { continue };
+            self.is_writing.store(true, Ordering::Release);
             drop(queue);
-            if (&self.stream).write_all(&message).is_err() {
+            let written = (&self.stream).write_all(&message);
+            self.is_writing.store(false, Ordering::Release);
+            wrote();
+            if written.is_err() {
                 return;
             }
         }

@@ -125,7 +125,7 @@ pub(crate) fn serve(
 /// # Errors
 /// When it is not there.
 pub fn probe(master: &Master, caller: &str, service: &str) -> Result<ServiceInfo, CallError> {
-    let (_, header) = open(master, caller, service, "*", true)?;
+    let (_, header) = open(master, caller, service, &[("md5sum", "*"), ("probe", "1")])?;
     Ok(ServiceInfo {
         type_name: header.get("type").to_owned(),
         md5sum: header.get("md5sum").to_owned(),
@@ -143,34 +143,90 @@ pub fn call(
     md5sum: &str,
     request: &[u8],
 ) -> Result<Vec<u8>, CallError> {
-    let (mut stream, _) = open(master, caller, service, md5sum, false)?;
-    let fault = |source| CallError::Connection { service: service.to_owned(), source };
-    let mut framed = Vec::with_capacity(4 + request.len());
-    framed.extend_from_slice(&u32::try_from(request.len()).unwrap_or(u32::MAX).to_le_bytes());
-    framed.extend_from_slice(request);
-    stream.write_all(&framed).map_err(fault)?;
-    // A service may take as long as it likes; a server that goes ends the connection.
-    stream.set_read_timeout(None).map_err(fault)?;
-    let mut ok = [0; 1];
-    stream.read_exact(&mut ok).map_err(fault)?;
-    let mut body = Vec::new();
-    let len = read_message(&mut stream, &mut body).map_err(fault)?;
-    let len = len.ok_or_else(|| fault(io::ErrorKind::UnexpectedEof.into()))?;
-    body.truncate(len);
-    if ok[0] == 1 {
-        return Ok(body);
+    let fields = [("md5sum", md5sum)];
+    let (stream, _) = open(master, caller, service, &fields)?;
+    CallConnection { stream, service: service.to_owned() }.call(request)
+}
+
+/// A connection to the server of a service that stays for several calls, one after the other.
+#[derive(Debug)]
+pub struct CallConnection {
+    stream: TcpStream,
+    service: String,
+}
+
+impl CallConnection {
+    /// Connects to whoever serves it now.
+    ///
+    /// # Errors
+    /// When the service is not there or refuses.
+    pub fn open(
+        master: &Master,
+        caller: &str,
+        service: &str,
+        (type_name, md5sum): (&str, &str),
+    ) -> Result<Self, CallError> {
+        let fields = [("md5sum", md5sum), ("type", type_name), ("persistent", "1")];
+        let (stream, _) = open(master, caller, service, &fields)?;
+        Ok(Self { stream, service: service.to_owned() })
     }
-    body.truncate(MAX_ERROR_BYTES);
-    let reason = String::from_utf8_lossy(&body).into_owned();
-    Err(CallError::Failed { service: service.to_owned(), reason })
+
+    /// Whether the server is still at the other end, as far as the system knows.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        // A server says nothing without being asked, so all that can be read is its end.
+        let _ = self.stream.set_nonblocking(true);
+        let peeked = self.stream.peek(&mut [0; 1]);
+        let restored = self.stream.set_nonblocking(false);
+        let waits = peeked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        waits && restored.is_ok()
+    }
+
+    /// Calls with the body of a request, and waits for the body of the response as long as it
+    /// takes.
+    ///
+    /// # Errors
+    /// When the connection breaks or the service fails; after [`CallError::Failed`] the connection
+    /// is as before.
+    pub fn call(&mut self, request: &[u8]) -> Result<Vec<u8>, CallError> {
+        let (stream, service) = (&mut self.stream, &self.service);
+        let fault = |source| CallError::Connection { service: service.clone(), source };
+        let mut framed = Vec::with_capacity(4 + request.len());
+        framed.extend_from_slice(&u32::try_from(request.len()).unwrap_or(u32::MAX).to_le_bytes());
+        framed.extend_from_slice(request);
+        stream.write_all(&framed).map_err(fault)?;
+        // A service may take as long as it likes; a server that goes ends the connection.
+        stream.set_read_timeout(None).map_err(fault)?;
+        let mut ok = [0; 1];
+        stream.read_exact(&mut ok).map_err(fault)?;
+        let mut body = Vec::new();
+        let len = read_message(stream, &mut body).map_err(fault)?;
+        let len = len.ok_or_else(|| fault(io::ErrorKind::UnexpectedEof.into()))?;
+        body.truncate(len);
+        if ok[0] == 1 {
+            return Ok(body);
+        }
+        body.truncate(MAX_ERROR_BYTES);
+        let reason = String::from_utf8_lossy(&body).into_owned();
+        Err(CallError::Failed { service: service.clone(), reason })
+    }
+}
+
+impl CallConnection {
+    /// A second handle of the connection, by which it can be shut down.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn stream(&self) -> io::Result<TcpStream> {
+        self.stream.try_clone()
+    }
 }
 
 fn open(
     master: &Master,
     caller: &str,
     service: &str,
-    md5sum: &str,
-    is_probe: bool,
+    more: &[(&str, &str)],
 ) -> Result<(TcpStream, ConnectionHeader), CallError> {
     let uri = master.lookup_service(service)?;
     let fault = |source| CallError::Connection { service: service.to_owned(), source };
@@ -178,10 +234,8 @@ fn open(
         .ok_or_else(|| fault(io::Error::other(format!("`{uri}` is no address"))))?;
     let mut stream = address.connect(Duration::from_secs(5)).map_err(fault)?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(fault)?;
-    let mut fields = vec![("callerid", caller), ("service", service), ("md5sum", md5sum)];
-    if is_probe {
-        fields.push(("probe", "1"));
-    }
+    let mut fields = vec![("callerid", caller), ("service", service)];
+    fields.extend_from_slice(more);
     ConnectionHeader::new(&fields).send(&mut stream).map_err(fault)?;
     let header = ConnectionHeader::receive(&mut stream).map_err(fault)?;
     if header.has("error") {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::http::{self, Address};
 use crate::master::texts;
 use crate::publication::Publication;
+use crate::siblings::Siblings;
 use crate::subscription::Subscription;
 use crate::xmlrpc::{self, Value};
 
@@ -16,8 +17,8 @@ pub(crate) trait Answers {
     fn publications(&self) -> Vec<Arc<Publication>>;
     /// What it subscribes to, by name.
     fn subscriptions(&self) -> Vec<Arc<Subscription>>;
-    /// Where these calls go.
-    fn api(&self) -> &Address;
+    /// Nodes whose messages come by another way.
+    fn siblings(&self) -> &Siblings;
     /// Where connections of TCPROS go.
     fn tcpros(&self) -> &Address;
     /// The master.
@@ -47,7 +48,7 @@ fn answer(node: &impl Answers, method: &str, parameters: &[Value]) -> Value {
         "publisherUpdate" => {
             let found = node.subscriptions().into_iter().find(|one| one.topic() == text(1));
             if let (Some(subscription), Some(publishers)) = (found, parameters.get(2)) {
-                subscription.update(&texts(publishers), node.api());
+                subscription.update(&texts(publishers), node.siblings());
             }
             done("", Value::Int(0))
         }

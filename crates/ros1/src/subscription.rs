@@ -11,6 +11,7 @@ use feros_sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 use crate::header::ConnectionHeader;
 use crate::http::{self, Address};
+use crate::siblings::Siblings;
 use crate::xmlrpc::{self, Value};
 
 /// The longest message that is taken.
@@ -103,9 +104,9 @@ impl Subscription {
     }
 
     /// Connects to publishers that are new, and leaves those that are gone.
-    pub(crate) fn update(self: &Arc<Self>, publishers: &[String], own: &Address) {
-        let wanted: Vec<Address> =
-            publishers.iter().filter_map(|uri| Address::parse(uri)).filter(|a| a != own).collect();
+    pub(crate) fn update(self: &Arc<Self>, publishers: &[String], siblings: &Siblings) {
+        let addresses = publishers.iter().filter_map(|uri| Address::parse(uri));
+        let wanted: Vec<Address> = addresses.filter(|place| !siblings.contains(place)).collect();
         let mut connections = self.connections.lock();
         connections.retain(|address, connection| {
             let stays = wanted.contains(address) && !connection.is_closed();

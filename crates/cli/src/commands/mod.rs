@@ -19,7 +19,7 @@ mod node;
 mod param;
 mod pkg;
 mod remote_node;
-#[cfg(feature = "ros1")]
+#[cfg(feature = "ros1-bridge")]
 mod ros1;
 mod run;
 mod service;
@@ -95,7 +95,7 @@ enum Command {
     /// A bridge between engines, or between domains
     Bridge(bridge::Args),
     /// ROS 1: a bridge between its master and ROS 2
-    #[cfg(feature = "ros1")]
+    #[cfg(feature = "ros1-bridge")]
     #[command(subcommand)]
     Ros1(ros1::Command),
     /// Start an executable of a package, or a Python script
@@ -177,7 +177,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Pkg(command) => pkg::run(command),
         Command::Bridge(args) => bridge::run(&args),
-        #[cfg(feature = "ros1")]
+        #[cfg(feature = "ros1-bridge")]
         Command::Ros1(command) => ros1::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod actions;
+#[cfg(feature = "ros1")]
+mod engine;
 mod failures;
 mod peers;
 mod services;

@@ -170,12 +170,24 @@ impl NodeOptions {
         context: &Context,
         node: &NodeName,
     ) -> Result<BTreeMap<String, ParameterValue>, CreateError> {
-        let mut overrides = BTreeMap::new();
+        let mut overrides = kept_by_engine(context, node);
         if self.use_global_arguments {
-            overrides = context.parameter_overrides().for_node(node);
+            overrides.extend(context.parameter_overrides().for_node(node));
         }
         overrides.extend(self.arguments.parameter_overrides()?.for_node(node));
         overrides.append(&mut self.parameter_overrides);
         Ok(overrides)
     }
+}
+
+/// What the engine's own world keeps for the node, such as a ROS 1 master.
+fn kept_by_engine(context: &Context, node: &NodeName) -> BTreeMap<String, ParameterValue> {
+    let mut kept = BTreeMap::new();
+    for (name, yaml) in context.session().initial_parameters(node) {
+        match ParameterValue::from_yaml(&yaml) {
+            Ok(value) => drop(kept.insert(name, value)),
+            Err(error) => tracing::warn!("{node}: the parameter {name} is not taken over: {error}"),
+        }
+    }
+    kept
 }

@@ -43,6 +43,8 @@ impl Ends {
             is_latching: false,
             queue_len: QUEUE,
             on_connection: None,
+            on_disconnection: None,
+            is_of_bridge: true,
         })?;
         self.publications.push(publication.clone());
         Ok(publication)

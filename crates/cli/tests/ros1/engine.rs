@@ -1,0 +1,54 @@
+//! `feros --engine ros1`: the command as a node of ROS 1 itself, without a bridge.
+
+use serde_json::json;
+
+use crate::peers::World;
+
+/// What the command publishes is heard by rospy, and what rospy publishes is printed.
+#[test]
+fn topics_go_both_ways_without_a_bridge() {
+    let Some(world) = World::new() else { return };
+    let mut rospy = world.node("rospy");
+    rospy.run(json!({"do": "subscribe", "topic": "/chatter", "type": "std_msgs/String"}));
+    let publishing = world.feros(&[
+        "--engine",
+        "ros1",
+        "topic",
+        "pub",
+        "-r",
+        "20",
+        "/chatter",
+        "std_msgs/msg/String",
+        "data: hello",
+    ]);
+    assert_eq!(rospy.heard("/chatter")["message"]["data"], "hello");
+    drop(publishing);
+    rospy.run(json!({"do": "advertise", "topic": "/scan", "type": "std_msgs/String"}));
+    let arguments = ["--engine", "ros1", "topic", "echo", "/scan", "std_msgs/msg/String"];
+    let mut echo = world.feros(&arguments);
+    rospy.publish("/scan", &json!({"data": "from rospy"}));
+    echo.line(|line| line.contains("from rospy"));
+}
+
+/// The command calls a service of rospy, and lists what the master has.
+#[test]
+fn services_and_the_graph_are_those_of_the_master() {
+    let Some(world) = World::new() else { return };
+    let mut rospy = world.node("rospy");
+    rospy.run(json!({
+        "do": "serve", "service": "/power", "type": "std_srvs/SetBool",
+        "answer": {"success": true, "message": "on"}
+    }));
+    let arguments =
+        ["--engine", "ros1", "service", "call", "/power", "std_srvs/srv/SetBool", "data: true"];
+    let (code, said) = world.feros(&arguments).finish();
+    assert_eq!(code, Some(0), "{said:#?}");
+    assert!(
+        said.iter().any(|line| line.contains("message: 'on'") || line.contains("message: on")),
+        "{said:#?}"
+    );
+    let (_, said) = world.feros(&["--engine", "ros1", "node", "list"]).finish();
+    assert!(said.iter().any(|line| line == "/rospy"), "{said:#?}");
+    let (_, said) = world.feros(&["--engine", "ros1", "service", "list", "-t"]).finish();
+    assert!(said.iter().any(|line| line == "/power [std_srvs/srv/SetBool]"), "{said:#?}");
+}

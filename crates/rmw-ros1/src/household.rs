@@ -1,0 +1,379 @@
+//! The endpoints of this process under one master: who of them matches whom, and the graph.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock, Weak};
+
+use feros_rmw::announcement::check_announcement;
+use feros_rmw::{
+    AnnounceError, EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, NodeName, OpenError,
+    QosProfile,
+};
+use feros_ros1::{Address, Catalog, Master, Rules, Siblings, Types};
+use feros_sync::{AtomicU64, Mutex, Ordering};
+
+use crate::ENGINE_NAME;
+use crate::gate::Gate;
+use crate::matches::{Matches, Peer, Reach};
+use crate::others::Others;
+use crate::room::Room;
+use crate::upkeep::Upkeep;
+use crate::writer::Writer;
+
+/// An endpoint of this process.
+pub(crate) struct Entry {
+    pub(crate) info: EndpointInfo,
+    pub(crate) session: Gid,
+    pub(crate) matches: Arc<Matches>,
+    pub(crate) reach: Reach,
+    /// What keeps history for those that come late.
+    pub(crate) writer: Option<Weak<Writer>>,
+    pub(crate) ignores_own_session: bool,
+}
+
+/// A node of this process.
+pub(crate) struct LocalNode {
+    pub(crate) name: NodeName,
+    pub(crate) enclave: String,
+    pub(crate) session: Gid,
+    pub(crate) ros1: feros_ros1::Node,
+}
+
+#[derive(Default)]
+struct State {
+    /// By their fully qualified names.
+    nodes: BTreeMap<String, LocalNode>,
+    endpoints: BTreeMap<Gid, Entry>,
+    others: Others,
+    generation: u64,
+    snapshot: Option<Arc<GraphSnapshot>>,
+}
+
+/// All of this process under one master.
+pub(crate) struct Household {
+    pub(crate) master: Master,
+    pub(crate) siblings: Siblings,
+    pub(crate) room: Arc<Room>,
+    pub(crate) upkeep: Upkeep,
+    types: OnceLock<Types>,
+    state: Mutex<State>,
+    watchers: Mutex<BTreeMap<u64, Arc<Gate>>>,
+    next_watcher: AtomicU64,
+}
+
+/// The households of this process: messages between sessions of one process need no master.
+static HOUSEHOLDS: Mutex<BTreeMap<String, Weak<Household>>> = Mutex::new(BTreeMap::new());
+
+impl Household {
+    /// The one of this process under this master.
+    pub(crate) fn of_process(uri: &str) -> Result<Arc<Self>, OpenError> {
+        let mut all = HOUSEHOLDS.lock();
+        all.retain(|_, household| household.strong_count() > 0);
+        if let Some(household) = all.get(uri).and_then(Weak::upgrade) {
+            return Ok(household);
+        }
+        let household = Self::new(uri)?;
+        all.insert(uri.to_owned(), Arc::downgrade(&household));
+        Ok(household)
+    }
+
+    pub(crate) fn new(uri: &str) -> Result<Arc<Self>, OpenError> {
+        let address = Address::parse(uri).ok_or_else(|| OpenError::Configuration {
+            engine: ENGINE_NAME,
+            source_name: crate::MASTER_VARIABLE.into(),
+            detail: format!(
+                "`{uri}` is no address of a ROS 1 master, such as {}",
+                feros_ros1::DEFAULT_MASTER
+            ),
+        })?;
+        let household = Arc::new(Self {
+            master: Master::new(address, &format!("/feros_{}", std::process::id())),
+            siblings: Siblings::default(),
+            room: Arc::default(),
+            upkeep: Upkeep::default(),
+            types: OnceLock::new(),
+            state: Mutex::default(),
+            watchers: Mutex::default(),
+            next_watcher: AtomicU64::new(0),
+        });
+        household.upkeep.start(&household).map_err(|error| OpenError::Threads {
+            engine: ENGINE_NAME,
+            needed: 4,
+            cause: error.to_string(),
+        })?;
+        Ok(household)
+    }
+
+    /// What is known of types, read when it is first needed.
+    pub(crate) fn types(&self) -> &Types {
+        self.types.get_or_init(|| {
+            let mut set = feros_interface::shipped().clone();
+            if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
+                set.load_ament_prefix_path(&path);
+            }
+            let folders = std::env::var_os("FEROS_INTERFACES").unwrap_or_default();
+            for folder in
+                std::env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty())
+            {
+                if let Err(error) = set.load_dir(&folder) {
+                    tracing::warn!("FEROS_INTERFACES: {error}");
+                }
+            }
+            let path = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
+            Types { set, catalog: Catalog::with_package_path(&path), rules: Rules::default() }
+        })
+    }
+
+    /// False when this process has a node of this name already: the master knows one of a name.
+    pub(crate) fn add_node(&self, node: LocalNode) -> bool {
+        {
+            let mut state = self.state.lock();
+            let name = node.name.fully_qualified();
+            if state.nodes.contains_key(&name) {
+                return false;
+            }
+            state.nodes.insert(name, node);
+            state.changed();
+        }
+        self.notify_watchers();
+        true
+    }
+
+    pub(crate) fn remove_node(&self, name: &NodeName) {
+        let removed = {
+            let mut state = self.state.lock();
+            let removed = state.nodes.remove(&name.fully_qualified());
+            state.changed();
+            removed
+        };
+        drop(removed); // it tells the master, without the lock
+        self.notify_watchers();
+    }
+
+    /// The nodes of ROS 1 of this process.
+    pub(crate) fn nodes(&self) -> Vec<feros_ros1::Node> {
+        self.state.lock().nodes.values().map(|node| node.ros1.clone()).collect()
+    }
+
+    /// Puts an endpoint among the others.
+    pub(crate) fn add(self: &Arc<Self>, entry: Entry) -> Member {
+        let (gid, name) = (entry.info.gid, entry.info.name.clone());
+        let mut changed = vec![entry.matches.clone()];
+        {
+            let mut state = self.state.lock();
+            for other in state.endpoints.values().filter(|other| entry.is_opposite(other)) {
+                changed.extend(entry.meet(other));
+            }
+            if entry.info.kind == EndpointKind::Client {
+                for server in state.others.servers(&name) {
+                    entry.matches.appeared(server, Peer::apart());
+                }
+            }
+            state.endpoints.insert(gid, entry);
+            state.changed();
+        }
+        changed.iter().for_each(|matches| matches.notify());
+        self.notify_watchers();
+        self.upkeep.look_now();
+        Member { household: self.clone(), gid, name }
+    }
+
+    fn remove(&self, gid: Gid) {
+        let mut changed = Vec::new();
+        {
+            let mut state = self.state.lock();
+            let Some(entry) = state.endpoints.remove(&gid) else { return };
+            for other in state.endpoints.values().filter(|other| entry.is_opposite(other)) {
+                if other.matches.left(gid) {
+                    changed.push(other.matches.clone());
+                }
+            }
+            state.changed();
+        }
+        changed.iter().for_each(|matches| matches.notify());
+        self.notify_watchers();
+    }
+
+    fn announce(&self, gid: Gid, announcement: Option<Arc<str>>) {
+        let mut changed = Vec::new();
+        {
+            let mut state = self.state.lock();
+            let Some(entry) = state.endpoints.get_mut(&gid) else { return };
+            entry.info.announcement = announcement.clone();
+            let Some(entry) = state.endpoints.get(&gid) else { return };
+            for other in state.endpoints.values().filter(|other| entry.is_opposite(other)) {
+                other.matches.announced(gid, announcement.clone());
+                changed.push(other.matches.clone());
+            }
+            state.changed();
+        }
+        changed.iter().for_each(|matches| matches.notify());
+        self.notify_watchers();
+    }
+
+    /// Takes over what the master says of other processes.
+    pub(crate) fn update_others(&self, others: Others) {
+        let mut changed = Vec::new();
+        {
+            let mut state = self.state.lock();
+            if state.others == others {
+                return;
+            }
+            let before = std::mem::replace(&mut state.others, others);
+            for (name, old, new) in state.others.servers_that_changed(&before) {
+                let clients = state.endpoints.values().filter(|entry| {
+                    entry.info.kind == EndpointKind::Client && entry.info.name == name
+                });
+                for client in clients {
+                    for server in &old {
+                        client.matches.left(*server);
+                    }
+                    new.iter().for_each(|server| client.matches.appeared(*server, Peer::apart()));
+                    changed.push(client.matches.clone());
+                }
+            }
+            state.changed();
+        }
+        changed.iter().for_each(|matches| matches.notify());
+        self.notify_watchers();
+    }
+
+    pub(crate) fn others(&self) -> Others {
+        self.state.lock().others.clone()
+    }
+
+    /// The policies of all endpoints of a kind on a topic, as far as they are known.
+    pub(crate) fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
+        let graph = self.graph();
+        graph.endpoints_of(kind, name).map(|endpoint| endpoint.qos).collect()
+    }
+
+    pub(crate) fn graph(&self) -> Arc<GraphSnapshot> {
+        let mut state = self.state.lock();
+        if let Some(snapshot) = &state.snapshot {
+            return snapshot.clone();
+        }
+        let own_nodes = state.nodes.values().map(|node| NodeInfo {
+            name: node.name.clone(),
+            enclave: node.enclave.clone(),
+            participant: node.session,
+        });
+        let mut nodes: Vec<_> = own_nodes.chain(state.others.nodes()).collect();
+        nodes.sort();
+        let mut endpoints: Vec<_> =
+            state.endpoints.values().map(|entry| entry.info.clone()).collect();
+        endpoints.extend(state.others.endpoints());
+        endpoints.sort_by(|a, b| a.name.cmp(&b.name));
+        let snapshot = Arc::new(GraphSnapshot { generation: state.generation, nodes, endpoints });
+        state.snapshot = Some(snapshot.clone());
+        snapshot
+    }
+
+    /// Calls a notification after each change of the graph, until it is ended by its number.
+    pub(crate) fn watch(&self, notify: feros_rmw::Notify) -> u64 {
+        let number = self.next_watcher.fetch_add(1, Ordering::Relaxed);
+        self.watchers.lock().insert(number, Arc::new(Gate::new(Some(notify))));
+        number
+    }
+
+    pub(crate) fn end_watch(&self, number: u64) {
+        let watcher = self.watchers.lock().remove(&number);
+        if let Some(watcher) = watcher {
+            watcher.close();
+        }
+    }
+
+    fn notify_watchers(&self) {
+        let watchers: Vec<_> = self.watchers.lock().values().cloned().collect();
+        watchers.iter().for_each(|watcher| watcher.notify());
+    }
+}
+
+impl State {
+    fn changed(&mut self) {
+        self.generation += 1;
+        self.snapshot = None;
+    }
+}
+
+impl Entry {
+    /// Whether the other one is what this one may match: of the same name.
+    fn is_opposite(&self, other: &Entry) -> bool {
+        use EndpointKind::{Client, Publisher, Service, Subscription};
+        let kinds = (self.info.kind, other.info.kind);
+        let is_pair = matches!(
+            kinds,
+            (Publisher, Subscription)
+                | (Subscription, Publisher)
+                | (Service, Client)
+                | (Client, Service)
+        );
+        is_pair && self.info.name == other.info.name
+    }
+
+    /// Makes both match, if they do; whose matches have to be notified besides one's own.
+    fn meet(&self, other: &Entry) -> Option<Arc<Matches>> {
+        if self.info.type_name != other.info.type_name {
+            self.matches.clashed();
+            other.matches.clashed();
+            return Some(other.matches.clone());
+        }
+        let ignores = self.ignores_own_session || other.ignores_own_session;
+        if ignores && self.session == other.session {
+            return None;
+        }
+        other.know(self);
+        self.know(other);
+        Some(other.matches.clone())
+    }
+
+    fn know(&self, other: &Entry) {
+        let appear = || self.matches.appeared(other.info.gid, other.peer());
+        match (&self.writer, &other.reach) {
+            (Some(writer), Reach::Subscription(inbox)) => match writer.upgrade() {
+                Some(writer) => writer.meet(&other.info.qos, inbox, appear),
+                None => appear(),
+            },
+            _ => appear(),
+        }
+    }
+
+    fn peer(&self) -> Peer {
+        Peer {
+            announcement: self.info.announcement.clone(),
+            qos: self.info.qos,
+            reach: self.reach.clone(),
+        }
+    }
+}
+
+/// An endpoint among those of its household, until it leaves.
+pub(crate) struct Member {
+    pub(crate) household: Arc<Household>,
+    pub(crate) gid: Gid,
+    pub(crate) name: String,
+}
+
+impl Member {
+    /// Nobody matches it any more.
+    pub(crate) fn leave(&self) {
+        self.household.remove(self.gid);
+    }
+
+    pub(crate) fn announce(&self, text: &str) -> Result<(), AnnounceError> {
+        check_announcement(text)
+            .map_err(|reason| AnnounceError::Text { topic: self.name.clone(), reason })?;
+        self.household.announce(self.gid, announced(text));
+        Ok(())
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// What a text announces; the empty one nothing.
+pub(crate) fn announced(text: &str) -> Option<Arc<str>> {
+    (!text.is_empty()).then(|| text.into())
+}

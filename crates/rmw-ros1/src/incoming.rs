@@ -1,0 +1,178 @@
+//! A topic that a node subscribes to by TCPROS, for all subscriptions that it has on it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use feros_rmw::engine::LOG_TARGET;
+use feros_rmw::{EndpointKind, Gid};
+use feros_ros1::{ConnectionHeader, Plan, Sink, Subscription};
+use feros_sync::Mutex;
+
+use crate::inbox::Inbox;
+use crate::matches::{Matches, Peer};
+use crate::message::{Body, Message};
+use crate::others::gid_of;
+
+/// A subscription that takes part.
+pub(crate) struct Joining {
+    pub(crate) gid: Gid,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) matches: Arc<Matches>,
+}
+
+#[derive(Default)]
+struct Links {
+    subscriptions: Vec<Joining>,
+    /// Publishers that are connected, with how many connections.
+    known: BTreeMap<Gid, usize>,
+    /// The last message of each that latches, for subscriptions to come.
+    latched: BTreeMap<Gid, Message>,
+}
+
+/// What the subscriptions of a node on one topic share.
+pub(crate) struct Incoming {
+    pub(crate) topic: String,
+    pub(crate) ros2_type: String,
+    md5sum: String,
+    plan: Plan,
+    subscription: OnceLock<Arc<Subscription>>,
+    links: Mutex<Links>,
+}
+
+impl Incoming {
+    pub(crate) fn new(topic: &str, ros2_type: &str, md5sum: &str, plan: Plan) -> Self {
+        Self {
+            topic: topic.to_owned(),
+            ros2_type: ros2_type.to_owned(),
+            md5sum: md5sum.to_owned(),
+            plan,
+            subscription: OnceLock::new(),
+            links: Mutex::default(),
+        }
+    }
+
+    /// It is subscribed to from now on.
+    pub(crate) fn begin(&self, subscription: Arc<Subscription>) {
+        let _ = self.subscription.set(subscription); // once, by who made this
+    }
+
+    pub(crate) fn subscription(&self) -> Option<&Arc<Subscription>> {
+        self.subscription.get()
+    }
+
+    pub(crate) fn join(&self, joining: Joining) {
+        let matches = joining.matches.clone();
+        {
+            let mut links = self.links.lock();
+            for publisher in links.known.keys() {
+                matches.appeared(*publisher, Peer::apart());
+            }
+            // As roscpp does for a second subscription of a node.
+            links.latched.values().for_each(|message| joining.inbox.push(message.clone()));
+            links.subscriptions.push(joining);
+        }
+        matches.notify();
+    }
+
+    /// Whether nobody subscribes here any more.
+    pub(crate) fn leave(&self, gid: Gid) -> bool {
+        let mut links = self.links.lock();
+        links.subscriptions.retain(|subscription| subscription.gid != gid);
+        links.subscriptions.is_empty()
+    }
+
+    /// Takes the messages of a publisher that has connected.
+    pub(crate) fn accept(self: &Arc<Self>, header: &ConnectionHeader) -> Result<Sink, String> {
+        let (who, md5sum) = (header.get("callerid"), header.get("md5sum"));
+        if md5sum != self.md5sum && md5sum != "*" {
+            return Err(format!(
+                "{} of {who} is not received: it is {} with md5sum {md5sum} there, and {} with md5sum {} here",
+                self.topic,
+                header.get("type"),
+                self.ros2_type,
+                self.md5sum
+            ));
+        }
+        let publisher = gid_of(EndpointKind::Publisher, who, &self.topic);
+        let is_latching = header.get("latching") == "1";
+        let link = Link::new(self, publisher);
+        Ok(Box::new(move |body| link.put(body, is_latching)))
+    }
+}
+
+/// A connection to a publisher, as long as it lasts.
+struct Link {
+    incoming: Arc<Incoming>,
+    publisher: Gid,
+}
+
+impl Link {
+    fn new(incoming: &Arc<Incoming>, publisher: Gid) -> Self {
+        {
+            let mut links = incoming.links.lock();
+            *links.known.entry(publisher).or_default() += 1;
+            for subscription in &links.subscriptions {
+                subscription.matches.appeared(publisher, Peer::apart());
+            }
+        }
+        notify(incoming);
+        Self { incoming: incoming.clone(), publisher }
+    }
+
+    fn put(&self, ros1: &[u8], is_latching: bool) {
+        let body = Body::converted(&self.incoming.plan, ros1);
+        let mut links = self.incoming.links.lock();
+        let body = match body {
+            Ok(body) => Arc::new(body),
+            Err(error) => {
+                for subscription in &links.subscriptions {
+                    if let Some(count) = subscription.inbox.refused.count() {
+                        tracing::warn!(
+                            target: LOG_TARGET,
+                            "a message on {} was refused ({count} so far): {error}",
+                            self.incoming.topic
+                        );
+                    }
+                }
+                return;
+            }
+        };
+        let from = self.publisher;
+        let message = Message { body, from, number: None, stamp: None, at: SystemTime::now() };
+        if is_latching {
+            links.latched.insert(from, message.clone());
+        }
+        for subscription in &links.subscriptions {
+            subscription.inbox.push(message.clone());
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        {
+            let mut links = self.incoming.links.lock();
+            let left = links.known.get_mut(&self.publisher).map(|count| {
+                *count -= 1;
+                *count
+            });
+            if left != Some(0) {
+                return;
+            }
+            links.known.remove(&self.publisher);
+            links.latched.remove(&self.publisher);
+            for subscription in &links.subscriptions {
+                subscription.matches.left(self.publisher);
+            }
+        }
+        notify(&self.incoming);
+    }
+}
+
+fn notify(incoming: &Incoming) {
+    let links = incoming.links.lock();
+    let all: Vec<_> = links.subscriptions.iter().map(|one| one.matches.clone()).collect();
+    drop(links);
+    all.iter().for_each(|matches| matches.notify());
+}

@@ -1,0 +1,119 @@
+//! Messages in CDR that lie as readers want them, and what is known of each.
+
+use std::collections::TryReserveError;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
+use feros_ros1::{ConvertError, Plan};
+
+/// What follows the header is aligned to so many bytes.
+const ALIGNMENT: usize = 8;
+const HEADER_BYTES: usize = 4;
+
+/// A serialized message with its header, whose body is aligned.
+#[derive(Debug)]
+pub(crate) struct Body {
+    memory: Vec<u8>,
+    begin: usize,
+}
+
+impl Body {
+    /// So many zeros.
+    pub(crate) fn zeroed(size_bytes: usize) -> Result<Self, TryReserveError> {
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(size_bytes.saturating_add(ALIGNMENT))?;
+        // A vector that has room stays where it is.
+        let begin = begin_in(&memory);
+        memory.resize(begin + size_bytes, 0);
+        Ok(Self { memory, begin })
+    }
+
+    /// What a plan to ROS 2 makes of a body of ROS 1.
+    pub(crate) fn converted(plan: &Plan, ros1: &[u8]) -> Result<Self, ConvertError> {
+        // Large allocations are aligned, and so one that grew is as it was guessed.
+        let mut memory = Vec::with_capacity(ros1.len() + ros1.len() / 8 + 64);
+        let begin = begin_in(&memory);
+        memory.resize(begin, 0);
+        plan.convert(ros1, &mut memory)?;
+        if begin_in(&memory) == begin {
+            return Ok(Self { memory, begin });
+        }
+        let mut moved = Vec::with_capacity(memory.len() + ALIGNMENT);
+        let place = begin_in(&moved);
+        moved.resize(place, 0);
+        moved.extend_from_slice(&memory[begin..]);
+        Ok(Self { memory: moved, begin: place })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.memory[self.begin..]
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.begin..]
+    }
+}
+
+/// Where a message begins in this memory.
+fn begin_in(memory: &[u8]) -> usize {
+    let at = memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
+    if at < ALIGNMENT { at } else { 0 }
+}
+
+/// The payload of a sample.
+struct Lent(Arc<Body>);
+
+impl PayloadBytes for Lent {
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+/// A message, request or response on its way.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    pub(crate) body: Arc<Body>,
+    /// Who sent it.
+    pub(crate) from: Gid,
+    /// Its number there, if that is known.
+    pub(crate) number: Option<i64>,
+    /// When it was published, if that is known.
+    pub(crate) stamp: Option<Stamp>,
+    /// When it came.
+    pub(crate) at: SystemTime,
+}
+
+impl Message {
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.body.bytes().len()
+    }
+
+    /// The sample for an endpoint of this gid.
+    pub(crate) fn sample(self, receiver: Gid) -> Sample {
+        let info = MessageInfo {
+            source_timestamp: self.stamp.and_then(Stamp::to_system_time),
+            received_timestamp: Some(self.at),
+            publication_sequence_number: self.number.and_then(|number| u64::try_from(number).ok()),
+            publisher_gid: self.from,
+            from_same_session: self.from.is_of_session_of(&receiver),
+        };
+        Sample { payload: Payload::new(Lent(self.body)), info }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_body_is_aligned_behind_its_header() {
+        for size in (4..40).chain([1000, 70_000, 5_000_000]) {
+            let body = Body::zeroed(size).unwrap();
+            assert_eq!(body.bytes().len(), size);
+            assert_eq!(body.bytes()[4..].as_ptr().align_offset(8), 0);
+        }
+        assert!(Body::zeroed(usize::MAX).is_err());
+    }
+}

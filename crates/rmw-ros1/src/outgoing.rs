@@ -1,0 +1,114 @@
+//! A topic that a node publishes by TCPROS, for all publishers that it has on it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use feros_rmw::{EndpointKind, Gid};
+use feros_ros1::{ConvertError, Plan, Publication, Ros1Type};
+use feros_sync::{AtomicU32, Mutex, Ordering};
+
+use crate::matches::{Matches, Peer};
+use crate::others::gid_of;
+
+#[derive(Default)]
+struct Links {
+    publishers: Vec<(Gid, Arc<Matches>)>,
+    /// Subscribers that are connected.
+    known: BTreeSet<Gid>,
+}
+
+/// What the publishers of a node on one topic share.
+pub(crate) struct Outgoing {
+    pub(crate) topic: String,
+    pub(crate) ros2_type: String,
+    plan: Plan,
+    /// Whether messages begin with a header, whose number the publisher counts.
+    has_number: bool,
+    number: AtomicU32,
+    publication: OnceLock<Arc<Publication>>,
+    links: Mutex<Links>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(topic: &str, ros2_type: &str, ty: &Ros1Type, plan: Plan) -> Self {
+        Self {
+            topic: topic.to_owned(),
+            ros2_type: ros2_type.to_owned(),
+            plan,
+            has_number: ty.begins_with_header(),
+            number: AtomicU32::new(0),
+            publication: OnceLock::new(),
+            links: Mutex::default(),
+        }
+    }
+
+    /// It is published from now on.
+    pub(crate) fn begin(&self, publication: Arc<Publication>) {
+        let _ = self.publication.set(publication); // once, by who made this
+    }
+
+    pub(crate) fn publication(&self) -> Option<&Arc<Publication>> {
+        self.publication.get()
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.publication.get().is_some_and(|publication| publication.connections() > 0)
+    }
+
+    /// The message as ROS 1 sends it.
+    pub(crate) fn framed(&self, cdr: &[u8]) -> Result<Vec<u8>, ConvertError> {
+        let mut framed = Vec::with_capacity(cdr.len() + 64);
+        framed.extend_from_slice(&[0; 4]);
+        self.plan.convert(cdr, &mut framed)?;
+        let len = u32::try_from(framed.len() - 4).unwrap_or(u32::MAX);
+        framed[..4].copy_from_slice(&len.to_le_bytes());
+        Ok(framed)
+    }
+
+    /// Gives a message the number that its header has.
+    pub(crate) fn number(&self, framed: &mut [u8]) {
+        if self.has_number {
+            let number = self.number.fetch_add(1, Ordering::Relaxed);
+            framed[4..8].copy_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn join(&self, gid: Gid, matches: &Arc<Matches>) {
+        let known: Vec<Gid> = {
+            let mut links = self.links.lock();
+            links.publishers.push((gid, matches.clone()));
+            links.known.iter().copied().collect()
+        };
+        known.iter().for_each(|subscriber| matches.appeared(*subscriber, Peer::apart()));
+        matches.notify();
+    }
+
+    /// Whether nobody publishes here any more.
+    pub(crate) fn leave(&self, gid: Gid) -> bool {
+        let mut links = self.links.lock();
+        links.publishers.retain(|(other, _)| *other != gid);
+        links.publishers.is_empty()
+    }
+
+    /// Subscribers have connected or gone.
+    pub(crate) fn refresh(&self, publication: &Publication) {
+        let publishers = {
+            let mut links = self.links.lock();
+            let connected = publication.subscribers();
+            let kind = EndpointKind::Subscription;
+            let now: BTreeSet<Gid> =
+                connected.iter().map(|node| gid_of(kind, node, &self.topic)).collect();
+            for (_, matches) in &links.publishers {
+                for gone in links.known.difference(&now) {
+                    matches.left(*gone);
+                }
+                for new in now.difference(&links.known) {
+                    matches.appeared(*new, Peer::apart());
+                }
+            }
+            links.known = now;
+            links.publishers.clone()
+        };
+        publishers.iter().for_each(|(_, matches)| matches.notify());
+    }
+}

@@ -1,0 +1,94 @@
+//! Parameters of the master as those of nodes: what a node of ROS 1 would find under its private
+//! name is what a node of Feros starts with.
+
+use feros_ros1::{Master, Value};
+
+/// What tells all nodes of ROS 1 to follow `/clock`.
+const USE_SIM_TIME: &str = "/use_sim_time";
+/// The same as a parameter of a node.
+const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
+/// More parameters than these are not read.
+const MOST: usize = 10_000;
+
+/// The parameters under a node's name and their values in YAML; none where no master answers.
+pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if let Ok(value @ Value::Bool(_)) = master.parameter(USE_SIM_TIME) {
+        collect(USE_SIM_TIME_OF_NODE, &value, &mut found);
+    }
+    if let Ok(tree @ Value::Struct(_)) = master.parameter(node) {
+        collect("", &tree, &mut found);
+    }
+    found
+}
+
+/// A parameter for each leaf; ROS 2 joins the parts of a name by dots.
+fn collect(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Struct(members) => {
+            for (member, value) in members {
+                let dot = if name.is_empty() { "" } else { "." };
+                collect(&format!("{name}{dot}{member}"), value, found);
+            }
+        }
+        value if found.len() < MOST && !name.is_empty() => {
+            found.push((name.to_owned(), yaml(value)));
+        }
+        _ => {}
+    }
+}
+
+fn yaml(value: &Value) -> String {
+    match value {
+        Value::Int(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        // With its point, which makes it no whole number.
+        Value::Double(number) if number.is_finite() => format!("{number:?}"),
+        Value::Double(number) if number.is_nan() => ".nan".to_owned(),
+        Value::Double(number) => if *number > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
+        Value::Text(text) => quoted(text),
+        Value::List(values) => {
+            let values: Vec<String> = values.iter().map(yaml).collect();
+            format!("[{}]", values.join(", "))
+        }
+        // What is in lists has no counterpart in ROS 2.
+        Value::Struct(_) => quoted("a structure"),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            control if control.is_control() => out.push_str(&format!("\\u{:04x}", control as u32)),
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_parameters_with_dots() {
+        let tree = Value::Struct(vec![
+            ("rate".into(), Value::Double(5.0)),
+            ("frames".into(), Value::Struct(vec![("base".into(), "a\"b\n".into())])),
+            ("on".into(), Value::Bool(true)),
+            ("limits".into(), Value::List(vec![Value::Int(1), Value::Int(2)])),
+        ]);
+        let mut found = Vec::new();
+        collect("", &tree, &mut found);
+        let text: Vec<String> =
+            found.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        assert_eq!(
+            text,
+            ["rate: 5.0", "frames.base: \"a\\\"b\\u000a\"", "on: true", "limits: [1, 2]"]
+        );
+    }
+}

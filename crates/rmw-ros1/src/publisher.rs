@@ -1,0 +1,223 @@
+//! Publishers, synchronous and asynchronous.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use feros_rmw::engine::Fill;
+use feros_rmw::{
+    AnnounceError, CreateEndpointError, EndpointKind, EventError, Gid, Match, PublishError,
+    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
+};
+use feros_sync::DropOldestQueue;
+
+use crate::household::Member;
+use crate::matches::{Matches, Reach};
+use crate::message::Body;
+use crate::session::{Described, Place};
+use crate::writer::Writer;
+
+/// The largest message: nodes of ROS 1 take no longer one.
+pub(crate) const LARGEST_BYTES: usize = 1 << 30;
+
+/// How long the end of a publisher waits for what is still queued.
+const LINGER: Duration = Duration::from_secs(1);
+
+pub(crate) struct Ros1Publisher {
+    sender: Option<Sender>,
+    member: Member,
+    writer: Arc<Writer>,
+    place: Place,
+}
+
+impl Ros1Publisher {
+    pub(crate) fn new(
+        place: Place,
+        options: PublisherOptions<'_>,
+        qos: QosProfile,
+    ) -> Result<Self, CreateEndpointError> {
+        let matches = Matches::new(options.on_event);
+        let described = Described {
+            kind: EndpointKind::Publisher,
+            name: options.topic,
+            type_name: options.type_name,
+            type_hash: options.type_hash,
+            announcement: options.announcement,
+        };
+        let mut entry = place.entry(&described, qos, &matches, Reach::Apart);
+        let gid = entry.info.gid;
+        let joining = (gid, &matches);
+        let outgoing = place.topics.publish(&place, options.topic, options.type_name, joining)?;
+        let writer = Writer::new(gid, qos, &matches, &outgoing, &place.household.room);
+        let writer = Arc::new(writer);
+        entry.writer = Some(Arc::downgrade(&writer));
+        let member = place.household.add(entry);
+        let mut publisher = Self { sender: None, member, writer, place };
+        if let PublishMode::Asynchronous { queue_depth } = options.mode {
+            publisher.sender = Some(Sender::start(&publisher.writer, queue_depth)?);
+        }
+        Ok(publisher)
+    }
+}
+
+/// A body of the size, written by `fill`.
+pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Body, PublishError> {
+    let topic = || name.to_owned();
+    if !(4..=LARGEST_BYTES).contains(&size_bytes) {
+        let largest_bytes = LARGEST_BYTES;
+        return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
+    }
+    let mut body = Body::zeroed(size_bytes)
+        .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
+    fill(body.bytes_mut()).map_err(|_| PublishError::FillAborted)?;
+    Ok(body)
+}
+
+impl Publisher for Ros1Publisher {
+    fn gid(&self) -> Gid {
+        self.writer.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.writer.qos
+    }
+
+    fn publish_at(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<u64, PublishError> {
+        if !stamp.is_publishable() {
+            return Err(PublishError::Stamp { topic: self.writer.topic.clone(), stamp });
+        }
+        let body = filled(&self.writer.topic, size_bytes, fill)?;
+        match &self.sender {
+            Some(sender) => Ok(sender.push(body, stamp)),
+            None => self.writer.write(body, stamp),
+        }
+    }
+
+    fn wait_for_room(&self) -> Result<(), PublishError> {
+        if self.sender.is_some() { Ok(()) } else { self.writer.wait_for_room() }
+    }
+
+    fn skip(&self) {
+        self.writer.skip();
+    }
+
+    fn matched_subscriptions(&self) -> usize {
+        self.writer.matches.count()
+    }
+
+    fn matches(&self) -> Vec<Match> {
+        self.writer.matches.list()
+    }
+
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
+        self.member.announce(announcement)
+    }
+
+    /// TCPROS acknowledges nothing: what the system has taken over counts as received.
+    fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
+        let deadline = Instant::now() + timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let is_sent =
+            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(left()));
+        let late =
+            || WaitForAckedError::Timeout { topic: self.writer.topic.clone(), waited: timeout };
+        (is_sent && self.writer.is_handed_over(left())).then_some(()).ok_or_else(late)
+    }
+
+    fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        let is_sent =
+            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
+        let left = deadline.saturating_duration_since(Instant::now());
+        is_sent && self.writer.is_handed_to(subscription, left)
+    }
+
+    /// Its connection has ended with its process, and nobody waits for it any more.
+    fn forget_ended(&self, _subscription: Gid) {}
+
+    /// A publisher is alive as long as it is registered.
+    fn assert_liveliness(&self) -> Result<(), EventError> {
+        Ok(())
+    }
+
+    fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
+        Ok(self.writer.matches.take(crate::status::Status::take_of_publisher))
+    }
+
+    fn dropped_messages(&self) -> u64 {
+        self.sender
+            .as_ref()
+            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Ros1Publisher {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        self.writer.matches.close();
+        self.member.leave();
+        // What it published last reaches those that are connected.
+        self.writer.is_handed_over(LINGER);
+        self.place.topics.unpublish(&self.place.ros1, self.writer.close(), self.member.gid);
+    }
+}
+
+/// The thread that sends for an asynchronous publisher.
+struct Sender {
+    queue: Arc<DropOldestQueue<(Body, Stamp)>>,
+    accepted: AtomicU64,
+    /// Messages that were refused after they were accepted.
+    failed: Arc<AtomicU64>,
+    topic: String,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sender {
+    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
+        let queue = Arc::new(DropOldestQueue::<(Body, Stamp)>::new(depth));
+        let failed = Arc::new(AtomicU64::new(0));
+        let (from, to, counter) = (queue.clone(), writer.clone(), failed.clone());
+        let run = move || {
+            while let Some((body, stamp)) = from.pop() {
+                if let Err(error) = to.write(body, stamp) {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    tracing::warn!("a queued message was not sent: {error}");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
+            |error| CreateEndpointError::Engine {
+                name: writer.topic.clone(),
+                operation: "starting the sending thread",
+                code: format!("{error}; end other threads, or raise `ulimit -u`"),
+            },
+        )?;
+        let (accepted, topic) = (AtomicU64::new(0), writer.topic.clone());
+        Ok(Self { queue, accepted, failed, topic, thread: Some(thread) })
+    }
+
+    fn push(&self, body: Body, stamp: Stamp) -> u64 {
+        self.queue.push((body, stamp));
+        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.queue.close();
+        if !self.queue.wait_until_done(LINGER) {
+            self.queue.discard();
+        }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the sending thread of {} panicked", self.topic);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Room in the subscriptions of a process: publishers wait for those that keep all and are full.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use feros_sync::{Condvar, Mutex};
+
+/// Subscriptions of the process that keep all and are full: its publishers wait for them.
+#[derive(Default)]
+pub(crate) struct Room {
+    full: AtomicUsize,
+    lock: Mutex<()>,
+    made: Condvar,
+}
+
+impl Room {
+    pub(crate) fn filled(&self) {
+        self.full.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn emptied(&self) {
+        let _lock = self.lock.lock();
+        self.full.fetch_sub(1, Ordering::AcqRel);
+        self.made.notify_all();
+    }
+
+    /// Waits until `is_full` says no; false when that takes longer.
+    pub(crate) fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
+        if self.full.load(Ordering::Acquire) == 0 {
+            return true;
+        }
+        let deadline = Instant::now() + longest;
+        let mut lock = self.lock.lock();
+        while self.full.load(Ordering::Acquire) > 0 && is_full() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            lock = self.made.wait_timeout(lock, left);
+        }
+        true
+    }
+}

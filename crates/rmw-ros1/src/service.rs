@@ -1,0 +1,279 @@
+//! Servers of services: requests of clients of the process, and calls of ROS 1, whose connection
+//! waits for the answer.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use feros_rmw::engine::Fill;
+use feros_rmw::gaps::Gaps;
+use feros_rmw::{
+    CreateEndpointError, EndpointKind, Gid, History, KEEP_ALL_LIMIT, Match, Notify, PublishError,
+    QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions, TakeError,
+};
+use feros_ros1::ServicePlans;
+use feros_sync::{AtomicU64, Condvar, Mutex, Ordering};
+
+use crate::gate::Gate;
+use crate::household::Member;
+use crate::matches::{Matches, Reach};
+use crate::message::{Body, Message};
+use crate::node_topics::{no_type, parse, refused};
+use crate::publisher::filled;
+use crate::session::{Described, Place};
+
+/// Where a call of ROS 1 waits for its answer.
+#[derive(Default)]
+struct Slot {
+    answer: Mutex<Option<Result<Vec<u8>, String>>>,
+    changed: Condvar,
+}
+
+impl Slot {
+    fn answer(&self, answer: Result<Vec<u8>, String>) {
+        *self.answer.lock() = Some(answer);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> Result<Vec<u8>, String> {
+        let mut answer = self.answer.lock();
+        loop {
+            match answer.take() {
+                Some(answer) => return answer,
+                None => answer = self.changed.wait(answer),
+            }
+        }
+    }
+}
+
+/// A request that was not taken yet.
+pub(crate) struct Request {
+    pub(crate) message: Message,
+    slot: Option<Arc<Slot>>,
+}
+
+/// Requests that were not taken yet.
+pub(crate) struct Requests {
+    queue: Mutex<VecDeque<Request>>,
+    depth: usize,
+    on_request: Gate,
+}
+
+impl Requests {
+    fn new(qos: &QosProfile, on_request: Notify) -> Arc<Self> {
+        let depth = if qos.history == History::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
+        Arc::new(Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) })
+    }
+
+    /// A request of a client of the process.
+    pub(crate) fn put(&self, message: Message) {
+        self.push(Request { message, slot: None });
+    }
+
+    fn push(&self, request: Request) {
+        let oldest = {
+            let mut queue = self.queue.lock();
+            let oldest = if queue.len() >= self.depth { queue.pop_front() } else { None };
+            queue.push_back(request);
+            oldest
+        };
+        if let Some(slot) = oldest.and_then(|oldest| oldest.slot) {
+            let depth = self.depth;
+            slot.answer(Err(format!("more than {depth} requests wait for the server")));
+        }
+        self.on_request.notify();
+    }
+}
+
+/// What connections of ROS 1 share with the server.
+struct Calls {
+    requests: Arc<Requests>,
+    plans: Arc<ServicePlans>,
+    /// Stands for all who call by TCPROS, which tells nobody's name.
+    caller: Gid,
+    last: AtomicU64,
+    /// Calls that were taken and wait for their answers; `None` when the server has gone.
+    taken: Mutex<Option<BTreeMap<i64, Arc<Slot>>>>,
+}
+
+impl Calls {
+    fn serve(&self, ros1: &[u8]) -> Result<Vec<u8>, String> {
+        let body = Body::converted(&self.plans.request.to_ros2, ros1);
+        let body = Arc::new(body.map_err(|error| error.to_string())?);
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = Some(i64::try_from(number).unwrap_or(i64::MAX));
+        let at = SystemTime::now();
+        let message = Message { body, from: self.caller, number, stamp: None, at };
+        let slot = Arc::new(Slot::default());
+        {
+            // Held so that the server's end finds the request.
+            let taken = self.taken.lock();
+            if taken.is_none() {
+                return Err(GONE.to_owned());
+            }
+            self.requests.push(Request { message, slot: Some(slot.clone()) });
+        }
+        slot.wait()
+    }
+
+    fn end(&self) {
+        let taken = self.taken.lock().take().unwrap_or_default();
+        let waiting = std::mem::take(&mut *self.requests.queue.lock());
+        let waiting = waiting.into_iter().filter_map(|request| request.slot);
+        taken.into_values().chain(waiting).for_each(|slot| slot.answer(Err(GONE.to_owned())));
+    }
+}
+
+const GONE: &str = "the server has gone";
+
+pub(crate) struct Ros1Service {
+    member: Member,
+    requests: Arc<Requests>,
+    calls: Arc<Calls>,
+    matches: Arc<Matches>,
+    gaps: Mutex<Gaps>,
+    lost: AtomicU64,
+    place: Place,
+    qos: QosProfile,
+}
+
+impl Ros1Service {
+    pub(crate) fn new(
+        place: Place,
+        options: ServiceOptions<'_>,
+        qos: QosProfile,
+    ) -> Result<Self, CreateEndpointError> {
+        let name = options.service;
+        let types = place.household.types();
+        let ros2 = parse(name, options.type_name)?;
+        let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
+        let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
+        let requests = Requests::new(&qos, options.on_request);
+        let matches = Matches::new(Some(options.on_match));
+        let described = Described {
+            kind: EndpointKind::Service,
+            name,
+            type_name: options.type_name,
+            type_hash: options.type_hash,
+            announcement: options.announcement,
+        };
+        let entry = place.entry(&described, qos, &matches, Reach::Service(requests.clone()));
+        let Gid(mut caller) = entry.info.gid;
+        caller[12] |= 0x80; // no endpoint has this number
+        let calls = Arc::new(Calls {
+            requests: requests.clone(),
+            plans,
+            caller: Gid(caller),
+            last: AtomicU64::new(0),
+            taken: Mutex::new(Some(BTreeMap::new())),
+        });
+        let serving = calls.clone();
+        let served = place.ros1.serve(feros_ros1::ServiceOptions {
+            service: name.to_owned(),
+            type_name: feros_ros1::type_text(&ty.name),
+            md5sum: ty.md5sum,
+            handler: Arc::new(move |request| serving.serve(request)),
+        });
+        served.map_err(|error| refused(name, "serving", &error))?;
+        let member = place.household.add(entry);
+        let (gaps, lost) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Self { member, requests, calls, matches, gaps, lost, place, qos })
+    }
+
+    /// Answers a call of ROS 1.
+    fn answer(&self, number: i64, response: &[u8]) -> Result<(), PublishError> {
+        let slot = self.calls.taken.lock().as_mut().and_then(|taken| taken.remove(&number));
+        let Some(slot) = slot else { return Err(self.client_gone()) };
+        let mut body = Vec::with_capacity(response.len());
+        match self.calls.plans.response.to_ros1.convert(response, &mut body) {
+            Ok(()) => {
+                slot.answer(Ok(body));
+                Ok(())
+            }
+            Err(error) => {
+                slot.answer(Err(error.to_string()));
+                let topic = self.member.name.clone();
+                Err(PublishError::Engine { topic, code: error.to_string() })
+            }
+        }
+    }
+
+    fn client_gone(&self) -> PublishError {
+        PublishError::ClientGone { service: self.member.name.clone(), waited: Duration::ZERO }
+    }
+}
+
+impl Drop for Ros1Service {
+    fn drop(&mut self) {
+        self.requests.on_request.close();
+        self.matches.close();
+        self.member.leave();
+        self.place.ros1.stop_serving(&self.member.name);
+        self.calls.end();
+    }
+}
+
+impl Service for Ros1Service {
+    fn gid(&self) -> Gid {
+        self.member.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
+        let Some(Request { message, slot }) = self.requests.queue.lock().pop_front() else {
+            return Ok(None);
+        };
+        let (client, number) = (message.from, message.number.unwrap_or_default());
+        let lost = self.gaps.lock().next(client, number, || {
+            let mut known = self.matches.gids();
+            known.push(self.calls.caller);
+            known
+        });
+        self.lost.fetch_add(lost, Ordering::Relaxed);
+        if let Some(slot) = slot {
+            match self.calls.taken.lock().as_mut() {
+                Some(taken) => drop(taken.insert(number, slot)),
+                None => slot.answer(Err(GONE.to_owned())),
+            }
+        }
+        let id = RequestId {
+            client: client.0,
+            sequence_number: number,
+            mapping: ServiceMapping::RelatedSampleIdentity,
+        };
+        Ok(Some((id, message.sample(self.member.gid))))
+    }
+
+    fn send_response(
+        &self,
+        request: &RequestId,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError> {
+        let body = filled(&self.member.name, size_bytes, fill)?;
+        let client = Gid(request.client);
+        if client == self.calls.caller {
+            return self.answer(request.sequence_number, body.bytes());
+        }
+        let Some(Reach::Client(responses)) = self.matches.reach(client) else {
+            return Err(self.client_gone());
+        };
+        responses.put(request.sequence_number, Arc::new(body), self.member.gid);
+        Ok(())
+    }
+
+    fn lost_requests(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    fn clients(&self) -> Vec<Match> {
+        self.matches.list()
+    }
+
+    fn refused_samples(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,362 @@
+//! A session: its nodes, the factory of endpoints, and what ROS 1 has no place for.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use feros_rmw::dds::names;
+use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{
+    Client, ClientOptions, CreateEndpointError, Durability, EndpointInfo, EndpointKind, Gid,
+    GraphSnapshot, Kept, Liveliness, NodeId, NodeName, Notify, Publisher, PublisherOptions,
+    QosDuration, QosProfile, Reliability, Service, ServiceOptions, Session, SessionOptions,
+    Subscription, SubscriptionOptions, TypeHash,
+};
+use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
+
+use crate::ENGINE_NAME;
+use crate::client::Ros1Client;
+use crate::household::{Entry, Household, LocalNode, announced};
+use crate::matches::{Matches, Reach};
+use crate::node_topics::{NodeTopics, refused};
+use crate::publisher::Ros1Publisher;
+use crate::service::Ros1Service;
+use crate::subscription::Ros1Subscription;
+
+/// A node of the session.
+struct OwnNode {
+    name: NodeName,
+    ros1: feros_ros1::Node,
+    topics: Arc<NodeTopics>,
+}
+
+/// The session that users of the engine hold.
+pub(crate) struct Ros1Session {
+    household: Arc<Household>,
+    gid: Gid,
+    domain_id: u32,
+    enclave: String,
+    nodes: Mutex<BTreeMap<NodeId, OwnNode>>,
+    next_node: AtomicU64,
+    next_endpoint: AtomicU32,
+}
+
+/// Where an endpoint is made: its node, and the number that it gets.
+pub(crate) struct Place {
+    pub(crate) household: Arc<Household>,
+    pub(crate) ros1: feros_ros1::Node,
+    pub(crate) topics: Arc<NodeTopics>,
+    node: NodeName,
+    session: Gid,
+    gid: Gid,
+}
+
+/// What an endpoint is, as its options say.
+pub(crate) struct Described<'a> {
+    pub(crate) kind: EndpointKind,
+    pub(crate) name: &'a str,
+    pub(crate) type_name: &'a str,
+    pub(crate) type_hash: Option<TypeHash>,
+    pub(crate) announcement: &'a str,
+}
+
+impl Place {
+    /// The entry of the endpoint in its household.
+    pub(crate) fn entry(
+        &self,
+        of: &Described<'_>,
+        qos: QosProfile,
+        matches: &Arc<Matches>,
+        reach: Reach,
+    ) -> Entry {
+        let info = EndpointInfo {
+            kind: of.kind,
+            name: of.name.to_owned(),
+            type_name: of.type_name.to_owned(),
+            type_hash: of.type_hash,
+            gid: self.gid,
+            node: EndpointNode::Named(self.node.clone()),
+            qos,
+            is_ros: true,
+            announcement: announced(of.announcement),
+        };
+        let matches = matches.clone();
+        let session = self.session;
+        Entry { info, session, matches, reach, writer: None, ignores_own_session: false }
+    }
+}
+
+impl Ros1Session {
+    pub(crate) fn open(options: &SessionOptions, household: Arc<Household>) -> Arc<dyn Session> {
+        Arc::new(Self {
+            household,
+            gid: new_gid(),
+            domain_id: options.domain_id,
+            enclave: options.enclave.clone(),
+            nodes: Mutex::default(),
+            next_node: AtomicU64::new(1),
+            next_endpoint: AtomicU32::new(1),
+        })
+    }
+
+    fn place(&self, node: NodeId, name: &str) -> Result<Place, CreateEndpointError> {
+        let nodes = self.nodes.lock();
+        let node = nodes
+            .get(&node)
+            .ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
+        let Gid(mut gid) = self.gid;
+        let number = self.next_endpoint.fetch_add(1, Ordering::Relaxed);
+        gid[12..].copy_from_slice(&number.to_be_bytes());
+        Ok(Place {
+            household: self.household.clone(),
+            ros1: node.ros1.clone(),
+            topics: node.topics.clone(),
+            node: node.name.clone(),
+            session: self.gid,
+            gid: Gid(gid),
+        })
+    }
+
+    fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
+        self.household.profiles(name, kind)
+    }
+}
+
+impl Drop for Ros1Session {
+    fn drop(&mut self) {
+        let nodes = std::mem::take(&mut *self.nodes.lock());
+        nodes.values().for_each(|node| self.household.remove_node(&node.name));
+    }
+}
+
+/// An identity whose first 12 bytes no other session of any process has.
+fn new_gid() -> Gid {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let mut hasher = DefaultHasher::new();
+    (SystemTime::now(), std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+        .hash(&mut hasher);
+    std::env::var_os("HOSTNAME").hash(&mut hasher);
+    let mut gid = [0; 16];
+    gid[..8].copy_from_slice(&hasher.finish().to_le_bytes());
+    gid[8..12].copy_from_slice(&std::process::id().to_le_bytes());
+    Gid(gid)
+}
+
+/// Checks the name of a topic or service: ROS 1 has those of ROS 2, but for what goes outside of
+/// its conventions.
+fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
+    let bad = |reason: String| CreateEndpointError::Name {
+        name: name.chars().take(300).collect(),
+        reason,
+    };
+    if as_it_is && !(name.starts_with('/') && feros_ros1::is_allowed_name(name)) {
+        return Err(bad(
+            "ROS 1 has names with letters, digits, `_` and `/` alone, which begin with `/` and a letter".into(),
+        ));
+    }
+    feros_rmw::name::validate_full_topic_name(name).map_err(|error| bad(error.reason))?;
+    if name.contains("/_action/") {
+        return Err(CreateEndpointError::Engine {
+            name: name.to_owned(),
+            operation: "making an endpoint of an action",
+            code: "actions of ROS 1 are topics of actionlib, which this engine does not speak; run the node on another \
+                   engine, and `feros ros1 bridge` beside it, which bridges actions"
+                .into(),
+        });
+    }
+    Ok(())
+}
+
+fn check_announcement(name: &str, text: &str) -> Result<(), CreateEndpointError> {
+    feros_rmw::announcement::check_announcement(text)
+        .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
+}
+
+/// Refuses what is impossible, and says what ROS 1 does not keep.
+fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
+    if i32::try_from(profile.depth).is_err() {
+        let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
+        return Err(CreateEndpointError::Qos { name: name.to_owned(), reason });
+    }
+    let mut unkept = Vec::new();
+    if profile.deadline.finite().is_some() {
+        unkept.push("missed deadlines are not reported");
+    }
+    if profile.liveliness == Liveliness::ManualByTopic
+        || profile.liveliness_lease_duration.finite().is_some()
+    {
+        unkept.push("a publisher counts as alive as long as it is connected");
+    }
+    if !unkept.is_empty() {
+        tracing::warn!(
+            target: LOG_TARGET,
+            "{name}: ROS 1 has no place for the deadline and liveliness that were asked for: {}; leave them out, or use \
+             another engine (FEROS_ENGINE)",
+            unkept.join("; ")
+        );
+    }
+    Ok(())
+}
+
+/// TCPROS does not tell from which host a request comes: who counts on it is not to be served all.
+fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
+    if !options.local_requests_only {
+        return Ok(());
+    }
+    Err(CreateEndpointError::Engine {
+        name: options.service.to_owned(),
+        operation: "ignoring the requests of other hosts",
+        code: "this engine serves all who reach the master; use a DDS engine".into(),
+    })
+}
+
+/// Best-available policies of services are those of `services_default`, as in rmw.
+fn service_qos(mut profile: QosProfile) -> QosProfile {
+    if profile.reliability == Reliability::BestAvailable {
+        profile.reliability = Reliability::Reliable;
+    }
+    if profile.durability == Durability::BestAvailable {
+        profile.durability = Durability::Volatile;
+    }
+    if profile.liveliness == Liveliness::BestAvailable {
+        profile.liveliness = Liveliness::Automatic;
+    }
+    for duration in [&mut profile.deadline, &mut profile.liveliness_lease_duration] {
+        if *duration == QosDuration::BestAvailable {
+            *duration = QosDuration::Infinite;
+        }
+    }
+    profile.with_system_defaults_resolved()
+}
+
+impl Session for Ros1Session {
+    fn engine_name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn engine_version(&self) -> String {
+        concat!("XML-RPC and TCPROS of feros-ros1 ", env!("CARGO_PKG_VERSION")).to_owned()
+    }
+
+    fn domain_id(&self) -> u32 {
+        self.domain_id
+    }
+
+    fn gid(&self) -> Gid {
+        self.gid
+    }
+
+    fn kept(&self) -> Kept {
+        Kept { compatibility: false, deadline: false, liveliness: false, dds_services: false }
+    }
+
+    fn configuration(&self) -> String {
+        format!("ROS_MASTER_URI={}", self.household.master.address())
+    }
+
+    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+        let full = name.fully_qualified();
+        let uri = self.household.master.address().to_string();
+        let ros1 = feros_ros1::Node::among(&self.household.siblings, &full, &uri);
+        let ros1 = ros1.map_err(|error| refused(&full, "making the node", &error))?;
+        let local = LocalNode {
+            name: name.clone(),
+            enclave: self.enclave.clone(),
+            session: self.gid,
+            ros1: ros1.clone(),
+        };
+        if !self.household.add_node(local) {
+            return Err(CreateEndpointError::Name {
+                name: full,
+                reason: "this process has a node of this name, and a ROS 1 master knows one of a name; give it another \
+                         one (__node:=NAME)"
+                    .into(),
+            });
+        }
+        self.household.upkeep.look_now();
+        let id = NodeId(self.next_node.fetch_add(1, Ordering::Relaxed));
+        let own = OwnNode { name: name.clone(), ros1, topics: Arc::default() };
+        self.nodes.lock().insert(id, own);
+        Ok(id)
+    }
+
+    fn remove_node(&self, node: NodeId) {
+        let removed = self.nodes.lock().remove(&node);
+        if let Some(node) = removed {
+            self.household.remove_node(&node.name);
+        }
+    }
+
+    fn create_publisher(
+        &self,
+        options: PublisherOptions<'_>,
+    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
+        check_announcement(options.topic, options.announcement)?;
+        names::type_name(options.type_name, "")?;
+        let subscriptions = self.profiles(options.topic, EndpointKind::Subscription);
+        let qos = options.qos.resolved_for_publisher(subscriptions.iter());
+        let qos = qos.with_system_defaults_resolved();
+        check_qos(options.topic, &qos)?;
+        let place = self.place(options.node, options.topic)?;
+        Ok(Arc::new(Ros1Publisher::new(place, options, qos)?))
+    }
+
+    fn create_subscription(
+        &self,
+        options: SubscriptionOptions<'_>,
+    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+        check_name(options.topic, options.qos.avoid_ros_namespace_conventions)?;
+        check_announcement(options.topic, options.announcement)?;
+        names::type_name(options.type_name, "")?;
+        let publishers = self.profiles(options.topic, EndpointKind::Publisher);
+        let qos = options.qos.resolved_for_subscription(publishers.iter());
+        let qos = qos.with_system_defaults_resolved();
+        check_qos(options.topic, &qos)?;
+        let place = self.place(options.node, options.topic)?;
+        Ok(Arc::new(Ros1Subscription::new(place, options, qos)?))
+    }
+
+    fn create_service(
+        &self,
+        options: ServiceOptions<'_>,
+    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+        check_name(options.service, false)?;
+        check_announcement(options.service, options.announcement)?;
+        check_origin(&options)?;
+        let qos = service_qos(options.qos);
+        check_qos(options.service, &qos)?;
+        names::type_name(options.type_name, "")?;
+        let place = self.place(options.node, options.service)?;
+        Ok(Arc::new(Ros1Service::new(place, options, qos)?))
+    }
+
+    fn create_client(
+        &self,
+        options: ClientOptions<'_>,
+    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+        check_name(options.service, false)?;
+        check_announcement(options.service, options.announcement)?;
+        let qos = service_qos(options.qos);
+        check_qos(options.service, &qos)?;
+        names::type_name(options.type_name, "")?;
+        let place = self.place(options.node, options.service)?;
+        Ok(Arc::new(Ros1Client::new(place, options, qos)?))
+    }
+
+    fn graph(&self) -> Arc<GraphSnapshot> {
+        self.household.graph()
+    }
+
+    fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard {
+        let number = self.household.watch(notify);
+        let household = self.household.clone();
+        GraphChangeGuard::new(move || household.end_watch(number))
+    }
+
+    fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
+        crate::parameters::of_node(&self.household.master, &node.fully_qualified())
+    }
+}

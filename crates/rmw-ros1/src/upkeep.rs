@@ -1,0 +1,181 @@
+//! The thread that asks the master who is there, registers what it does not know of this process,
+//! and learns types.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use feros_interface::Namespace;
+use feros_ros1::{Master, SystemState, parse_type};
+use feros_sync::{Condvar, Mutex};
+
+use crate::household::Household;
+use crate::others::Others;
+
+/// The master tells nobody who else comes and goes, so it is asked.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// A look that is asked for comes this much after the last one at least.
+const LOOK_APART: Duration = Duration::from_millis(50);
+/// A service's type is asked of its server, by a connection: so many in one look.
+const MOST_PROBES: usize = 16;
+
+#[derive(Default)]
+struct Bell {
+    is_rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+/// Rings the thread.
+#[derive(Default)]
+pub(crate) struct Upkeep(Arc<Bell>);
+
+impl Upkeep {
+    pub(crate) fn start(&self, household: &Arc<Household>) -> io::Result<()> {
+        let (bell, household) = (self.0.clone(), Arc::downgrade(household));
+        std::thread::Builder::new()
+            .name("feros-ros1-look".into())
+            .spawn(move || keep(&bell, &household))
+            .map(drop)
+    }
+
+    /// Has it look without waiting for its time.
+    pub(crate) fn look_now(&self) {
+        *self.0.is_rung.lock() = true;
+        self.0.changed.notify_one();
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.look_now();
+    }
+}
+
+fn keep(bell: &Bell, household: &Weak<Household>) {
+    let mut looking = Looking::default();
+    loop {
+        let Some(household) = household.upgrade() else { return };
+        let nodes = household.nodes();
+        if !nodes.is_empty() {
+            looking.look(&household, &nodes);
+        }
+        drop((nodes, household));
+        let began = Instant::now();
+        let mut is_rung = bell.is_rung.lock();
+        while !*is_rung && began.elapsed() < LOOK_EVERY {
+            is_rung =
+                bell.changed.wait_timeout(is_rung, LOOK_EVERY.saturating_sub(began.elapsed()));
+        }
+        *is_rung = false;
+        drop(is_rung);
+        std::thread::sleep(LOOK_APART.saturating_sub(began.elapsed()));
+    }
+}
+
+/// What is remembered between two looks.
+#[derive(Default)]
+struct Looking {
+    /// Whether the master answered last time; `None` before the first time.
+    master_is_there: Option<bool>,
+    /// Nodes whose end by the master was said.
+    ended: BTreeSet<String>,
+    /// Services that did not say their type.
+    silent: BTreeSet<String>,
+}
+
+impl Looking {
+    fn look(&mut self, household: &Household, nodes: &[feros_ros1::Node]) {
+        self.say_who_was_ended(nodes);
+        let state = match household.master.system_state() {
+            Ok(state) => state,
+            Err(error) => {
+                if self.master_is_there != Some(false) {
+                    tracing::warn!("{error}; nodes wait for it");
+                }
+                self.master_is_there = Some(false);
+                return;
+            }
+        };
+        if self.master_is_there == Some(false) {
+            tracing::warn!("the ROS 1 master at {} is there", household.master.address());
+        }
+        self.master_is_there = Some(true);
+        for node in nodes.iter().filter(|node| node.told_to_end().is_none()) {
+            if let Err(error) = node.register_missing(&state) {
+                tracing::debug!("{}: {error}", node.name());
+            }
+        }
+        self.learn(household, nodes, &state);
+    }
+
+    /// The master has one node of a name: the newer one stays.
+    fn say_who_was_ended(&mut self, nodes: &[feros_ros1::Node]) {
+        for node in nodes {
+            let Some(reason) = node.told_to_end() else { continue };
+            if self.ended.insert(node.name().to_owned()) {
+                tracing::error!(
+                    "the ROS 1 master has ended {}: {reason}. Give each node a name of its own (__node:=NAME)",
+                    node.name()
+                );
+            }
+        }
+    }
+
+    fn learn(&mut self, household: &Household, nodes: &[feros_ros1::Node], state: &SystemState) {
+        let own: BTreeSet<String> = nodes.iter().map(|node| node.name().to_owned()).collect();
+        let before = household.others();
+        let mut others = Others::new(state, &own);
+        let topics: BTreeSet<String> = others.topics().cloned().collect();
+        let unknown = topics.iter().any(|topic| before.type_of(topic).is_none());
+        let known =
+            if unknown { household.master.topic_types().unwrap_or_default() } else { Vec::new() };
+        for topic in &topics {
+            let said = known.iter().find(|(name, ty)| name == topic && ty != "*");
+            let ty = before.type_of(topic).cloned();
+            let ty = ty.or_else(|| said.map(|(_, ty)| ros2_name(household, Namespace::Msg, ty)));
+            if let Some(ty) = ty {
+                others.set_type(topic, ty);
+            }
+        }
+        self.learn_services(household, &before, &mut others);
+        household.update_others(others);
+    }
+
+    fn learn_services(&mut self, household: &Household, before: &Others, others: &mut Others) {
+        let services: BTreeSet<String> = others.services().cloned().collect();
+        self.silent.retain(|service| services.contains(service));
+        let mut probes = 0;
+        for service in services {
+            if let Some(ty) = before.type_of(&service) {
+                others.set_type(&service, ty.clone());
+            } else if probes < MOST_PROBES && !self.silent.contains(&service) {
+                probes += 1;
+                match service_type(&household.master, &service) {
+                    Some(ty) => {
+                        others.set_type(&service, ros2_name(household, Namespace::Srv, &ty))
+                    }
+                    None => drop(self.silent.insert(service)),
+                }
+            }
+        }
+        if probes == MOST_PROBES {
+            household.upkeep.look_now();
+        }
+    }
+}
+
+fn service_type(master: &Master, service: &str) -> Option<String> {
+    let info = feros_ros1::probe(master, "/feros", service).ok()?;
+    (!info.type_name.is_empty() && info.type_name != "*").then_some(info.type_name)
+}
+
+/// The type of ROS 2 that is the one of ROS 1; by the same name where none is known.
+fn ros2_name(household: &Household, namespace: Namespace, ros1: &str) -> String {
+    let Ok(name) = parse_type(ros1) else { return ros1.to_owned() };
+    let name = feros_interface::TypeName::new(name.package, namespace, name.name);
+    let types = household.types();
+    let candidates = types.rules.of_ros1(&name);
+    let known = candidates.into_iter().find(|candidate| types.set.contains(candidate));
+    known.unwrap_or(name).to_string()
+}

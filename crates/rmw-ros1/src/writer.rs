@@ -1,0 +1,192 @@
+//! What sends a publisher's messages: to subscriptions of the process as they are, to others by
+//! TCPROS.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use feros_rmw::engine::LOG_TARGET;
+use feros_rmw::{
+    Durability, FailureCounter, Gid, History, KEEP_ALL_LIMIT, PublishError, QosProfile, Stamp,
+};
+use feros_ros1::Publishing;
+use feros_sync::Mutex;
+
+use crate::inbox::Inbox;
+use crate::matches::{Matches, Reach};
+use crate::message::{Body, Message};
+use crate::outgoing::Outgoing;
+use crate::room::Room;
+
+/// How long a publisher waits for a full subscription.
+const ROOM_WAIT: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+struct Sending {
+    /// The number of the last message.
+    last: i64,
+    history: VecDeque<Message>,
+}
+
+pub(crate) struct Writer {
+    pub(crate) gid: Gid,
+    pub(crate) topic: String,
+    pub(crate) matches: Arc<Matches>,
+    pub(crate) qos: QosProfile,
+    outgoing: Arc<Outgoing>,
+    room: Arc<Room>,
+    sending: Mutex<Sending>,
+    /// Tells the publishers of a node apart in what its publication keeps.
+    source: u64,
+    /// Messages that could not be kept for those of ROS 1 who come late.
+    unkept: FailureCounter,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        gid: Gid,
+        qos: QosProfile,
+        matches: &Arc<Matches>,
+        outgoing: &Arc<Outgoing>,
+        room: &Arc<Room>,
+    ) -> Self {
+        let mut source = [0; 8];
+        source.copy_from_slice(&gid.0[8..]);
+        Self {
+            gid,
+            topic: outgoing.topic.clone(),
+            matches: matches.clone(),
+            qos,
+            outgoing: outgoing.clone(),
+            room: room.clone(),
+            sending: Mutex::default(),
+            source: u64::from_le_bytes(source),
+            unkept: FailureCounter::new(),
+        }
+    }
+
+    /// Messages that are kept for those that come late.
+    fn kept(&self) -> usize {
+        match (self.qos.durability, self.qos.history) {
+            (Durability::TransientLocal, History::KeepAll) => KEEP_ALL_LIMIT,
+            (Durability::TransientLocal, _) => self.qos.depth.max(1),
+            _ => 0,
+        }
+    }
+
+    fn keeps_all(&self) -> bool {
+        self.qos.history == History::KeepAll
+    }
+
+    /// A subscription of the process appears: `appear` makes it a match, and it gets what is kept
+    /// if it wants it.
+    pub(crate) fn meet(&self, qos: &QosProfile, inbox: &Inbox, appear: impl FnOnce()) {
+        // Held over both, so that it neither misses a message nor gets one twice.
+        let sending = self.sending.lock();
+        appear();
+        if qos.durability == Durability::TransientLocal {
+            let most = if qos.history == History::KeepAll { usize::MAX } else { qos.depth.max(1) };
+            let skipped = sending.history.len().saturating_sub(most);
+            sending.history.iter().skip(skipped).for_each(|kept| inbox.push(kept.clone()));
+        }
+    }
+
+    pub(crate) fn write(&self, body: Body, stamp: Stamp) -> Result<u64, PublishError> {
+        self.wait_for_room()?;
+        let framed = self.framed(body.bytes())?;
+        // Held over both ways: numbers are in the order in which messages travel.
+        let mut sending = self.sending.lock();
+        let number = sending.last + 1;
+        sending.last = number;
+        let message = Message {
+            body: Arc::new(body),
+            from: self.gid,
+            number: Some(number),
+            stamp: Some(stamp),
+            at: SystemTime::now(),
+        };
+        self.matches.for_each_inbox(|inbox| inbox.push(message.clone()));
+        if self.kept() > 0 {
+            if sending.history.len() >= self.kept() {
+                sending.history.pop_front();
+            }
+            sending.history.push_back(message);
+        }
+        if let (Some(mut framed), Some(publication)) = (framed, self.outgoing.publication()) {
+            self.outgoing.number(&mut framed);
+            // Whoever keeps all has waited for room; others may have filled it meanwhile.
+            let queue_len =
+                if self.keeps_all() { 2 * KEEP_ALL_LIMIT } else { self.qos.depth.max(1) };
+            let expires =
+                self.qos.lifespan.finite().and_then(|age| Instant::now().checked_add(age));
+            let (source, kept) = (self.source, self.kept());
+            publication
+                .publish_as(Publishing { source, queue_len, kept, expires }, Arc::new(framed));
+        }
+        Ok(u64::try_from(number).unwrap_or_default())
+    }
+
+    /// The message in the form of ROS 1, where somebody of ROS 1 gets it now or later.
+    fn framed(&self, cdr: &[u8]) -> Result<Option<Vec<u8>>, PublishError> {
+        let is_wanted = self.outgoing.is_wanted();
+        if !is_wanted && self.kept() == 0 {
+            return Ok(None);
+        }
+        match self.outgoing.framed(cdr) {
+            Ok(framed) => Ok(Some(framed)),
+            Err(error) if is_wanted => {
+                Err(PublishError::Engine { topic: self.topic.clone(), code: error.to_string() })
+            }
+            Err(error) => {
+                if let Some(count) = self.unkept.count() {
+                    tracing::warn!(
+                        target: LOG_TARGET,
+                        "{}: {count} messages are not kept for nodes of ROS 1: {error}",
+                        self.topic
+                    );
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    pub(crate) fn wait_for_room(&self) -> Result<(), PublishError> {
+        let is_full = || {
+            let mut any = false;
+            self.matches.for_each_inbox(|inbox| any |= inbox.is_full());
+            any
+        };
+        let publication = self.outgoing.publication().filter(|_| self.keeps_all());
+        let has_room = self.room.wait(ROOM_WAIT, is_full)
+            && publication.is_none_or(|all| all.wait_for_room(KEEP_ALL_LIMIT, ROOM_WAIT));
+        let late = || PublishError::Timeout { topic: self.topic.clone(), waited: ROOM_WAIT };
+        has_room.then_some(()).ok_or_else(late)
+    }
+
+    /// Counts a message that nobody needed the engine for.
+    pub(crate) fn skip(&self) {
+        self.sending.lock().last += 1;
+    }
+
+    /// Whether all was handed to the subscriptions of the process, and to the system for others,
+    /// within this time.
+    pub(crate) fn is_handed_over(&self, longest: Duration) -> bool {
+        self.outgoing.publication().is_none_or(|all| all.wait_until_written(longest))
+    }
+
+    /// Whether it was handed over to this subscription.
+    pub(crate) fn is_handed_to(&self, subscription: Gid, longest: Duration) -> bool {
+        match self.matches.reach(subscription) {
+            Some(Reach::Apart) => self.is_handed_over(longest),
+            _ => true,
+        }
+    }
+
+    /// Nothing of it is kept for those that come late any more.
+    pub(crate) fn close(&self) -> &Arc<Outgoing> {
+        if let Some(publication) = self.outgoing.publication() {
+            publication.forget(self.source);
+        }
+        &self.outgoing
+    }
+}

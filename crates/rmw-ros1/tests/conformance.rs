@@ -1,0 +1,48 @@
+//! The conformance suite on this engine, within one session and between sessions of one process,
+//! which hand each other messages without the master: there is none here. `tcpros.rs` is about what
+//! goes over it.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_rmw::{Engine, Session, SessionOptions};
+use feros_rmw_ros1::ConfiguredRos1Engine;
+
+/// Nobody listens on this port.
+const NO_MASTER: &str = "http://127.0.0.1:9/";
+
+/// What ROS 1 has no names for.
+const EXCEPTIONS: [(&str, &str); 3] = [
+    ("names_outside_ros_conventions", "ROS 1 has names of ROS alone; others are refused"),
+    ("raw_requests_without_identity_are_answered", "its topics have such names"),
+    ("truncated_headers_are_refused", "its topics have such names"),
+];
+
+/// One session, of an engine whose sessions are all of one household.
+struct OneSession(ConfiguredRos1Engine);
+impl Fixture for OneSession {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let session = self.0.open(&SessionOptions::default()).unwrap();
+        (session.clone(), session)
+    }
+
+    fn exceptions(&self) -> &[(&str, &str)] {
+        &EXCEPTIONS
+    }
+}
+
+struct TwoSessions(ConfiguredRos1Engine);
+impl Fixture for TwoSessions {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let open = || self.0.open(&SessionOptions::default()).unwrap();
+        (open(), open())
+    }
+
+    fn exceptions(&self) -> &[(&str, &str)] {
+        &EXCEPTIONS
+    }
+}
+
+conformance_tests!(one_session, OneSession(ConfiguredRos1Engine::new(NO_MASTER).unwrap()));
+conformance_tests!(two_sessions, TwoSessions(ConfiguredRos1Engine::new(NO_MASTER).unwrap()));

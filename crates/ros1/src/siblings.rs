@@ -1,0 +1,26 @@
+//! Nodes of one process that hand messages to each other without TCPROS.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use feros_sync::Mutex;
+
+use crate::http::Address;
+
+/// Where nodes are called that receive nothing from each other by TCPROS. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Siblings(Arc<Mutex<BTreeSet<Address>>>);
+
+impl Siblings {
+    pub(crate) fn insert(&self, address: &Address) {
+        self.0.lock().insert(address.clone());
+    }
+
+    pub(crate) fn remove(&self, address: &Address) {
+        self.0.lock().remove(address);
+    }
+
+    pub(crate) fn contains(&self, address: &Address) -> bool {
+        self.0.lock().contains(address)
+    }
+}
