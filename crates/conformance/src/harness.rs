@@ -22,6 +22,12 @@ pub trait Fixture {
     /// Two sessions that can reach each other; the same one twice when the fixture is about one
     /// session.
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>);
+
+    /// How many topics of DDS there are for each name: more than one where a session is on several
+    /// networks of DDS. The half of a service that no gid of ROS names is seen on each.
+    fn wires(&self) -> usize {
+        1
+    }
 }
 
 /// Counts notifications and lets a test wait for them.
