@@ -29,9 +29,11 @@ fn main() -> ExitCode {
     let line = commands::CommandLine::of_process();
     line.color.apply();
     notices::init();
-    let outcome = match &line.engine {
-        Some(engine) if !is_chosen(engine) => Err(begin_anew_with(engine)),
-        _ => commands::run(line),
+    let engine = line.engine.join(",");
+    let outcome = if engine.is_empty() || is_chosen(&engine) {
+        commands::run(line)
+    } else {
+        Err(begin_anew_with(&engine))
     };
     outcome.unwrap_or_else(|error| error.report())
 }

@@ -28,6 +28,12 @@ pub trait Fixture {
     fn exceptions(&self) -> &[(&str, &str)] {
         &[]
     }
+
+    /// How many topics of DDS there are for each name: more than one where a session is on several
+    /// networks of DDS. The half of a service that no gid of ROS names is seen on each.
+    fn wires(&self) -> usize {
+        1
+    }
 }
 
 /// Runs a test, unless it is one of the fixture's exceptions.

@@ -2,6 +2,8 @@
 //! soon as the endpoint is. Nothing that a bridge made is bridged again, so nothing goes in
 //! circles.
 
+use feros_rmw::twin;
+
 /// The mark of an endpoint that a bridge made.
 ///
 /// A subscription and the publishers that pass on what it receives have the same mark, each on its
@@ -40,7 +42,10 @@ impl Mark {
 ///
 /// A process that is on two sides itself needs no bridge between them.
 pub(crate) fn process(announcement: Option<&str>) -> Option<&str> {
-    let text = announcement.filter(|text| !text.starts_with('-'))?;
+    let (_, text) = twin::read(announcement?);
+    if text.starts_with('-') {
+        return None;
+    }
     let (token_ends, _) = text.match_indices(',').nth(4)?;
     Some(&text[..token_ends])
 }
@@ -62,6 +67,8 @@ mod tests {
         let [one, two] = ["4,1-2-3-4,0,1,2,3,phn,5", "4,1-2-3-4,0,1,2,9,phn,!x"];
         assert_eq!(process(Some(one)), Some("4,1-2-3-4,0,1,2"));
         assert_eq!(process(Some(one)), process(Some(two)));
+        let of_twin = twin::announcement(feros_rmw::Gid([3; 16]), one);
+        assert_eq!(process(Some(&of_twin)), process(Some(one)));
         assert_eq!([process(None), process(Some("x")), process(Some(&mark.encode()))], [None; 3]);
         assert_eq!(feros_rmw::announcement::check_announcement(&mark.encode()), Ok(()));
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot, TypeHash};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, TypeHash, twin};
 
 use crate::mark::{Mark, process};
 
@@ -60,20 +60,28 @@ pub(crate) fn carriers(from: &Name<'_>, to: &Name<'_>, own: u64) -> BTreeSet<u64
     others.filter(|bridge| *bridge != own).collect()
 }
 
-/// Those of `endpoints` whose process has none of the `others`: it is on both sides itself else.
+/// Those of `endpoints` that are none of the `others` in a session on both sides, and whose process
+/// has none of the others: it is on both sides itself else.
 pub(crate) fn without_processes_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
 ) -> Vec<&'a EndpointInfo> {
     let there: BTreeSet<&str> = others.iter().filter_map(|other| process_of(other)).collect();
+    let twins: BTreeSet<Gid> = others.iter().map(|other| identity_of(other)).collect();
     let is_apart = |endpoint: &&&EndpointInfo| {
         process_of(endpoint).is_none_or(|process| !there.contains(process))
+            && !twins.contains(&identity_of(endpoint))
     };
     endpoints.iter().filter(is_apart).copied().collect()
 }
 
 fn process_of(endpoint: &EndpointInfo) -> Option<&str> {
     process(endpoint.announcement.as_deref())
+}
+
+/// The gid of an endpoint where it is at home, if it is on two engines at once.
+fn identity_of(endpoint: &EndpointInfo) -> Gid {
+    twin::read(endpoint.announcement.as_deref().unwrap_or_default()).0.unwrap_or(endpoint.gid)
 }
 
 /// Types of endpoints.

@@ -53,8 +53,8 @@ pub struct ContextOptions {
     pub session: SessionOptions,
     /// Remapping and what else the command line says.
     pub arguments: Arguments,
-    /// The engine, such as [`engine("zenoh")?`](crate::engine); `None` takes `FEROS_ENGINE` or the
-    /// first that is built in.
+    /// The engine, such as [`engine("zenoh")?`](crate::engine), or two as one,
+    /// `engine("cyclonedds,zenoh")?`; `None` takes `FEROS_ENGINE` or the first that is built in.
     pub engine: Option<Arc<dyn Engine>>,
     /// SIGINT and SIGTERM shut the context down.
     pub handle_signals: bool,

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use feros_engine_pair::PairEngine;
 use feros_rmw::Engine;
 
 /// The engines that Feros has, the default first. Each is a feature of the crate with the engine's
 /// name; [`engines`] are those that this program was built with.
 pub const ENGINE_NAMES: [&str; 4] = ["cyclonedds", "fastdds", "ros1", "zenoh"];
 
-/// The variable that names the engine of contexts that ask for none.
+/// The variable that names the engine of contexts that ask for none, or two of them:
+/// `cyclonedds,zenoh`.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
 
 /// An engine that this program has not.
@@ -37,10 +39,12 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
     ]
 }
 
-/// The engine of this name, for [`ContextOptions::engine`](crate::ContextOptions::engine).
+/// The engine of this name, for [`ContextOptions::engine`](crate::ContextOptions::engine), or two
+/// as one, such as `cyclonedds,zenoh`: the first one of these is asked first.
 ///
 /// # Errors
-/// When it is not built into this program; the error says what is and how to get it.
+/// When it is not built into this program; the error says what is and how to get it. Or when they
+/// are more than two, or the same twice.
 ///
 /// ```
 /// use feros::{ContextOptions, engine};
@@ -49,11 +53,31 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// # Ok::<(), feros::Error>(())
 /// ```
 pub fn engine(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
+    match name.split(',').collect::<Vec<_>>()[..] {
+        [one] => single(one),
+        [first, second] if first != second => {
+            let pair = [single(first)?, single(second)?];
+            Ok(Arc::new(PairEngine::new(pair)))
+        }
+        _ => Err(UnknownEngine {
+            name: name.chars().take(64).collect(),
+            available: available(),
+            cure: "A context has one engine, or two that differ, such as cyclonedds,zenoh".into(),
+        }),
+    }
+}
+
+/// The names of those that are built in.
+fn available() -> String {
+    engines().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn single(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
     let engines = engines();
     let found = engines.iter().find(|engine| engine.name() == name);
     found.cloned().ok_or_else(|| UnknownEngine {
         name: name.chars().take(64).collect(),
-        available: engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", "),
+        available: available(),
         cure: cure_of_missing(name),
     })
 }
@@ -95,6 +119,11 @@ mod tests {
         for name in ENGINE_NAMES {
             let Err(error) = engine(name) else { continue };
             assert!(error.to_string().contains(&format!("--features {name}`")), "{error}");
+        }
+        let pairs = [("cyclonedds,zeno", "\"zeno\""), ("cyclonedds,cyclonedds", "two that differ")];
+        for (pair, says) in pairs.into_iter().chain([("a,b,c", "two that differ")]) {
+            let error = engine(pair).err().unwrap().to_string();
+            assert!(error.contains(says), "{error}");
         }
         let error = engine("zeno").err().unwrap().to_string();
         assert!(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::gid::Gid;
 use crate::qos::QosProfile;
+use crate::twin;
 
 /// The longest announcement, in bytes: discovery data of an endpoint must stay within one datagram.
 pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
@@ -32,11 +33,13 @@ pub enum AnnouncementError {
     },
 }
 
-/// Checks that a text can be announced; the empty text announces nothing.
+/// Checks that a text can be announced; the empty text announces nothing. The name of a
+/// [twin](crate::twin) before it does not count.
 ///
 /// # Errors
 /// See [`AnnouncementError`].
 pub fn check_announcement(text: &str) -> Result<(), AnnouncementError> {
+    let (_, text) = twin::read(text);
     if text.len() > MAX_ANNOUNCEMENT_BYTES {
         return Err(AnnouncementError::TooLong { size_bytes: text.len() });
     }

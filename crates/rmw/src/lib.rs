@@ -16,6 +16,7 @@
 //! | [`sample`] | a received sample and its information |
 //! | [`stamp`] | source timestamps of messages |
 //! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
+//! | [`twin`] | endpoints that are on two engines at once |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
 //! | [`said_once`] | texts that are logged once |
@@ -41,6 +42,7 @@ pub mod sample;
 pub mod selection;
 mod service_mapping;
 pub mod stamp;
+pub mod twin;
 mod type_hash;
 
 pub use announcement::{AnnounceError, AnnouncementError, Match};

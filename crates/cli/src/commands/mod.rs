@@ -51,9 +51,9 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 
-    /// The engine of all that this command does and starts; also FEROS_ENGINE
-    #[arg(long, global = true, value_name = "NAME", value_parser = feros::ENGINE_NAMES)]
-    pub(crate) engine: Option<String>,
+    /// The engine of all that this command does and starts, or two as one; also FEROS_ENGINE
+    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES)]
+    pub(crate) engine: Vec<String>,
 
     #[command(flatten)]
     interfaces: InterfaceArgs,

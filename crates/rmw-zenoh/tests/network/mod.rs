@@ -105,6 +105,11 @@ impl Network {
         session(&self.endpoint, "client")
     }
 
+    /// The engine of sessions of this mode.
+    pub(crate) fn engine(&self, mode: &str) -> Arc<dyn Engine> {
+        Arc::new(engine(&self.endpoint, mode, ""))
+    }
+
     /// A session of this mode with more of `ZENOH_CONFIG_OVERRIDE`, or why there is none.
     pub(crate) fn open(&self, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
         open(&self.endpoint, mode, more)
@@ -124,11 +129,15 @@ pub(crate) fn session(endpoint: &str, mode: &str) -> Arc<dyn Session> {
 }
 
 fn open(endpoint: &str, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
-    let engine = ConfiguredZenohEngine {
+    let options = SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() };
+    engine(endpoint, mode, more).open(&options)
+}
+
+fn engine(endpoint: &str, mode: &str, more: &str) -> ConfiguredZenohEngine {
+    ConfiguredZenohEngine {
         config_override: format!(
             "mode=\"{mode}\";connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"];{more}"
         ),
         router_check_attempts: -1,
-    };
-    engine.open(&SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() })
+    }
 }

@@ -167,6 +167,16 @@ pub enum OpenError {
         /// What is missing, and how to get it.
         detail: String,
     },
+    /// One of several engines could not start.
+    #[error("{engines} could not start together, because of {engine}: {reason}")]
+    OneOfSeveral {
+        /// Name of all engines together.
+        engines: &'static str,
+        /// Name of the one that could not start.
+        engine: &'static str,
+        /// What that one said.
+        reason: Box<OpenError>,
+    },
     /// The configuration was refused.
     #[error("{engine} refuses its configuration: {detail}. Check {source_name}")]
     Configuration {

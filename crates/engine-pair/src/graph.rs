@@ -1,0 +1,84 @@
+//! One graph of two: what is on both engines counts once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, NodeInfo};
+use feros_sync::RwLock;
+use std::sync::Arc;
+
+use crate::joining::Said;
+
+/// Joins the graphs of both engines.
+///
+/// Endpoints are the same where one names the other as its twin. Nodes announce nothing; a node is
+/// the same where an endpoint of it is, or where its session is one of this process.
+pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
+    let mut endpoints: Vec<EndpointInfo> = Vec::new();
+    let mut places = HashMap::new();
+    let mut twins = HashSet::new();
+    for (side, graph) in of.iter().enumerate() {
+        for endpoint in &graph.endpoints {
+            let said = Said::new(side, endpoint.gid, endpoint.announcement.as_ref());
+            let key = (endpoint.kind, said.identity);
+            if let (1, EndpointNode::Named(name)) = (side, &endpoint.node)
+                && (said.is_twin || places.contains_key(&key))
+            {
+                twins.insert(name);
+            }
+            if let Some(place) = places.get(&key) {
+                let known: &mut EndpointInfo = &mut endpoints[*place];
+                if known.node == EndpointNode::Unknown {
+                    known.node = endpoint.node.clone();
+                }
+                known.announcement = known.announcement.take().or(said.announcement);
+                continue;
+            }
+            places.insert(key, endpoints.len());
+            endpoints.push(EndpointInfo {
+                gid: said.identity,
+                announcement: said.announcement,
+                ..endpoint.clone()
+            });
+        }
+    }
+    endpoints.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut nodes = of[0].nodes.clone();
+    for node in &of[1].nodes {
+        let node = NodeInfo { participant: own_session(node.participant), ..node.clone() };
+        let is_same = |known: &NodeInfo| {
+            known.name == node.name
+                && (known.participant == node.participant || twins.contains(&node.name))
+        };
+        if !of[0].nodes.iter().any(is_same) {
+            nodes.push(node);
+        }
+    }
+    nodes.sort();
+    GraphSnapshot { generation: of[0].generation + of[1].generation, nodes, endpoints }
+}
+
+/// The sessions of this process that are on two engines: by the gid on the second one that on the
+/// first.
+static OWN_SESSIONS: LazyLock<RwLock<HashMap<Gid, Gid>>> = LazyLock::new(RwLock::default);
+
+fn own_session(second: Gid) -> Gid {
+    OWN_SESSIONS.read().get(&second).copied().unwrap_or(second)
+}
+
+/// Keeps it known which gids a session of this process has.
+pub(crate) struct OwnSession(Gid);
+
+impl OwnSession {
+    pub(crate) fn new(second: Gid, first: Gid) -> Self {
+        OWN_SESSIONS.write().insert(second, first);
+        Self(second)
+    }
+}
+
+impl Drop for OwnSession {
+    fn drop(&mut self) {
+        OWN_SESSIONS.write().remove(&self.0);
+    }
+}

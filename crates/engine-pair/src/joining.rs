@@ -1,0 +1,173 @@
+//! The matches of an endpoint, joined of what both engines say: endpoints that are twins are one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use feros_rmw::{Gid, Match, QosProfile, twin};
+
+use crate::later::Watch;
+use crate::shared::Shared;
+
+/// An endpoint of the other side of a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Joined {
+    /// Its gid where it is at home: on the only engine that it is on, or on its first.
+    pub(crate) identity: Gid,
+    /// Its gid on each engine.
+    pub(crate) on: [Option<Gid>; 2],
+    /// What the first engine says, or a twin on the second.
+    pub(crate) announcement: Option<Arc<str>>,
+    pub(crate) qos: QosProfile,
+}
+
+impl Joined {
+    pub(crate) fn to_match(&self) -> Match {
+        Match { gid: self.identity, announcement: self.announcement.clone(), qos: self.qos }
+    }
+}
+
+/// What an endpoint on one of the engines says of itself.
+pub(crate) struct Said {
+    pub(crate) identity: Gid,
+    pub(crate) is_twin: bool,
+    /// What is left of its announcement. How an endpoint is reached without an engine is arranged
+    /// between endpoints that know each other by one gid: on the second engine those are twins
+    /// alone.
+    pub(crate) announcement: Option<Arc<str>>,
+}
+
+impl Said {
+    pub(crate) fn new(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
+        let (named, text) = announcement.map_or((None, ""), |text| twin::read(text));
+        let announcement = match named {
+            None if side == 0 => announcement.cloned(),
+            None => None,
+            Some(_) => (!text.is_empty()).then(|| Arc::from(text)),
+        };
+        Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
+    }
+}
+
+/// Joins what both engines say. `is_due` says whether a twin that only the second engine has found
+/// counts already.
+pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) -> Vec<Joined> {
+    let mut joined: Vec<Joined> = Vec::with_capacity(lists[0].len() + lists[1].len());
+    let mut places = HashMap::with_capacity(lists[0].len());
+    for (side, list) in lists.into_iter().enumerate() {
+        for found in list {
+            let said = Said::new(side, found.gid, found.announcement.as_ref());
+            if let Some(place) = places.get(&said.identity) {
+                let known: &mut Joined = &mut joined[*place];
+                known.on[side] = Some(found.gid);
+                known.announcement = known.announcement.take().or(said.announcement);
+                continue;
+            }
+            if side == 1 && said.is_twin && !is_due(said.identity) {
+                continue;
+            }
+            places.insert(said.identity, joined.len());
+            let mut on = [None; 2];
+            on[side] = Some(found.gid);
+            let Said { identity, announcement, .. } = said;
+            joined.push(Joined { identity, on, announcement, qos: found.qos });
+        }
+    }
+    joined
+}
+
+/// Joins the matches of one endpoint again and again.
+pub(crate) struct Joiner {
+    shared: Arc<Shared>,
+    pub(crate) watch: Arc<Watch>,
+    /// Since when twins are known.
+    since: HashMap<Gid, Instant>,
+}
+
+impl Joiner {
+    pub(crate) fn new(shared: &Arc<Shared>, watch: Arc<Watch>) -> Self {
+        Self { shared: shared.clone(), watch, since: HashMap::new() }
+    }
+
+    /// As [`join`](Self::join), of those who offer something: without what a bridge brings from one
+    /// of the engines to the other.
+    pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
+        for (side, list) in lists.iter_mut().enumerate() {
+            let repeats =
+                |found: &Match| self.shared.repeats_the_other(side, found.announcement.as_deref());
+            list.retain(|found| !repeats(found));
+        }
+        self.join(lists)
+    }
+
+    /// The matches as they are now. Has the endpoint told when a twin that has to wait is to be
+    /// looked at again.
+    pub(crate) fn join(&mut self, lists: [Vec<Match>; 2]) -> Vec<Joined> {
+        let Self { shared, watch, since } = self;
+        let now = Instant::now();
+        let mut known = HashMap::new();
+        let twins = lists
+            .iter()
+            .flatten()
+            .filter_map(|found| twin::read(found.announcement.as_deref().unwrap_or_default()).0);
+        for twin in twins {
+            known.insert(twin, since.get(&twin).copied().unwrap_or(now));
+        }
+        *since = known;
+        join(lists, |twin| {
+            let since = since.get(&twin).copied().unwrap_or(now);
+            let has_waited = now.saturating_duration_since(since) >= shared.settle;
+            let is_due = has_waited && !shared.first_shows(twin);
+            if !is_due {
+                let from = if has_waited { now } else { since };
+                shared.later.tell_at(from + shared.settle, watch);
+            }
+            is_due
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(gid: u8, announcement: &str) -> Match {
+        Match {
+            gid: Gid([gid; 16]),
+            announcement: (!announcement.is_empty()).then(|| announcement.into()),
+            qos: QosProfile::default(),
+        }
+    }
+
+    fn shown(joined: &[Joined]) -> Vec<(u8, [Option<u8>; 2], Option<&str>)> {
+        let on = |joined: &Joined| joined.on.map(|gid| gid.map(|gid| gid.0[0]));
+        joined
+            .iter()
+            .map(|joined| (joined.identity.0[0], on(joined), joined.announcement.as_deref()))
+            .collect()
+    }
+
+    #[test]
+    fn twins_are_one_whichever_engine_is_their_first() {
+        let of = |gid: u8, text: &str| twin::announcement(Gid([gid; 16]), text);
+        // 1 and 11 are twins of a process with the same order of engines, 2 and 12 of one with the
+        // other order; 3 and 13 are on one engine each; 14 is a twin that only its second is seen of.
+        let first = vec![found(1, "x"), found(2, &of(12, "y")), found(3, "z")];
+        let second =
+            vec![found(11, &of(1, "x")), found(12, "y"), found(13, "v"), found(14, &of(4, "w"))];
+        let lists = [first, second];
+        let joined = join(lists.clone(), |_| true);
+        assert_eq!(
+            shown(&joined),
+            [
+                (1, [Some(1), Some(11)], Some("x")),
+                (12, [Some(2), Some(12)], Some("y")),
+                (3, [Some(3), None], Some("z")),
+                (13, [None, Some(13)], None),
+                (4, [None, Some(14)], Some("w")),
+            ]
+        );
+        let joined = join(lists, |_| false);
+        assert_eq!(joined.len(), 4, "a twin waits for the first engine");
+    }
+}

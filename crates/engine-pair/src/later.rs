@@ -1,0 +1,163 @@
+//! What endpoints are told of when there is nothing that would tell: that a match has been waited
+//! for long enough.
+
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use feros_rmw::Notify;
+use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
+
+/// Whether matches may have changed since somebody looked, and whom to tell.
+pub(crate) struct Watch {
+    has_changed: AtomicBool,
+    notify: Mutex<Option<Notify>>,
+}
+
+impl Watch {
+    pub(crate) fn new(notify: Option<Notify>) -> Arc<Self> {
+        Arc::new(Self { has_changed: AtomicBool::new(true), notify: Mutex::new(notify) })
+    }
+
+    /// What an engine is given to call.
+    pub(crate) fn notifier(self: &Arc<Self>) -> Notify {
+        let watch = self.clone();
+        Arc::new(move || watch.tell())
+    }
+
+    pub(crate) fn tell(&self) {
+        self.has_changed.store(true, Ordering::Release);
+        if let Some(notify) = &*self.notify.lock() {
+            notify();
+        }
+    }
+
+    /// Whether to look again. Asked before each message: mostly one load.
+    pub(crate) fn take_change(&self) -> bool {
+        self.has_changed.load(Ordering::Relaxed) && self.has_changed.swap(false, Ordering::AcqRel)
+    }
+
+    /// Nobody is told any more, once this returns.
+    pub(crate) fn close(&self) {
+        let notify = self.notify.lock().take();
+        drop(notify); // outside the lock
+    }
+}
+
+/// Tells endpoints at a time. Has a thread once somebody waits.
+#[derive(Default)]
+pub(crate) struct Later {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    due: Mutex<Due>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Due {
+    watches: Vec<(Instant, Weak<Watch>)>,
+    has_ended: bool,
+}
+
+impl Later {
+    /// Tells the endpoint at this time, or earlier where it is told anyway.
+    pub(crate) fn tell_at(&self, at: Instant, watch: &Arc<Watch>) {
+        let mut due = self.shared.due.lock();
+        let of_watch = |(_, known): &&mut (Instant, Weak<Watch>)| {
+            std::ptr::eq(known.as_ptr(), Arc::as_ptr(watch))
+        };
+        match due.watches.iter_mut().find(of_watch) {
+            Some((known, _)) if *known <= at => return,
+            Some((known, _)) => *known = at,
+            None => due.watches.push((at, Arc::downgrade(watch))),
+        }
+        drop(due);
+        self.shared.changed.notify_all();
+        self.start();
+    }
+
+    fn start(&self) {
+        let mut thread = self.thread.lock();
+        if thread.is_some() {
+            return;
+        }
+        let shared = self.shared.clone();
+        let begun =
+            std::thread::Builder::new().name("feros-pair".into()).spawn(move || shared.run());
+        match begun {
+            Ok(begun) => *thread = Some(begun),
+            Err(error) => tracing::warn!(
+                "endpoints that only the second engine reaches are found late: no thread ({error}); end other threads, \
+                 or raise `ulimit -u`"
+            ),
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self) {
+        let mut due = self.due.lock();
+        while !due.has_ended {
+            let now = Instant::now();
+            let (ripe, rest) = due.watches.drain(..).partition(|(at, _)| *at <= now);
+            due.watches = rest;
+            let ripe: Vec<(Instant, Weak<Watch>)> = ripe;
+            if !ripe.is_empty() {
+                drop(due);
+                ripe.iter().filter_map(|(_, watch)| watch.upgrade()).for_each(|one| one.tell());
+                due = self.due.lock();
+                continue;
+            }
+            due = match due.watches.iter().map(|(at, _)| *at).min() {
+                Some(next) => self.changed.wait_timeout(due, next.saturating_duration_since(now)),
+                None => self.changed.wait(due),
+            };
+        }
+    }
+}
+
+impl Drop for Later {
+    fn drop(&mut self) {
+        self.shared.due.lock().has_ended = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.lock().take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread feros-pair panicked");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_waits_is_told_once_and_not_after_its_end() {
+        let told = Arc::new(feros_sync::AtomicU64::new(0));
+        let watch = |told: &Arc<feros_sync::AtomicU64>| {
+            let told = told.clone();
+            Watch::new(Some(Arc::new(move || {
+                told.fetch_add(1, Ordering::AcqRel);
+            })))
+        };
+        let later = Later::default();
+        let [one, closed] = [(); 2].map(|()| watch(&told));
+        closed.close();
+        let soon = Instant::now() + Duration::from_millis(5);
+        later.tell_at(soon + Duration::from_secs(3600), &one);
+        later.tell_at(soon, &closed);
+        later.tell_at(soon, &one);
+        later.tell_at(soon + Duration::from_secs(1), &one);
+        feros_test_support::until("the call", || told.load(Ordering::Acquire) == 1);
+        drop(later);
+        assert_eq!(told.load(Ordering::Acquire), 1);
+        assert!(one.take_change() && !one.take_change());
+    }
+}

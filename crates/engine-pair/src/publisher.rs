@@ -1,0 +1,349 @@
+//! A publisher on both engines: one order, one number and one stamp for each message.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use feros_rmw::announcement::check_announcement;
+use feros_rmw::engine::Fill;
+use feros_rmw::{
+    AnnounceError, CreateEndpointError, Durability, EventError, FailureCounter, Gid, Liveliness,
+    Match, PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
+    QosProfile, Stamp, WaitForAckedError, twin,
+};
+use feros_sync::Mutex;
+
+use crate::joining::{Joined, Joiner};
+use crate::later::Watch;
+use crate::sender::Sender;
+use crate::shared::Shared;
+use crate::status::PublisherStatus;
+
+/// How long the first message that takes another engine waits for those before it.
+const HANDOVER_WAIT: Duration = Duration::from_secs(1);
+
+/// A copy of a message for the second engine keeps its memory up to this size.
+const KEPT_BYTES: usize = 1 << 20;
+
+pub(crate) struct PairPublisher {
+    // Dropped in this order: the sending thread ends, then both ends go.
+    sender: Option<Sender>,
+    writer: Arc<Writer>,
+}
+
+/// What sends; the thread of an asynchronous publisher shares it.
+pub(crate) struct Writer {
+    sides: [Arc<dyn Publisher>; 2],
+    names: [&'static str; 2],
+    pub(crate) topic: String,
+    watch: Arc<Watch>,
+    matches: Mutex<Matches>,
+    matched: AtomicUsize,
+    /// Whether the second engine has to have each message.
+    needs_second: AtomicBool,
+    /// Whether a policy is kept by writing, whoever matches.
+    keeps_promises: bool,
+    /// Held while both engines write, so that they count alike: the message for the second one.
+    order: Mutex<Vec<u8>>,
+    refused: FailureCounter,
+    announcement: Mutex<String>,
+}
+
+struct Matches {
+    joiner: Joiner,
+    last: Vec<Joined>,
+    status: PublisherStatus,
+    /// Subscriptions that the first engine has found after the second: with what gid that has them.
+    handovers: Vec<Gid>,
+}
+
+/// Whether a policy asks for each message on each engine: history for those that come late, or the
+/// sign that the publisher is alive.
+fn keeps_promises(qos: &QosProfile) -> bool {
+    qos.durability == Durability::TransientLocal
+        || matches!(qos.deadline, QosDuration::Finite(_))
+        || qos.liveliness == Liveliness::ManualByTopic
+}
+
+impl PairPublisher {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        options: &PublisherOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let nodes = shared.node(options.node, options.topic)?;
+        let watch = Watch::new(options.on_event.clone());
+        let of_side = |side: usize, qos: QosProfile, announcement: &str| {
+            shared.sides[side].create_publisher(PublisherOptions {
+                node: nodes[side],
+                qos,
+                announcement,
+                mode: PublishMode::Synchronous,
+                on_event: Some(watch.notifier()),
+                ..options.clone()
+            })
+        };
+        let first = of_side(0, options.qos, options.announcement)?;
+        let marked = twin::announcement(first.gid(), options.announcement);
+        let second = of_side(1, first.qos(), &marked)?;
+        let keeps_promises = keeps_promises(&first.qos());
+        let writer = Arc::new(Writer {
+            names: shared.sides.each_ref().map(|side| side.engine_name()),
+            topic: options.topic.to_owned(),
+            matches: Mutex::new(Matches {
+                joiner: Joiner::new(shared, watch.clone()),
+                last: Vec::new(),
+                status: PublisherStatus::default(),
+                handovers: Vec::new(),
+            }),
+            sides: [first, second],
+            watch,
+            matched: AtomicUsize::new(0),
+            needs_second: AtomicBool::new(keeps_promises),
+            keeps_promises,
+            order: Mutex::default(),
+            refused: FailureCounter::new(),
+            announcement: Mutex::new(options.announcement.to_owned()),
+        });
+        let sender = match options.mode {
+            PublishMode::Synchronous => None,
+            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+        };
+        Ok(Self { sender, writer })
+    }
+}
+
+impl Writer {
+    /// Looks at the matches again if they may have changed.
+    fn refresh(&self) {
+        if self.watch.take_change() {
+            self.look(&mut self.matches.lock());
+        }
+    }
+
+    #[cold]
+    fn look(&self, matches: &mut Matches) {
+        let joined = matches.joiner.join(self.sides.each_ref().map(|side| side.matches()));
+        matches.status.set_matched(joined.iter().map(|one| one.identity));
+        for one in joined.iter().filter(|one| one.on[0].is_some()) {
+            let before = matches.last.iter().find(|before| before.identity == one.identity);
+            if let Some(Joined { on: [None, Some(gid)], .. }) = before {
+                matches.handovers.push(*gid);
+            }
+        }
+        let is_needed = self.keeps_promises || joined.iter().any(|one| one.on[0].is_none());
+        self.needs_second.store(is_needed, Ordering::Release);
+        self.matched.store(joined.len(), Ordering::Release);
+        matches.last = joined;
+    }
+
+    /// What the second engine has on its way to a subscription that the first one serves from now
+    /// on must not be overtaken.
+    fn hand_over(&self) {
+        self.refresh();
+        let handovers = std::mem::take(&mut self.matches.lock().handovers);
+        for gid in handovers {
+            if !self.sides[1].is_acknowledged_by(gid, HANDOVER_WAIT) {
+                tracing::warn!(
+                    "a subscription of {} may get messages late and out of order: {} has not delivered them within \
+                     {HANDOVER_WAIT:?}, and {} has found it",
+                    self.topic,
+                    self.names[1],
+                    self.names[0]
+                );
+            }
+        }
+    }
+
+    pub(crate) fn write(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<u64, PublishError> {
+        let mut copy = self.order.lock();
+        self.hand_over();
+        if self.needs_second.load(Ordering::Acquire) {
+            return self.write_on_both(stamp, size_bytes, fill, &mut copy);
+        }
+        let number = self.sides[0].publish_at(stamp, size_bytes, fill)?;
+        self.sides[1].skip();
+        Ok(number)
+    }
+
+    /// What one engine refuses is published all the same if the other takes it, and both go on
+    /// counting alike.
+    fn write_on_both(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+        copy: &mut Vec<u8>,
+    ) -> Result<u64, PublishError> {
+        let mut is_filled = false;
+        let first = self.sides[0].publish_at(stamp, size_bytes, &mut |memory| {
+            fill(memory)?;
+            copy.clear();
+            copy.extend_from_slice(memory);
+            is_filled = true;
+            Ok(())
+        });
+        let is_refused_by_all = |error: &PublishError| {
+            use PublishError::{FillAborted, Size, Stamp};
+            matches!(error, FillAborted | Size { .. } | Stamp { .. })
+        };
+        if let Err(error) = &first
+            && is_refused_by_all(error)
+        {
+            return first;
+        }
+        let second = self.sides[1].publish_at(stamp, size_bytes, &mut |memory| {
+            if is_filled {
+                memory.copy_from_slice(copy);
+                return Ok(());
+            }
+            fill(memory)
+        });
+        copy.clear();
+        copy.shrink_to(KEPT_BYTES);
+        match (first, second) {
+            (Ok(number), Ok(_)) => Ok(number),
+            (Ok(number), Err(error)) => Ok(self.go_on_without(1, number, &error)),
+            (Err(error), Ok(number)) => Ok(self.go_on_without(0, number, &error)),
+            (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    #[cold]
+    fn go_on_without(&self, side: usize, number: u64, error: &PublishError) -> u64 {
+        self.sides[side].skip();
+        if let Some(refused) = self.refused.count() {
+            tracing::warn!(
+                "a message went by {} alone (the {refused}. of {}): {error}",
+                self.names[1 - side],
+                self.topic
+            );
+        }
+        number
+    }
+
+    /// The gids of a subscription on both engines.
+    fn gids_of(&self, subscription: Gid) -> [Option<Gid>; 2] {
+        let matches = self.matches.lock();
+        let found = matches.last.iter().find(|one| one.identity == subscription);
+        found.map_or([None; 2], |one| one.on)
+    }
+}
+
+impl Publisher for PairPublisher {
+    fn gid(&self) -> Gid {
+        self.writer.sides[0].gid()
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.writer.sides[0].qos()
+    }
+
+    fn publish_at(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<u64, PublishError> {
+        match &self.sender {
+            Some(sender) => sender.push(&self.writer.topic, stamp, size_bytes, fill),
+            None => self.writer.write(stamp, size_bytes, fill),
+        }
+    }
+
+    fn wait_for_room(&self) -> Result<(), PublishError> {
+        if self.sender.is_some() {
+            return Ok(());
+        }
+        self.writer.sides[0].wait_for_room()?;
+        let needs_second = self.writer.needs_second.load(Ordering::Acquire);
+        if needs_second { self.writer.sides[1].wait_for_room() } else { Ok(()) }
+    }
+
+    fn skip(&self) {
+        let _order = self.writer.order.lock();
+        self.writer.sides.iter().for_each(|side| side.skip());
+    }
+
+    fn matched_subscriptions(&self) -> usize {
+        self.writer.refresh();
+        self.writer.matched.load(Ordering::Acquire)
+    }
+
+    fn matches(&self) -> Vec<Match> {
+        let mut matches = self.writer.matches.lock();
+        self.writer.look(&mut matches);
+        matches.last.iter().map(Joined::to_match).collect()
+    }
+
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
+        let [first, second] = &self.writer.sides;
+        check_announcement(announcement)
+            .map_err(|reason| AnnounceError::Text { topic: self.writer.topic.clone(), reason })?;
+        let mut former = self.writer.announcement.lock();
+        first.announce(announcement)?;
+        if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
+            let _ = first.announce(&former); // the error is that of the second engine
+            return Err(error);
+        }
+        announcement.clone_into(&mut former);
+        Ok(())
+    }
+
+    fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
+        let end = Instant::now() + timeout;
+        let left = || end.saturating_duration_since(Instant::now());
+        if self.sender.as_ref().is_some_and(|sender| !sender.wait_until_done(timeout)) {
+            let topic = self.writer.topic.clone();
+            return Err(WaitForAckedError::Timeout { topic, waited: timeout });
+        }
+        self.writer.sides.iter().try_for_each(|side| side.wait_for_all_acked(left()))
+    }
+
+    fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        if self.sender.as_ref().is_some_and(|sender| !sender.wait_until_done(patience)) {
+            return false;
+        }
+        let left = || end.saturating_duration_since(Instant::now());
+        let gids = self.writer.gids_of(subscription);
+        let mut on = self.writer.sides.iter().zip(gids);
+        on.all(|(side, gid)| gid.is_none_or(|gid| side.is_acknowledged_by(gid, left())))
+    }
+
+    fn forget_ended(&self, subscription: Gid) {
+        let gids = self.writer.gids_of(subscription);
+        let on = self.writer.sides.iter().zip(gids);
+        on.for_each(|(side, gid)| gid.into_iter().for_each(|gid| side.forget_ended(gid)));
+    }
+
+    fn assert_liveliness(&self) -> Result<(), EventError> {
+        let [first, second] = self.writer.sides.each_ref().map(|side| side.assert_liveliness());
+        first.and(second)
+    }
+
+    fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
+        self.writer.refresh();
+        let mut matches = self.writer.matches.lock();
+        for (side, end) in self.writer.sides.iter().enumerate() {
+            while let Some(event) = end.take_event()? {
+                matches.status.note(side, event);
+            }
+        }
+        Ok(matches.status.take())
+    }
+
+    fn dropped_messages(&self) -> u64 {
+        self.sender.as_ref().map_or(0, Sender::dropped)
+    }
+}
+
+impl Drop for PairPublisher {
+    fn drop(&mut self) {
+        self.writer.watch.close();
+    }
+}

@@ -1,0 +1,110 @@
+//! A session on both engines.
+
+use std::sync::Arc;
+
+use feros_rmw::{
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
+    Kept, NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service,
+    ServiceOptions, Session, Subscription, SubscriptionOptions,
+};
+
+use crate::client::PairClient;
+use crate::publisher::PairPublisher;
+use crate::service::PairService;
+use crate::shared::Shared;
+use crate::subscription::PairSubscription;
+
+pub(crate) struct PairSession {
+    pub(crate) name: &'static str,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl PairSession {
+    /// Both engines' words, each below its name.
+    fn of_each(&self, what: impl Fn(&dyn Session) -> String, between: &str) -> String {
+        let of = |side: &Arc<dyn Session>| what(&**side);
+        self.shared.sides.iter().map(of).collect::<Vec<_>>().join(between)
+    }
+
+    fn profiles(&self, kind: EndpointKind, name: &str) -> Vec<QosProfile> {
+        self.shared.graph().endpoints_of(kind, name).map(|endpoint| endpoint.qos).collect()
+    }
+}
+
+impl Session for PairSession {
+    fn engine_name(&self) -> &'static str {
+        self.name
+    }
+
+    fn engine_version(&self) -> String {
+        let of = |side: &dyn Session| format!("{} {}", side.engine_name(), side.engine_version());
+        self.of_each(of, ", ")
+    }
+
+    fn domain_id(&self) -> u32 {
+        self.shared.sides[0].domain_id()
+    }
+
+    fn gid(&self) -> Gid {
+        self.shared.sides[0].gid()
+    }
+
+    /// What the first engine keeps: towards those that only the second one reaches, what that does.
+    fn kept(&self) -> Kept {
+        self.shared.sides[0].kept()
+    }
+
+    fn configuration(&self) -> String {
+        let of = |side: &dyn Session| format!("{}:\n{}", side.engine_name(), side.configuration());
+        self.of_each(of, "\n\n")
+    }
+
+    fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+        self.shared.create_node(name)
+    }
+
+    fn remove_node(&self, node: NodeId) {
+        self.shared.remove_node(node);
+    }
+
+    fn create_publisher(
+        &self,
+        mut options: PublisherOptions<'_>,
+    ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
+        let subscriptions = self.profiles(EndpointKind::Subscription, options.topic);
+        options.qos = options.qos.resolved_for_publisher(subscriptions.iter());
+        Ok(Arc::new(PairPublisher::new(&self.shared, &options)?))
+    }
+
+    fn create_subscription(
+        &self,
+        mut options: SubscriptionOptions<'_>,
+    ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
+        let publishers = self.profiles(EndpointKind::Publisher, options.topic);
+        options.qos = options.qos.resolved_for_subscription(publishers.iter());
+        Ok(Arc::new(PairSubscription::new(&self.shared, &options)?))
+    }
+
+    fn create_service(
+        &self,
+        options: ServiceOptions<'_>,
+    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
+        Ok(Arc::new(PairService::new(&self.shared, &options)?))
+    }
+
+    fn create_client(
+        &self,
+        options: ClientOptions<'_>,
+    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
+        Ok(Arc::new(PairClient::new(&self.shared, &options)?))
+    }
+
+    fn graph(&self) -> Arc<GraphSnapshot> {
+        self.shared.graph()
+    }
+
+    fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard {
+        let guards = self.shared.sides.each_ref().map(|side| side.on_graph_change(notify.clone()));
+        GraphChangeGuard::new(move || drop(guards))
+    }
+}

@@ -1,0 +1,132 @@
+//! What the endpoints of one session share: both engines' sessions, and what their graphs say.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use feros_rmw::{
+    CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, NodeId, NodeName,
+    Session,
+};
+use feros_sync::Mutex;
+
+use crate::graph;
+use crate::later::Later;
+
+/// How the mark of a bridge between engines begins (`feros_engine_bridge`).
+const BRIDGE: &str = "-,bridge=";
+
+pub(crate) struct Shared {
+    pub(crate) sides: [Arc<dyn Session>; 2],
+    /// So long a twin that only the second engine has found waits for the first one to find it.
+    pub(crate) settle: Duration,
+    pub(crate) later: Later,
+    nodes: Mutex<Nodes>,
+    graph: Mutex<Option<JoinedGraph>>,
+    version: Arc<AtomicU64>,
+    _changes: [GraphChangeGuard; 2],
+    _session: graph::OwnSession,
+}
+
+#[derive(Default)]
+struct Nodes {
+    next: u64,
+    by_id: HashMap<NodeId, [NodeId; 2]>,
+}
+
+struct JoinedGraph {
+    of: [Arc<GraphSnapshot>; 2],
+    joined: Arc<GraphSnapshot>,
+}
+
+impl Shared {
+    pub(crate) fn new(sides: [Arc<dyn Session>; 2], settle: Duration) -> Arc<Self> {
+        let version = Arc::new(AtomicU64::new(0));
+        let changes = [0, 1].map(|side: usize| {
+            let version = version.clone();
+            sides[side].on_graph_change(Arc::new(move || {
+                version.fetch_add(1, Ordering::AcqRel);
+            }))
+        });
+        Arc::new(Self {
+            _session: graph::OwnSession::new(sides[1].gid(), sides[0].gid()),
+            sides,
+            settle,
+            later: Later::default(),
+            nodes: Mutex::default(),
+            graph: Mutex::default(),
+            version,
+            _changes: changes,
+        })
+    }
+
+    pub(crate) fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
+        let first = self.sides[0].create_node(name)?;
+        let second = self.sides[1].create_node(name);
+        let second = second.inspect_err(|_| self.sides[0].remove_node(first))?;
+        let mut nodes = self.nodes.lock();
+        nodes.next += 1;
+        let id = NodeId(nodes.next);
+        nodes.by_id.insert(id, [first, second]);
+        Ok(id)
+    }
+
+    pub(crate) fn remove_node(&self, node: NodeId) {
+        let Some(ids) = self.nodes.lock().by_id.remove(&node) else { return };
+        self.sides.iter().zip(ids).for_each(|(side, id)| side.remove_node(id));
+    }
+
+    /// A node on each engine; `name` is what is to be made for it.
+    pub(crate) fn node(
+        &self,
+        node: NodeId,
+        name: &str,
+    ) -> Result<[NodeId; 2], CreateEndpointError> {
+        let found = self.nodes.lock().by_id.get(&node).copied();
+        found.ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })
+    }
+
+    /// The graph of both engines.
+    pub(crate) fn graph(&self) -> Arc<GraphSnapshot> {
+        let of = self.sides.each_ref().map(|side| side.graph());
+        let mut known = self.graph.lock();
+        if let Some(graph) = &*known {
+            let is_same = |side: usize| Arc::ptr_eq(&graph.of[side], &of[side]);
+            // Who looked at the same time may have seen a later one already.
+            let is_later = |side: usize| graph.of[side].generation > of[side].generation;
+            if [0, 1].into_iter().all(|side| is_same(side) || is_later(side)) {
+                return graph.joined.clone();
+            }
+        }
+        let joined = Arc::new(graph::join(&of));
+        *known = Some(JoinedGraph { of, joined: joined.clone() });
+        joined
+    }
+
+    /// Counts up with each change of a graph.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Whether the first engine knows the endpoint, matched or not.
+    pub(crate) fn first_shows(&self, gid: Gid) -> bool {
+        self.sides[0].graph().endpoints.iter().any(|endpoint| endpoint.gid == gid)
+    }
+
+    /// Whether a bridge made the endpoint and the other engine has what it brings: from there, where
+    /// the bridge's own ends are seen, or as well from elsewhere, when the first engine's counts. A
+    /// bridge marks what it takes from a side, and what it brings from there, with the same words.
+    pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
+        let Some(mark) = announcement.filter(|text| text.starts_with(BRIDGE)) else { return false };
+        let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);
+        self.sides[1 - side].graph().endpoints.iter().any(|endpoint| {
+            endpoint.announcement.as_deref() == Some(mark) && (side == 1 || takes(endpoint.kind))
+        })
+    }
+
+    /// Whether a bridge made the endpoint.
+    pub(crate) fn is_by_a_bridge(announcement: Option<&str>) -> bool {
+        announcement.is_some_and(|text| text.starts_with(BRIDGE))
+    }
+}

@@ -1,0 +1,249 @@
+//! Events of an endpoint, joined of those of both engines.
+//!
+//! Matches are counted by who they are. Of what engines tell as numbers alone (missed deadlines,
+//! endpoints whose policies or types do not fit, publishers that are not alive), the larger count
+//! holds, as most of it is seen on both.
+
+use std::collections::HashSet;
+
+use feros_rmw::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
+
+/// A count that both engines keep.
+#[derive(Default)]
+struct Larger {
+    of: [u32; 2],
+    taken: u32,
+}
+
+impl Larger {
+    fn now(&self) -> u32 {
+        self.of[0].max(self.of[1])
+    }
+
+    /// Total and change, if there is a change.
+    fn take(&mut self) -> Option<(u32, u32)> {
+        let (now, taken) = (self.now(), self.taken);
+        self.taken = now;
+        (now > taken).then_some((now, now.wrapping_sub(taken)))
+    }
+}
+
+/// Endpoints of the other side.
+#[derive(Default)]
+struct Matched {
+    current: HashSet<Gid>,
+    total: u32,
+    total_taken: u32,
+    current_taken: u32,
+}
+
+impl Matched {
+    fn set(&mut self, now: impl Iterator<Item = Gid>) {
+        let now: HashSet<Gid> = now.collect();
+        self.total += count(now.difference(&self.current).count());
+        self.current = now;
+    }
+
+    fn take(&mut self) -> Option<MatchedStatus> {
+        let current = count(self.current.len());
+        let status = MatchedStatus {
+            total: self.total,
+            total_change: self.total - self.total_taken,
+            current,
+            current_change: difference(current, self.current_taken),
+        };
+        (self.total_taken, self.current_taken) = (self.total, current);
+        (status.total_change != 0 || status.current_change != 0).then_some(status)
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn difference(now: u32, before: u32) -> i32 {
+    i32::try_from(i64::from(now) - i64::from(before)).unwrap_or(i32::MAX)
+}
+
+/// Events of a publisher.
+#[derive(Default)]
+pub(crate) struct PublisherStatus {
+    matched: Matched,
+    incompatible_qos: Larger,
+    policy: Option<QosPolicyKind>,
+    deadline_missed: Larger,
+    liveliness_lost: Larger,
+    incompatible_type: Larger,
+}
+
+impl PublisherStatus {
+    pub(crate) fn set_matched(&mut self, now: impl Iterator<Item = Gid>) {
+        self.matched.set(now);
+    }
+
+    /// What one of the engines said.
+    pub(crate) fn note(&mut self, side: usize, event: PublisherEvent) {
+        match event {
+            PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => {
+                self.incompatible_qos.of[side] = total;
+                self.policy = Some(last_policy);
+            }
+            PublisherEvent::OfferedDeadlineMissed { total, .. } => {
+                self.deadline_missed.of[side] = total;
+            }
+            PublisherEvent::LivelinessLost { total, .. } => self.liveliness_lost.of[side] = total,
+            PublisherEvent::IncompatibleType { total, .. } => {
+                self.incompatible_type.of[side] = total;
+            }
+            // Counted by who they are.
+            _ => {}
+        }
+    }
+
+    /// Takes the next event that was not taken yet.
+    pub(crate) fn take(&mut self) -> Option<PublisherEvent> {
+        if let Some(status) = self.matched.take() {
+            return Some(PublisherEvent::Matched(status));
+        }
+        if let Some((total, change)) = self.incompatible_qos.take() {
+            let last_policy = self.policy?;
+            return Some(PublisherEvent::OfferedQosIncompatible { total, change, last_policy });
+        }
+        if let Some((total, change)) = self.deadline_missed.take() {
+            return Some(PublisherEvent::OfferedDeadlineMissed { total, change });
+        }
+        if let Some((total, change)) = self.liveliness_lost.take() {
+            return Some(PublisherEvent::LivelinessLost { total, change });
+        }
+        let (total, change) = self.incompatible_type.take()?;
+        Some(PublisherEvent::IncompatibleType { total, change })
+    }
+}
+
+/// Events of a subscription.
+#[derive(Default)]
+pub(crate) struct SubscriptionStatus {
+    matched: Matched,
+    incompatible_qos: Larger,
+    policy: Option<QosPolicyKind>,
+    deadline_missed: Larger,
+    /// Publishers that are matched and not alive.
+    not_alive: [u32; 2],
+    alive_taken: (u32, u32),
+    lost: u64,
+    lost_taken: u64,
+    incompatible_type: Larger,
+}
+
+impl SubscriptionStatus {
+    pub(crate) fn set_matched(&mut self, now: impl Iterator<Item = Gid>) {
+        self.matched.set(now);
+    }
+
+    pub(crate) fn add_lost(&mut self, more: u64) {
+        self.lost = self.lost.saturating_add(more);
+    }
+
+    /// What one of the engines said. Losses are counted of what both have brought.
+    pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
+        match event {
+            SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
+                self.incompatible_qos.of[side] = total;
+                self.policy = Some(last_policy);
+            }
+            SubscriptionEvent::RequestedDeadlineMissed { total, .. } => {
+                self.deadline_missed.of[side] = total;
+            }
+            SubscriptionEvent::LivelinessChanged { not_alive, .. } => {
+                self.not_alive[side] = not_alive;
+            }
+            SubscriptionEvent::IncompatibleType { total, .. } => {
+                self.incompatible_type.of[side] = total;
+            }
+            _ => {}
+        }
+    }
+
+    fn take_liveliness(&mut self) -> Option<SubscriptionEvent> {
+        let current = count(self.matched.current.len());
+        let not_alive = self.not_alive[0].max(self.not_alive[1]).min(current);
+        let (now, taken) = ((current - not_alive, not_alive), self.alive_taken);
+        self.alive_taken = now;
+        (now != taken).then(|| SubscriptionEvent::LivelinessChanged {
+            alive: now.0,
+            not_alive: now.1,
+            alive_change: difference(now.0, taken.0),
+            not_alive_change: difference(now.1, taken.1),
+        })
+    }
+
+    /// Takes the next event that was not taken yet.
+    pub(crate) fn take(&mut self) -> Option<SubscriptionEvent> {
+        if let Some(status) = self.matched.take() {
+            return Some(SubscriptionEvent::Matched(status));
+        }
+        if let Some((total, change)) = self.incompatible_qos.take() {
+            let last_policy = self.policy?;
+            return Some(SubscriptionEvent::RequestedQosIncompatible {
+                total,
+                change,
+                last_policy,
+            });
+        }
+        if let Some((total, change)) = self.deadline_missed.take() {
+            return Some(SubscriptionEvent::RequestedDeadlineMissed { total, change });
+        }
+        if let Some(event) = self.take_liveliness() {
+            return Some(event);
+        }
+        if self.lost > self.lost_taken {
+            let (total, change) = (self.lost, self.lost - self.lost_taken);
+            self.lost_taken = total;
+            return Some(SubscriptionEvent::MessageLost { total, change });
+        }
+        let (total, change) = self.incompatible_type.take()?;
+        Some(SubscriptionEvent::IncompatibleType { total, change })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_engines_tell_is_told_once() {
+        let mut status = SubscriptionStatus::default();
+        let twins = [Gid([1; 16]), Gid([2; 16])];
+        status.set_matched(twins.into_iter());
+        for side in [0, 1] {
+            status.note(side, SubscriptionEvent::IncompatibleType { total: 2, change: 2 });
+        }
+        let matched = MatchedStatus { total: 2, total_change: 2, current: 2, current_change: 2 };
+        assert_eq!(status.take(), Some(SubscriptionEvent::Matched(matched)));
+        let alive = |alive, not_alive, alive_change, not_alive_change| {
+            let event = SubscriptionEvent::LivelinessChanged {
+                alive,
+                not_alive,
+                alive_change,
+                not_alive_change,
+            };
+            Some(event)
+        };
+        assert_eq!(status.take(), alive(2, 0, 2, 0));
+        let clash = SubscriptionEvent::IncompatibleType { total: 2, change: 2 };
+        assert_eq!(status.take(), Some(clash));
+        assert_eq!(status.take(), None);
+        // An engine that keeps leases says that one is silent; the other one knows no leases.
+        let silent = SubscriptionEvent::LivelinessChanged {
+            alive: 1,
+            not_alive: 1,
+            alive_change: -1,
+            not_alive_change: 1,
+        };
+        status.note(0, silent);
+        assert_eq!(status.take(), alive(1, 1, -1, 1));
+        status.set_matched(twins.into_iter().take(1));
+        let left = MatchedStatus { total: 2, total_change: 0, current: 1, current_change: -1 };
+        assert_eq!(status.take(), Some(SubscriptionEvent::Matched(left)));
+    }
+}

@@ -1,0 +1,320 @@
+//! A subscription on both engines: each message once, and each publisher's messages in order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use feros_rmw::announcement::check_announcement;
+use feros_rmw::gaps::Gaps;
+use feros_rmw::{
+    AnnounceError, CreateEndpointError, EventError, Gid, Match, QosProfile, Reliability, Sample,
+    Subscription, SubscriptionEvent, SubscriptionOptions, TakeError, twin,
+};
+use feros_sync::Mutex;
+
+use crate::heard::Heard;
+use crate::joining::{Joined, Joiner, Said};
+use crate::later::Watch;
+use crate::shared::Shared;
+use crate::status::SubscriptionStatus;
+
+/// Twins that are remembered before those that left are forgotten.
+const REMEMBERED_TWINS: usize = 256;
+
+/// When an engine is first heard of a twin, what the other one has of it goes first; it is among at
+/// most so many messages, because that is all that a history of usual depth holds.
+const DRAIN_LIMIT: usize = 1024;
+
+pub(crate) struct PairSubscription {
+    shared: Arc<Shared>,
+    sides: [Arc<dyn Subscription>; 2],
+    topic: String,
+    watch: Arc<Watch>,
+    matches: Mutex<Matches>,
+    reception: Mutex<Reception>,
+    announcement: Mutex<String>,
+}
+
+struct Matches {
+    joiner: Joiner,
+    last: Vec<Joined>,
+    status: SubscriptionStatus,
+    /// What the messages of publishers are, by the gid that an engine gives.
+    sources: [HashMap<Gid, Source>; 2],
+    /// The graph's version when that was found out.
+    version: u64,
+}
+
+/// What the messages from one gid on one engine are.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Of a publisher that no other engine brings.
+    Single(Gid),
+    /// Of a publisher that may be on both.
+    Twin { identity: Gid, in_order: bool },
+    /// By a bridge; `repeats` what the other engine brings.
+    Bridge { gid: Gid, repeats: bool },
+}
+
+#[derive(Default)]
+struct Reception {
+    heads: [Option<Sample>; 2],
+    heard: HashMap<Gid, Heard>,
+    gaps: Gaps,
+    /// Both engines in turn.
+    next: usize,
+    drained: usize,
+}
+
+impl PairSubscription {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        options: &SubscriptionOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let nodes = shared.node(options.node, options.topic)?;
+        let watch = Watch::new(options.on_event.clone());
+        let of_side = |side: usize, qos: QosProfile, announcement: &str| {
+            shared.sides[side].create_subscription(SubscriptionOptions {
+                node: nodes[side],
+                qos,
+                announcement,
+                on_event: Some(watch.notifier()),
+                ..options.clone()
+            })
+        };
+        let first = of_side(0, options.qos, options.announcement)?;
+        let marked = twin::announcement(first.gid(), options.announcement);
+        let second = of_side(1, first.qos(), &marked)?;
+        Ok(Self {
+            shared: shared.clone(),
+            topic: options.topic.to_owned(),
+            matches: Mutex::new(Matches {
+                joiner: Joiner::new(shared, watch.clone()),
+                last: Vec::new(),
+                status: SubscriptionStatus::default(),
+                sources: Default::default(),
+                version: 0,
+            }),
+            sides: [first, second],
+            watch,
+            reception: Mutex::default(),
+            announcement: Mutex::new(options.announcement.to_owned()),
+        })
+    }
+
+    /// Looks at the matches again if they may have changed.
+    fn refresh(&self) {
+        if self.watch.take_change() {
+            self.look(&mut self.matches.lock());
+        }
+    }
+
+    #[cold]
+    fn look(&self, matches: &mut Matches) {
+        matches.version = self.shared.version();
+        let lists = self.sides.each_ref().map(|side| side.matches());
+        for (side, list) in lists.iter().enumerate() {
+            let sources = list.iter().map(|found| (found.gid, self.source(side, found, &lists)));
+            matches.sources[side] = sources.collect();
+        }
+        let joined = matches.joiner.join_offers(lists);
+        matches.status.set_matched(joined.iter().map(|one| one.identity));
+        matches.last = joined;
+    }
+
+    fn source(&self, side: usize, found: &Match, lists: &[Vec<Match>; 2]) -> Source {
+        let announcement = found.announcement.as_deref();
+        if Shared::is_by_a_bridge(announcement) {
+            let repeats = self.shared.repeats_the_other(side, announcement);
+            return Source::Bridge { gid: found.gid, repeats };
+        }
+        let said = Said::new(side, found.gid, found.announcement.as_ref());
+        let is_named = || {
+            let mut others = lists[1 - side].iter();
+            others.any(|other| {
+                Said::new(1 - side, other.gid, other.announcement.as_ref()).identity == found.gid
+            })
+        };
+        if !said.is_twin && !is_named() {
+            return Source::Single(found.gid);
+        }
+        let best_effort = Reliability::BestEffort;
+        let in_order =
+            self.sides[0].qos().reliability == best_effort || found.qos.reliability == best_effort;
+        Source::Twin { identity: said.identity, in_order }
+    }
+
+    /// What a message is.
+    fn source_of(&self, side: usize, gid: Gid) -> Source {
+        self.refresh();
+        let mut matches = self.matches.lock();
+        let known = matches.sources[side].get(&gid).copied();
+        let is_settled = match known {
+            Some(Source::Bridge { repeats: false, .. }) | None => {
+                matches.version == self.shared.version() && known.is_some()
+            }
+            Some(_) => true,
+        };
+        if is_settled {
+            return known.unwrap_or(Source::Single(gid));
+        }
+        self.look(&mut matches);
+        matches.sources[side].get(&gid).copied().unwrap_or(Source::Single(gid))
+    }
+
+    fn fill(&self, reception: &mut Reception) -> Result<(), TakeError> {
+        for (head, side) in reception.heads.iter_mut().zip(&self.sides) {
+            if head.is_none() {
+                *head = side.take()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whose head is next. Of one publisher's the older goes first.
+    fn choose(&self, reception: &mut Reception) -> Option<usize> {
+        let gids = reception.heads.each_ref().map(|head| Some(head.as_ref()?.info.publisher_gid));
+        let [Some(first), Some(second)] = gids else {
+            return gids.iter().position(Option::is_some);
+        };
+        let sources = [self.source_of(0, first), self.source_of(1, second)];
+        if let [Source::Twin { identity, .. }, Source::Twin { identity: other, .. }] = sources
+            && identity == other
+        {
+            let number = |side: usize| {
+                let head = reception.heads[side].as_ref();
+                head.and_then(|head| head.info.publication_sequence_number)
+            };
+            return Some(usize::from(number(1) < number(0)));
+        }
+        for (side, source) in sources.into_iter().enumerate() {
+            let Source::Twin { identity, .. } = source else { continue };
+            let heard = reception.heard.get(&identity);
+            let begins = heard.is_some_and(|heard| !heard.by[side] && heard.by[1 - side]);
+            if begins && reception.drained < DRAIN_LIMIT {
+                reception.drained += 1;
+                return Some(1 - side);
+            }
+        }
+        reception.next = 1 - reception.next;
+        Some(reception.next)
+    }
+
+    /// The message as it is delivered, if it is new.
+    fn receive(
+        &self,
+        side: usize,
+        mut sample: Sample,
+        reception: &mut Reception,
+    ) -> Option<Sample> {
+        let number = sample.info.publication_sequence_number;
+        let from = match self.source_of(side, sample.info.publisher_gid) {
+            Source::Single(gid) | Source::Bridge { gid, repeats: false } => gid,
+            Source::Bridge { repeats: true, .. } => return None,
+            Source::Twin { identity, in_order } => {
+                self.forget_those_that_left(identity, reception);
+                let heard = reception.heard.entry(identity).or_default();
+                if !heard.by[side] {
+                    heard.by[side] = true;
+                    reception.drained = 0;
+                }
+                if number.is_some_and(|number| !heard.note(number, in_order)) {
+                    return None;
+                }
+                identity
+            }
+        };
+        sample.info.publisher_gid = from;
+        if let Some(number) = number.and_then(|number| i64::try_from(number).ok()) {
+            let lost = reception.gaps.next(from, number, || self.known());
+            if lost > 0 {
+                self.matches.lock().status.add_lost(lost);
+                self.watch.tell();
+            }
+        }
+        Some(sample)
+    }
+
+    fn forget_those_that_left(&self, but: Gid, reception: &mut Reception) {
+        if reception.heard.len() >= REMEMBERED_TWINS && !reception.heard.contains_key(&but) {
+            let known = self.known();
+            reception.heard.retain(|identity, _| known.contains(identity));
+        }
+    }
+
+    /// Publishers that match.
+    fn known(&self) -> Vec<Gid> {
+        self.matches.lock().last.iter().map(|one| one.identity).collect()
+    }
+}
+
+impl Subscription for PairSubscription {
+    fn gid(&self) -> Gid {
+        self.sides[0].gid()
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.sides[0].qos()
+    }
+
+    fn take(&self) -> Result<Option<Sample>, TakeError> {
+        let mut reception = self.reception.lock();
+        loop {
+            self.fill(&mut reception)?;
+            let Some(side) = self.choose(&mut reception) else { return Ok(None) };
+            let Some(sample) = reception.heads[side].take() else { continue };
+            if let Some(sample) = self.receive(side, sample, &mut reception) {
+                return Ok(Some(sample));
+            }
+        }
+    }
+
+    fn matched_publishers(&self) -> usize {
+        self.refresh();
+        self.matches.lock().last.len()
+    }
+
+    fn matches(&self) -> Vec<Match> {
+        let mut matches = self.matches.lock();
+        self.look(&mut matches);
+        matches.last.iter().map(Joined::to_match).collect()
+    }
+
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
+        let [first, second] = &self.sides;
+        check_announcement(announcement)
+            .map_err(|reason| AnnounceError::Text { topic: self.topic.clone(), reason })?;
+        let mut former = self.announcement.lock();
+        first.announce(announcement)?;
+        if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
+            let _ = first.announce(&former); // the error is that of the second engine
+            return Err(error);
+        }
+        announcement.clone_into(&mut former);
+        Ok(())
+    }
+
+    fn expect_gaps(&self, publisher: Gid, expect: bool) {
+        self.reception.lock().gaps.expect(publisher, expect, || self.known());
+    }
+
+    fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
+        self.refresh();
+        let mut matches = self.matches.lock();
+        for (side, end) in self.sides.iter().enumerate() {
+            while let Some(event) = end.take_event()? {
+                matches.status.note(side, event);
+            }
+        }
+        Ok(matches.status.take())
+    }
+
+    fn refused_samples(&self) -> u64 {
+        self.sides.iter().map(|side| side.refused_samples()).sum()
+    }
+}
+
+impl Drop for PairSubscription {
+    fn drop(&mut self) {
+        self.watch.close();
+    }
+}
