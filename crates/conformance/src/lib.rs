@@ -65,6 +65,7 @@ macro_rules! conformance_tests {
                 ],
                 lifecycle: [
                     samples_outlive_their_subscription, dropped_endpoints_notify_no_more,
+                    endpoints_of_one_type_come_while_others_go,
                     endpoints_come_and_go_without_growth, sessions_come_and_go,
                 ]
             );

@@ -66,6 +66,23 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     });
 }
 
+/// Threads create and end endpoints of one type at the same time: the end of one takes nothing from
+/// another that is just coming.
+pub fn endpoints_of_one_type_come_while_others_go(fixture: &dyn Fixture) {
+    let (near, _far) = test_nodes(fixture);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let near = &near;
+            scope.spawn(move || {
+                let topic = unique(&format!("/of_one_type_{thread}"));
+                for _ in 0..1000 {
+                    drop(near.publisher(&topic, QosProfile::default()));
+                }
+            });
+        }
+    });
+}
+
 /// Two hundred rounds of all kinds of endpoints leave no memory, thread or handle behind.
 pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);

@@ -2,6 +2,8 @@
 // (ros2/rmw_fastrtps:rmw_fastrtps_shared_cpp/src/participant.cpp), and what they find.
 #include "participant.hpp"
 
+#include <algorithm>
+
 #include <fastdds/LibrarySettings.hpp>
 #include <fastdds/config.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
@@ -272,8 +274,17 @@ void feros_fastdds_participant::release_topic(
     {
         const std::string type_name = known->second.type_name;
         participant->delete_topic(known->second.topic);
-        participant->unregister_type(type_name); // refused while another topic uses it
         topics.erase(known);
+        // Fast DDS refuses this while an endpoint uses the type, but not for a topic whose first
+        // endpoint another thread is about to create.
+        const auto uses_it = [&type_name](const auto& topic)
+                {
+                    return topic.second.type_name == type_name;
+                };
+        if (std::none_of(topics.begin(), topics.end(), uses_it))
+        {
+            participant->unregister_type(type_name);
+        }
     }
 }
 

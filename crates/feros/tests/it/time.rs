@@ -41,8 +41,13 @@ impl Simulator {
         let node = follow.create_node("follower").unwrap();
         let simulating = context().create_node("simulator").unwrap();
         let clock = simulating.create_publisher(topic, QosProfile::keep_last(10)).unwrap();
-        clock.wait_for_subscriptions(1, WATCHDOG).unwrap();
-        (Self { clock, _node: simulating }, node)
+        let simulator = Self { clock, _node: simulating };
+        // One side of a match may know of it before the other, and /clock is best effort.
+        eventually(|| {
+            simulator.set(1);
+            if node.now() == seconds(1) { Ok(()) } else { Err("the node follows nobody") }
+        });
+        (simulator, node)
     }
 
     fn set(&self, sec: i32) {
