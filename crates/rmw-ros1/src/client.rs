@@ -12,13 +12,13 @@ use feros_rmw::{
 use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::caller::Caller;
-use crate::gate::Gate;
 use crate::household::Member;
 use crate::matches::{Matches, Reach};
 use crate::message::{Body, Message};
 use crate::node_topics::{no_type, parse};
 use crate::publisher::filled;
 use crate::session::{Described, Place};
+use feros_rmw_inbox::{Gate, Received as _};
 
 /// Responses that wait for a client at most, in number and bytes. They are not displaced by others:
 /// who asked for them waits for each.

@@ -12,12 +12,12 @@ use feros_ros1::{Address, Catalog, Master, Rules, Siblings, Types};
 use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
-use crate::gate::Gate;
 use crate::matches::{Matches, Peer, Reach};
 use crate::others::Others;
-use crate::room::Room;
 use crate::upkeep::Upkeep;
 use crate::writer::Writer;
+use feros_rmw_inbox::Gate;
+use feros_rmw_inbox::Room;
 
 /// An endpoint of this process.
 pub(crate) struct Entry {

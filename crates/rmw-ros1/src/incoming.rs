@@ -9,8 +9,8 @@ use feros_rmw::{EndpointKind, Gid};
 use feros_ros1::{ConnectionHeader, Plan, Sink, Subscription};
 use feros_sync::Mutex;
 
-use crate::inbox::Inbox;
 use crate::matches::{Matches, Peer};
+use crate::message::Inbox;
 use crate::message::{Body, Message};
 use crate::others::gid_of;
 
@@ -127,7 +127,7 @@ impl Link {
             Ok(body) => Arc::new(body),
             Err(error) => {
                 for subscription in &links.subscriptions {
-                    if let Some(count) = subscription.inbox.refused.count() {
+                    if let Some(count) = subscription.inbox.refused().count() {
                         tracing::warn!(
                             target: LOG_TARGET,
                             "a message on {} was refused ({count} so far): {error}",

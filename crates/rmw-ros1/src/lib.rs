@@ -19,9 +19,7 @@
 
 mod caller;
 mod client;
-mod gate;
 mod household;
-mod inbox;
 mod incoming;
 mod matches;
 mod message;
@@ -30,10 +28,8 @@ mod others;
 mod outgoing;
 mod parameters;
 mod publisher;
-mod room;
 mod service;
 mod session;
-mod status;
 mod subscription;
 mod upkeep;
 mod writer;

@@ -8,10 +8,10 @@ use feros_rmw::{Gid, Match, Notify, QosProfile};
 use feros_sync::Mutex;
 
 use crate::client::Responses;
-use crate::gate::Gate;
-use crate::inbox::Inbox;
+use crate::message::Inbox;
 use crate::service::Requests;
-use crate::status::Status;
+use feros_rmw_inbox::Gate;
+use feros_rmw_inbox::Status;
 
 /// How an endpoint of this process is handed something.
 #[derive(Clone)]

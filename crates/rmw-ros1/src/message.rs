@@ -84,11 +84,16 @@ pub(crate) struct Message {
     pub(crate) at: SystemTime,
 }
 
-impl Message {
-    pub(crate) fn size_bytes(&self) -> usize {
+/// What a subscription has received and its user has not taken yet.
+pub(crate) type Inbox = feros_rmw_inbox::Inbox<Message>;
+
+impl feros_rmw_inbox::Received for Message {
+    fn size_bytes(&self) -> usize {
         self.body.bytes().len()
     }
+}
 
+impl Message {
     /// The sample for an endpoint of this gid.
     pub(crate) fn sample(self, receiver: Gid) -> Sample {
         let info = MessageInfo {

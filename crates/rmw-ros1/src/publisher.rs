@@ -147,7 +147,7 @@ impl Publisher for Ros1Publisher {
     }
 
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
-        Ok(self.writer.matches.take(crate::status::Status::take_of_publisher))
+        Ok(self.writer.matches.take(feros_rmw_inbox::Status::take_of_publisher))
     }
 
     fn dropped_messages(&self) -> u64 {

@@ -14,13 +14,13 @@ use feros_rmw::{
 use feros_ros1::ServicePlans;
 use feros_sync::{AtomicU64, Condvar, Mutex, Ordering};
 
-use crate::gate::Gate;
 use crate::household::Member;
 use crate::matches::{Matches, Reach};
 use crate::message::{Body, Message};
 use crate::node_topics::{no_type, parse, refused};
 use crate::publisher::filled;
 use crate::session::{Described, Place};
+use feros_rmw_inbox::Gate;
 
 /// Where a call of ROS 1 waits for its answer.
 #[derive(Default)]

@@ -11,9 +11,9 @@ use feros_rmw::{
 use feros_sync::Mutex;
 
 use crate::household::Member;
-use crate::inbox::Inbox;
 use crate::incoming::{Incoming, Joining};
 use crate::matches::{Matches, Reach};
+use crate::message::Inbox;
 use crate::message::Message;
 use crate::session::{Described, Place};
 
@@ -109,10 +109,10 @@ impl Subscription for Ros1Subscription {
     }
 
     fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
-        Ok(self.matches.take(crate::status::Status::take_of_subscription))
+        Ok(self.matches.take(feros_rmw_inbox::Status::take_of_subscription))
     }
 
     fn refused_samples(&self) -> u64 {
-        self.inbox.refused.total()
+        self.inbox.refused().total()
     }
 }

@@ -12,11 +12,11 @@ use feros_rmw::{
 use feros_ros1::Publishing;
 use feros_sync::Mutex;
 
-use crate::inbox::Inbox;
 use crate::matches::{Matches, Reach};
+use crate::message::Inbox;
 use crate::message::{Body, Message};
 use crate::outgoing::Outgoing;
-use crate::room::Room;
+use feros_rmw_inbox::Room;
 
 /// How long a publisher waits for a full subscription.
 const ROOM_WAIT: Duration = Duration::from_secs(1);

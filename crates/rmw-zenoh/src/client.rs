@@ -16,7 +16,6 @@ use zenoh::bytes::ZBytes;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::{ConsolidationMode, Querier, QueryTarget, Reply};
 
-use crate::gate::Gate;
 use crate::matches::Matches;
 use crate::member::Member;
 use crate::publisher::filled;
@@ -25,6 +24,7 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::announcement;
 use crate::wire::attachment::Attachment;
 use crate::wire::token::{self, EndpointToken};
+use feros_rmw_inbox::{Gate, Received as _};
 
 /// Responses that wait for a client at most, in number and bytes. They are not displaced by others:
 /// who asked for them waits for each.

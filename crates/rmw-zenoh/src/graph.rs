@@ -11,10 +11,10 @@ use feros_rmw::{
 };
 use feros_sync::Mutex;
 
-use crate::gate::Gate;
 use crate::matches::{Matches, Peer};
 use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
 use crate::wire::token::{self, EndpointToken, NodeToken, Token};
+use feros_rmw_inbox::Gate;
 
 /// Tokens and announcements that are kept at most, each: who sends more means no good.
 const MOST_TOKENS: usize = 1 << 17;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use feros_rmw::{Gid, Match, Notify, QosProfile};
 use feros_sync::Mutex;
 
-use crate::gate::Gate;
-use crate::status::Status;
+use feros_rmw_inbox::Gate;
+use feros_rmw_inbox::Status;
 
 /// Another endpoint, as an endpoint of this session knows it.
 #[derive(Debug, Clone)]

@@ -283,7 +283,7 @@ impl Publisher for ZenohPublisher {
     }
 
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
-        Ok(self.writer.matches.take(crate::status::Status::take_of_publisher))
+        Ok(self.writer.matches.take(feros_rmw_inbox::Status::take_of_publisher))
     }
 
     fn dropped_messages(&self) -> u64 {

@@ -21,8 +21,10 @@ impl Received {
         let whole = bytes.len() >= 4;
         whole.then(|| Self { bytes: bytes.clone(), attachment, at: SystemTime::now() })
     }
+}
 
-    pub(crate) fn size_bytes(&self) -> usize {
+impl feros_rmw_inbox::Received for Received {
+    fn size_bytes(&self) -> usize {
         self.bytes.len()
     }
 }

@@ -18,7 +18,6 @@ use zenoh::bytes::ZBytes;
 use zenoh::qos::CongestionControl;
 use zenoh::query::{Query, Queryable};
 
-use crate::gate::Gate;
 use crate::matches::Matches;
 use crate::member::Member;
 use crate::publisher::filled;
@@ -27,6 +26,7 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::announcement;
 use crate::wire::attachment::Attachment;
 use crate::wire::token::EndpointToken;
+use feros_rmw_inbox::Gate;
 
 /// Requests that wait for their responses at most; goals of actions wait long.
 const MOST_WAITING: usize = 4096;

@@ -14,9 +14,9 @@ use zenoh::{Session, Wait as _};
 
 use crate::graph::Graph;
 use crate::inbox::Inbox;
-use crate::room::Room;
 use crate::wire::announcement::FIRST_ENTITY;
 use crate::wire::token::{EndpointToken, NodeToken};
+use feros_rmw_inbox::Room;
 
 struct Node {
     token: NodeToken,

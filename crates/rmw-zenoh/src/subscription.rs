@@ -13,7 +13,7 @@ use zenoh::Wait as _;
 use zenoh::sample::{Locality, Sample as ZenohSample};
 use zenoh_ext::{AdvancedSubscriber, AdvancedSubscriberBuilderExt as _, HistoryConfig};
 
-use crate::inbox::Inbox;
+use crate::inbox::{self, Inbox};
 use crate::matches::Matches;
 use crate::member::Member;
 use crate::publisher::kept_samples;
@@ -39,7 +39,8 @@ impl Declared {
         inbox: &Arc<Inbox>,
     ) -> Result<Self, zenoh::Error> {
         let inbox = inbox.clone();
-        let put = move |sample: ZenohSample| inbox.put(sample.payload(), sample.attachment());
+        let put =
+            move |sample: ZenohSample| inbox::put(&inbox, sample.payload(), sample.attachment());
         let origin = if ignores_own { Locality::Remote } else { Locality::Any };
         let builder = shared.session.declare_subscriber(token.data_key()).callback(put);
         let builder = builder.allowed_origin(origin);
@@ -149,10 +150,10 @@ impl Subscription for ZenohSubscription {
     }
 
     fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
-        Ok(self.matches.take(crate::status::Status::take_of_subscription))
+        Ok(self.matches.take(feros_rmw_inbox::Status::take_of_subscription))
     }
 
     fn refused_samples(&self) -> u64 {
-        self.inbox.refused.total()
+        self.inbox.refused().total()
     }
 }

@@ -1,31 +1,35 @@
-//! Room in the subscriptions of a process: publishers wait for those that keep all and are full.
+//! Room in the subscriptions of a session or process: publishers wait for those that keep all and
+//! are full.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_sync::{Condvar, Mutex};
 
-/// Subscriptions of the process that keep all and are full: its publishers wait for them.
-#[derive(Default)]
-pub(crate) struct Room {
+/// Counts the subscriptions of a session or process that keep all and are full, for which its
+/// publishers wait.
+#[derive(Debug, Default)]
+pub struct Room {
     full: AtomicUsize,
     lock: Mutex<()>,
     made: Condvar,
 }
 
 impl Room {
-    pub(crate) fn filled(&self) {
+    /// One more of them is full.
+    pub fn filled(&self) {
         self.full.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn emptied(&self) {
+    /// One that was full has room again.
+    pub fn emptied(&self) {
         let _lock = self.lock.lock();
         self.full.fetch_sub(1, Ordering::AcqRel);
         self.made.notify_all();
     }
 
     /// Waits until `is_full` says no; false when that takes longer.
-    pub(crate) fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
+    pub fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
         if self.full.load(Ordering::Acquire) == 0 {
             return true;
         }

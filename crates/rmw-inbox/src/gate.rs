@@ -4,14 +4,17 @@ use feros_rmw::Notify;
 use feros_sync::Mutex;
 
 /// Calls a notification until it is closed.
-pub(crate) struct Gate(Mutex<Option<Notify>>);
+pub struct Gate(Mutex<Option<Notify>>);
 
 impl Gate {
-    pub(crate) fn new(notify: Option<Notify>) -> Self {
+    /// Without a notification it is closed from the beginning.
+    #[must_use]
+    pub fn new(notify: Option<Notify>) -> Self {
         Self(Mutex::new(notify))
     }
 
-    pub(crate) fn notify(&self) {
+    /// Calls it, if it is not closed.
+    pub fn notify(&self) {
         // Held so that closing waits for this call, which only marks something as ready.
         if let Some(notify) = &*self.0.lock() {
             notify();
@@ -19,7 +22,7 @@ impl Gate {
     }
 
     /// Waits for a call that runs now; later ones find nothing.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let notify = self.0.lock().take();
         drop(notify);
     }

@@ -30,7 +30,7 @@ impl Total {
 
 /// What an endpoint may report.
 #[derive(Debug, Default)]
-pub(crate) struct Status {
+pub struct Status {
     matched: Total,
     current: u32,
     current_taken: u32,
@@ -40,20 +40,24 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    pub(crate) fn appeared(&mut self) {
+    /// An endpoint matches.
+    pub fn appeared(&mut self) {
         self.matched.add(1);
         self.current += 1;
     }
 
-    pub(crate) fn left(&mut self) {
+    /// One that matched does no more.
+    pub fn left(&mut self) {
         self.current = self.current.saturating_sub(1);
     }
 
-    pub(crate) fn clashed(&mut self) {
+    /// An endpoint has the name and another type.
+    pub fn clashed(&mut self) {
         self.incompatible_types.add(1);
     }
 
-    pub(crate) fn lost(&mut self, messages: u64) {
+    /// So many messages were lost.
+    pub fn lost(&mut self, messages: u64) {
         self.lost.add(messages);
     }
 
@@ -70,7 +74,8 @@ impl Status {
         })
     }
 
-    pub(crate) fn take_of_publisher(&mut self) -> Option<PublisherEvent> {
+    /// The next event of a publisher that was not taken yet.
+    pub fn take_of_publisher(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.take_matched() {
             return Some(PublisherEvent::Matched(status));
         }
@@ -78,11 +83,12 @@ impl Status {
         Some(PublisherEvent::IncompatibleType { total, change })
     }
 
-    pub(crate) fn take_of_subscription(&mut self) -> Option<SubscriptionEvent> {
+    /// The next event of a subscription that was not taken yet.
+    pub fn take_of_subscription(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.take_matched() {
             return Some(SubscriptionEvent::Matched(status));
         }
-        // A publisher is alive as long as its token is.
+        // A publisher is alive as long as it is known.
         let alive_change = difference(self.current, self.alive_taken);
         self.alive_taken = self.current;
         if alive_change != 0 {

@@ -8,41 +8,47 @@ use feros_rmw::{FailureCounter, History, KEEP_ALL_LIMIT, Notify, QosProfile};
 use feros_sync::Mutex;
 
 use crate::gate::Gate;
-use crate::message::Message;
 use crate::room::Room;
 
-/// What a subscription that keeps all holds at most. A connection's thread does not wait for who
-/// takes, since others take from the same connection; so this is more than [`KEEP_ALL_LIMIT`],
-/// from which on publishers of the process wait.
+/// What a subscription that keeps all holds at most. Who receives does not wait for who takes,
+/// since others receive by the same connection; so this is more than [`KEEP_ALL_LIMIT`], from which
+/// on publishers of the session or process wait.
 const MOST_MESSAGES: usize = 1 << 16;
 const MOST_BYTES: usize = 256 << 20;
 
-#[derive(Default)]
-struct State {
-    queue: VecDeque<Message>,
+/// A message as an engine keeps it.
+pub trait Received {
+    /// Bytes that it takes.
+    fn size_bytes(&self) -> usize;
+}
+
+struct State<M> {
+    queue: VecDeque<M>,
     bytes: usize,
     is_full: bool,
 }
 
+impl<M> Default for State<M> {
+    fn default() -> Self {
+        Self { queue: VecDeque::new(), bytes: 0, is_full: false }
+    }
+}
+
 /// A bounded queue of messages.
-pub(crate) struct Inbox {
-    state: Mutex<State>,
+pub struct Inbox<M> {
+    state: Mutex<State<M>>,
     /// How many the newest push out the oldest; `None` keeps all.
     depth: Option<usize>,
     room: Arc<Room>,
     on_data: Gate,
     topic: String,
-    pub(crate) refused: FailureCounter,
+    refused: FailureCounter,
     overflowed: FailureCounter,
 }
 
-impl Inbox {
-    pub(crate) fn new(
-        topic: &str,
-        qos: &QosProfile,
-        room: &Arc<Room>,
-        on_data: Notify,
-    ) -> Arc<Self> {
+impl<M: Received> Inbox<M> {
+    /// An empty one, as long as the history of its subscription is to be.
+    pub fn new(topic: &str, qos: &QosProfile, room: &Arc<Room>, on_data: Notify) -> Arc<Self> {
         let depth = (qos.history != History::KeepAll).then_some(qos.depth.max(1));
         Arc::new(Self {
             state: Mutex::default(),
@@ -55,7 +61,19 @@ impl Inbox {
         })
     }
 
-    pub(crate) fn push(&self, message: Message) {
+    /// The topic of its subscription.
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// Counts what was received and is no message.
+    pub fn refused(&self) -> &FailureCounter {
+        &self.refused
+    }
+
+    /// Takes a message over and notifies. The oldest gives way to it; where all are kept and too
+    /// much is kept already, it is lost, which is logged.
+    pub fn push(&self, message: M) {
         if !self.store(message)
             && let Some(count) = self.overflowed.count()
         {
@@ -69,7 +87,7 @@ impl Inbox {
     }
 
     /// Whether there was room.
-    fn store(&self, message: Message) -> bool {
+    fn store(&self, message: M) -> bool {
         let mut state = self.state.lock();
         let is_too_much = state.queue.len() >= MOST_MESSAGES
             || state.bytes.saturating_add(message.size_bytes()) > MOST_BYTES;
@@ -81,7 +99,7 @@ impl Inbox {
             _ => None,
         };
         state.bytes += message.size_bytes();
-        state.bytes -= oldest.as_ref().map_or(0, Message::size_bytes);
+        state.bytes -= oldest.as_ref().map_or(0, M::size_bytes);
         state.queue.push_back(message);
         if self.depth.is_none() && state.queue.len() >= KEEP_ALL_LIMIT && !state.is_full {
             state.is_full = true;
@@ -92,7 +110,8 @@ impl Inbox {
         true
     }
 
-    pub(crate) fn pop(&self) -> Option<Message> {
+    /// The oldest message.
+    pub fn pop(&self) -> Option<M> {
         let (message, has_room) = {
             let mut state = self.state.lock();
             let message = state.queue.pop_front()?;
@@ -109,12 +128,13 @@ impl Inbox {
         Some(message)
     }
 
-    pub(crate) fn is_full(&self) -> bool {
+    /// Whether it keeps all and publishers have to wait for it.
+    pub fn is_full(&self) -> bool {
         self.state.lock().is_full
     }
 
     /// Ends the notifications, and nobody waits for it any more.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.on_data.close();
         let was_full = std::mem::take(&mut self.state.lock().is_full);
         if was_full {
@@ -123,7 +143,7 @@ impl Inbox {
     }
 }
 
-impl Drop for Inbox {
+impl<M> Drop for Inbox<M> {
     fn drop(&mut self) {
         if self.state.get_mut().is_full {
             self.room.emptied();

@@ -1,0 +1,20 @@
+//! What engines share whose libraries hand over each message as it comes, and keep neither queues
+//! for subscriptions nor statuses of endpoints: those on Zenoh and under a master of ROS 1.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `inbox` | [`Inbox`]: what a subscription has received and its user has not taken yet |
+//! | `room` | [`Room`]: publishers wait for subscriptions that keep all and are full |
+//! | `gate` | [`Gate`]: a notification that can be ended for good |
+//! | `status` | [`Status`]: what an endpoint may report |
+#![forbid(unsafe_code)]
+
+mod gate;
+mod inbox;
+mod room;
+mod status;
+
+pub use gate::Gate;
+pub use inbox::{Inbox, Received};
+pub use room::Room;
+pub use status::Status;
