@@ -27,7 +27,7 @@ impl NodeTopics {
         &self,
         place: &Place,
         topic: &str,
-        type_name: &str,
+        (type_name, is_latching): (&str, bool),
         (gid, matches): (Gid, &Arc<Matches>),
     ) -> Result<Arc<Outgoing>, CreateEndpointError> {
         let mut all = self.outgoing.lock();
@@ -55,7 +55,8 @@ impl NodeTopics {
             type_name: feros_ros1::type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
             definition: ty.full_text(),
-            is_latching: false,
+            // What its subscribers are told: each publisher keeps what its own history says.
+            is_latching,
             queue_len: 1,
             on_connection: Some(hears(&outgoing)),
             on_disconnection: Some(hears(&outgoing)),

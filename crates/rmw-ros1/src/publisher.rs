@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    AnnounceError, CreateEndpointError, EndpointKind, EventError, Gid, Match, PublishError,
-    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
+    AnnounceError, CreateEndpointError, Durability, EndpointKind, EventError, Gid, Match,
+    PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp,
+    WaitForAckedError,
 };
 use feros_sync::DropOldestQueue;
 
@@ -48,7 +49,8 @@ impl Ros1Publisher {
         let mut entry = place.entry(&described, qos, &matches, Reach::Apart);
         let gid = entry.info.gid;
         let joining = (gid, &matches);
-        let outgoing = place.topics.publish(&place, options.topic, options.type_name, joining)?;
+        let announced = (options.type_name, qos.durability == Durability::TransientLocal);
+        let outgoing = place.topics.publish(&place, options.topic, announced, joining)?;
         let writer = Writer::new(gid, qos, &matches, &outgoing, &place.household.room);
         let writer = Arc::new(writer);
         entry.writer = Some(Arc::downgrade(&writer));

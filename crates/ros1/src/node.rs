@@ -92,8 +92,10 @@ struct Inner {
 /// Whether ROS 1 allows this name of a topic, service or node.
 #[must_use]
 pub fn is_allowed_name(name: &str) -> bool {
-    let parts = name.strip_prefix('/').unwrap_or(name);
-    parts.starts_with(|first: char| first.is_ascii_alphabetic())
+    let (parts, is_absolute) = name.strip_prefix('/').map_or((name, false), |parts| (parts, true));
+    // As roscpp has it: what is hidden in ROS 2 is a name as others are.
+    let begins = |first: char| first.is_ascii_alphabetic() || (is_absolute && first == '_');
+    parts.starts_with(begins)
         && !parts.contains("//")
         && !parts.ends_with('/')
         && parts.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'/')

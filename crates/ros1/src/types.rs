@@ -26,10 +26,10 @@ pub struct Types {
 pub enum TypeError {
     /// The definition of ROS 1.
     #[error(transparent)]
-    Catalog(#[from] CatalogError),
+    Catalog(Box<CatalogError>),
     /// The fields.
     #[error(transparent)]
-    Mapping(#[from] MappingError),
+    Mapping(Box<MappingError>),
     /// The name of ROS 1's type.
     #[error(transparent)]
     Name(#[from] DefinitionError),
@@ -51,6 +51,18 @@ pub enum TypeError {
         /// The type of ROS 1.
         ros1: String,
     },
+}
+
+impl From<CatalogError> for TypeError {
+    fn from(error: CatalogError) -> Self {
+        Self::Catalog(Box::new(error))
+    }
+}
+
+impl From<MappingError> for TypeError {
+    fn from(error: MappingError) -> Self {
+        Self::Mapping(Box::new(error))
+    }
 }
 
 /// The plans of a service.
