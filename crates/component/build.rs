@@ -11,12 +11,13 @@ use std::{env, fs, io};
 
 /// The crates that a component and its container share, as folders beside this one, engines that
 /// are features among them. A test looks whether they are all.
-const SHARED_CRATES: [&str; 24] = [
+const SHARED_CRATES: [&str; 25] = [
     "cdr",
     "codegen",
     "component",
     "cyclonedds-sys",
     "doorbell",
+    "engine-pair",
     "executor",
     "fastdds-sys",
     "feros",

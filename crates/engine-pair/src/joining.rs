@@ -139,7 +139,10 @@ mod tests {
         }
     }
 
-    fn shown(joined: &[Joined]) -> Vec<(u8, [Option<u8>; 2], Option<&str>)> {
+    /// Identity, gids and announcement.
+    type Shown<'a> = (u8, [Option<u8>; 2], Option<&'a str>);
+
+    fn shown(joined: &[Joined]) -> Vec<Shown<'_>> {
         let on = |joined: &Joined| joined.on.map(|gid| gid.map(|gid| gid.0[0]));
         joined
             .iter()
@@ -151,7 +154,7 @@ mod tests {
     fn twins_are_one_whichever_engine_is_their_first() {
         let of = |gid: u8, text: &str| twin::announcement(Gid([gid; 16]), text);
         // 1 and 11 are twins of a process with the same order of engines, 2 and 12 of one with the
-        // other order; 3 and 13 are on one engine each; 14 is a twin that only its second is seen of.
+        // other order; 3 and 13 are on one engine each; of 4 only the twin 14 is seen.
         let first = vec![found(1, "x"), found(2, &of(12, "y")), found(3, "z")];
         let second =
             vec![found(11, &of(1, "x")), found(12, "y"), found(13, "v"), found(14, &of(4, "w"))];

@@ -2,8 +2,8 @@
 //! operator reaches by Zenoh.
 //!
 //! Every endpoint is an endpoint on each of the two engines. The one on the second says in its
-//! announcement which one on the first is its twin ([`feros_rmw::twin`]), so others that are on both
-//! as well know the two as one, by the gid on the first. Nothing is passed on from engine to
+//! announcement which one on the first is its twin ([`feros_rmw::twin`]), so others that are on
+//! both as well know the two as one, by the gid on the first. Nothing is passed on from engine to
 //! engine, so nothing goes in circles.
 //!
 //! - *A message goes where somebody needs it*: always to the first engine, and to the second if a
@@ -11,8 +11,8 @@
 //!   written or not, so its number is the same on both, and tells a subscription on both what it
 //!   has heard already.
 //! - *Who is on both engines matches by the first.* That only the second has found it counts after
-//!   [`PairEngine::settling`], and only if the first does not show it: a subscription that the first
-//!   refuses for its policies is not served by the second.
+//!   [`PairEngine::settling`], and only if the first does not show it: a subscription that the
+//!   first refuses for its policies is not served by the second.
 //! - *A client asks the first engine that has a server*, and a response goes where its request came
 //!   from.
 //! - *One lost, the other goes on.* What the first engine had not delivered when it lost a

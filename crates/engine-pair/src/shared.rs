@@ -114,9 +114,10 @@ impl Shared {
         self.sides[0].graph().endpoints.iter().any(|endpoint| endpoint.gid == gid)
     }
 
-    /// Whether a bridge made the endpoint and the other engine has what it brings: from there, where
-    /// the bridge's own ends are seen, or as well from elsewhere, when the first engine's counts. A
-    /// bridge marks what it takes from a side, and what it brings from there, with the same words.
+    /// Whether a bridge made the endpoint and the other engine has what it brings: it is from
+    /// there, where the bridge takes it, or it comes from elsewhere to both, when the first counts.
+    /// A bridge marks what it takes from a side, and what it brings from there, with the same
+    /// words.
     pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
         let Some(mark) = announcement.filter(|text| text.starts_with(BRIDGE)) else { return false };
         let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);

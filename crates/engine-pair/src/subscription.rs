@@ -17,8 +17,8 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::SubscriptionStatus;
 
-/// Twins that are remembered before those that left are forgotten.
-const REMEMBERED_TWINS: usize = 256;
+/// Publishers that are remembered before those that left are forgotten.
+const REMEMBERED_PUBLISHERS: usize = 256;
 
 /// When an engine is first heard of a twin, what the other one has of it goes first; it is among at
 /// most so many messages, because that is all that a history of usual depth holds.
@@ -113,8 +113,12 @@ impl PairSubscription {
         matches.version = self.shared.version();
         let lists = self.sides.each_ref().map(|side| side.matches());
         for (side, list) in lists.iter().enumerate() {
-            let sources = list.iter().map(|found| (found.gid, self.source(side, found, &lists)));
-            matches.sources[side] = sources.collect();
+            let known = &mut matches.sources[side];
+            // What a publisher that left has sent may be taken yet.
+            if known.len() > REMEMBERED_PUBLISHERS + list.len() {
+                known.clear();
+            }
+            known.extend(list.iter().map(|found| (found.gid, self.source(side, found, &lists))));
         }
         let joined = matches.joiner.join_offers(lists);
         matches.status.set_matched(joined.iter().map(|one| one.identity));
@@ -158,7 +162,22 @@ impl PairSubscription {
             return known.unwrap_or(Source::Single(gid));
         }
         self.look(&mut matches);
-        matches.sources[side].get(&gid).copied().unwrap_or(Source::Single(gid))
+        let found = matches.sources[side].get(&gid).copied();
+        found.unwrap_or_else(|| self.source_of_unmatched(side, gid))
+    }
+
+    /// A message may come before its publisher's match.
+    fn source_of_unmatched(&self, side: usize, gid: Gid) -> Source {
+        let graph = self.shared.sides[side].graph();
+        let found = graph.endpoints.iter().find(|endpoint| endpoint.gid == gid);
+        let said = found.map(|found| Said::new(side, gid, found.announcement.as_ref()));
+        match said {
+            Some(Said { is_twin: true, identity, .. }) => {
+                let in_order = self.sides[0].qos().reliability == Reliability::BestEffort;
+                Source::Twin { identity, in_order }
+            }
+            _ => Source::Single(gid),
+        }
     }
 
     fn fill(&self, reception: &mut Reception) -> Result<(), TakeError> {
@@ -207,22 +226,23 @@ impl PairSubscription {
         reception: &mut Reception,
     ) -> Option<Sample> {
         let number = sample.info.publication_sequence_number;
-        let from = match self.source_of(side, sample.info.publisher_gid) {
-            Source::Single(gid) | Source::Bridge { gid, repeats: false } => gid,
+        let (from, in_order, is_twin) = match self.source_of(side, sample.info.publisher_gid) {
             Source::Bridge { repeats: true, .. } => return None,
-            Source::Twin { identity, in_order } => {
-                self.forget_those_that_left(identity, reception);
-                let heard = reception.heard.entry(identity).or_default();
-                if !heard.by[side] {
-                    heard.by[side] = true;
-                    reception.drained = 0;
-                }
-                if number.is_some_and(|number| !heard.note(number, in_order)) {
-                    return None;
-                }
-                identity
-            }
+            Source::Bridge { gid, repeats: false } => (gid, false, false),
+            // The other engine may find it yet, and bring what it has latched.
+            Source::Single(gid) => (gid, false, false),
+            Source::Twin { identity, in_order } => (identity, in_order, true),
         };
+        self.forget_those_that_left(from, reception);
+        let heard = reception.heard.entry(from).or_default();
+        if !heard.by[side] {
+            heard.by[side] = true;
+            reception.drained = 0;
+        }
+        let is_new = number.is_none_or(|number| heard.note(number, in_order));
+        if is_twin && !is_new {
+            return None;
+        }
         sample.info.publisher_gid = from;
         if let Some(number) = number.and_then(|number| i64::try_from(number).ok()) {
             let lost = reception.gaps.next(from, number, || self.known());
@@ -235,7 +255,7 @@ impl PairSubscription {
     }
 
     fn forget_those_that_left(&self, but: Gid, reception: &mut Reception) {
-        if reception.heard.len() >= REMEMBERED_TWINS && !reception.heard.contains_key(&but) {
+        if reception.heard.len() >= REMEMBERED_PUBLISHERS && !reception.heard.contains_key(&but) {
             let known = self.known();
             reception.heard.retain(|identity, _| known.contains(identity));
         }

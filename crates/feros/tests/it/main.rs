@@ -26,4 +26,5 @@ mod support;
 mod time;
 mod topic;
 mod topic_statistics;
+mod two_engines;
 mod type_description;

@@ -1,0 +1,145 @@
+//! A context on two engines, here Cyclone DDS in two domains: nodes on both meet nodes of either,
+//! on each transport, and a name is taken by one way alone.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use feros::action::GoalResult;
+use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal, Fibonacci_Result};
+use feros::msgs::std_msgs::msg::UInt32;
+use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
+use feros::{
+    Arguments, CancelResponse, Context, ContextOptions, GoalId, GoalResponse, Node, QosProfile,
+    ServerGoalHandle, TransportSet,
+};
+use feros_engine_pair::PairEngine;
+use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
+use feros_rmw_cyclonedds::CycloneEngine;
+
+use crate::support::{WATCHDOG, spinning_node};
+
+/// Cyclone DDS in a domain of its own.
+struct InDomain(u32);
+
+impl Engine for InDomain {
+    fn name(&self) -> &'static str {
+        "cyclonedds"
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        CycloneEngine.open(&SessionOptions {
+            domain_id: self.0,
+            discovery_range: DiscoveryRange::Localhost,
+            ..options.clone()
+        })
+    }
+}
+
+/// Domains of these tests, away from those of others.
+fn domains() -> [Arc<dyn Engine>; 2] {
+    let first = 64 + std::process::id() % 15 * 2;
+    [Arc::new(InDomain(first)), Arc::new(InDomain(first + 1))]
+}
+
+fn context(engine: Arc<dyn Engine>, transports: TransportSet) -> Context {
+    Context::new(ContextOptions {
+        session: SessionOptions::default(),
+        arguments: Arguments::default(),
+        engine: Some(engine),
+        handle_signals: false,
+        transports,
+    })
+    .unwrap()
+}
+
+fn on_both(transports: TransportSet) -> Context {
+    context(Arc::new(PairEngine::new(domains())), transports)
+}
+
+/// A node on each of the two engines alone, one on both, and one on both that takes no short way.
+fn nodes() -> [Node; 4] {
+    let [first, second] = domains();
+    let all = TransportSet::ALL;
+    let network = [feros::Transport::Network].into_iter().collect();
+    let contexts = [context(first, all), context(second, all), on_both(all), on_both(network)];
+    let names = ["first", "second", "both", "far"];
+    let mut named = contexts.into_iter().zip(names);
+    std::array::from_fn(|_| {
+        let (context, name) = named.next().unwrap();
+        context.create_node(name).unwrap()
+    })
+}
+
+fn received(node: &Node, topic: &str) -> (feros::Subscription<UInt32>, Receiver<u32>) {
+    let (sender, numbers) = sync_channel(10_000);
+    let heard = move |message: UInt32| sender.send(message.data).unwrap();
+    let subscription =
+        node.create_subscription::<UInt32, _>(topic, QosProfile::keep_all(), heard).unwrap();
+    (subscription, numbers)
+}
+
+#[test]
+fn each_message_comes_once_by_whichever_way() {
+    let nodes = nodes();
+    let publishing = on_both(TransportSet::ALL).create_node("publishing").unwrap();
+    let heard: Vec<_> = nodes.iter().map(|node| received(node, "pair_numbers")).collect();
+    let publisher =
+        publishing.create_publisher::<UInt32>("pair_numbers", QosProfile::keep_all()).unwrap();
+    let _spinning = nodes.each_ref().map(spinning_node);
+    publisher.wait_for_subscriptions(nodes.len(), WATCHDOG).unwrap();
+    for (subscription, _) in &heard {
+        subscription.wait_for_publishers(1, WATCHDOG).unwrap();
+    }
+    for data in 0..500 {
+        crate::support::publish_patiently(&publisher, &UInt32 { data });
+    }
+    for (_, numbers) in &heard {
+        (0..500).for_each(|number| assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(number)));
+    }
+    publisher.wait_for_all_acked(WATCHDOG).unwrap();
+    // What follows comes after all that would have come twice.
+    crate::support::publish_patiently(&publisher, &UInt32 { data: 500 });
+    for (_, numbers) in &heard {
+        assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(500));
+    }
+}
+
+#[test]
+fn calls_and_goals_of_either_engine_are_answered() {
+    let nodes = nodes();
+    let serving = on_both(TransportSet::ALL).create_node("serving").unwrap();
+    let answer = |request: SetBool_Request| SetBool_Response {
+        success: request.data,
+        message: "both".into(),
+    };
+    let _server = serving.create_service::<SetBool, _>("pair_enable", answer).unwrap();
+    let _action = serving
+        .create_action_server::<Fibonacci, _>(
+            "pair_fibonacci",
+            (
+                |_: &GoalId, _: &Fibonacci_Goal| GoalResponse::AcceptAndExecute,
+                |_: &ServerGoalHandle<Fibonacci>| CancelResponse::Accept,
+                |goal: ServerGoalHandle<Fibonacci>| {
+                    let sequence = vec![goal.goal().order];
+                    goal.succeed(Fibonacci_Result { sequence }).unwrap();
+                },
+            ),
+        )
+        .unwrap();
+    let _spinning = spinning_node(&serving);
+    for (order, node) in (0..).zip(&nodes) {
+        let _spinning = spinning_node(node);
+        let client = node.create_client::<SetBool>("pair_enable").unwrap();
+        client.wait_for_service(WATCHDOG).unwrap();
+        for data in [true, false] {
+            let response = client.call(&SetBool_Request { data }).unwrap().wait(WATCHDOG).unwrap();
+            assert_eq!((response.success, &*response.message), (data, "both"));
+        }
+        let client = node.create_action_client::<Fibonacci>("pair_fibonacci").unwrap();
+        client.wait_for_server(WATCHDOG).unwrap();
+        let goal = client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG).unwrap();
+        let result: GoalResult<Fibonacci_Result> =
+            goal.get_result().unwrap().wait(WATCHDOG).unwrap();
+        assert_eq!(result.result.sequence, [order]);
+    }
+}
