@@ -19,14 +19,22 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// So many zeros.
-    pub(crate) fn zeroed(size_bytes: usize) -> Result<Self, TryReserveError> {
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(size_bytes.saturating_add(ALIGNMENT))?;
+    /// A message of this size in memory that may have been used before: who asks fills it.
+    pub(crate) fn in_memory(
+        mut memory: Vec<u8>,
+        size_bytes: usize,
+    ) -> Result<Self, TryReserveError> {
+        let missing = size_bytes.saturating_add(ALIGNMENT).saturating_sub(memory.len());
+        memory.try_reserve_exact(missing)?;
         // A vector that has room stays where it is.
         let begin = begin_in(&memory);
         memory.resize(begin + size_bytes, 0);
         Ok(Self { memory, begin })
+    }
+
+    /// The memory, for another message.
+    pub(crate) fn into_memory(self) -> Vec<u8> {
+        self.memory
     }
 
     /// What a plan to ROS 2 makes of a body of ROS 1.
@@ -115,10 +123,10 @@ mod tests {
     #[test]
     fn every_body_is_aligned_behind_its_header() {
         for size in (4..40).chain([1000, 70_000, 5_000_000]) {
-            let body = Body::zeroed(size).unwrap();
+            let body = Body::in_memory(vec![1; 100], size).unwrap();
             assert_eq!(body.bytes().len(), size);
             assert_eq!(body.bytes()[4..].as_ptr().align_offset(8), 0);
         }
-        assert!(Body::zeroed(usize::MAX).is_err());
+        assert!(Body::in_memory(Vec::new(), usize::MAX).is_err());
     }
 }

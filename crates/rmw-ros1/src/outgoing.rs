@@ -55,9 +55,10 @@ impl Outgoing {
         self.publication.get().is_some_and(|publication| publication.connections() > 0)
     }
 
-    /// The message as ROS 1 sends it.
-    pub(crate) fn framed(&self, cdr: &[u8]) -> Result<Vec<u8>, ConvertError> {
-        let mut framed = Vec::with_capacity(cdr.len() + 64);
+    /// The message as ROS 1 sends it, in memory that may have been used before.
+    pub(crate) fn framed(&self, mut framed: Vec<u8>, cdr: &[u8]) -> Result<Vec<u8>, ConvertError> {
+        framed.clear();
+        framed.reserve(cdr.len() + 64);
         framed.extend_from_slice(&[0; 4]);
         self.plan.convert(cdr, &mut framed)?;
         let len = u32::try_from(framed.len() - 4).unwrap_or(u32::MAX);

@@ -65,12 +65,22 @@ impl Ros1Publisher {
 
 /// A body of the size, written by `fill`.
 pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Body, PublishError> {
+    filled_in(Vec::new(), name, size_bytes, fill)
+}
+
+/// As [`filled`], in memory that may have been used before.
+fn filled_in(
+    memory: Vec<u8>,
+    name: &str,
+    size_bytes: usize,
+    fill: Fill<'_>,
+) -> Result<Body, PublishError> {
     let topic = || name.to_owned();
     if !(4..=LARGEST_BYTES).contains(&size_bytes) {
         let largest_bytes = LARGEST_BYTES;
         return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
     }
-    let mut body = Body::zeroed(size_bytes)
+    let mut body = Body::in_memory(memory, size_bytes)
         .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
     fill(body.bytes_mut()).map_err(|_| PublishError::FillAborted)?;
     Ok(body)
@@ -94,7 +104,7 @@ impl Publisher for Ros1Publisher {
         if !stamp.is_publishable() {
             return Err(PublishError::Stamp { topic: self.writer.topic.clone(), stamp });
         }
-        let body = filled(&self.writer.topic, size_bytes, fill)?;
+        let body = filled_in(self.writer.spare(), &self.writer.topic, size_bytes, fill)?;
         match &self.sender {
             Some(sender) => Ok(sender.push(body, stamp)),
             None => self.writer.write(body, stamp),

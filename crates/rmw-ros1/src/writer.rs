@@ -28,6 +28,14 @@ struct Sending {
     history: VecDeque<Message>,
 }
 
+/// Memory to use again.
+#[derive(Default)]
+struct Spare {
+    body: Vec<u8>,
+    /// Free as soon as all connections have sent it.
+    framed: Arc<Vec<u8>>,
+}
+
 pub(crate) struct Writer {
     pub(crate) gid: Gid,
     pub(crate) topic: String,
@@ -38,6 +46,8 @@ pub(crate) struct Writer {
     sending: Mutex<Sending>,
     /// Tells the publishers of a node apart in what its publication keeps.
     source: u64,
+    /// Memory of the last message: pages that were touched already.
+    spare: Mutex<Spare>,
     /// Messages that could not be kept for those of ROS 1 who come late.
     unkept: FailureCounter,
 }
@@ -61,6 +71,7 @@ impl Writer {
             room: room.clone(),
             sending: Mutex::default(),
             source: u64::from_le_bytes(source),
+            spare: Mutex::default(),
             unkept: FailureCounter::new(),
         }
     }
@@ -111,6 +122,8 @@ impl Writer {
                 sending.history.pop_front();
             }
             sending.history.push_back(message);
+        } else if let Ok(body) = Arc::try_unwrap(message.body) {
+            self.spare.lock().body = body.into_memory();
         }
         if let (Some(mut framed), Some(publication)) = (framed, self.outgoing.publication()) {
             self.outgoing.number(&mut framed);
@@ -120,8 +133,11 @@ impl Writer {
             let expires =
                 self.qos.lifespan.finite().and_then(|age| Instant::now().checked_add(age));
             let (source, kept) = (self.source, self.kept());
-            publication
-                .publish_as(Publishing { source, queue_len, kept, expires }, Arc::new(framed));
+            let framed = Arc::new(framed);
+            if kept == 0 {
+                self.spare.lock().framed = framed.clone();
+            }
+            publication.publish_as(Publishing { source, queue_len, kept, expires }, framed);
         }
         Ok(u64::try_from(number).unwrap_or_default())
     }
@@ -132,7 +148,8 @@ impl Writer {
         if !is_wanted && self.kept() == 0 {
             return Ok(None);
         }
-        match self.outgoing.framed(cdr) {
+        let spare = std::mem::take(&mut self.spare.lock().framed);
+        match self.outgoing.framed(Arc::try_unwrap(spare).unwrap_or_default(), cdr) {
             Ok(framed) => Ok(Some(framed)),
             Err(error) if is_wanted => {
                 Err(PublishError::Engine { topic: self.topic.clone(), code: error.to_string() })
@@ -161,6 +178,11 @@ impl Writer {
             && publication.is_none_or(|all| all.wait_for_room(KEEP_ALL_LIMIT, ROOM_WAIT));
         let late = || PublishError::Timeout { topic: self.topic.clone(), waited: ROOM_WAIT };
         has_room.then_some(()).ok_or_else(late)
+    }
+
+    /// Memory that the last message has left.
+    pub(crate) fn spare(&self) -> Vec<u8> {
+        std::mem::take(&mut self.spare.lock().body)
     }
 
     /// Counts a message that nobody needed the engine for.
