@@ -20,7 +20,7 @@ use feros::{
     CallCounts, CallError, Client, ClientOptions, Context, Node, PublishError, QosProfile,
     Responder, ResponseFuture, Service, ServiceOptions, Transport, TransportSet,
 };
-use feros_test_support::{block_on, eventually};
+use feros_test_support::{block_on, eventually, until};
 
 use crate::shared_memory::BETWEEN_PROCESSES;
 use crate::support::{WATCHDOG, context, spinning_node};
@@ -325,13 +325,15 @@ fn a_server_that_takes_nothing_is_told_of_and_not_waited_for_for_ever() {
 fn a_response_to_a_client_that_left_is_an_error() {
     for (transports, transport) in &TABLE[..2] {
         let pair = pair();
-        let (_service, deferred) = deferring_server(&pair.server, *transports);
+        let (service, deferred) = deferring_server(&pair.server, *transports);
         let _spinning = spinning_node(&pair.server);
         let client: Client<Trigger> = client(&pair.caller, "later", *transports);
         until_on(&client, *transport, 1);
         let call = client.call(&Trigger_Request::default()).unwrap();
         let responder = deferred.recv_timeout(WATCHDOG).unwrap();
+        until("the server knows the client", || service.transports().len() == 1);
         drop((call, client));
+        until("the server knows that it left", || service.transports().is_empty());
         let sent = responder.send(&Trigger_Response::default());
         let is_gone = matches!(sent, Err(PublishError::Engine(SendError::ClientGone { .. })));
         assert!(is_gone, "{transport}: {sent:?}");
