@@ -13,6 +13,7 @@ mod http;
 mod mapping;
 mod master;
 mod node;
+mod node_error;
 mod own_host;
 mod plan;
 mod publication;
@@ -37,7 +38,8 @@ pub use header::{ConnectionHeader, HeaderError, MAX_HEADER_BYTES};
 pub use http::Address;
 pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
-pub use node::{DEFAULT_MASTER, Node, NodeError, is_allowed_name};
+pub use node::{Node, is_allowed_name};
+pub use node_error::{DEFAULT_MASTER, NodeError};
 pub use plan::{ConvertError, Direction, Plan};
 pub use publication::{
     Hears, OnConnection, Publication, PublicationCounts, PublicationOptions, Publishing,

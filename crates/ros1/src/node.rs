@@ -1,7 +1,7 @@
 //! A node under a master: what it publishes, subscribes to and serves, and its registrations.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use feros_sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::header::ConnectionHeader;
 use crate::http::Address;
 use crate::master::{Master, MasterError, SystemState, texts};
+use crate::node_error::NodeError;
 use crate::own_host::own_host;
 use crate::publication::{Publication, PublicationOptions};
 use crate::service::{self, ServiceOptions};
@@ -20,45 +21,6 @@ use crate::xmlrpc::Value;
 
 /// Most connections of a kind at a time.
 const MOST_CONNECTIONS: usize = 1024;
-/// Where a master is if nothing says otherwise.
-pub const DEFAULT_MASTER: &str = "http://localhost:11311";
-
-/// Why a node cannot be.
-#[derive(Debug, thiserror::Error)]
-pub enum NodeError {
-    /// The address of the master is none.
-    #[error("`{uri}` is no address of a ROS 1 master: ROS_MASTER_URI is like {DEFAULT_MASTER}")]
-    MasterUri {
-        /// What it was.
-        uri: String,
-    },
-    /// The name is none of ROS 1.
-    #[error(
-        "`{name}` is no name of ROS 1: it begins with a letter, `/` or `~` and has letters, digits, `_` and `/`"
-    )]
-    Name {
-        /// What it was.
-        name: String,
-    },
-    /// The node cannot listen.
-    #[error("no port to listen on at {host}: {source}")]
-    Listen {
-        /// The address.
-        host: IpAddr,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// There is one of this name already.
-    #[error("{name} is already there in this node")]
-    Taken {
-        /// The topic or service.
-        name: String,
-    },
-    /// The master refuses or is not there.
-    #[error(transparent)]
-    Master(#[from] MasterError),
-}
-
 /// A node of ROS 1. Clones are the same node; when the last one goes, it leaves the master.
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
