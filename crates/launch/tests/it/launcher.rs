@@ -75,10 +75,18 @@ impl Launch {
         }
     }
 
+    /// Waits for a line with each of these in it, in whichever order they come.
+    pub(crate) fn wait_for_all<const N: usize>(&mut self, parts: [&str; N]) -> [String; N] {
+        let begin = self.seen.len();
+        parts.map(|part| {
+            let seen = self.seen[begin..].iter().find(|line| line.contains(part)).cloned();
+            seen.unwrap_or_else(|| self.wait_for(part))
+        })
+    }
+
     /// The process id in a line such as `pid 12`.
     pub(crate) fn pid_after(&mut self, part: &str) -> Pid {
-        let line = self.wait_for(part);
-        Pid::from_raw(line.rsplit(' ').next().unwrap().parse().unwrap()).unwrap()
+        pid_at_end(&self.wait_for(part))
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -104,6 +112,11 @@ impl Drop for Launch {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The process id that a line ends with.
+pub(crate) fn pid_at_end(line: &str) -> Pid {
+    Pid::from_raw(line.rsplit(' ').next().unwrap().parse().unwrap()).unwrap()
 }
 
 fn reader(stdout: ChildStdout) -> Receiver<String> {

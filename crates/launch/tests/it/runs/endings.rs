@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::launcher::{Launch, has, is_alive, launch, shell};
+use crate::launcher::{Launch, has, is_alive, launch, pid_at_end, shell};
 use crate::workspace::Workspace;
 
 #[test]
@@ -14,8 +14,8 @@ fn sigint_reaches_all_and_is_an_orderly_end() {
         shell("polite", "trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 1; done", "");
     let simple = "<executable cmd='sleep 1000' name='simple'/>".to_owned();
     let mut running = Launch::start(&workspace, &launch(&[polite, simple]));
-    let pid = running.pid_after("[simple-2]: started with pid");
-    running.wait_for("[polite-1] ready");
+    let [started, _] = running.wait_for_all(["[simple-2]: started with pid", "[polite-1] ready"]);
+    let pid = pid_at_end(&started);
     running.signal(Signal::INT);
     let (code, lines) = running.end();
     assert_eq!(code, 0, "{lines:?}");

@@ -77,8 +77,10 @@ fn managed_nodes_are_activated_each_time_they_start() {
         managed("broken", "autostart='1'"),
     ]);
     let mut running = Launch::start(&workspace, &text);
-    running.wait_for("[INFO] [/a/driver]: is active");
-    running.wait_for("[ERROR] [/a/broken]: is not active: it is broken");
+    running.wait_for_all([
+        "[INFO] [/a/driver]: is active",
+        "[ERROR] [/a/broken]: is not active: it is broken",
+    ]);
     running.signal(Signal::INT);
     let (code, lines) = running.end();
     assert_eq!(code, 1, "{lines:?}");
