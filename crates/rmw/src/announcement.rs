@@ -34,7 +34,7 @@ pub enum AnnouncementError {
 }
 
 /// Checks that a text can be announced; the empty text announces nothing. The name of a
-/// [twin](crate::twin) before it does not count.
+/// [`twin`] before it does not count.
 ///
 /// # Errors
 /// See [`AnnouncementError`].
