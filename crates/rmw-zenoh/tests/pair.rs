@@ -137,7 +137,7 @@ fn each_message_comes_once() {
     });
     // What would come twice has come when the last of all is acknowledged.
     publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
-    subscriptions.iter().for_each(|heard| nothing_more(heard));
+    subscriptions.iter().for_each(nothing_more);
 }
 
 /// Whoever is on one engine alone is heard by who is on both.
@@ -336,7 +336,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
         assert_eq!(next_number(&heard[side]), 200);
         assert_eq!(next_number(&heard_by_pair), 200);
     }
-    heard.iter().chain([&heard_by_pair]).for_each(|heard| nothing_more(heard));
+    heard.iter().chain([&heard_by_pair]).for_each(nothing_more);
 }
 
 /// A bridge that looks who is there until this is dropped.
