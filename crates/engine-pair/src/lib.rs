@@ -35,7 +35,6 @@ mod heard;
 mod joining;
 mod later;
 mod publisher;
-mod sender;
 mod service;
 mod session;
 mod shared;

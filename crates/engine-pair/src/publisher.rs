@@ -5,19 +5,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_rmw::announcement::check_announcement;
-use feros_rmw::engine::Fill;
+use feros_rmw::engine::{Fill, filled};
 use feros_rmw::{
     AnnounceError, CreateEndpointError, Durability, EventError, FailureCounter, Gid, Liveliness,
     Match, PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosDuration,
-    QosProfile, Stamp, WaitForAckedError, twin,
+    QosProfile, SendingThread, Stamp, WaitForAckedError, twin,
 };
 use feros_sync::Mutex;
 
 use crate::joining::{Joined, Joiner};
 use crate::later::Watch;
-use crate::sender::Sender;
 use crate::shared::Shared;
 use crate::status::PublisherStatus;
+
+/// The largest message that is queued; what an engine takes at most may be less.
+const LARGEST_BYTES: usize = i32::MAX as usize;
 
 /// How long the first message that takes another engine waits for those before it.
 const HANDOVER_WAIT: Duration = Duration::from_secs(1);
@@ -27,7 +29,8 @@ const KEPT_BYTES: usize = 1 << 20;
 
 pub(crate) struct PairPublisher {
     // Dropped in this order: the sending thread ends, then both ends go.
-    sender: Option<Sender>,
+    /// One queue for both engines, so that what it drops is dropped on both and they count alike.
+    sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     writer: Arc<Writer>,
 }
 
@@ -106,7 +109,17 @@ impl PairPublisher {
         });
         let sender = match options.mode {
             PublishMode::Synchronous => None,
-            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+            PublishMode::Asynchronous { queue_depth } => {
+                let to = writer.clone();
+                let send = move |(bytes, stamp): (Vec<u8>, Stamp)| {
+                    let mut fill = |memory: &mut [u8]| {
+                        memory.copy_from_slice(&bytes);
+                        Ok(())
+                    };
+                    to.write(stamp, bytes.len(), &mut fill).map(|_| ())
+                };
+                Some(SendingThread::start(&writer.topic, queue_depth, send)?)
+            }
         };
         Ok(Self { sender, writer })
     }
@@ -250,7 +263,11 @@ impl Publisher for PairPublisher {
         fill: Fill<'_>,
     ) -> Result<u64, PublishError> {
         match &self.sender {
-            Some(sender) => sender.push(&self.writer.topic, stamp, size_bytes, fill),
+            Some(sender) if stamp.is_publishable() => {
+                let bytes = filled(&self.writer.topic, size_bytes, LARGEST_BYTES, fill)?;
+                Ok(sender.push((bytes, stamp)))
+            }
+            Some(_) => Err(PublishError::Stamp { topic: self.writer.topic.clone(), stamp }),
             None => self.writer.write(stamp, size_bytes, fill),
         }
     }
@@ -338,7 +355,7 @@ impl Publisher for PairPublisher {
     }
 
     fn dropped_messages(&self) -> u64 {
-        self.sender.as_ref().map_or(0, Sender::dropped)
+        self.sender.as_ref().map_or(0, SendingThread::lost)
     }
 }
 

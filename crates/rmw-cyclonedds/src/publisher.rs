@@ -1,18 +1,17 @@
 //! Publishers, synchronous and asynchronous.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
     AnnounceError, CreateEndpointError, EventError, Gid, Match, PublishError, PublishMode,
-    Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
+    Publisher, PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp,
+    WaitForAckedError,
 };
 
-use feros_sync::DropOldestQueue;
 use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 
 use crate::announcement::Announced;
@@ -25,13 +24,9 @@ use crate::session_state::{NodeMember, SessionState};
 use crate::topic::EndpointNames;
 use feros_rmw_dds::graph::IncompatibleType;
 
-/// How long the end of an asynchronous publisher waits for what is still queued: as long as the
-/// engine itself lingers.
-const LINGER: Duration = Duration::from_secs(1);
-
 pub(crate) struct CyclonePublisher {
     // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
-    sender: Option<Sender>,
+    sender: Option<SendingThread<(SampleRef, Stamp)>>,
     _member: NodeMember,
     writer: Arc<Writer>,
     qos: QosProfile,
@@ -66,7 +61,11 @@ impl CyclonePublisher {
         let sender = match options.mode {
             PublishMode::Synchronous => None,
             PublishMode::Asynchronous { queue_depth } => {
-                Some(Sender::start(&writer, &traced, queue_depth)?)
+                let (to, unblocked, traced) = (writer.clone(), writer.clone(), traced.clone());
+                let send = move |(sample, stamp)| write(&to, &traced, sample, stamp).map(|_| ());
+                let sender = SendingThread::start(&name, queue_depth, send)?;
+                // A write that waits for a full link ends when its writer goes.
+                Some(sender.unblocked_by(move || unblocked.entity.delete()))
             }
         };
         Ok(Arc::new(Self { sender, _member: member, writer, qos, announced, traced }))
@@ -99,7 +98,7 @@ impl Publisher for CyclonePublisher {
         match &self.sender {
             Some(sender) => {
                 pass(Point::Queued, &self.traced, &self.writer, stamp);
-                Ok(sender.push(sample, stamp))
+                Ok(sender.push((sample, stamp)))
             }
             None => write(&self.writer, &self.traced, sample, stamp).map(i64::unsigned_abs),
         }
@@ -128,7 +127,7 @@ impl Publisher for CyclonePublisher {
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let timed_out = || WaitForAckedError::Timeout { topic: self.topic(), waited: timeout };
         let started = Instant::now();
-        if self.sender.as_ref().is_some_and(|sender| !sender.queue.wait_until_done(timeout)) {
+        if self.sender.as_ref().is_some_and(|sender| !sender.wait_until_done(timeout)) {
             return Err(timed_out());
         }
         let left = timeout.saturating_sub(started.elapsed());
@@ -143,8 +142,7 @@ impl Publisher for CyclonePublisher {
 
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
         let started = Instant::now();
-        let is_written =
-            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
+        let is_written = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(patience));
         let left = patience.saturating_sub(started.elapsed());
         is_written && self.writer.wait_for_acks_of(subscription, left).is_ok()
     }
@@ -166,9 +164,7 @@ impl Publisher for CyclonePublisher {
     }
 
     fn dropped_messages(&self) -> u64 {
-        self.sender
-            .as_ref()
-            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
+        self.sender.as_ref().map_or(0, SendingThread::lost)
     }
 }
 
@@ -190,65 +186,4 @@ fn write(
     let written = writer.wait_for_local_room().and_then(|()| writer.write(sample, stamp));
     pass(Point::WriteEnd, traced, writer, stamp);
     written
-}
-
-/// The thread that sends for an asynchronous publisher.
-struct Sender {
-    queue: Arc<DropOldestQueue<(SampleRef, Stamp)>>,
-    accepted: AtomicU64,
-    /// Messages that the engine refused after they were accepted.
-    failed: Arc<AtomicU64>,
-    writer: Arc<Writer>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Sender {
-    fn start(
-        writer: &Arc<Writer>,
-        traced: &Endpoint,
-        depth: usize,
-    ) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(DropOldestQueue::<(SampleRef, Stamp)>::new(depth));
-        let failed = Arc::new(AtomicU64::new(0));
-        let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
-        let traced = traced.clone();
-        let run = move || {
-            while let Some((sample, published)) = from.pop() {
-                if let Err(error) = write(&to, &traced, sample, published) {
-                    failures.fetch_add(1, Ordering::Relaxed);
-                    tracing::warn!("a queued message was not sent: {error}");
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
-            |error| CreateEndpointError::Engine {
-                name: writer.names.ros.clone(),
-                operation: "starting the sending thread",
-                code: format!("{error}; end other threads, or raise `ulimit -u`"),
-            },
-        )?;
-        let accepted = AtomicU64::new(0);
-        Ok(Self { queue, accepted, failed, writer: writer.clone(), thread: Some(thread) })
-    }
-
-    fn push(&self, sample: SampleRef, published: Stamp) -> u64 {
-        self.queue.push((sample, published));
-        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.queue.close();
-        if !self.queue.wait_until_done(LINGER) {
-            self.queue.discard();
-            // A write that waits for a full link ends when its writer goes.
-            self.writer.entity.delete();
-        }
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the sending thread of {} panicked", self.writer.names.ros);
-        }
-    }
 }

@@ -22,7 +22,7 @@ use crate::subscription::CycloneSubscription;
 use crate::topic::EndpointNames;
 
 use feros_rmw::dds::names;
-use feros_rmw_dds::checks::{check_announcement, check_name, check_qos, service_qos};
+use feros_rmw_dds::checks::{check_announcement, check_name, check_qos};
 use feros_rmw_dds::graph::Graph;
 
 /// The session that users of the engine hold.
@@ -137,7 +137,7 @@ impl Session for CycloneSession {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         Ok(Arc::new(CycloneService::new(&self.0, qos, options)?))
     }
@@ -149,7 +149,7 @@ impl Session for CycloneSession {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         Ok(Arc::new(CycloneClient::new(&self.0, qos, options)?))
     }

@@ -1,8 +1,6 @@
 //! Checks of what endpoints are made of, before an engine sees it.
 
-use feros_rmw::{
-    CreateEndpointError, Durability, Liveliness, QosDuration, QosProfile, Reliability,
-};
+use feros_rmw::{CreateEndpointError, QosProfile};
 
 /// Checks a name for the wire.
 ///
@@ -40,23 +38,4 @@ pub fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointE
     }
     let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
     Err(CreateEndpointError::Qos { name: name.to_owned(), reason })
-}
-
-/// Best-available policies of services are those of `services_default`, as in rmw.
-pub fn service_qos(mut profile: QosProfile) -> QosProfile {
-    if profile.reliability == Reliability::BestAvailable {
-        profile.reliability = Reliability::Reliable;
-    }
-    if profile.durability == Durability::BestAvailable {
-        profile.durability = Durability::Volatile;
-    }
-    if profile.liveliness == Liveliness::BestAvailable {
-        profile.liveliness = Liveliness::Automatic;
-    }
-    for duration in [&mut profile.deadline, &mut profile.liveliness_lease_duration] {
-        if *duration == QosDuration::BestAvailable {
-            *duration = QosDuration::Infinite;
-        }
-    }
-    profile.with_system_defaults_resolved()
 }

@@ -1,15 +1,15 @@
 //! Publishers, synchronous and asynchronous.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use feros_fastdds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
     AnnounceError, CreateEndpointError, EventError, Gid, Match, PublishError, PublishMode,
-    Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
+    Publisher, PublisherEvent, PublisherOptions, QosProfile, SendingThread, Stamp,
+    WaitForAckedError,
 };
 
 use crate::announcement::Announced;
@@ -19,15 +19,10 @@ use crate::names::EndpointNames;
 use crate::sample::Buffer;
 use crate::session_state::{NodeMember, SessionState};
 use feros_rmw_dds::graph::IncompatibleType;
-use feros_sync::DropOldestQueue;
-
-/// How long the end of an asynchronous publisher waits for what is still queued: as long as the
-/// engine itself lingers.
-const LINGER: Duration = Duration::from_secs(1);
 
 pub(crate) struct FastDdsPublisher {
     // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
-    sender: Option<Sender>,
+    sender: Option<SendingThread<(Buffer, Stamp)>>,
     _member: NodeMember,
     writer: Arc<Writer>,
     qos: QosProfile,
@@ -58,7 +53,12 @@ impl FastDdsPublisher {
         let member = member.inspect_err(|_| shared.graph.unwatch_type(writer.gid))?;
         let sender = match options.mode {
             PublishMode::Synchronous => None,
-            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+            PublishMode::Asynchronous { queue_depth } => {
+                // A write that waits for a full subscription ends in a second.
+                let to = writer.clone();
+                let send = move |(sample, stamp)| to.write(&sample, stamp, None).map(|_| ());
+                Some(SendingThread::start(&name, queue_depth, send)?)
+            }
         };
         Ok(Arc::new(Self { sender, _member: member, writer, qos, announced }))
     }
@@ -88,7 +88,7 @@ impl Publisher for FastDdsPublisher {
         }
         let sample = self.writer.fill(size_bytes, 0, fill)?;
         match &self.sender {
-            Some(sender) => Ok(sender.push(sample, stamp)),
+            Some(sender) => Ok(sender.push((sample, stamp))),
             None => self.writer.write(&sample, stamp, None).map(i64::unsigned_abs),
         }
     }
@@ -117,7 +117,7 @@ impl Publisher for FastDdsPublisher {
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let timed_out = || WaitForAckedError::Timeout { topic: self.topic(), waited: timeout };
         let started = Instant::now();
-        if self.sender.as_ref().is_some_and(|sender| !sender.queue.wait_until_done(timeout)) {
+        if self.sender.as_ref().is_some_and(|sender| !sender.wait_until_done(timeout)) {
             return Err(timed_out());
         }
         let left = timeout.saturating_sub(started.elapsed());
@@ -136,8 +136,7 @@ impl Publisher for FastDdsPublisher {
             return true;
         }
         let started = Instant::now();
-        let is_written =
-            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
+        let is_written = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(patience));
         let left = patience.saturating_sub(started.elapsed());
         is_written && self.writer.wait_for_acknowledgments(left).is_ok()
     }
@@ -158,62 +157,6 @@ impl Publisher for FastDdsPublisher {
     }
 
     fn dropped_messages(&self) -> u64 {
-        self.sender
-            .as_ref()
-            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
-    }
-}
-
-/// The thread that sends for an asynchronous publisher.
-struct Sender {
-    queue: Arc<DropOldestQueue<(Buffer, Stamp)>>,
-    accepted: AtomicU64,
-    /// Messages that the engine refused after they were accepted.
-    failed: Arc<AtomicU64>,
-    writer: Arc<Writer>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Sender {
-    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(DropOldestQueue::<(Buffer, Stamp)>::new(depth));
-        let failed = Arc::new(AtomicU64::new(0));
-        let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
-        let run = move || {
-            while let Some((sample, published)) = from.pop() {
-                if let Err(error) = to.write(&sample, published, None) {
-                    failures.fetch_add(1, Ordering::Relaxed);
-                    tracing::warn!("a queued message was not sent: {error}");
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
-            |error| CreateEndpointError::Engine {
-                name: writer.names.ros.clone(),
-                operation: "starting the sending thread",
-                code: format!("{error}; end other threads, or raise `ulimit -u`"),
-            },
-        )?;
-        let accepted = AtomicU64::new(0);
-        Ok(Self { queue, accepted, failed, writer: writer.clone(), thread: Some(thread) })
-    }
-
-    fn push(&self, sample: Buffer, published: Stamp) -> u64 {
-        self.queue.push((sample, published));
-        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.queue.close();
-        if !self.queue.wait_until_done(LINGER) {
-            self.queue.discard(); // a write that waits for a full subscription ends in a second
-        }
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the sending thread of {} panicked", self.writer.names.ros);
-        }
+        self.sender.as_ref().map_or(0, SendingThread::lost)
     }
 }

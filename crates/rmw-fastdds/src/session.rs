@@ -9,7 +9,7 @@ use feros_rmw::{
     OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions, Session,
     SessionOptions, Subscription, SubscriptionOptions,
 };
-use feros_rmw_dds::checks::{check_announcement, check_name, check_qos, service_qos};
+use feros_rmw_dds::checks::{check_announcement, check_name, check_qos};
 use feros_rmw_dds::graph::Graph;
 
 use crate::ENGINE_NAME;
@@ -152,7 +152,7 @@ impl Session for FastDdsSession {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         Ok(Arc::new(FastDdsService::new(&self.0, qos, options)?))
     }
@@ -164,7 +164,7 @@ impl Session for FastDdsSession {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         Ok(Arc::new(FastDdsClient::new(&self.0, qos, options)?))
     }

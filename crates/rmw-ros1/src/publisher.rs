@@ -1,17 +1,15 @@
 //! Publishers, synchronous and asynchronous.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use feros_rmw::engine::Fill;
+use feros_rmw::sending_thread::LINGER;
 use feros_rmw::{
     AnnounceError, CreateEndpointError, Durability, EndpointKind, EventError, Gid, Match,
-    PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp,
-    WaitForAckedError,
+    PublishError, PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile,
+    SendingThread, Stamp, WaitForAckedError,
 };
-use feros_sync::DropOldestQueue;
 
 use crate::household::Member;
 use crate::matches::{Matches, Reach};
@@ -22,11 +20,8 @@ use crate::writer::Writer;
 /// The largest message: nodes of ROS 1 take no longer one.
 pub(crate) const LARGEST_BYTES: usize = 1 << 30;
 
-/// How long the end of a publisher waits for what is still queued.
-const LINGER: Duration = Duration::from_secs(1);
-
 pub(crate) struct Ros1Publisher {
-    sender: Option<Sender>,
+    sender: Option<SendingThread<(Body, Stamp)>>,
     member: Member,
     writer: Arc<Writer>,
     place: Place,
@@ -57,7 +52,10 @@ impl Ros1Publisher {
         let member = place.household.add(entry);
         let mut publisher = Self { sender: None, member, writer, place };
         if let PublishMode::Asynchronous { queue_depth } = options.mode {
-            publisher.sender = Some(Sender::start(&publisher.writer, queue_depth)?);
+            let to = publisher.writer.clone();
+            let send = move |(body, stamp)| to.write(body, stamp).map(|_| ());
+            let topic = &publisher.writer.topic;
+            publisher.sender = Some(SendingThread::start(topic, queue_depth, send)?);
         }
         Ok(publisher)
     }
@@ -106,7 +104,7 @@ impl Publisher for Ros1Publisher {
         }
         let body = filled_in(self.writer.spare(), &self.writer.topic, size_bytes, fill)?;
         match &self.sender {
-            Some(sender) => Ok(sender.push(body, stamp)),
+            Some(sender) => Ok(sender.push((body, stamp))),
             None => self.writer.write(body, stamp),
         }
     }
@@ -135,8 +133,7 @@ impl Publisher for Ros1Publisher {
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
-        let is_sent =
-            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(left()));
+        let is_sent = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(left()));
         let late =
             || WaitForAckedError::Timeout { topic: self.writer.topic.clone(), waited: timeout };
         (is_sent && self.writer.is_handed_over(left())).then_some(()).ok_or_else(late)
@@ -144,8 +141,7 @@ impl Publisher for Ros1Publisher {
 
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
-        let is_sent =
-            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
+        let is_sent = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(patience));
         let left = deadline.saturating_duration_since(Instant::now());
         is_sent && self.writer.is_handed_to(subscription, left)
     }
@@ -163,9 +159,7 @@ impl Publisher for Ros1Publisher {
     }
 
     fn dropped_messages(&self) -> u64 {
-        self.sender
-            .as_ref()
-            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
+        self.sender.as_ref().map_or(0, SendingThread::lost)
     }
 }
 
@@ -177,59 +171,5 @@ impl Drop for Ros1Publisher {
         // What it published last reaches those that are connected.
         self.writer.is_handed_over(LINGER);
         self.place.topics.unpublish(&self.place.ros1, self.writer.close(), self.member.gid);
-    }
-}
-
-/// The thread that sends for an asynchronous publisher.
-struct Sender {
-    queue: Arc<DropOldestQueue<(Body, Stamp)>>,
-    accepted: AtomicU64,
-    /// Messages that were refused after they were accepted.
-    failed: Arc<AtomicU64>,
-    topic: String,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Sender {
-    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(DropOldestQueue::<(Body, Stamp)>::new(depth));
-        let failed = Arc::new(AtomicU64::new(0));
-        let (from, to, counter) = (queue.clone(), writer.clone(), failed.clone());
-        let run = move || {
-            while let Some((body, stamp)) = from.pop() {
-                if let Err(error) = to.write(body, stamp) {
-                    counter.fetch_add(1, Ordering::Relaxed);
-                    tracing::warn!("a queued message was not sent: {error}");
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
-            |error| CreateEndpointError::Engine {
-                name: writer.topic.clone(),
-                operation: "starting the sending thread",
-                code: format!("{error}; end other threads, or raise `ulimit -u`"),
-            },
-        )?;
-        let (accepted, topic) = (AtomicU64::new(0), writer.topic.clone());
-        Ok(Self { queue, accepted, failed, topic, thread: Some(thread) })
-    }
-
-    fn push(&self, body: Body, stamp: Stamp) -> u64 {
-        self.queue.push((body, stamp));
-        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.queue.close();
-        if !self.queue.wait_until_done(LINGER) {
-            self.queue.discard();
-        }
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the sending thread of {} panicked", self.topic);
-        }
     }
 }

@@ -9,10 +9,9 @@ use feros_rmw::dds::names;
 use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_rmw::graph::EndpointNode;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Durability, EndpointInfo, EndpointKind, Gid,
-    GraphSnapshot, Kept, Liveliness, NodeId, NodeName, Notify, Publisher, PublisherOptions,
-    QosDuration, QosProfile, Reliability, Service, ServiceOptions, Session, SessionOptions,
-    Subscription, SubscriptionOptions, TypeHash,
+    Client, ClientOptions, CreateEndpointError, EndpointInfo, EndpointKind, Gid, GraphSnapshot,
+    Kept, Liveliness, NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TypeHash,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
@@ -212,25 +211,6 @@ fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError>
     })
 }
 
-/// Best-available policies of services are those of `services_default`, as in rmw.
-fn service_qos(mut profile: QosProfile) -> QosProfile {
-    if profile.reliability == Reliability::BestAvailable {
-        profile.reliability = Reliability::Reliable;
-    }
-    if profile.durability == Durability::BestAvailable {
-        profile.durability = Durability::Volatile;
-    }
-    if profile.liveliness == Liveliness::BestAvailable {
-        profile.liveliness = Liveliness::Automatic;
-    }
-    for duration in [&mut profile.deadline, &mut profile.liveliness_lease_duration] {
-        if *duration == QosDuration::BestAvailable {
-            *duration = QosDuration::Infinite;
-        }
-    }
-    profile.with_system_defaults_resolved()
-}
-
 impl Session for Ros1Session {
     fn engine_name(&self) -> &'static str {
         ENGINE_NAME
@@ -326,7 +306,7 @@ impl Session for Ros1Session {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         check_origin(&options)?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         names::type_name(options.type_name, "")?;
         let place = self.place(options.node, options.service)?;
@@ -339,7 +319,7 @@ impl Session for Ros1Session {
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         names::type_name(options.type_name, "")?;
         let place = self.place(options.node, options.service)?;

@@ -2,17 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use feros_rmw::engine::Fill;
+use feros_rmw::engine::{self, Fill};
 use feros_rmw::{
     AnnounceError, CreateEndpointError, Durability, EventError, Gid, History, Match, PublishError,
-    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Reliability, Stamp,
-    WaitForAckedError,
+    PublishMode, Publisher, PublisherEvent, PublisherOptions, QosProfile, Reliability,
+    SendingThread, Stamp, WaitForAckedError,
 };
-use feros_sync::{DropOldestQueue, Mutex};
+use feros_sync::Mutex;
 use zenoh::Wait as _;
 use zenoh::bytes::ZBytes;
 use zenoh::qos::{CongestionControl, Reliability as ZenohReliability};
@@ -28,9 +26,6 @@ use crate::wire::token::EndpointToken;
 /// The largest payload: receivers put at most 1 GiB together, with all that surrounds it
 /// (`transport/link/rx/max_message_size`).
 pub(crate) const LARGEST_BYTES: usize = (1 << 30) - 1024;
-
-/// How long the end of an asynchronous publisher waits for what is still queued.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// How long a publisher waits for a full subscription of its session.
 const ROOM_WAIT: Duration = Duration::from_secs(1);
@@ -143,7 +138,7 @@ impl Writer {
 
 pub(crate) struct ZenohPublisher {
     // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
-    sender: Option<Sender>,
+    sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     member: Member,
     writer: Arc<Writer>,
     qos: QosProfile,
@@ -171,7 +166,11 @@ impl ZenohPublisher {
         });
         let sender = match options.mode {
             PublishMode::Synchronous => None,
-            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+            PublishMode::Asynchronous { queue_depth } => {
+                let to = writer.clone();
+                let send = move |(bytes, stamp)| to.write(bytes, stamp).map(|_| ());
+                Some(SendingThread::start(&writer.topic, queue_depth, send)?)
+            }
         };
         let member = Member::announce(shared, token, options.announcement, matches)?;
         Ok(Self { sender, member, writer, qos })
@@ -188,18 +187,7 @@ pub(crate) fn filled(
     size_bytes: usize,
     fill: Fill<'_>,
 ) -> Result<Vec<u8>, PublishError> {
-    let topic = || name.to_owned();
-    if !(4..=LARGEST_BYTES).contains(&size_bytes) {
-        let largest_bytes = LARGEST_BYTES;
-        return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
-    }
-    let mut bytes = Vec::new();
-    bytes
-        .try_reserve_exact(size_bytes)
-        .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
-    bytes.resize(size_bytes, 0);
-    fill(&mut bytes).map_err(|_| PublishError::FillAborted)?;
-    Ok(bytes)
+    engine::filled(name, size_bytes, LARGEST_BYTES, fill)
 }
 
 impl Publisher for ZenohPublisher {
@@ -222,7 +210,7 @@ impl Publisher for ZenohPublisher {
         }
         let bytes = self.filled(size_bytes, fill)?;
         match &self.sender {
-            Some(sender) => Ok(sender.push(bytes, stamp)),
+            Some(sender) => Ok(sender.push((bytes, stamp))),
             None => self.writer.write(bytes, stamp),
         }
     }
@@ -250,14 +238,13 @@ impl Publisher for ZenohPublisher {
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
-        let in_time =
-            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(left()))
-                && self
-                    .writer
-                    .matches
-                    .sessions()
-                    .iter()
-                    .all(|zid| self.writer.is_handled_by(zid, left()));
+        let in_time = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(left()))
+            && self
+                .writer
+                .matches
+                .sessions()
+                .iter()
+                .all(|zid| self.writer.is_handled_by(zid, left()));
         let late =
             || WaitForAckedError::Timeout { topic: self.writer.topic.clone(), waited: timeout };
         in_time.then_some(()).ok_or_else(late)
@@ -266,7 +253,7 @@ impl Publisher for ZenohPublisher {
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         if let Some(sender) = &self.sender
-            && !sender.queue.wait_until_done(patience)
+            && !sender.wait_until_done(patience)
         {
             return false;
         }
@@ -287,68 +274,12 @@ impl Publisher for ZenohPublisher {
     }
 
     fn dropped_messages(&self) -> u64 {
-        self.sender
-            .as_ref()
-            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
+        self.sender.as_ref().map_or(0, SendingThread::lost)
     }
 }
 
 impl Drop for ZenohPublisher {
     fn drop(&mut self) {
         self.writer.matches.close();
-    }
-}
-
-/// The thread that sends for an asynchronous publisher.
-struct Sender {
-    queue: Arc<DropOldestQueue<(Vec<u8>, Stamp)>>,
-    accepted: AtomicU64,
-    /// Messages that the engine refused after they were accepted.
-    failed: Arc<AtomicU64>,
-    topic: String,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Sender {
-    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(DropOldestQueue::<(Vec<u8>, Stamp)>::new(depth));
-        let failures = Arc::new(AtomicU64::new(0));
-        let (from, to, counter) = (queue.clone(), writer.clone(), failures.clone());
-        let run = move || {
-            while let Some((bytes, stamp)) = from.pop() {
-                if let Err(error) = to.write(bytes, stamp) {
-                    counter.fetch_add(1, Ordering::Relaxed);
-                    tracing::warn!("a queued message was not sent: {error}");
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
-            |error| CreateEndpointError::Engine {
-                name: writer.topic.clone(),
-                operation: "starting the sending thread",
-                code: format!("{error}; end other threads, or raise `ulimit -u`"),
-            },
-        )?;
-        let (accepted, topic) = (AtomicU64::new(0), writer.topic.clone());
-        Ok(Self { queue, accepted, failed: failures, topic, thread: Some(thread) })
-    }
-
-    fn push(&self, bytes: Vec<u8>, stamp: Stamp) -> u64 {
-        self.queue.push((bytes, stamp));
-        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.queue.close();
-        if !self.queue.wait_until_done(LINGER) {
-            self.queue.discard();
-        }
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the sending thread of {} panicked", self.topic);
-        }
     }
 }

@@ -6,10 +6,9 @@ use std::time::Duration;
 use feros_rmw::dds::names;
 use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Durability, EndpointKind, Gid, GraphSnapshot, Kept,
-    Liveliness, NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration,
-    QosProfile, Reliability, Service, ServiceOptions, Session, SessionOptions, Subscription,
-    SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, Liveliness,
+    NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use zenoh::key_expr::KeyExpr;
 use zenoh::sample::SampleKind;
@@ -193,25 +192,6 @@ fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError>
     })
 }
 
-/// Best-available policies of services are those of `services_default`, as in rmw.
-fn service_qos(mut profile: QosProfile) -> QosProfile {
-    if profile.reliability == Reliability::BestAvailable {
-        profile.reliability = Reliability::Reliable;
-    }
-    if profile.durability == Durability::BestAvailable {
-        profile.durability = Durability::Volatile;
-    }
-    if profile.liveliness == Liveliness::BestAvailable {
-        profile.liveliness = Liveliness::Automatic;
-    }
-    for duration in [&mut profile.deadline, &mut profile.liveliness_lease_duration] {
-        if *duration == QosDuration::BestAvailable {
-            *duration = QosDuration::Infinite;
-        }
-    }
-    profile.with_system_defaults_resolved()
-}
-
 impl Session for ZenohSession {
     fn engine_name(&self) -> &'static str {
         ENGINE_NAME
@@ -299,7 +279,7 @@ impl Session for ZenohSession {
         check_announcement(options.service, options.announcement)?;
         check_origin(&options)?;
         let wire_type = names::type_name(options.type_name, "")?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         let kind = EndpointKind::Service;
         let token = self.0.endpoint(
@@ -320,7 +300,7 @@ impl Session for ZenohSession {
         check_name(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         let wire_type = names::type_name(options.type_name, "")?;
-        let qos = service_qos(options.qos);
+        let qos = options.qos.resolved_for_service();
         check_qos(options.service, &qos)?;
         let kind = EndpointKind::Client;
         let token = self.0.endpoint(

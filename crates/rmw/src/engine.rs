@@ -27,6 +27,7 @@ pub use node_id::NodeId;
 pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
 pub use publisher::{
     Fill, FillAborted, PublishError, PublishMode, Publisher, PublisherOptions, WaitForAckedError,
+    filled,
 };
 pub use service::{Client, ClientOptions, ServerMatch, Service, ServiceOptions};
 pub use session::{DiscoveryRange, EnvironmentError, OpenError, SessionOptions};

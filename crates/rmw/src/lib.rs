@@ -20,6 +20,7 @@
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
 //! | [`said_once`] | texts that are logged once |
+//! | [`sending_thread`] | the thread that sends for an asynchronous publisher |
 //! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |
 //!
@@ -40,6 +41,7 @@ pub mod qos;
 pub mod said_once;
 pub mod sample;
 pub mod selection;
+pub mod sending_thread;
 mod service_mapping;
 pub mod stamp;
 pub mod twin;
@@ -64,4 +66,5 @@ pub use qos::{
 pub use said_once::SaidOnce;
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};
 pub use selection::{PatternError, Selection};
+pub use sending_thread::SendingThread;
 pub use stamp::Stamp;

@@ -186,6 +186,30 @@ pub enum WaitForAckedError {
 /// for. The memory is initialised but not zero: `fill` writes every byte.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 
+/// A message in memory of its own, written by `fill`: for engines that send from such memory.
+///
+/// # Errors
+/// [`PublishError::Size`] for less than the header of a message or more than `largest_bytes`,
+/// [`PublishError::OutOfMemory`], and [`PublishError::FillAborted`].
+pub fn filled(
+    topic: &str,
+    size_bytes: usize,
+    largest_bytes: usize,
+    fill: Fill<'_>,
+) -> Result<Vec<u8>, PublishError> {
+    let topic = || topic.to_owned();
+    if !(4..=largest_bytes).contains(&size_bytes) {
+        return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
+    }
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(size_bytes)
+        .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
+    bytes.resize(size_bytes, 0);
+    fill(&mut bytes).map_err(|_| PublishError::FillAborted)?;
+    Ok(bytes)
+}
+
 /// Sends messages of one topic. Dropping it withdraws it.
 pub trait Publisher: Send + Sync {
     /// The identity on the wire.

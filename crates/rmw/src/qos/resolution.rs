@@ -24,6 +24,26 @@ impl QosProfile {
         self
     }
 
+    /// Resolves all policies for a service or client: best-available ones are those of
+    /// [`QosProfile::services_default`].
+    pub fn resolved_for_service(mut self) -> Self {
+        if self.reliability == Reliability::BestAvailable {
+            self.reliability = Reliability::Reliable;
+        }
+        if self.durability == Durability::BestAvailable {
+            self.durability = Durability::Volatile;
+        }
+        if self.liveliness == Liveliness::BestAvailable {
+            self.liveliness = Liveliness::Automatic;
+        }
+        for duration in [&mut self.deadline, &mut self.liveliness_lease_duration] {
+            if *duration == QosDuration::BestAvailable {
+                *duration = QosDuration::Infinite;
+            }
+        }
+        self.with_system_defaults_resolved()
+    }
+
     /// Resolves best-available for a subscription, given the publishers that are known now: the
     /// strictest policy that all of them satisfy.
     pub fn resolved_for_subscription<'a>(

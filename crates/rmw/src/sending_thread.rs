@@ -1,0 +1,149 @@
+//! The thread that sends for an asynchronous publisher.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use feros_sync::DropOldestQueue;
+
+use crate::engine::{CreateEndpointError, PublishError};
+
+/// How long the end of a publisher waits for what it has published and is not sent yet.
+pub const LINGER: Duration = Duration::from_secs(1);
+
+/// A bounded queue of messages and the thread that sends them: the newest push out the oldest.
+///
+/// Dropped, it sends what is queued for [`LINGER`] at most, and ends the thread.
+pub struct SendingThread<M> {
+    queue: Arc<DropOldestQueue<M>>,
+    accepted: AtomicU64,
+    /// Messages that the engine refused after they were accepted.
+    failed: Arc<AtomicU64>,
+    topic: String,
+    unblock: Option<Box<dyn FnOnce() + Send + Sync>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<M: Send + 'static> SendingThread<M> {
+    /// Starts the thread, which calls `send` for each message; what `send` refuses is logged and
+    /// counted.
+    ///
+    /// # Errors
+    /// [`CreateEndpointError::Engine`] where the system has no thread to give.
+    pub fn start(
+        topic: &str,
+        queue_depth: usize,
+        mut send: impl FnMut(M) -> Result<(), PublishError> + Send + 'static,
+    ) -> Result<Self, CreateEndpointError> {
+        let queue = Arc::new(DropOldestQueue::<M>::new(queue_depth));
+        let failed = Arc::new(AtomicU64::new(0));
+        let (from, failures) = (queue.clone(), failed.clone());
+        let run = move || {
+            while let Some(message) = from.pop() {
+                if let Err(error) = send(message) {
+                    failures.fetch_add(1, Ordering::Relaxed);
+                    tracing::warn!("a queued message was not sent: {error}");
+                }
+            }
+        };
+        let topic = topic.to_owned();
+        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
+            |error| CreateEndpointError::Engine {
+                name: topic.clone(),
+                operation: "starting the sending thread",
+                code: format!("{error}; end other threads, or raise `ulimit -u`"),
+            },
+        )?;
+        let (accepted, unblock) = (AtomicU64::new(0), None);
+        Ok(Self { queue, accepted, failed, topic, unblock, thread: Some(thread) })
+    }
+
+    /// Has `unblock` called where [`LINGER`] is over and `send` may still wait for a full link.
+    #[must_use]
+    pub fn unblocked_by(mut self, unblock: impl FnOnce() + Send + Sync + 'static) -> Self {
+        self.unblock = Some(Box::new(unblock));
+        self
+    }
+}
+
+impl<M> SendingThread<M> {
+    /// Queues a message; returns its number, from 1.
+    pub fn push(&self, message: M) -> u64 {
+        self.queue.push(message);
+        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Waits until nothing is queued or being sent; false when that takes longer.
+    pub fn wait_until_done(&self, longest: Duration) -> bool {
+        self.queue.wait_until_done(longest)
+    }
+
+    /// Messages that were accepted and not sent: pushed out of the queue, or refused.
+    pub fn lost(&self) -> u64 {
+        self.queue.dropped() + self.failed.load(Ordering::Relaxed)
+    }
+}
+
+impl<M> fmt::Debug for SendingThread<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SendingThread").field("topic", &self.topic).finish_non_exhaustive()
+    }
+}
+
+impl<M> Drop for SendingThread<M> {
+    fn drop(&mut self) {
+        self.queue.close();
+        if !self.queue.wait_until_done(LINGER) {
+            self.queue.discard();
+            if let Some(unblock) = self.unblock.take() {
+                unblock();
+            }
+        }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the sending thread of {} panicked", self.topic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn what_is_queued_is_sent_and_what_is_refused_is_counted() {
+        let (sent, received) = sync_channel(10);
+        let send = move |number: u32| {
+            sent.send(number).unwrap();
+            if number == 2 { Err(PublishError::FillAborted) } else { Ok(()) }
+        };
+        let sender = SendingThread::start("/numbers", 10, send).unwrap();
+        assert_eq!([1, 2, 3].map(|number| sender.push(number)), [1, 2, 3]);
+        assert!(sender.wait_until_done(Duration::from_secs(60)));
+        assert_eq!(sender.lost(), 1);
+        sender.push(4);
+        drop(sender);
+        assert_eq!(received.iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn one_that_waits_for_a_full_link_is_unblocked() {
+        let (open, opened) = sync_channel::<()>(1);
+        let send = move |()| {
+            assert!(opened.recv().is_err(), "the other end goes");
+            Ok(())
+        };
+        let sender = SendingThread::start("/full", 10, send).unwrap();
+        let open = feros_sync::Mutex::new(Some(open));
+        let sender = sender.unblocked_by(move || drop(open.lock().take()));
+        (0..3).for_each(|_| {
+            sender.push(());
+        });
+        drop(sender);
+    }
+}
