@@ -12,10 +12,10 @@ use feros_rmw::{
 use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::caller::Caller;
-use crate::household::Member;
 use crate::matches::{Matches, Reach};
 use crate::message::{Body, Message};
 use crate::node_topics::{no_type, parse};
+use crate::participant::Member;
 use crate::publisher::filled;
 use crate::session::{Described, Place};
 use feros_rmw_inbox::{Gate, Received as _};
@@ -84,7 +84,7 @@ impl Ros1Client {
         qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
         let name = options.service;
-        let types = place.household.types();
+        let types = place.participant.types();
         let ros2 = parse(name, options.type_name)?;
         let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
         let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
@@ -100,7 +100,7 @@ impl Ros1Client {
             announcement: options.announcement,
         };
         let entry = place.entry(&described, qos, &matches, Reach::Client(responses.clone()));
-        let member = place.household.add(entry);
+        let member = place.participant.add(entry);
         Ok(Self { member, responses, matches, caller, last_number: Mutex::new(0), qos })
     }
 }

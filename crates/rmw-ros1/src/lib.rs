@@ -4,7 +4,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `session` | a session: its nodes, the factory of endpoints, what is refused |
-//! | `household` | the endpoints of this process under one master, and who of them matches |
+//! | `participant` | the endpoints of this process under one master, and who of them matches |
 //! | `upkeep`, `others` | the thread that asks the master, what it says of other processes |
 //! | `node_topics`, `outgoing`, `incoming` | a node's topics of TCPROS, which its endpoints share |
 //! | `publisher`, `writer`, `subscription`, `inbox` | the endpoints of topics |
@@ -19,7 +19,6 @@
 
 mod caller;
 mod client;
-mod household;
 mod incoming;
 mod matches;
 mod message;
@@ -27,6 +26,7 @@ mod node_topics;
 mod others;
 mod outgoing;
 mod parameters;
+mod participant;
 mod publisher;
 mod service;
 mod session;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
 
-use household::Household;
+use participant::Participant;
 
 /// Short name of the engine.
 pub const ENGINE_NAME: &str = "ros1";
@@ -46,7 +46,7 @@ pub const ENGINE_NAME: &str = "ros1";
 /// The variable that says where the master is.
 const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
 
-/// The engine under the master of `ROS_MASTER_URI`. Sessions of one process are one household.
+/// The engine under the master of `ROS_MASTER_URI`. Sessions of one process are one participant.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ros1Engine;
 
@@ -58,14 +58,14 @@ impl Engine for Ros1Engine {
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
         let uri = std::env::var(MASTER_VARIABLE).ok().filter(|uri| !uri.is_empty());
         let uri = uri.unwrap_or_else(|| feros_ros1::DEFAULT_MASTER.to_owned());
-        Ok(session::Ros1Session::open(options, Household::of_process(&uri)?))
+        Ok(session::Ros1Session::open(options, Participant::of_process(&uri)?))
     }
 }
 
 /// The engine under a master that the program names. Its sessions meet those of other engines by
 /// TCPROS alone, as those of another process do.
 #[derive(Clone)]
-pub struct ConfiguredRos1Engine(Arc<Household>);
+pub struct ConfiguredRos1Engine(Arc<Participant>);
 
 impl ConfiguredRos1Engine {
     /// Under the master at this address.
@@ -73,7 +73,7 @@ impl ConfiguredRos1Engine {
     /// # Errors
     /// When the address is none.
     pub fn new(master_uri: &str) -> Result<Self, OpenError> {
-        Household::new(master_uri).map(Self)
+        Participant::new(master_uri).map(Self)
     }
 }
 

@@ -36,7 +36,7 @@ impl NodeTopics {
             known.join(gid, matches);
             return Ok(known.clone());
         }
-        let types = place.household.types();
+        let types = place.participant.types();
         let ros2 = parse(topic, type_name)?;
         let ty = types.ros1_message(&ros2).map_err(|error| no_type(topic, &error))?;
         let plans = types.plans(&ty, &ros2).map_err(|error| no_type(topic, &error))?;
@@ -92,7 +92,7 @@ impl NodeTopics {
             known.join(joining);
             return Ok(known.clone());
         }
-        let types = place.household.types();
+        let types = place.participant.types();
         let ros2 = parse(topic, type_name)?;
         let ty = types.ros1_message(&ros2).map_err(|error| no_type(topic, &error))?;
         let plans = types.plans(&ty, &ros2).map_err(|error| no_type(topic, &error))?;

@@ -11,9 +11,9 @@ use feros_rmw::{
     SendingThread, Stamp, WaitForAckedError,
 };
 
-use crate::household::Member;
 use crate::matches::{Matches, Reach};
 use crate::message::Body;
+use crate::participant::Member;
 use crate::session::{Described, Place};
 use crate::writer::Writer;
 
@@ -46,10 +46,10 @@ impl Ros1Publisher {
         let joining = (gid, &matches);
         let announced = (options.type_name, qos.durability == Durability::TransientLocal);
         let outgoing = place.topics.publish(&place, options.topic, announced, joining)?;
-        let writer = Writer::new(gid, qos, &matches, &outgoing, &place.household.room);
+        let writer = Writer::new(gid, qos, &matches, &outgoing, &place.participant.room);
         let writer = Arc::new(writer);
         entry.writer = Some(Arc::downgrade(&writer));
-        let member = place.household.add(entry);
+        let member = place.participant.add(entry);
         let mut publisher = Self { sender: None, member, writer, place };
         if let PublishMode::Asynchronous { queue_depth } = options.mode {
             let to = publisher.writer.clone();

@@ -14,10 +14,10 @@ use feros_rmw::{
 use feros_ros1::ServicePlans;
 use feros_sync::{AtomicU64, Condvar, Mutex, Ordering};
 
-use crate::household::Member;
 use crate::matches::{Matches, Reach};
 use crate::message::{Body, Message};
 use crate::node_topics::{no_type, parse, refused};
+use crate::participant::Member;
 use crate::publisher::filled;
 use crate::session::{Described, Place};
 use feros_rmw_inbox::Gate;
@@ -144,7 +144,7 @@ impl Ros1Service {
         qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
         let name = options.service;
-        let types = place.household.types();
+        let types = place.participant.types();
         let ros2 = parse(name, options.type_name)?;
         let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
         let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
@@ -175,7 +175,7 @@ impl Ros1Service {
             handler: Arc::new(move |request| serving.serve(request)),
         });
         served.map_err(|error| refused(name, "serving", &error))?;
-        let member = place.household.add(entry);
+        let member = place.participant.add(entry);
         let (gaps, lost) = (Mutex::default(), AtomicU64::new(0));
         Ok(Self { member, requests, calls, matches, gaps, lost, place, qos })
     }

@@ -17,9 +17,9 @@ use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
 use crate::client::Ros1Client;
-use crate::household::{Entry, Household, LocalNode, announced};
 use crate::matches::{Matches, Reach};
 use crate::node_topics::{NodeTopics, refused};
+use crate::participant::{Entry, LocalNode, Participant, announced};
 use crate::publisher::Ros1Publisher;
 use crate::service::Ros1Service;
 use crate::subscription::Ros1Subscription;
@@ -33,7 +33,7 @@ struct OwnNode {
 
 /// The session that users of the engine hold.
 pub(crate) struct Ros1Session {
-    household: Arc<Household>,
+    participant: Arc<Participant>,
     gid: Gid,
     domain_id: u32,
     enclave: String,
@@ -44,7 +44,7 @@ pub(crate) struct Ros1Session {
 
 /// Where an endpoint is made: its node, and the number that it gets.
 pub(crate) struct Place {
-    pub(crate) household: Arc<Household>,
+    pub(crate) participant: Arc<Participant>,
     pub(crate) ros1: feros_ros1::Node,
     pub(crate) topics: Arc<NodeTopics>,
     node: NodeName,
@@ -62,7 +62,7 @@ pub(crate) struct Described<'a> {
 }
 
 impl Place {
-    /// The entry of the endpoint in its household.
+    /// The entry of the endpoint in its participant.
     pub(crate) fn entry(
         &self,
         of: &Described<'_>,
@@ -88,9 +88,12 @@ impl Place {
 }
 
 impl Ros1Session {
-    pub(crate) fn open(options: &SessionOptions, household: Arc<Household>) -> Arc<dyn Session> {
+    pub(crate) fn open(
+        options: &SessionOptions,
+        participant: Arc<Participant>,
+    ) -> Arc<dyn Session> {
         Arc::new(Self {
-            household,
+            participant,
             gid: new_gid(),
             domain_id: options.domain_id,
             enclave: options.enclave.clone(),
@@ -109,7 +112,7 @@ impl Ros1Session {
         let number = self.next_endpoint.fetch_add(1, Ordering::Relaxed);
         gid[12..].copy_from_slice(&number.to_be_bytes());
         Ok(Place {
-            household: self.household.clone(),
+            participant: self.participant.clone(),
             ros1: node.ros1.clone(),
             topics: node.topics.clone(),
             node: node.name.clone(),
@@ -119,14 +122,14 @@ impl Ros1Session {
     }
 
     fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
-        self.household.profiles(name, kind)
+        self.participant.profiles(name, kind)
     }
 }
 
 impl Drop for Ros1Session {
     fn drop(&mut self) {
         let nodes = std::mem::take(&mut *self.nodes.lock());
-        nodes.values().for_each(|node| self.household.remove_node(&node.name));
+        nodes.values().for_each(|node| self.participant.remove_node(&node.name));
     }
 }
 
@@ -233,13 +236,13 @@ impl Session for Ros1Session {
     }
 
     fn configuration(&self) -> String {
-        format!("ROS_MASTER_URI={}", self.household.master.address())
+        format!("ROS_MASTER_URI={}", self.participant.master.address())
     }
 
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
         let full = name.fully_qualified();
-        let uri = self.household.master.address().to_string();
-        let ros1 = feros_ros1::Node::among(&self.household.siblings, &full, &uri);
+        let uri = self.participant.master.address().to_string();
+        let ros1 = feros_ros1::Node::among(&self.participant.siblings, &full, &uri);
         let ros1 = ros1.map_err(|error| refused(&full, "making the node", &error))?;
         let local = LocalNode {
             name: name.clone(),
@@ -247,7 +250,7 @@ impl Session for Ros1Session {
             session: self.gid,
             ros1: ros1.clone(),
         };
-        if !self.household.add_node(local) {
+        if !self.participant.add_node(local) {
             return Err(CreateEndpointError::Name {
                 name: full,
                 reason: "this process has a node of this name, and a ROS 1 master knows one of a name; give it another \
@@ -255,7 +258,7 @@ impl Session for Ros1Session {
                     .into(),
             });
         }
-        self.household.upkeep.look_now();
+        self.participant.upkeep.look_now();
         let id = NodeId(self.next_node.fetch_add(1, Ordering::Relaxed));
         let own = OwnNode { name: name.clone(), ros1, topics: Arc::default() };
         self.nodes.lock().insert(id, own);
@@ -265,7 +268,7 @@ impl Session for Ros1Session {
     fn remove_node(&self, node: NodeId) {
         let removed = self.nodes.lock().remove(&node);
         if let Some(node) = removed {
-            self.household.remove_node(&node.name);
+            self.participant.remove_node(&node.name);
         }
     }
 
@@ -327,16 +330,16 @@ impl Session for Ros1Session {
     }
 
     fn graph(&self) -> Arc<GraphSnapshot> {
-        self.household.graph()
+        self.participant.graph()
     }
 
     fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard {
-        let number = self.household.watch(notify);
-        let household = self.household.clone();
-        GraphChangeGuard::new(move || household.end_watch(number))
+        let number = self.participant.watch(notify);
+        let participant = self.participant.clone();
+        GraphChangeGuard::new(move || participant.end_watch(number))
     }
 
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
-        crate::parameters::of_node(&self.household.master, &node.fully_qualified())
+        crate::parameters::of_node(&self.participant.master, &node.fully_qualified())
     }
 }

@@ -10,11 +10,11 @@ use feros_rmw::{
 };
 use feros_sync::Mutex;
 
-use crate::household::Member;
 use crate::incoming::{Incoming, Joining};
 use crate::matches::{Matches, Reach};
 use crate::message::Inbox;
 use crate::message::Message;
+use crate::participant::Member;
 use crate::session::{Described, Place};
 
 pub(crate) struct Ros1Subscription {
@@ -33,8 +33,8 @@ impl Ros1Subscription {
         options: SubscriptionOptions<'_>,
         qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
-        let household = place.household.clone();
-        let inbox = Inbox::new(options.topic, &qos, &household.room, options.on_data.clone());
+        let participant = place.participant.clone();
+        let inbox = Inbox::new(options.topic, &qos, &participant.room, options.on_data.clone());
         let matches = Matches::new(options.on_event.clone());
         let reach = Reach::Subscription(inbox.clone());
         let described = Described {
@@ -46,7 +46,7 @@ impl Ros1Subscription {
         };
         let mut entry = place.entry(&described, qos, &matches, reach);
         entry.ignores_own_session = options.ignore_local_publications;
-        let member = household.add(entry);
+        let member = participant.add(entry);
         let joining = Joining { gid: member.gid, inbox: inbox.clone(), matches: matches.clone() };
         let incoming = place.topics.subscribe(&place, options.topic, options.type_name, joining)?;
         Ok(Self { member, inbox, matches, incoming, place, gaps: Mutex::default(), qos })

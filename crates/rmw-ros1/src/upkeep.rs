@@ -10,8 +10,8 @@ use feros_interface::Namespace;
 use feros_ros1::{Master, SystemState, parse_type};
 use feros_sync::{Condvar, Mutex};
 
-use crate::household::Household;
 use crate::others::Others;
+use crate::participant::Participant;
 
 /// The master tells nobody who else comes and goes, so it is asked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -31,11 +31,11 @@ struct Bell {
 pub(crate) struct Upkeep(Arc<Bell>);
 
 impl Upkeep {
-    pub(crate) fn start(&self, household: &Arc<Household>) -> io::Result<()> {
-        let (bell, household) = (self.0.clone(), Arc::downgrade(household));
+    pub(crate) fn start(&self, participant: &Arc<Participant>) -> io::Result<()> {
+        let (bell, participant) = (self.0.clone(), Arc::downgrade(participant));
         std::thread::Builder::new()
             .name("feros-ros1-look".into())
-            .spawn(move || keep(&bell, &household))
+            .spawn(move || keep(&bell, &participant))
             .map(drop)
     }
 
@@ -52,15 +52,15 @@ impl Drop for Upkeep {
     }
 }
 
-fn keep(bell: &Bell, household: &Weak<Household>) {
+fn keep(bell: &Bell, participant: &Weak<Participant>) {
     let mut looking = Looking::default();
     loop {
-        let Some(household) = household.upgrade() else { return };
-        let nodes = household.nodes();
+        let Some(participant) = participant.upgrade() else { return };
+        let nodes = participant.nodes();
         if !nodes.is_empty() {
-            looking.look(&household, &nodes);
+            looking.look(&participant, &nodes);
         }
-        drop((nodes, household));
+        drop((nodes, participant));
         let began = Instant::now();
         let mut is_rung = bell.is_rung.lock();
         while !*is_rung && began.elapsed() < LOOK_EVERY {
@@ -85,9 +85,9 @@ struct Looking {
 }
 
 impl Looking {
-    fn look(&mut self, household: &Household, nodes: &[feros_ros1::Node]) {
+    fn look(&mut self, participant: &Participant, nodes: &[feros_ros1::Node]) {
         self.say_who_was_ended(nodes);
-        let state = match household.master.system_state() {
+        let state = match participant.master.system_state() {
             Ok(state) => state,
             Err(error) => {
                 if self.master_is_there != Some(false) {
@@ -98,7 +98,7 @@ impl Looking {
             }
         };
         if self.master_is_there == Some(false) {
-            tracing::warn!("the ROS 1 master at {} is there", household.master.address());
+            tracing::warn!("the ROS 1 master at {} is there", participant.master.address());
         }
         self.master_is_there = Some(true);
         for node in nodes.iter().filter(|node| node.told_to_end().is_none()) {
@@ -106,7 +106,7 @@ impl Looking {
                 tracing::debug!("{}: {error}", node.name());
             }
         }
-        self.learn(household, nodes, &state);
+        self.learn(participant, nodes, &state);
     }
 
     /// The master has one node of a name: the newer one stays.
@@ -122,27 +122,32 @@ impl Looking {
         }
     }
 
-    fn learn(&mut self, household: &Household, nodes: &[feros_ros1::Node], state: &SystemState) {
+    fn learn(
+        &mut self,
+        participant: &Participant,
+        nodes: &[feros_ros1::Node],
+        state: &SystemState,
+    ) {
         let own: BTreeSet<String> = nodes.iter().map(|node| node.name().to_owned()).collect();
-        let before = household.others();
+        let before = participant.others();
         let mut others = Others::new(state, &own);
         let topics: BTreeSet<String> = others.topics().cloned().collect();
         let unknown = topics.iter().any(|topic| before.type_of(topic).is_none());
         let known =
-            if unknown { household.master.topic_types().unwrap_or_default() } else { Vec::new() };
+            if unknown { participant.master.topic_types().unwrap_or_default() } else { Vec::new() };
         for topic in &topics {
             let said = known.iter().find(|(name, ty)| name == topic && ty != "*");
             let ty = before.type_of(topic).cloned();
-            let ty = ty.or_else(|| said.map(|(_, ty)| ros2_name(household, Namespace::Msg, ty)));
+            let ty = ty.or_else(|| said.map(|(_, ty)| ros2_name(participant, Namespace::Msg, ty)));
             if let Some(ty) = ty {
                 others.set_type(topic, ty);
             }
         }
-        self.learn_services(household, &before, &mut others);
-        household.update_others(others);
+        self.learn_services(participant, &before, &mut others);
+        participant.update_others(others);
     }
 
-    fn learn_services(&mut self, household: &Household, before: &Others, others: &mut Others) {
+    fn learn_services(&mut self, participant: &Participant, before: &Others, others: &mut Others) {
         let services: BTreeSet<String> = others.services().cloned().collect();
         self.silent.retain(|service| services.contains(service));
         let mut probes = 0;
@@ -151,16 +156,16 @@ impl Looking {
                 others.set_type(&service, ty.clone());
             } else if probes < MOST_PROBES && !self.silent.contains(&service) {
                 probes += 1;
-                match service_type(&household.master, &service) {
+                match service_type(&participant.master, &service) {
                     Some(ty) => {
-                        others.set_type(&service, ros2_name(household, Namespace::Srv, &ty))
+                        others.set_type(&service, ros2_name(participant, Namespace::Srv, &ty))
                     }
                     None => drop(self.silent.insert(service)),
                 }
             }
         }
         if probes == MOST_PROBES {
-            household.upkeep.look_now();
+            participant.upkeep.look_now();
         }
     }
 }
@@ -171,10 +176,10 @@ fn service_type(master: &Master, service: &str) -> Option<String> {
 }
 
 /// The type of ROS 2 that is the one of ROS 1; by the same name where none is known.
-fn ros2_name(household: &Household, namespace: Namespace, ros1: &str) -> String {
+fn ros2_name(participant: &Participant, namespace: Namespace, ros1: &str) -> String {
     let Ok(name) = parse_type(ros1) else { return ros1.to_owned() };
     let name = feros_interface::TypeName::new(name.package, namespace, name.name);
-    let types = household.types();
+    let types = participant.types();
     let candidates = types.rules.of_ros1(&name);
     let known = candidates.into_iter().find(|candidate| types.set.contains(candidate));
     known.unwrap_or(name).to_string()

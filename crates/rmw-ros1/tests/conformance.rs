@@ -19,7 +19,7 @@ const EXCEPTIONS: [(&str, &str); 3] = [
     ("truncated_headers_are_refused", "its topics have such names"),
 ];
 
-/// One session, of an engine whose sessions are all of one household.
+/// One session, of an engine whose sessions are all of one participant.
 struct OneSession(ConfiguredRos1Engine);
 impl Fixture for OneSession {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {

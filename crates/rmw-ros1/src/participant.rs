@@ -49,7 +49,7 @@ struct State {
 }
 
 /// All of this process under one master.
-pub(crate) struct Household {
+pub(crate) struct Participant {
     pub(crate) master: Master,
     pub(crate) siblings: Siblings,
     pub(crate) room: Arc<Room>,
@@ -60,20 +60,20 @@ pub(crate) struct Household {
     next_watcher: AtomicU64,
 }
 
-/// The households of this process: messages between sessions of one process need no master.
-static HOUSEHOLDS: Mutex<BTreeMap<String, Weak<Household>>> = Mutex::new(BTreeMap::new());
+/// The participants of this process: messages between sessions of one process need no master.
+static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
 
-impl Household {
+impl Participant {
     /// The one of this process under this master.
     pub(crate) fn of_process(uri: &str) -> Result<Arc<Self>, OpenError> {
-        let mut all = HOUSEHOLDS.lock();
-        all.retain(|_, household| household.strong_count() > 0);
-        if let Some(household) = all.get(uri).and_then(Weak::upgrade) {
-            return Ok(household);
+        let mut all = PARTICIPANTS.lock();
+        all.retain(|_, participant| participant.strong_count() > 0);
+        if let Some(participant) = all.get(uri).and_then(Weak::upgrade) {
+            return Ok(participant);
         }
-        let household = Self::new(uri)?;
-        all.insert(uri.to_owned(), Arc::downgrade(&household));
-        Ok(household)
+        let participant = Self::new(uri)?;
+        all.insert(uri.to_owned(), Arc::downgrade(&participant));
+        Ok(participant)
     }
 
     pub(crate) fn new(uri: &str) -> Result<Arc<Self>, OpenError> {
@@ -85,7 +85,7 @@ impl Household {
                 feros_ros1::DEFAULT_MASTER
             ),
         })?;
-        let household = Arc::new(Self {
+        let participant = Arc::new(Self {
             master: Master::new(address, &format!("/feros_{}", std::process::id())),
             siblings: Siblings::default(),
             room: Arc::default(),
@@ -95,12 +95,12 @@ impl Household {
             watchers: Mutex::default(),
             next_watcher: AtomicU64::new(0),
         });
-        household.upkeep.start(&household).map_err(|error| OpenError::Threads {
+        participant.upkeep.start(&participant).map_err(|error| OpenError::Threads {
             engine: ENGINE_NAME,
             needed: 4,
             cause: error.to_string(),
         })?;
-        Ok(household)
+        Ok(participant)
     }
 
     /// What is known of types, read when it is first needed.
@@ -174,7 +174,7 @@ impl Household {
         changed.iter().for_each(|matches| matches.notify());
         self.notify_watchers();
         self.upkeep.look_now();
-        Member { household: self.clone(), gid, name }
+        Member { participant: self.clone(), gid, name }
     }
 
     fn remove(&self, gid: Gid) {
@@ -346,9 +346,9 @@ impl Entry {
     }
 }
 
-/// An endpoint among those of its household, until it leaves.
+/// An endpoint among those of its participant, until it leaves.
 pub(crate) struct Member {
-    pub(crate) household: Arc<Household>,
+    pub(crate) participant: Arc<Participant>,
     pub(crate) gid: Gid,
     pub(crate) name: String,
 }
@@ -356,13 +356,13 @@ pub(crate) struct Member {
 impl Member {
     /// Nobody matches it any more.
     pub(crate) fn leave(&self) {
-        self.household.remove(self.gid);
+        self.participant.remove(self.gid);
     }
 
     pub(crate) fn announce(&self, text: &str) -> Result<(), AnnounceError> {
         check_announcement(text)
             .map_err(|reason| AnnounceError::Text { topic: self.name.clone(), reason })?;
-        self.household.announce(self.gid, announced(text));
+        self.participant.announce(self.gid, announced(text));
         Ok(())
     }
 }
