@@ -8,7 +8,7 @@ use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, NodeInfo};
 use feros_sync::RwLock;
 use std::sync::Arc;
 
-use crate::joining::Said;
+use crate::announced::Announced;
 
 /// Joins the graphs of both engines.
 ///
@@ -20,7 +20,7 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
     let mut twins = HashSet::new();
     for (side, graph) in of.iter().enumerate() {
         for endpoint in &graph.endpoints {
-            let said = Said::new(side, endpoint.gid, endpoint.announcement.as_ref());
+            let said = Announced::new(side, endpoint.gid, endpoint.announcement.as_ref());
             let key = (endpoint.kind, said.identity);
             if let (1, EndpointNode::Named(name)) = (side, &endpoint.node)
                 && (said.is_twin || places.contains_key(&key))

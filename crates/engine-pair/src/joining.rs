@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use feros_rmw::{Gid, Match, QosProfile, twin};
 
+use crate::announced::Announced;
 use crate::later::Watch;
 use crate::shared::Shared;
 
@@ -27,28 +28,6 @@ impl Joined {
     }
 }
 
-/// What an endpoint on one of the engines says of itself.
-pub(crate) struct Said {
-    pub(crate) identity: Gid,
-    pub(crate) is_twin: bool,
-    /// What is left of its announcement. How an endpoint is reached without an engine is arranged
-    /// between endpoints that know each other by one gid: on the second engine those are twins
-    /// alone.
-    pub(crate) announcement: Option<Arc<str>>,
-}
-
-impl Said {
-    pub(crate) fn new(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
-        let (named, text) = announcement.map_or((None, ""), |text| twin::read(text));
-        let announcement = match named {
-            None if side == 0 => announcement.cloned(),
-            None => None,
-            Some(_) => (!text.is_empty()).then(|| Arc::from(text)),
-        };
-        Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
-    }
-}
-
 /// Joins what both engines say. `is_due` says whether a twin that only the second engine has found
 /// counts already.
 pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) -> Vec<Joined> {
@@ -56,7 +35,7 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
     let mut places = HashMap::with_capacity(lists[0].len());
     for (side, list) in lists.into_iter().enumerate() {
         for found in list {
-            let said = Said::new(side, found.gid, found.announcement.as_ref());
+            let said = Announced::new(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
@@ -69,7 +48,7 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
             places.insert(said.identity, joined.len());
             let mut on = [None; 2];
             on[side] = Some(found.gid);
-            let Said { identity, announcement, .. } = said;
+            let Announced { identity, announcement, .. } = said;
             joined.push(Joined { identity, on, announcement, qos: found.qos });
         }
     }

@@ -24,11 +24,13 @@
 //! | module | holds |
 //! |---|---|
 //! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_rmw`] |
+//! | `announced` | what an endpoint says of itself |
 //! | `joining`, `graph`, `status` | matches, graph and events of both, joined |
 //! | `heard` | which messages of a twin were heard |
 //! | `later` | who is told when time has passed |
 #![forbid(unsafe_code)]
 
+mod announced;
 mod client;
 mod graph;
 mod heard;

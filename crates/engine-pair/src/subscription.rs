@@ -11,8 +11,9 @@ use feros_rmw::{
 };
 use feros_sync::Mutex;
 
+use crate::announced::Announced;
 use crate::heard::Heard;
-use crate::joining::{Joined, Joiner, Said};
+use crate::joining::{Joined, Joiner};
 use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::SubscriptionStatus;
@@ -131,11 +132,12 @@ impl PairSubscription {
             let repeats = self.shared.repeats_the_other(side, announcement);
             return Source::Bridge { gid: found.gid, repeats };
         }
-        let said = Said::new(side, found.gid, found.announcement.as_ref());
+        let said = Announced::new(side, found.gid, found.announcement.as_ref());
         let is_named = || {
             let mut others = lists[1 - side].iter();
             others.any(|other| {
-                Said::new(1 - side, other.gid, other.announcement.as_ref()).identity == found.gid
+                Announced::new(1 - side, other.gid, other.announcement.as_ref()).identity
+                    == found.gid
             })
         };
         if !said.is_twin && !is_named() {
@@ -170,9 +172,9 @@ impl PairSubscription {
     fn source_of_unmatched(&self, side: usize, gid: Gid) -> Source {
         let graph = self.shared.sides[side].graph();
         let found = graph.endpoints.iter().find(|endpoint| endpoint.gid == gid);
-        let said = found.map(|found| Said::new(side, gid, found.announcement.as_ref()));
+        let said = found.map(|found| Announced::new(side, gid, found.announcement.as_ref()));
         match said {
-            Some(Said { is_twin: true, identity, .. }) => {
+            Some(Announced { is_twin: true, identity, .. }) => {
                 let in_order = self.sides[0].qos().reliability == Reliability::BestEffort;
                 Source::Twin { identity, in_order }
             }

@@ -11,8 +11,8 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_ros1::{CallConnection, CallError, ServicePlans};
 use feros_sync::{Condvar, Mutex};
 
-use crate::client::Responses;
 use crate::message::Body;
+use crate::responses::Responses;
 
 /// Most calls of a client that are under way at a time; others wait for one of these.
 const MOST_CALLS: usize = 16;

@@ -1,71 +1,22 @@
 //! Clients of services: of a server of the process, else of the one that the master names.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, Notify, PublishError,
-    QosProfile, Sample, ServerMatch, Stamp, TakeError,
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, PublishError, QosProfile,
+    Sample, ServerMatch, Stamp, TakeError,
 };
-use feros_sync::{AtomicU64, Mutex, Ordering};
+use feros_sync::Mutex;
 
 use crate::caller::Caller;
 use crate::matches::{Matches, Reach};
-use crate::message::{Body, Message};
+use crate::message::{Message, filled};
 use crate::node_topics::{no_type, parse};
 use crate::participant::Member;
-use crate::publisher::filled;
-use crate::session::{Described, Place};
-use feros_rmw_inbox::{Gate, Received as _};
-
-/// Responses that wait for a client at most, in number and bytes. They are not displaced by others:
-/// who asked for them waits for each.
-const MOST_WAITING: usize = 1024;
-const MOST_BYTES: usize = 64 << 20;
-
-#[derive(Default)]
-struct Waiting {
-    queue: VecDeque<Message>,
-    bytes: usize,
-}
-
-/// Responses that were not taken yet.
-pub(crate) struct Responses {
-    waiting: Mutex<Waiting>,
-    on_response: Gate,
-    lost: AtomicU64,
-}
-
-impl Responses {
-    fn new(on_response: Notify) -> Arc<Self> {
-        Arc::new(Self {
-            waiting: Mutex::default(),
-            on_response: Gate::new(Some(on_response)),
-            lost: AtomicU64::new(0),
-        })
-    }
-
-    pub(crate) fn put(&self, number: i64, body: Arc<Body>, server: Gid) {
-        let stamp = Some(Stamp::now());
-        let at = SystemTime::now();
-        let message = Message { body, from: server, number: Some(number), stamp, at };
-        {
-            let mut waiting = self.waiting.lock();
-            let size = message.size_bytes();
-            let is_full = waiting.queue.len() >= MOST_WAITING
-                || (waiting.bytes + size > MOST_BYTES && !waiting.queue.is_empty());
-            if is_full {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-            waiting.bytes += size;
-            waiting.queue.push_back(message);
-        }
-        self.on_response.notify();
-    }
-}
+use crate::place::{Described, Place};
+use crate::responses::Responses;
 
 pub(crate) struct Ros1Client {
     member: Member,
@@ -107,7 +58,7 @@ impl Ros1Client {
 
 impl Drop for Ros1Client {
     fn drop(&mut self) {
-        self.responses.on_response.close();
+        self.responses.close();
         self.matches.close();
         self.caller.close();
     }
@@ -166,18 +117,13 @@ impl Client for Ros1Client {
     }
 
     fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
-        let message = {
-            let mut waiting = self.responses.waiting.lock();
-            let Some(message) = waiting.queue.pop_front() else { return Ok(None) };
-            waiting.bytes -= message.size_bytes();
-            message
-        };
+        let Some(message) = self.responses.take() else { return Ok(None) };
         let number = message.number.unwrap_or_default();
         Ok(Some((number, message.sample(self.member.gid))))
     }
 
     fn lost_responses(&self) -> u64 {
-        self.responses.lost.load(Ordering::Relaxed)
+        self.responses.lost()
     }
 
     fn refused_samples(&self) -> u64 {

@@ -5,10 +5,11 @@
 //! |---|---|
 //! | `session` | a session: its nodes, the factory of endpoints, what is refused |
 //! | `participant` | the endpoints of this process under one master, and who of them matches |
-//! | `upkeep`, `others` | the thread that asks the master, what it says of other processes |
+//! | `upkeep`, `bell`, `others` | the thread that asks the master, what it says of other processes |
 //! | `node_topics`, `outgoing`, `incoming` | a node's topics of TCPROS, which its endpoints share |
-//! | `publisher`, `writer`, `subscription`, `inbox` | the endpoints of topics |
-//! | `service`, `client`, `caller` | the endpoints of services; who waits for answers |
+//! | `place` | where an endpoint is made, and what it is |
+//! | `publisher`, `writer`, `subscription` | the endpoints of topics |
+//! | `service`, `requests`, `client`, `responses`, `caller` | the endpoints of services; who waits for answers |
 //! | `parameters` | parameters of the master as those of nodes |
 //! | `message` | bytes that lie well, with what is known of them |
 //!
@@ -17,6 +18,7 @@
 //! converted by the plan of their type, and only what ROS 1 says of a peer is known of it.
 #![forbid(unsafe_code)]
 
+mod bell;
 mod caller;
 mod client;
 mod incoming;
@@ -27,16 +29,21 @@ mod others;
 mod outgoing;
 mod parameters;
 mod participant;
+mod place;
 mod publisher;
+mod requests;
+mod responses;
 mod service;
 mod session;
 mod subscription;
 mod upkeep;
 mod writer;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
+use feros_sync::Mutex;
 
 use participant::Participant;
 
@@ -45,6 +52,21 @@ pub const ENGINE_NAME: &str = "ros1";
 
 /// The variable that says where the master is.
 const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
+
+/// The participants of this process: messages between sessions of one process need no master.
+static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
+
+/// The one of this process under this master.
+fn of_process(uri: &str) -> Result<Arc<Participant>, OpenError> {
+    let mut all = PARTICIPANTS.lock();
+    all.retain(|_, participant| participant.strong_count() > 0);
+    if let Some(participant) = all.get(uri).and_then(Weak::upgrade) {
+        return Ok(participant);
+    }
+    let participant = upkeep::participant(uri)?;
+    all.insert(uri.to_owned(), Arc::downgrade(&participant));
+    Ok(participant)
+}
 
 /// The engine under the master of `ROS_MASTER_URI`. Sessions of one process are one participant.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,7 +80,7 @@ impl Engine for Ros1Engine {
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
         let uri = std::env::var(MASTER_VARIABLE).ok().filter(|uri| !uri.is_empty());
         let uri = uri.unwrap_or_else(|| feros_ros1::DEFAULT_MASTER.to_owned());
-        Ok(session::Ros1Session::open(options, Participant::of_process(&uri)?))
+        Ok(session::Ros1Session::open(options, of_process(&uri)?))
     }
 }
 
@@ -73,7 +95,7 @@ impl ConfiguredRos1Engine {
     /// # Errors
     /// When the address is none.
     pub fn new(master_uri: &str) -> Result<Self, OpenError> {
-        Participant::new(master_uri).map(Self)
+        upkeep::participant(master_uri).map(Self)
     }
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use feros_rmw::{Gid, Match, Notify, QosProfile};
 use feros_sync::Mutex;
 
-use crate::client::Responses;
 use crate::message::Inbox;
-use crate::service::Requests;
+use crate::requests::Requests;
+use crate::responses::Responses;
 use feros_rmw_inbox::Gate;
 use feros_rmw_inbox::Status;
 

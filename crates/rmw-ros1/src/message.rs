@@ -4,8 +4,12 @@ use std::collections::TryReserveError;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
+use feros_rmw::engine::Fill;
+use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, PublishError, Sample, Stamp};
 use feros_ros1::{ConvertError, Plan};
+
+/// The largest message: nodes of ROS 1 take no longer one.
+pub(crate) const LARGEST_BYTES: usize = 1 << 30;
 
 /// What follows the header is aligned to so many bytes.
 const ALIGNMENT: usize = 8;
@@ -67,6 +71,29 @@ impl Body {
 fn begin_in(memory: &[u8]) -> usize {
     let at = memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
     if at < ALIGNMENT { at } else { 0 }
+}
+
+/// A body of the size, written by `fill`.
+pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Body, PublishError> {
+    filled_in(Vec::new(), name, size_bytes, fill)
+}
+
+/// As [`filled`], in memory that may have been used before.
+pub(crate) fn filled_in(
+    memory: Vec<u8>,
+    name: &str,
+    size_bytes: usize,
+    fill: Fill<'_>,
+) -> Result<Body, PublishError> {
+    let topic = || name.to_owned();
+    if !(4..=LARGEST_BYTES).contains(&size_bytes) {
+        let largest_bytes = LARGEST_BYTES;
+        return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
+    }
+    let mut body = Body::in_memory(memory, size_bytes)
+        .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
+    fill(body.bytes_mut()).map_err(|_| PublishError::FillAborted)?;
+    Ok(body)
 }
 
 /// The payload of a sample.

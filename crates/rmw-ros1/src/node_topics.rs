@@ -12,20 +12,29 @@ use feros_sync::Mutex;
 use crate::incoming::{Incoming, Joining};
 use crate::matches::Matches;
 use crate::outgoing::Outgoing;
-use crate::session::Place;
+use crate::participant::Participant;
 
 /// What a node publishes and subscribes to, by name.
-#[derive(Default)]
 pub(crate) struct NodeTopics {
+    participant: Arc<Participant>,
+    ros1: feros_ros1::Node,
     outgoing: Mutex<BTreeMap<String, Arc<Outgoing>>>,
     incoming: Mutex<BTreeMap<String, Arc<Incoming>>>,
 }
 
 impl NodeTopics {
+    pub(crate) fn new(participant: &Arc<Participant>, ros1: &feros_ros1::Node) -> Self {
+        Self {
+            participant: participant.clone(),
+            ros1: ros1.clone(),
+            outgoing: Mutex::default(),
+            incoming: Mutex::default(),
+        }
+    }
+
     /// Takes part in publishing a topic, as the first of the node or with others.
     pub(crate) fn publish(
         &self,
-        place: &Place,
         topic: &str,
         (type_name, is_latching): (&str, bool),
         (gid, matches): (Gid, &Arc<Matches>),
@@ -36,7 +45,7 @@ impl NodeTopics {
             known.join(gid, matches);
             return Ok(known.clone());
         }
-        let types = place.participant.types();
+        let types = self.participant.types();
         let ros2 = parse(topic, type_name)?;
         let ty = types.ros1_message(&ros2).map_err(|error| no_type(topic, &error))?;
         let plans = types.plans(&ty, &ros2).map_err(|error| no_type(topic, &error))?;
@@ -50,7 +59,7 @@ impl NodeTopics {
                 }
             }))
         };
-        let publication = place.ros1.advertise(PublicationOptions {
+        let publication = self.ros1.advertise(PublicationOptions {
             topic: topic.to_owned(),
             type_name: feros_ros1::type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
@@ -68,12 +77,12 @@ impl NodeTopics {
     }
 
     /// Publishes no more; the last one of the node withdraws the topic.
-    pub(crate) fn unpublish(&self, ros1: &feros_ros1::Node, outgoing: &Arc<Outgoing>, gid: Gid) {
+    pub(crate) fn unpublish(&self, outgoing: &Arc<Outgoing>, gid: Gid) {
         let mut all = self.outgoing.lock();
         if outgoing.leave(gid) {
             all.remove(&outgoing.topic);
             if let Some(publication) = outgoing.publication() {
-                ros1.unadvertise(publication);
+                self.ros1.unadvertise(publication);
             }
         }
     }
@@ -81,7 +90,6 @@ impl NodeTopics {
     /// Takes part in subscribing to a topic, as the first of the node or with others.
     pub(crate) fn subscribe(
         &self,
-        place: &Place,
         topic: &str,
         type_name: &str,
         joining: Joining,
@@ -92,14 +100,14 @@ impl NodeTopics {
             known.join(joining);
             return Ok(known.clone());
         }
-        let types = place.participant.types();
+        let types = self.participant.types();
         let ros2 = parse(topic, type_name)?;
         let ty = types.ros1_message(&ros2).map_err(|error| no_type(topic, &error))?;
         let plans = types.plans(&ty, &ros2).map_err(|error| no_type(topic, &error))?;
         let incoming = Arc::new(Incoming::new(topic, type_name, &ty.md5sum, plans.to_ros2));
         incoming.join(joining);
         let accepts = Arc::downgrade(&incoming);
-        let subscription = place.ros1.subscribe(SubscriptionOptions {
+        let subscription = self.ros1.subscribe(SubscriptionOptions {
             topic: topic.to_owned(),
             type_name: feros_ros1::type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
@@ -114,12 +122,12 @@ impl NodeTopics {
     }
 
     /// Subscribes no more; the last one of the node withdraws it.
-    pub(crate) fn unsubscribe(&self, ros1: &feros_ros1::Node, incoming: &Arc<Incoming>, gid: Gid) {
+    pub(crate) fn unsubscribe(&self, incoming: &Arc<Incoming>, gid: Gid) {
         let mut all = self.incoming.lock();
         if incoming.leave(gid) {
             all.remove(&incoming.topic);
             if let Some(subscription) = incoming.subscription() {
-                ros1.unsubscribe(subscription);
+                self.ros1.unsubscribe(subscription);
             }
         }
     }

@@ -12,9 +12,9 @@ use feros_ros1::{Address, Catalog, Master, Rules, Siblings, Types};
 use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
+use crate::bell::Bell;
 use crate::matches::{Matches, Peer, Reach};
 use crate::others::Others;
-use crate::upkeep::Upkeep;
 use crate::writer::Writer;
 use feros_rmw_inbox::Gate;
 use feros_rmw_inbox::Room;
@@ -53,29 +53,14 @@ pub(crate) struct Participant {
     pub(crate) master: Master,
     pub(crate) siblings: Siblings,
     pub(crate) room: Arc<Room>,
-    pub(crate) upkeep: Upkeep,
+    pub(crate) bell: Arc<Bell>,
     types: OnceLock<Types>,
     state: Mutex<State>,
     watchers: Mutex<BTreeMap<u64, Arc<Gate>>>,
     next_watcher: AtomicU64,
 }
 
-/// The participants of this process: messages between sessions of one process need no master.
-static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
-
 impl Participant {
-    /// The one of this process under this master.
-    pub(crate) fn of_process(uri: &str) -> Result<Arc<Self>, OpenError> {
-        let mut all = PARTICIPANTS.lock();
-        all.retain(|_, participant| participant.strong_count() > 0);
-        if let Some(participant) = all.get(uri).and_then(Weak::upgrade) {
-            return Ok(participant);
-        }
-        let participant = Self::new(uri)?;
-        all.insert(uri.to_owned(), Arc::downgrade(&participant));
-        Ok(participant)
-    }
-
     pub(crate) fn new(uri: &str) -> Result<Arc<Self>, OpenError> {
         let address = Address::parse(uri).ok_or_else(|| OpenError::Configuration {
             engine: ENGINE_NAME,
@@ -85,22 +70,16 @@ impl Participant {
                 feros_ros1::DEFAULT_MASTER
             ),
         })?;
-        let participant = Arc::new(Self {
+        Ok(Arc::new(Self {
             master: Master::new(address, &format!("/feros_{}", std::process::id())),
             siblings: Siblings::default(),
             room: Arc::default(),
-            upkeep: Upkeep::default(),
+            bell: Arc::default(),
             types: OnceLock::new(),
             state: Mutex::default(),
             watchers: Mutex::default(),
             next_watcher: AtomicU64::new(0),
-        });
-        participant.upkeep.start(&participant).map_err(|error| OpenError::Threads {
-            engine: ENGINE_NAME,
-            needed: 4,
-            cause: error.to_string(),
-        })?;
-        Ok(participant)
+        }))
     }
 
     /// What is known of types, read when it is first needed.
@@ -173,7 +152,7 @@ impl Participant {
         }
         changed.iter().for_each(|matches| matches.notify());
         self.notify_watchers();
-        self.upkeep.look_now();
+        self.bell.ring();
         Member { participant: self.clone(), gid, name }
     }
 
@@ -343,6 +322,12 @@ impl Entry {
             qos: self.info.qos,
             reach: self.reach.clone(),
         }
+    }
+}
+
+impl Drop for Participant {
+    fn drop(&mut self) {
+        self.bell.ring(); // the thread that looks sees that it is gone
     }
 }
 

@@ -12,13 +12,10 @@ use feros_rmw::{
 };
 
 use crate::matches::{Matches, Reach};
-use crate::message::Body;
+use crate::message::{Body, filled_in};
 use crate::participant::Member;
-use crate::session::{Described, Place};
+use crate::place::{Described, Place};
 use crate::writer::Writer;
-
-/// The largest message: nodes of ROS 1 take no longer one.
-pub(crate) const LARGEST_BYTES: usize = 1 << 30;
 
 pub(crate) struct Ros1Publisher {
     sender: Option<SendingThread<(Body, Stamp)>>,
@@ -45,7 +42,7 @@ impl Ros1Publisher {
         let gid = entry.info.gid;
         let joining = (gid, &matches);
         let announced = (options.type_name, qos.durability == Durability::TransientLocal);
-        let outgoing = place.topics.publish(&place, options.topic, announced, joining)?;
+        let outgoing = place.topics.publish(options.topic, announced, joining)?;
         let writer = Writer::new(gid, qos, &matches, &outgoing, &place.participant.room);
         let writer = Arc::new(writer);
         entry.writer = Some(Arc::downgrade(&writer));
@@ -59,29 +56,6 @@ impl Ros1Publisher {
         }
         Ok(publisher)
     }
-}
-
-/// A body of the size, written by `fill`.
-pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Body, PublishError> {
-    filled_in(Vec::new(), name, size_bytes, fill)
-}
-
-/// As [`filled`], in memory that may have been used before.
-fn filled_in(
-    memory: Vec<u8>,
-    name: &str,
-    size_bytes: usize,
-    fill: Fill<'_>,
-) -> Result<Body, PublishError> {
-    let topic = || name.to_owned();
-    if !(4..=LARGEST_BYTES).contains(&size_bytes) {
-        let largest_bytes = LARGEST_BYTES;
-        return Err(PublishError::Size { topic: topic(), size_bytes, largest_bytes });
-    }
-    let mut body = Body::in_memory(memory, size_bytes)
-        .map_err(|_| PublishError::OutOfMemory { topic: topic(), size_bytes })?;
-    fill(body.bytes_mut()).map_err(|_| PublishError::FillAborted)?;
-    Ok(body)
 }
 
 impl Publisher for Ros1Publisher {
@@ -170,6 +144,6 @@ impl Drop for Ros1Publisher {
         self.member.leave();
         // What it published last reaches those that are connected.
         self.writer.is_handed_over(LINGER);
-        self.place.topics.unpublish(&self.place.ros1, self.writer.close(), self.member.gid);
+        self.place.topics.unpublish(self.writer.close(), self.member.gid);
     }
 }

@@ -1,89 +1,25 @@
 //! Servers of services: requests of clients of the process, and calls of ROS 1, whose connection
 //! waits for the answer.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use feros_rmw::engine::Fill;
 use feros_rmw::gaps::Gaps;
 use feros_rmw::{
-    CreateEndpointError, EndpointKind, Gid, History, KEEP_ALL_LIMIT, Match, Notify, PublishError,
-    QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions, TakeError,
+    CreateEndpointError, EndpointKind, Gid, Match, PublishError, QosProfile, RequestId, Sample,
+    Service, ServiceMapping, ServiceOptions, TakeError,
 };
 use feros_ros1::ServicePlans;
-use feros_sync::{AtomicU64, Condvar, Mutex, Ordering};
+use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::matches::{Matches, Reach};
-use crate::message::{Body, Message};
+use crate::message::{Body, Message, filled};
 use crate::node_topics::{no_type, parse, refused};
 use crate::participant::Member;
-use crate::publisher::filled;
-use crate::session::{Described, Place};
-use feros_rmw_inbox::Gate;
-
-/// Where a call of ROS 1 waits for its answer.
-#[derive(Default)]
-struct Slot {
-    answer: Mutex<Option<Result<Vec<u8>, String>>>,
-    changed: Condvar,
-}
-
-impl Slot {
-    fn answer(&self, answer: Result<Vec<u8>, String>) {
-        *self.answer.lock() = Some(answer);
-        self.changed.notify_all();
-    }
-
-    fn wait(&self) -> Result<Vec<u8>, String> {
-        let mut answer = self.answer.lock();
-        loop {
-            match answer.take() {
-                Some(answer) => return answer,
-                None => answer = self.changed.wait(answer),
-            }
-        }
-    }
-}
-
-/// A request that was not taken yet.
-pub(crate) struct Request {
-    pub(crate) message: Message,
-    slot: Option<Arc<Slot>>,
-}
-
-/// Requests that were not taken yet.
-pub(crate) struct Requests {
-    queue: Mutex<VecDeque<Request>>,
-    depth: usize,
-    on_request: Gate,
-}
-
-impl Requests {
-    fn new(qos: &QosProfile, on_request: Notify) -> Arc<Self> {
-        let depth = if qos.history == History::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
-        Arc::new(Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) })
-    }
-
-    /// A request of a client of the process.
-    pub(crate) fn put(&self, message: Message) {
-        self.push(Request { message, slot: None });
-    }
-
-    fn push(&self, request: Request) {
-        let oldest = {
-            let mut queue = self.queue.lock();
-            let oldest = if queue.len() >= self.depth { queue.pop_front() } else { None };
-            queue.push_back(request);
-            oldest
-        };
-        if let Some(slot) = oldest.and_then(|oldest| oldest.slot) {
-            let depth = self.depth;
-            slot.answer(Err(format!("more than {depth} requests wait for the server")));
-        }
-        self.on_request.notify();
-    }
-}
+use crate::place::{Described, Place};
+use crate::requests::{Request, Requests, Slot};
 
 /// What connections of ROS 1 share with the server.
 struct Calls {
@@ -118,8 +54,7 @@ impl Calls {
 
     fn end(&self) {
         let taken = self.taken.lock().take().unwrap_or_default();
-        let waiting = std::mem::take(&mut *self.requests.queue.lock());
-        let waiting = waiting.into_iter().filter_map(|request| request.slot);
+        let waiting = self.requests.take_all().into_iter().filter_map(|request| request.slot);
         taken.into_values().chain(waiting).for_each(|slot| slot.answer(Err(GONE.to_owned())));
     }
 }
@@ -205,7 +140,7 @@ impl Ros1Service {
 
 impl Drop for Ros1Service {
     fn drop(&mut self) {
-        self.requests.on_request.close();
+        self.requests.close();
         self.matches.close();
         self.member.leave();
         self.place.ros1.stop_serving(&self.member.name);
@@ -223,7 +158,7 @@ impl Service for Ros1Service {
     }
 
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
-        let Some(Request { message, slot }) = self.requests.queue.lock().pop_front() else {
+        let Some(Request { message, slot }) = self.requests.take() else {
             return Ok(None);
         };
         let (client, number) = (message.from, message.number.unwrap_or_default());

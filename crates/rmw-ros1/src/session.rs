@@ -7,19 +7,18 @@ use std::time::SystemTime;
 
 use feros_rmw::dds::names;
 use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
-use feros_rmw::graph::EndpointNode;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, EndpointInfo, EndpointKind, Gid, GraphSnapshot,
-    Kept, Liveliness, NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TypeHash,
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, Liveliness,
+    NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
+    Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
 use crate::client::Ros1Client;
-use crate::matches::{Matches, Reach};
 use crate::node_topics::{NodeTopics, refused};
-use crate::participant::{Entry, LocalNode, Participant, announced};
+use crate::participant::{LocalNode, Participant};
+use crate::place::Place;
 use crate::publisher::Ros1Publisher;
 use crate::service::Ros1Service;
 use crate::subscription::Ros1Subscription;
@@ -40,51 +39,6 @@ pub(crate) struct Ros1Session {
     nodes: Mutex<BTreeMap<NodeId, OwnNode>>,
     next_node: AtomicU64,
     next_endpoint: AtomicU32,
-}
-
-/// Where an endpoint is made: its node, and the number that it gets.
-pub(crate) struct Place {
-    pub(crate) participant: Arc<Participant>,
-    pub(crate) ros1: feros_ros1::Node,
-    pub(crate) topics: Arc<NodeTopics>,
-    node: NodeName,
-    session: Gid,
-    gid: Gid,
-}
-
-/// What an endpoint is, as its options say.
-pub(crate) struct Described<'a> {
-    pub(crate) kind: EndpointKind,
-    pub(crate) name: &'a str,
-    pub(crate) type_name: &'a str,
-    pub(crate) type_hash: Option<TypeHash>,
-    pub(crate) announcement: &'a str,
-}
-
-impl Place {
-    /// The entry of the endpoint in its participant.
-    pub(crate) fn entry(
-        &self,
-        of: &Described<'_>,
-        qos: QosProfile,
-        matches: &Arc<Matches>,
-        reach: Reach,
-    ) -> Entry {
-        let info = EndpointInfo {
-            kind: of.kind,
-            name: of.name.to_owned(),
-            type_name: of.type_name.to_owned(),
-            type_hash: of.type_hash,
-            gid: self.gid,
-            node: EndpointNode::Named(self.node.clone()),
-            qos,
-            is_ros: true,
-            announcement: announced(of.announcement),
-        };
-        let matches = matches.clone();
-        let session = self.session;
-        Entry { info, session, matches, reach, writer: None, ignores_own_session: false }
-    }
 }
 
 impl Ros1Session {
@@ -258,9 +212,10 @@ impl Session for Ros1Session {
                     .into(),
             });
         }
-        self.participant.upkeep.look_now();
+        self.participant.bell.ring();
         let id = NodeId(self.next_node.fetch_add(1, Ordering::Relaxed));
-        let own = OwnNode { name: name.clone(), ros1, topics: Arc::default() };
+        let topics = Arc::new(NodeTopics::new(&self.participant, &ros1));
+        let own = OwnNode { name: name.clone(), ros1, topics };
         self.nodes.lock().insert(id, own);
         Ok(id)
     }

@@ -15,7 +15,7 @@ use crate::matches::{Matches, Reach};
 use crate::message::Inbox;
 use crate::message::Message;
 use crate::participant::Member;
-use crate::session::{Described, Place};
+use crate::place::{Described, Place};
 
 pub(crate) struct Ros1Subscription {
     member: Member,
@@ -48,7 +48,7 @@ impl Ros1Subscription {
         entry.ignores_own_session = options.ignore_local_publications;
         let member = participant.add(entry);
         let joining = Joining { gid: member.gid, inbox: inbox.clone(), matches: matches.clone() };
-        let incoming = place.topics.subscribe(&place, options.topic, options.type_name, joining)?;
+        let incoming = place.topics.subscribe(options.topic, options.type_name, joining)?;
         Ok(Self { member, inbox, matches, incoming, place, gaps: Mutex::default(), qos })
     }
 
@@ -66,7 +66,7 @@ impl Drop for Ros1Subscription {
         self.inbox.close();
         self.matches.close();
         self.member.leave();
-        self.place.topics.unsubscribe(&self.place.ros1, &self.incoming, self.member.gid);
+        self.place.topics.unsubscribe(&self.incoming, self.member.gid);
     }
 }
 

@@ -2,14 +2,15 @@
 //! and learns types.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros_interface::Namespace;
+use feros_rmw::OpenError;
 use feros_ros1::{Master, SystemState, parse_type};
-use feros_sync::{Condvar, Mutex};
 
+use crate::ENGINE_NAME;
+use crate::bell::Bell;
 use crate::others::Others;
 use crate::participant::Participant;
 
@@ -20,36 +21,20 @@ const LOOK_APART: Duration = Duration::from_millis(50);
 /// A service's type is asked of its server, by a connection: so many in one look.
 const MOST_PROBES: usize = 16;
 
-#[derive(Default)]
-struct Bell {
-    is_rung: Mutex<bool>,
-    changed: Condvar,
-}
-
-/// Rings the thread.
-#[derive(Default)]
-pub(crate) struct Upkeep(Arc<Bell>);
-
-impl Upkeep {
-    pub(crate) fn start(&self, participant: &Arc<Participant>) -> io::Result<()> {
-        let (bell, participant) = (self.0.clone(), Arc::downgrade(participant));
-        std::thread::Builder::new()
-            .name("feros-ros1-look".into())
-            .spawn(move || keep(&bell, &participant))
-            .map(drop)
-    }
-
-    /// Has it look without waiting for its time.
-    pub(crate) fn look_now(&self) {
-        *self.0.is_rung.lock() = true;
-        self.0.changed.notify_one();
-    }
-}
-
-impl Drop for Upkeep {
-    fn drop(&mut self) {
-        self.look_now();
-    }
+/// All of this process under a master, with the thread that looks for it, which ends with it.
+///
+/// # Errors
+/// When the address is none, and where the system has no thread to give.
+pub(crate) fn participant(uri: &str) -> Result<Arc<Participant>, OpenError> {
+    let participant = Participant::new(uri)?;
+    let (bell, looked_for) = (participant.bell.clone(), Arc::downgrade(&participant));
+    let thread = std::thread::Builder::new().name("feros-ros1-look".into());
+    thread.spawn(move || keep(&bell, &looked_for)).map_err(|error| OpenError::Threads {
+        engine: ENGINE_NAME,
+        needed: 4,
+        cause: error.to_string(),
+    })?;
+    Ok(participant)
 }
 
 fn keep(bell: &Bell, participant: &Weak<Participant>) {
@@ -62,13 +47,7 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
         }
         drop((nodes, participant));
         let began = Instant::now();
-        let mut is_rung = bell.is_rung.lock();
-        while !*is_rung && began.elapsed() < LOOK_EVERY {
-            is_rung =
-                bell.changed.wait_timeout(is_rung, LOOK_EVERY.saturating_sub(began.elapsed()));
-        }
-        *is_rung = false;
-        drop(is_rung);
+        bell.wait(LOOK_EVERY);
         std::thread::sleep(LOOK_APART.saturating_sub(began.elapsed()));
     }
 }
@@ -165,7 +144,7 @@ impl Looking {
             }
         }
         if probes == MOST_PROBES {
-            participant.upkeep.look_now();
+            participant.bell.ring();
         }
     }
 }

@@ -1,0 +1,28 @@
+//! Has the thread look that asks the master, without waiting for its time.
+
+use std::time::{Duration, Instant};
+
+use feros_sync::{Condvar, Mutex};
+
+#[derive(Default)]
+pub(crate) struct Bell {
+    is_rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        *self.is_rung.lock() = true;
+        self.changed.notify_one();
+    }
+
+    /// Waits until it is rung, or has been since the last wait.
+    pub(crate) fn wait(&self, longest: Duration) {
+        let began = Instant::now();
+        let mut is_rung = self.is_rung.lock();
+        while !*is_rung && began.elapsed() < longest {
+            is_rung = self.changed.wait_timeout(is_rung, longest.saturating_sub(began.elapsed()));
+        }
+        *is_rung = false;
+    }
+}

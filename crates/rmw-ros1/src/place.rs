@@ -1,0 +1,55 @@
+//! Where an endpoint is made, and what it is.
+
+use std::sync::Arc;
+
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile, TypeHash};
+
+use crate::matches::{Matches, Reach};
+use crate::node_topics::NodeTopics;
+use crate::participant::{Entry, Participant, announced};
+
+/// Where an endpoint is made: its node, and the number that it gets.
+pub(crate) struct Place {
+    pub(crate) participant: Arc<Participant>,
+    pub(crate) ros1: feros_ros1::Node,
+    pub(crate) topics: Arc<NodeTopics>,
+    pub(crate) node: NodeName,
+    pub(crate) session: Gid,
+    pub(crate) gid: Gid,
+}
+
+/// What an endpoint is, as its options say.
+pub(crate) struct Described<'a> {
+    pub(crate) kind: EndpointKind,
+    pub(crate) name: &'a str,
+    pub(crate) type_name: &'a str,
+    pub(crate) type_hash: Option<TypeHash>,
+    pub(crate) announcement: &'a str,
+}
+
+impl Place {
+    /// The entry of the endpoint in its participant.
+    pub(crate) fn entry(
+        &self,
+        of: &Described<'_>,
+        qos: QosProfile,
+        matches: &Arc<Matches>,
+        reach: Reach,
+    ) -> Entry {
+        let info = EndpointInfo {
+            kind: of.kind,
+            name: of.name.to_owned(),
+            type_name: of.type_name.to_owned(),
+            type_hash: of.type_hash,
+            gid: self.gid,
+            node: EndpointNode::Named(self.node.clone()),
+            qos,
+            is_ros: true,
+            announcement: announced(of.announcement),
+        };
+        let matches = matches.clone();
+        let session = self.session;
+        Entry { info, session, matches, reach, writer: None, ignores_own_session: false }
+    }
+}
