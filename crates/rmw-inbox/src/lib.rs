@@ -6,15 +6,18 @@
 //! | `inbox` | [`Inbox`]: what a subscription has received and its user has not taken yet |
 //! | `room` | [`Room`]: publishers wait for subscriptions that keep all and are full |
 //! | `gate` | [`Gate`]: a notification that can be ended for good |
+//! | `matches` | [`Matches`]: who matches an endpoint |
 //! | `status` | [`Status`]: what an endpoint may report |
 #![forbid(unsafe_code)]
 
 mod gate;
 mod inbox;
+mod matches;
 mod room;
 mod status;
 
 pub use gate::Gate;
 pub use inbox::{Inbox, Received};
+pub use matches::{Matches, Peer};
 pub use room::Room;
 pub use status::Status;

@@ -11,7 +11,7 @@ use feros_rmw::{
 use feros_sync::Mutex;
 
 use crate::caller::Caller;
-use crate::matches::{Matches, Reach};
+use crate::matches::{Matches, Reach, nearest};
 use crate::message::{Message, filled};
 use crate::node_topics::{no_type, parse};
 use crate::participant::Member;
@@ -40,7 +40,7 @@ impl Ros1Client {
         let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
         let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
         let responses = Responses::new(options.on_response);
-        let matches = Matches::new(Some(options.on_match));
+        let matches = Arc::new(Matches::new(Some(options.on_match)));
         let ros1 = (feros_ros1::type_text(&ty.name), ty.md5sum);
         let caller = Caller::new(&place.ros1, name, ros1, plans, &responses);
         let described = Described {
@@ -97,7 +97,7 @@ impl Client for Ros1Client {
         let body = filled(&self.member.name, size_bytes, fill)?;
         let mut last_number = self.last_number.lock();
         let number = *last_number + 1;
-        match self.matches.nearest() {
+        match nearest(&self.matches) {
             Some((_, Reach::Service(requests))) => requests.put(Message {
                 body: Arc::new(body),
                 from: self.member.gid,

@@ -9,7 +9,7 @@ use feros_rmw::{EndpointKind, Gid};
 use feros_ros1::{ConnectionHeader, Plan, Sink, Subscription};
 use feros_sync::Mutex;
 
-use crate::matches::{Matches, Peer};
+use crate::matches::{Matches, apart};
 use crate::message::Inbox;
 use crate::message::{Body, Message};
 use crate::others::gid_of;
@@ -66,7 +66,7 @@ impl Incoming {
         {
             let mut links = self.links.lock();
             for publisher in links.known.keys() {
-                matches.appeared(*publisher, Peer::apart());
+                matches.appeared(*publisher, apart());
             }
             // As roscpp does for a second subscription of a node.
             links.latched.values().for_each(|message| joining.inbox.push(message.clone()));
@@ -113,7 +113,7 @@ impl Link {
             let mut links = incoming.links.lock();
             *links.known.entry(publisher).or_default() += 1;
             for subscription in &links.subscriptions {
-                subscription.matches.appeared(publisher, Peer::apart());
+                subscription.matches.appeared(publisher, apart());
             }
         }
         notify(incoming);

@@ -7,7 +7,7 @@ use feros_rmw::{EndpointKind, Gid};
 use feros_ros1::{ConvertError, Plan, Publication, Ros1Type};
 use feros_sync::{AtomicU32, Mutex, Ordering};
 
-use crate::matches::{Matches, Peer};
+use crate::matches::{Matches, apart};
 use crate::others::gid_of;
 
 #[derive(Default)]
@@ -80,7 +80,7 @@ impl Outgoing {
             links.publishers.push((gid, matches.clone()));
             links.known.iter().copied().collect()
         };
-        known.iter().for_each(|subscriber| matches.appeared(*subscriber, Peer::apart()));
+        known.iter().for_each(|subscriber| matches.appeared(*subscriber, apart()));
         matches.notify();
     }
 
@@ -104,7 +104,7 @@ impl Outgoing {
                     matches.left(*gone);
                 }
                 for new in now.difference(&links.known) {
-                    matches.appeared(*new, Peer::apart());
+                    matches.appeared(*new, apart());
                 }
             }
             links.known = now;

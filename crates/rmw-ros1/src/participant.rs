@@ -13,7 +13,7 @@ use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
 use crate::bell::Bell;
-use crate::matches::{Matches, Peer, Reach};
+use crate::matches::{Matches, Peer, Reach, apart};
 use crate::others::Others;
 use crate::writer::Writer;
 use feros_rmw_inbox::Gate;
@@ -144,7 +144,7 @@ impl Participant {
             }
             if entry.info.kind == EndpointKind::Client {
                 for server in state.others.servers(&name) {
-                    entry.matches.appeared(server, Peer::apart());
+                    entry.matches.appeared(server, apart());
                 }
             }
             state.endpoints.insert(gid, entry);
@@ -206,7 +206,7 @@ impl Participant {
                     for server in &old {
                         client.matches.left(*server);
                     }
-                    new.iter().for_each(|server| client.matches.appeared(*server, Peer::apart()));
+                    new.iter().for_each(|server| client.matches.appeared(*server, apart()));
                     changed.push(client.matches.clone());
                 }
             }

@@ -30,7 +30,7 @@ impl Ros1Publisher {
         options: PublisherOptions<'_>,
         qos: QosProfile,
     ) -> Result<Self, CreateEndpointError> {
-        let matches = Matches::new(options.on_event);
+        let matches = Arc::new(Matches::new(options.on_event));
         let described = Described {
             kind: EndpointKind::Publisher,
             name: options.topic,

@@ -14,7 +14,7 @@ use feros_rmw::{
 use feros_ros1::ServicePlans;
 use feros_sync::{AtomicU64, Mutex, Ordering};
 
-use crate::matches::{Matches, Reach};
+use crate::matches::{Matches, Reach, reach};
 use crate::message::{Body, Message, filled};
 use crate::node_topics::{no_type, parse, refused};
 use crate::participant::Member;
@@ -84,7 +84,7 @@ impl Ros1Service {
         let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
         let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
         let requests = Requests::new(&qos, options.on_request);
-        let matches = Matches::new(Some(options.on_match));
+        let matches = Arc::new(Matches::new(Some(options.on_match)));
         let described = Described {
             kind: EndpointKind::Service,
             name,
@@ -193,7 +193,7 @@ impl Service for Ros1Service {
         if client == self.calls.caller {
             return self.answer(request.sequence_number, body.bytes());
         }
-        let Some(Reach::Client(responses)) = self.matches.reach(client) else {
+        let Some(Reach::Client(responses)) = reach(&self.matches, client) else {
             return Err(self.client_gone());
         };
         responses.put(request.sequence_number, Arc::new(body), self.member.gid);

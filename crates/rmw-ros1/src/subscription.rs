@@ -35,7 +35,7 @@ impl Ros1Subscription {
     ) -> Result<Self, CreateEndpointError> {
         let participant = place.participant.clone();
         let inbox = Inbox::new(options.topic, &qos, &participant.room, options.on_data.clone());
-        let matches = Matches::new(options.on_event.clone());
+        let matches = Arc::new(Matches::new(options.on_event.clone()));
         let reach = Reach::Subscription(inbox.clone());
         let described = Described {
             kind: EndpointKind::Subscription,

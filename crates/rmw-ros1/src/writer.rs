@@ -12,7 +12,7 @@ use feros_rmw::{
 use feros_ros1::Publishing;
 use feros_sync::Mutex;
 
-use crate::matches::{Matches, Reach};
+use crate::matches::{Matches, Reach, for_each_inbox, reach};
 use crate::message::Inbox;
 use crate::message::{Body, Message};
 use crate::outgoing::Outgoing;
@@ -116,7 +116,7 @@ impl Writer {
             stamp: Some(stamp),
             at: SystemTime::now(),
         };
-        self.matches.for_each_inbox(|inbox| inbox.push(message.clone()));
+        for_each_inbox(&self.matches, |inbox| inbox.push(message.clone()));
         if self.kept() > 0 {
             if sending.history.len() >= self.kept() {
                 sending.history.pop_front();
@@ -170,7 +170,7 @@ impl Writer {
     pub(crate) fn wait_for_room(&self) -> Result<(), PublishError> {
         let is_full = || {
             let mut any = false;
-            self.matches.for_each_inbox(|inbox| any |= inbox.is_full());
+            for_each_inbox(&self.matches, |inbox| any |= inbox.is_full());
             any
         };
         let publication = self.outgoing.publication().filter(|_| self.keeps_all());
@@ -198,7 +198,7 @@ impl Writer {
 
     /// Whether it was handed over to this subscription.
     pub(crate) fn is_handed_to(&self, subscription: Gid, longest: Duration) -> bool {
-        match self.matches.reach(subscription) {
+        match reach(&self.matches, subscription) {
             Some(Reach::Apart) => self.is_handed_over(longest),
             _ => true,
         }

@@ -281,7 +281,7 @@ impl State {
     fn peer(&self, endpoint: &Endpoint) -> Peer {
         let speaker: Speaker = (endpoint.zid.clone(), endpoint.token.entity);
         Peer {
-            zid: endpoint.zid.clone(),
+            reach: endpoint.zid.clone(),
             announcement: self.said_by(&speaker),
             qos: endpoint.token.qos,
         }
@@ -333,7 +333,7 @@ impl State {
         }
         let beside = self.own_beside(gid, &endpoint.token).into_iter();
         let matched = beside.filter(|(is_match, _)| *is_match).map(|(_, matches)| matches);
-        matched.inspect(|matches| matches.left(gid)).collect()
+        matched.filter(|matches| matches.left(gid)).collect()
     }
 
     /// Tells those that match an endpoint what it says now.
