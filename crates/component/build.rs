@@ -11,7 +11,7 @@ use std::{env, fs, io};
 
 /// The crates that a component and its container share, as folders beside this one, engines that
 /// are features among them. A test looks whether they are all.
-const SHARED_CRATES: [&str; 25] = [
+const SHARED_CRATES: [&str; 28] = [
     "cdr",
     "codegen",
     "component",
@@ -31,7 +31,10 @@ const SHARED_CRATES: [&str; 25] = [
     "rmw-cyclonedds",
     "rmw-dds",
     "rmw-fastdds",
+    "rmw-inbox",
+    "rmw-ros1",
     "rmw-zenoh",
+    "ros1",
     "shm",
     "sync",
     "time",
