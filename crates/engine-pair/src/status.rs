@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use feros_rmw::event::difference;
 use feros_rmw::{Gid, MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
 /// A count that both engines keep.
@@ -59,10 +60,6 @@ impl Matched {
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-fn difference(now: u32, before: u32) -> i32 {
-    i32::try_from(i64::from(now) - i64::from(before)).unwrap_or(i32::MAX)
 }
 
 /// Events of a publisher.

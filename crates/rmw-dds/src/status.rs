@@ -1,6 +1,7 @@
 //! Counters behind the events of an endpoint: what the engine reported, and what of it was already
 //! taken.
 
+use feros_rmw::event::difference;
 use feros_rmw::{MatchedStatus, PublisherEvent, QosPolicyKind, SubscriptionEvent};
 
 /// The policy that an id of DDS names (DDS 1.4, 2.3.3; DataRepresentation of XTypes 1.3).
@@ -118,10 +119,6 @@ impl LivelinessChanged {
             not_alive_change: difference(now.1, taken.1),
         })
     }
-}
-
-fn difference(now: u32, before: u32) -> i32 {
-    i32::try_from(i64::from(now) - i64::from(before)).unwrap_or(i32::MAX)
 }
 
 /// Events of a publisher.

@@ -1,5 +1,6 @@
 //! Counters behind the events of an endpoint: what happened, and what of it was already taken.
 
+use feros_rmw::event::difference;
 use feros_rmw::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 
 /// A count that only grows.
@@ -105,10 +106,6 @@ impl Status {
         let (total, change) = self.incompatible_types.take_small()?;
         Some(SubscriptionEvent::IncompatibleType { total, change })
     }
-}
-
-fn difference(now: u32, before: u32) -> i32 {
-    i32::try_from(i64::from(now) - i64::from(before)).unwrap_or(i32::MAX)
 }
 
 #[cfg(test)]

@@ -4,6 +4,15 @@
 
 use crate::qos::QosPolicyKind;
 
+/// What a count has changed by since it was told before.
+///
+/// ```
+/// assert_eq!(feros_rmw::event::difference(1, 3), -2);
+/// ```
+pub fn difference(now: u32, before: u32) -> i32 {
+    i32::try_from(i64::from(now) - i64::from(before)).unwrap_or(i32::MAX)
+}
+
 /// Endpoints of the other side that match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatchedStatus {
