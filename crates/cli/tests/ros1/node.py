@@ -186,20 +186,32 @@ def serve_lookup(action):
 
 
 def send_goal(action, type, fields):
+    """An ActionClient gives its callbacks the goal. A SimpleActionClient keeps the goal only after its publisher has
+    sent it, and drops in silence what a fast server says before."""
     cls = load_action(type)
-    client = clients[action] = actionlib.SimpleActionClient(action, cls)
+    client = actionlib.ActionClient(action, cls)
     assert client.wait_for_server(rospy.Duration(50))
+    ended = queue.Queue()
+
+    def transition(goal):
+        if goal.get_comm_state() == actionlib.CommState.DONE:
+            ended.put({"state": goal.get_goal_status(), "result": tree(goal.get_result())})
+
+    def feedback(_goal, feedback):
+        say({"topic": action, "message": tree(feedback)})
+
     goal = filled(cls().action_goal.goal.__class__, fields)
-    client.send_goal(goal, feedback_cb=lambda feedback: say({"topic": action, "message": tree(feedback)}))
+    clients[action] = (client, client.send_goal(goal, transition, feedback), ended)
 
 
 def cancel_goal(action):
-    clients[action].cancel_goal()
+    _client, goal, _ended = clients[action]
+    goal.cancel()
 
 
 def await_result(action):
-    assert clients[action].wait_for_result(rospy.Duration(50))
-    return {"state": clients[action].get_state(), "result": tree(clients[action].get_result())}
+    _client, _goal, ended = clients[action]
+    return ended.get(timeout=50)
 
 
 def set_parameter(name, value):
