@@ -171,7 +171,7 @@ impl Hub {
             }
         }
         drop(catalogue);
-        self.follow_connections(graph, &clients);
+        self.follow_connections(graph);
         let mut feeds = self.feeds.lock();
         changes.removed_channels.iter().for_each(|channel| feeds.remove_channel(channel.id));
         let failures = feeds.adapt(graph);
@@ -191,10 +191,12 @@ impl Hub {
         self.catalogue.lock().found(key, schema, Instant::now());
     }
 
-    fn follow_connections(&self, graph: &GraphSnapshot, clients: &[Arc<Client>]) {
+    fn follow_connections(&self, graph: &GraphSnapshot) {
         let now = ConnectionGraph::of(graph, self.own());
         let mut former = self.connection_graph.lock();
         if let Some(update) = now.since(&former) {
+            // Looked up with the lock held: who was told the former graph a moment ago is among them.
+            let clients = self.clients.greeted();
             for client in clients.iter().filter(|client| client.wants.lock().connection_graph) {
                 client.tell(&ServerOp::ConnectionGraphUpdate(&update));
             }

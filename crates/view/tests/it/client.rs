@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
 
 use feros_test_support::WATCHDOG;
 use feros_view::Server;
@@ -139,7 +140,10 @@ impl Client {
 }
 
 fn incoming(socket: &mut WebSocket<TcpStream>) -> Incoming {
+    let started = Instant::now();
     loop {
+        // Pings keep the socket's own limit from being reached.
+        assert!(started.elapsed() < WATCHDOG, "nothing but pings comes");
         match socket.read().unwrap() {
             Message::Text(text) => return Incoming::Op(serde_json::from_str(&text).unwrap()),
             Message::Binary(frame) => return Incoming::Frame(frame.to_vec()),
