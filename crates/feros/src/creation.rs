@@ -72,6 +72,7 @@ impl Node {
             &clock,
             options.allow_undeclared_parameters,
             parameter_overrides,
+            (context.session(), id),
         );
         let node = Self::from(NodeInner {
             context: context.clone(),

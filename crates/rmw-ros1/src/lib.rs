@@ -10,7 +10,7 @@
 //! | `place` | where an endpoint is made, and what it is |
 //! | `publisher`, `writer`, `subscription` | the endpoints of topics |
 //! | `service`, `requests`, `client`, `responses`, `caller` | the endpoints of services; who waits for answers |
-//! | `parameters` | parameters of the master as those of nodes |
+//! | `parameters`, `kept_parameters` | parameters of the master as those of nodes, and the other way round |
 //! | `message` | bytes that lie well, with what is known of them |
 //!
 //! Endpoints of one process and master hand messages to each other as they are, with their
@@ -22,6 +22,7 @@ mod bell;
 mod caller;
 mod client;
 mod incoming;
+mod kept_parameters;
 mod matches;
 mod message;
 mod node_topics;

@@ -1,20 +1,23 @@
 //! Parameters of the master as those of nodes: what a node of ROS 1 would find under its private
 //! name is what a node of Feros starts with.
 
-use feros_ros1::{Master, Value};
+use feros_ros1::{Master, MasterError, Value};
 
 /// What tells all nodes of ROS 1 to follow `/clock`.
 const USE_SIM_TIME: &str = "/use_sim_time";
 /// The same as a parameter of a node.
-const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
+pub(crate) const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
 /// More parameters than these are not read.
 const MOST: usize = 10_000;
 
 /// The parameters under a node's name and their values in YAML; none where no master answers.
 pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    if let Ok(value @ Value::Bool(_)) = master.parameter(USE_SIM_TIME) {
-        collect(USE_SIM_TIME_OF_NODE, &value, &mut found);
+    match master.parameter(USE_SIM_TIME) {
+        Ok(value @ Value::Bool(_)) => collect(USE_SIM_TIME_OF_NODE, &value, &mut found),
+        // Nobody waits twice for what does not answer.
+        Err(MasterError::Unreachable { .. }) => return found,
+        _ => {}
     }
     if let Ok(tree @ Value::Struct(_)) = master.parameter(node) {
         collect("", &tree, &mut found);

@@ -13,6 +13,7 @@ use feros_sync::{AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
 use crate::bell::Bell;
+use crate::kept_parameters::KeptParameters;
 use crate::matches::{Matches, Peer, Reach, apart};
 use crate::others::Others;
 use crate::writer::Writer;
@@ -36,7 +37,11 @@ pub(crate) struct LocalNode {
     pub(crate) enclave: String,
     pub(crate) session: Gid,
     pub(crate) ros1: feros_ros1::Node,
+    pub(crate) parameters: Arc<KeptParameters>,
 }
+
+/// A node as the master is to know it.
+pub(crate) type KnownNode = (feros_ros1::Node, Arc<KeptParameters>);
 
 #[derive(Default)]
 struct State {
@@ -129,8 +134,10 @@ impl Participant {
     }
 
     /// The nodes of ROS 1 of this process.
-    pub(crate) fn nodes(&self) -> Vec<feros_ros1::Node> {
-        self.state.lock().nodes.values().map(|node| node.ros1.clone()).collect()
+    pub(crate) fn nodes(&self) -> Vec<KnownNode> {
+        let state = self.state.lock();
+        let known = |node: &LocalNode| (node.ros1.clone(), node.parameters.clone());
+        state.nodes.values().map(known).collect()
     }
 
     /// Puts an endpoint among the others.

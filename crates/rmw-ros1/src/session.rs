@@ -9,13 +9,14 @@ use feros_rmw::dds::names;
 use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, Liveliness,
-    NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
-    Session, SessionOptions, Subscription, SubscriptionOptions,
+    NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::ENGINE_NAME;
 use crate::client::Ros1Client;
+use crate::kept_parameters::KeptParameters;
 use crate::node_topics::{NodeTopics, refused};
 use crate::participant::{LocalNode, Participant};
 use crate::place::Place;
@@ -28,6 +29,7 @@ struct OwnNode {
     name: NodeName,
     ros1: feros_ros1::Node,
     topics: Arc<NodeTopics>,
+    parameters: Arc<KeptParameters>,
 }
 
 /// The session that users of the engine hold.
@@ -198,11 +200,13 @@ impl Session for Ros1Session {
         let uri = self.participant.master.address().to_string();
         let ros1 = feros_ros1::Node::among(&self.participant.siblings, &full, &uri);
         let ros1 = ros1.map_err(|error| refused(&full, "making the node", &error))?;
+        let parameters = Arc::<KeptParameters>::default();
         let local = LocalNode {
             name: name.clone(),
             enclave: self.enclave.clone(),
             session: self.gid,
             ros1: ros1.clone(),
+            parameters: parameters.clone(),
         };
         if !self.participant.add_node(local) {
             return Err(CreateEndpointError::Name {
@@ -215,7 +219,7 @@ impl Session for Ros1Session {
         self.participant.bell.ring();
         let id = NodeId(self.next_node.fetch_add(1, Ordering::Relaxed));
         let topics = Arc::new(NodeTopics::new(&self.participant, &ros1));
-        let own = OwnNode { name: name.clone(), ros1, topics };
+        let own = OwnNode { name: name.clone(), ros1, topics, parameters };
         self.nodes.lock().insert(id, own);
         Ok(id)
     }
@@ -296,5 +300,16 @@ impl Session for Ros1Session {
 
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
         crate::parameters::of_node(&self.participant.master, &node.fully_qualified())
+    }
+
+    fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
+        let known = {
+            let nodes = self.nodes.lock();
+            nodes.get(&node).map(|node| (node.name.clone(), node.parameters.clone()))
+        };
+        let Some((node, parameters)) = known else { return };
+        if parameters.set(&node.fully_qualified(), name, value) {
+            self.participant.bell.ring();
+        }
     }
 }

@@ -12,7 +12,7 @@ use feros_ros1::{Master, SystemState, parse_type};
 use crate::ENGINE_NAME;
 use crate::bell::Bell;
 use crate::others::Others;
-use crate::participant::Participant;
+use crate::participant::{KnownNode, Participant};
 
 /// The master tells nobody who else comes and goes, so it is asked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -57,6 +57,8 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
 struct Looking {
     /// Whether the master answered last time; `None` before the first time.
     master_is_there: Option<bool>,
+    /// Nodes that the master knew last time.
+    registered: BTreeSet<String>,
     /// Nodes whose end by the master was said.
     ended: BTreeSet<String>,
     /// Services that did not say their type.
@@ -64,8 +66,9 @@ struct Looking {
 }
 
 impl Looking {
-    fn look(&mut self, participant: &Participant, nodes: &[feros_ros1::Node]) {
-        self.say_who_was_ended(nodes);
+    fn look(&mut self, participant: &Participant, known: &[KnownNode]) {
+        let nodes: Vec<_> = known.iter().map(|(node, _)| node.clone()).collect();
+        self.say_who_was_ended(&nodes);
         let state = match participant.master.system_state() {
             Ok(state) => state,
             Err(error) => {
@@ -76,16 +79,26 @@ impl Looking {
                 return;
             }
         };
-        if self.master_is_there == Some(false) {
+        let is_back = self.master_is_there == Some(false);
+        if is_back {
             tracing::warn!("the ROS 1 master at {} is there", participant.master.address());
         }
         self.master_is_there = Some(true);
-        for node in nodes.iter().filter(|node| node.told_to_end().is_none()) {
+        let registered: BTreeSet<String> = state.nodes().map(str::to_owned).collect();
+        for (node, parameters) in known.iter().filter(|(node, _)| node.told_to_end().is_none()) {
+            // A master that has forgotten a node was started anew between two looks.
+            let is_forgotten =
+                self.registered.contains(node.name()) && !registered.contains(node.name());
+            if is_back || is_forgotten {
+                parameters.write_again();
+            }
             if let Err(error) = node.register_missing(&state) {
                 tracing::debug!("{}: {error}", node.name());
             }
+            parameters.write(node.name(), node.master());
         }
-        self.learn(participant, nodes, &state);
+        self.registered = registered;
+        self.learn(participant, &nodes, &state);
     }
 
     /// The master has one node of a name: the newer one stays.

@@ -8,6 +8,7 @@ mod error;
 mod kept;
 mod node_id;
 mod notify;
+mod parameter;
 mod publisher;
 mod service;
 mod session;
@@ -25,6 +26,7 @@ pub use error::{CreateEndpointError, EventError};
 pub use kept::Kept;
 pub use node_id::NodeId;
 pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
+pub use parameter::ParameterData;
 pub use publisher::{
     Fill, FillAborted, PublishError, PublishMode, Publisher, PublisherOptions, WaitForAckedError,
     filled,
@@ -88,6 +90,15 @@ pub trait Session: Send + Sync {
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
         let _ = node;
         Vec::new()
+    }
+
+    /// Tells the engine's own world which value a parameter of a node has now, or that it has none
+    /// any more, so that others find it there ([`Session::initial_parameters`] is among them). Most
+    /// engines keep none; what an engine cannot keep, it says.
+    ///
+    /// May allocate; does not wait for others.
+    fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
+        let _ = (node, name, value);
     }
 
     /// Withdraws a node; its endpoints must be gone. An unknown id is ignored.

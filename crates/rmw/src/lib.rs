@@ -50,8 +50,8 @@ mod type_hash;
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
-    GraphChangeGuard, Kept, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher,
-    PublisherOptions, ServerMatch, Service, ServiceMapping, ServiceOptions, Session,
+    GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, PublishError, PublishMode,
+    Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping, ServiceOptions, Session,
     SessionOptions, Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};

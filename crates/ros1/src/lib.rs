@@ -22,6 +22,7 @@ mod rules;
 mod service;
 mod siblings;
 mod slave_api;
+mod strangers;
 mod subscription;
 mod types;
 mod xmlrpc;

@@ -47,6 +47,14 @@ pub struct SystemState {
     pub services: Vec<(String, Vec<String>)>,
 }
 
+impl SystemState {
+    /// The nodes that have something registered, some of them more than once.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        let all = self.publishers.iter().chain(&self.subscribers).chain(&self.services);
+        all.flat_map(|(_, nodes)| nodes.iter().map(String::as_str))
+    }
+}
+
 /// Calls the master.
 #[derive(Clone, Debug)]
 pub struct Master {
@@ -153,6 +161,17 @@ impl Master {
     /// As [`Master::call`].
     pub fn set_parameter(&self, name: &str, value: Value) -> Result<(), MasterError> {
         self.call("setParam", &[name.into(), value]).map(drop)
+    }
+
+    /// Deletes a parameter, or a tree of them, if it is there.
+    ///
+    /// # Errors
+    /// As [`Master::call`], but for its not being there.
+    pub fn delete_parameter(&self, name: &str) -> Result<(), MasterError> {
+        match self.call("deleteParam", &[name.into()]) {
+            Ok(_) | Err(MasterError::Refused { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }
 

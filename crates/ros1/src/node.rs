@@ -16,6 +16,7 @@ use crate::publication::{Publication, PublicationOptions};
 use crate::service::{self, ServiceOptions};
 use crate::siblings::Siblings;
 use crate::slave_api::{self, Answers};
+use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
@@ -47,6 +48,7 @@ struct Inner {
     /// Whether the master did not answer last time: who is patient asks it in `refresh` alone.
     is_alone: AtomicBool,
     is_closed: AtomicBool,
+    strangers: Strangers,
     told_to_end: Mutex<Option<String>>,
     connections: AtomicUsize,
 }
@@ -117,6 +119,7 @@ impl Node {
             is_patient,
             is_alone: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
+            strangers: Strangers::default(),
             told_to_end: Mutex::default(),
             connections: AtomicUsize::new(0),
         });
@@ -427,7 +430,18 @@ impl Inner {
     fn serve_tcpros(self: &Arc<Self>, mut stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
-        let Ok(header) = ConnectionHeader::receive(&mut stream) else { return };
+        let header = match ConnectionHeader::receive(&mut stream) {
+            Ok(header) => header,
+            Err(error) => {
+                return self.strangers.say(&self.name, self.tcpros.port, &stream, &error);
+            }
+        };
+        if !header.has("service") && !header.has("topic") {
+            return refuse(
+                &mut stream,
+                "the header of the connection has neither `topic` nor `service`",
+            );
+        }
         if header.has("service") {
             let service = self.services.lock().get(header.get("service")).cloned();
             let Some(service) = service else {

@@ -213,6 +213,12 @@ impl Publication {
     /// Answers the header of a subscriber; an error is for its eyes.
     pub(crate) fn check(&self, header: &ConnectionHeader) -> Result<(), String> {
         let (wanted, ours) = (header.get("md5sum"), &self.options.md5sum);
+        if wanted.is_empty() {
+            return Err(format!(
+                "a subscriber of {} does not say the md5sum of its type; TCPROS wants `md5sum={ours}` or `md5sum=*`",
+                self.options.topic
+            ));
+        }
         if wanted == "*" || wanted == ours {
             return Ok(());
         }

@@ -139,15 +139,14 @@ impl Subscription {
     /// Follows one publisher until the master says that it is gone.
     fn keep(&self, address: &Address, connection: &Connection) {
         let mut wait = FIRST_RETRY;
+        let mut is_said = false;
         while !connection.is_closed() {
             match self.follow(address, connection) {
                 Ok(Followed::Messages) => wait = FIRST_RETRY,
                 Ok(Followed::Nothing) => {}
                 // Asking again changes nothing; a publisher that starts anew has another address.
                 Ok(Followed::Refused) => return,
-                Err(error) => {
-                    tracing::debug!("{} of {address}: {error}", self.options.topic);
-                }
+                Err(error) => self.say(address, &error, &mut is_said),
             }
             let mut waited = Duration::ZERO;
             while waited < wait && !connection.is_closed() {
@@ -155,6 +154,19 @@ impl Subscription {
                 waited += FIRST_RETRY;
             }
             wait = (wait * 2).min(LAST_RETRY);
+        }
+    }
+
+    /// That a publisher is not there is nothing new; that it speaks another language is said once.
+    fn say(&self, address: &Address, error: &io::Error, is_said: &mut bool) {
+        let topic = &self.options.topic;
+        if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
+            tracing::warn!(
+                "{topic}: the publisher at {address} does not speak TCPROS: {error}; nothing is taken from it, end it \
+                 (`rosnode info` and `rostopic info {topic}` say which node it is)"
+            );
+        } else {
+            tracing::debug!("{topic} of {address}: {error}");
         }
     }
 
@@ -217,7 +229,8 @@ impl Subscription {
         let answer = xmlrpc::read_answer(&text).map_err(|error| invalid(&error.to_string()))?;
         let place = match answer.as_list() {
             [code, _, place] if code.as_int() == Some(1) => place.as_list(),
-            [_, reason, _] => return Err(invalid(reason.as_text().unwrap_or("refused"))),
+            // It publishes no longer, and the master is about to say so.
+            [_, reason, _] => return Err(io::Error::other(reason.as_text().unwrap_or("refused"))),
             _ => return Err(invalid("no answer to requestTopic")),
         };
         let (Some(host), Some(port)) = (

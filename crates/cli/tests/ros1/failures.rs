@@ -117,6 +117,40 @@ fn what_cannot_be_bridged_is_said_once() {
     assert!(said.iter().any(|line| line.contains("Two bridges of one name")), "{said:#?}");
 }
 
+/// A publisher that speaks no TCPROS, a subscriber that sends nonsense, a name that ROS 2 forbids:
+/// each is said once, and honest peers go over the bridge meanwhile.
+#[test]
+fn hostile_peers_are_said_and_others_are_bridged() {
+    let Some(world) = World::new() else { return };
+    let mut bridge = world.bridge(&["--bridge-all-1to2-topics"]);
+    let ros2 = world.ros2();
+    let (sender, heard) = sync_channel(10_000);
+    let _subscription = ros2
+        .node
+        .create_subscription("/chatter", QosProfile::default(), move |message: Text| {
+            let _ = sender.send(message.data);
+        })
+        .unwrap();
+    let mut ros1 = world.node("mixed");
+    for topic in ["/chatter", "/sensors/2d"] {
+        ros1.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
+    }
+    let said = bridge.line(|line| line.contains("/sensors/2d of /mixed is not bridged"));
+    assert!(said.contains("its part \"2d\" starts with a digit"), "{said}");
+    ros1.run(json!({"do": "hostile_publisher", "topic": "/chatter", "sent": "ffffffff"}));
+    let said = bridge.line(|line| line.contains("/chatter: the publisher at"));
+    assert!(said.contains("does not speak TCPROS") && said.contains("rosnode info"), "{said}");
+    ros1.publish("/chatter", &json!({"data": "honest"}));
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "honest");
+    let _back = ros2.node.create_publisher::<Text>("/back", QosProfile::default()).unwrap();
+    ros1.run(json!({"do": "subscribe", "topic": "/back", "type": "std_msgs/String"}));
+    bridge.line(|line| line.contains("bridged: topic /back"));
+    ros1.run(json!({"do": "hostile_subscriber", "topic": "/back", "sent": "ffffffff"}));
+    let said = bridge.line(|line| line.contains("what connected from"));
+    assert!(said.contains("is for nodes of ROS 1"), "{said}");
+    assert_eq!(bridge.count("/sensors/2d of /mixed is not bridged"), 1);
+}
+
 #[test]
 fn wrong_arguments_are_refused() {
     let Some(world) = World::new() else { return };

@@ -4,13 +4,17 @@ import hashlib
 import importlib
 import json
 import queue
+import socket
 import sys
 import threading
+import xmlrpc.client
+import xmlrpc.server
 
 import actionlib
 import actionlib.msg
 import genpy
 import genpy.dynamic
+import rosgraph
 import rospy
 
 lock = threading.Lock()
@@ -216,6 +220,52 @@ def await_result(action):
 
 def set_parameter(name, value):
     rospy.set_param(name, value)
+
+
+def get_parameter(name):
+    return rospy.get_param(name, None)
+
+
+def parameter_names():
+    return rospy.get_param_names()
+
+
+def hostile_publisher(topic, sent):
+    """Is registered as one, and sends these bytes to whoever connects."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    api = xmlrpc.server.SimpleXMLRPCServer(("127.0.0.1", 0), logRequests=False)
+    place = ["TCPROS", "127.0.0.1", listener.getsockname()[1]]
+    api.register_function(lambda caller, topic, protocols: [1, "", place], "requestTopic")
+
+    def serve():
+        kept = []
+        while True:
+            connection, _ = listener.accept()
+            connection.sendall(bytes.fromhex(sent))
+            kept.append(connection)
+
+    for run in [serve, api.serve_forever]:
+        threading.Thread(target=run, daemon=True).start()
+    uri = f"http://127.0.0.1:{api.server_address[1]}/"
+    # The type that nobody contradicts; each has a name of its own, as a node of ROS 1 has one address.
+    rosgraph.Master("/hostile" + topic.replace("/", "_")).registerPublisher(topic, "std_msgs/String", uri)
+
+
+def hostile_subscriber(topic, sent):
+    """Sends these bytes to the first publisher, and returns what it answers until it ends the connection."""
+    master = rosgraph.Master(rospy.get_name())
+    publisher = next(nodes[0] for name, nodes in master.getSystemState()[0] if name == topic)
+    api = xmlrpc.client.ServerProxy(master.lookupNode(publisher))
+    _, _, (_, host, port) = api.requestTopic(rospy.get_name(), topic, [["TCPROS"]])
+    with socket.create_connection((host, port)) as connection:
+        connection.sendall(bytes.fromhex(sent))
+        answer = b""
+        try:
+            while block := connection.recv(65536):
+                answer += block
+        except ConnectionResetError:
+            pass  # it did not read all that was sent
+    return answer.decode(errors="replace")
 
 
 def main():

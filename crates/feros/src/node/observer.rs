@@ -1,10 +1,10 @@
-//! What a node does when its parameters change: its clock follows `use_sim_time`, and
-//! `/parameter_events` is published.
+//! What a node does when its parameters change: its clock follows `use_sim_time`, the engine's own
+//! world is told, and `/parameter_events` is published.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use feros_parameter::{Change, ChangeKind, ChangeObserver, ParameterValue};
-use feros_rmw::Publisher as EnginePublisher;
+use feros_rmw::{NodeId, ParameterData, Publisher as EnginePublisher, Session};
 use feros_sync::Mutex;
 
 use crate::clock::Clock;
@@ -19,11 +19,14 @@ pub(super) struct NodeObserver {
     clock: Clock,
     switch_clock: OnceLock<Box<dyn Fn(bool) + Send + Sync>>,
     publisher: Mutex<Option<Arc<dyn EnginePublisher>>>,
+    /// Whose own world may keep the values; it lives as long as the node.
+    engine: (Weak<dyn Session>, NodeId),
 }
 
 impl NodeObserver {
-    pub(super) fn new(node: String, clock: Clock) -> Self {
-        Self { node, clock, switch_clock: OnceLock::new(), publisher: Mutex::default() }
+    pub(super) fn new(node: String, clock: Clock, engine: (Weak<dyn Session>, NodeId)) -> Self {
+        let (switch_clock, publisher) = (OnceLock::new(), Mutex::default());
+        Self { node, clock, switch_clock, publisher, engine }
     }
 
     /// Publishes changes from now on, or no more.
@@ -51,6 +54,11 @@ impl ChangeObserver for NodeObserver {
     }
 
     fn after_callbacks(&self, change: &Change) {
+        if let Some(session) = self.engine.0.upgrade() {
+            for (name, value) in &change.parameters {
+                session.keep_parameter(self.engine.1, name, data(value));
+            }
+        }
         let publisher = self.publisher.lock().clone();
         if let Some(publisher) = publisher
             && change.kinds.iter().any(|kind| *kind != ChangeKind::DeclaredWithoutValue)
@@ -58,4 +66,19 @@ impl ChangeObserver for NodeObserver {
             parameter_events::publish(&*publisher, &self.node, self.clock.now(), change);
         }
     }
+}
+
+fn data(value: &ParameterValue) -> Option<ParameterData<'_>> {
+    Some(match value {
+        ParameterValue::NotSet => return None,
+        ParameterValue::Bool(value) => ParameterData::Bool(*value),
+        ParameterValue::Integer(value) => ParameterData::Integer(*value),
+        ParameterValue::Double(value) => ParameterData::Double(*value),
+        ParameterValue::String(value) => ParameterData::String(value),
+        ParameterValue::ByteArray(values) => ParameterData::ByteArray(values),
+        ParameterValue::BoolArray(values) => ParameterData::BoolArray(values),
+        ParameterValue::IntegerArray(values) => ParameterData::IntegerArray(values),
+        ParameterValue::DoubleArray(values) => ParameterData::DoubleArray(values),
+        ParameterValue::StringArray(values) => ParameterData::StringArray(values),
+    })
 }

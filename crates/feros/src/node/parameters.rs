@@ -24,9 +24,11 @@ impl NodeParameters {
         clock: &Clock,
         allow_undeclared: bool,
         overrides: BTreeMap<String, ParameterValue>,
+        (session, id): (&Arc<dyn Session>, NodeId),
     ) -> Self {
         let name = node.fully_qualified();
-        let observer = Arc::new(NodeObserver::new(name.clone(), clock.clone()));
+        let engine = (Arc::downgrade(session), id);
+        let observer = Arc::new(NodeObserver::new(name.clone(), clock.clone(), engine));
         let store = Arc::new(Store::new(name, allow_undeclared, overrides, observer.clone()));
         Self { store, observer }
     }

@@ -1,0 +1,199 @@
+//! Parameters of a node as the master is to have them: what ROS 1's programs read with `rosparam`.
+//! Who sets a parameter does not wait for the master; the thread that looks for it writes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_rmw::ParameterData;
+use feros_rmw::engine::LOG_TARGET;
+use feros_ros1::{Master, MasterError, Value};
+use feros_sync::Mutex;
+
+use crate::parameters::USE_SIM_TIME_OF_NODE;
+
+/// The parameters of one node.
+#[derive(Default)]
+pub(crate) struct KeptParameters(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    values: BTreeMap<String, Value>,
+    /// Names whose value, or whose end, the master does not know yet.
+    unwritten: BTreeSet<String>,
+    /// Names of which it was said that the master does not have them.
+    said: BTreeSet<String>,
+}
+
+impl KeptParameters {
+    /// Takes over a value, or that there is none any more; says what ROS 1 cannot hold. Whether
+    /// there is something to write.
+    pub(crate) fn set(&self, node: &str, name: &str, value: Option<ParameterData<'_>>) -> bool {
+        // Kept under the node's name, it would hide what `/use_sim_time` tells all nodes next time.
+        if name == USE_SIM_TIME_OF_NODE {
+            return false;
+        }
+        let mut kept = self.0.lock();
+        let value = match value.map(|value| held(node, name, value, &kept.values)).transpose() {
+            Ok(value) => value,
+            Err(reason) => {
+                let is_new = kept.said.insert(name.to_owned());
+                drop(kept);
+                if is_new {
+                    tracing::warn!(
+                        target: LOG_TARGET,
+                        "{node}: the parameter {name} is not on the ROS 1 master: {reason}; the node's own services \
+                         have it"
+                    );
+                }
+                return self.forget(name);
+            }
+        };
+        match value {
+            Some(value) => drop(kept.values.insert(name.to_owned(), value)),
+            None if kept.values.remove(name).is_none() => return false,
+            None => {}
+        }
+        kept.unwritten.insert(name.to_owned());
+        true
+    }
+
+    /// What was written before is no longer true.
+    fn forget(&self, name: &str) -> bool {
+        let mut kept = self.0.lock();
+        kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
+    }
+
+    /// The master is another one, or was started anew: it knows none of them.
+    pub(crate) fn write_again(&self) {
+        let mut kept = self.0.lock();
+        kept.unwritten = kept.values.keys().cloned().collect();
+    }
+
+    /// Tells the master what it does not know, as long as it answers.
+    pub(crate) fn write(&self, node: &str, master: &Master) {
+        loop {
+            let (name, value) = {
+                let mut kept = self.0.lock();
+                let Some(name) = kept.unwritten.pop_first() else { return };
+                let value = kept.values.get(&name).cloned();
+                (name, value)
+            };
+            let place = place(node, &name);
+            let told = match value {
+                Some(value) => master.set_parameter(&place, value),
+                None => master.delete_parameter(&place),
+            };
+            match told {
+                Ok(()) => {}
+                Err(MasterError::Unreachable { .. }) => {
+                    self.0.lock().unwritten.insert(name);
+                    return;
+                }
+                Err(error) => tracing::warn!(target: LOG_TARGET, "{place}: {error}"),
+            }
+        }
+    }
+}
+
+/// The name on the master: what is joined by dots in ROS 2 is a tree in ROS 1.
+fn place(node: &str, name: &str) -> String {
+    format!("{node}/{}", name.replace('.', "/"))
+}
+
+/// The value as ROS 1 has it, or why it has none such.
+fn held(
+    node: &str,
+    name: &str,
+    value: ParameterData<'_>,
+    others: &BTreeMap<String, Value>,
+) -> Result<Value, String> {
+    if name.contains('/') || !feros_ros1::is_allowed_name(&place(node, name)) {
+        return Err(
+            "its names have letters, digits and `_` alone, one at least between dots".into()
+        );
+    }
+    let below = format!("{name}.");
+    let is_below = |other: &&String| {
+        other.starts_with(&below)
+            || name.strip_prefix(&***other).is_some_and(|rest| rest.starts_with('.'))
+    };
+    if let Some(other) = others.keys().find(is_below) {
+        return Err(format!("{other} is there, and a name is a value or a tree of values"));
+    }
+    in_ros1(value)
+}
+
+fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
+    let whole = |number: i64| match i32::try_from(number) {
+        Ok(_) => Ok(Value::Int(number)),
+        Err(_) => Err(format!("{number} has more than the 32 bits of a whole number there")),
+    };
+    Ok(match value {
+        ParameterData::Bool(value) => Value::Bool(value),
+        ParameterData::Integer(number) => whole(number)?,
+        ParameterData::Double(number) => Value::Double(number),
+        ParameterData::String(text) => in_xml(text)?,
+        ParameterData::ByteArray(_) => {
+            return Err("a list of bytes would come back as whole numbers".into());
+        }
+        ParameterData::BoolArray(values) => {
+            Value::List(values.iter().map(|value| Value::Bool(*value)).collect())
+        }
+        ParameterData::IntegerArray(values) => {
+            Value::List(values.iter().map(|number| whole(*number)).collect::<Result<_, _>>()?)
+        }
+        ParameterData::DoubleArray(values) => {
+            Value::List(values.iter().map(|number| Value::Double(*number)).collect())
+        }
+        ParameterData::StringArray(values) => {
+            Value::List(values.iter().map(|text| in_xml(text)).collect::<Result<_, _>>()?)
+        }
+    })
+}
+
+/// A text, if it has no character that XML has not.
+fn in_xml(text: &str) -> Result<Value, String> {
+    let is_none = |character: char| matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    match text.chars().find(|character| is_none(*character)) {
+        None => Ok(text.into()),
+        Some(found) => Err(format!("XML, in which it is written, has no character {found:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ros1_cannot_hold_is_not_kept() {
+        let kept = KeptParameters::default();
+        for (name, value) in [
+            ("large", ParameterData::Integer(1 << 31)),
+            ("many", ParameterData::IntegerArray(&[1, i64::MIN])),
+            ("bytes", ParameterData::ByteArray(&[1])),
+            ("control", ParameterData::String("a\u{1}")),
+            ("a..b", ParameterData::Bool(true)),
+            (".a", ParameterData::Bool(true)),
+            ("qos_overrides./chatter.publisher.depth", ParameterData::Integer(1)),
+            ("a b", ParameterData::Bool(true)),
+            ("use_sim_time", ParameterData::Bool(true)),
+        ] {
+            assert!(!kept.set("/node", name, Some(value)), "{name}");
+        }
+        assert!(kept.set("/node", "frames.base", Some(ParameterData::String("base"))));
+        for name in ["frames", "frames.base.x"] {
+            assert!(!kept.set("/node", name, Some(ParameterData::Bool(true))), "{name}");
+        }
+        assert!(kept.set("/node", "frames.bases", Some(ParameterData::Double(0.5))));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_held_ends_the_one_before() {
+        let kept = KeptParameters::default();
+        assert!(kept.set("/node", "number", Some(ParameterData::Integer(5))));
+        kept.0.lock().unwritten.clear();
+        assert!(kept.set("/node", "number", Some(ParameterData::Integer(1 << 40))));
+        assert!(kept.0.lock().values.is_empty());
+        assert!(!kept.set("/node", "number", None));
+        assert_eq!(kept.0.lock().unwritten.len(), 1);
+    }
+}

@@ -1,0 +1,218 @@
+//! Peers that do not keep to TCPROS, and masters that are none: what is said of them, and that
+//! everybody else is served meanwhile.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod ros1;
+
+use std::fmt::{Debug, Write as _};
+use std::sync::Mutex;
+
+use feros_rmw::QosProfile;
+use feros_test_support::eventually;
+use ros1::{World, read_text, text};
+use serde_json::json;
+use tracing::field::{Field, Visit};
+use tracing::span;
+
+const STRING: &str = "std_msgs/msg/String";
+
+/// What all tests of this process were told; each looks for names of its own.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Listening;
+
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            let _ = write!(self.0, "{value:?}");
+        }
+    }
+}
+
+impl tracing::Subscriber for Listening {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        SAID.lock().unwrap().push(message.0);
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+fn listen() {
+    let _ = tracing::subscriber::set_global_default(Listening); // the first test of the process
+}
+
+fn all_said(part: &str) -> Vec<String> {
+    SAID.lock().unwrap().iter().filter(|said| said.contains(part)).cloned().collect()
+}
+
+/// Waits for what is said with this in it.
+fn said(part: &str) -> String {
+    eventually(|| all_said(part).into_iter().next().ok_or(format!("nobody has said {part}")))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A header with these fields, in hexadecimal.
+fn header(fields: &[&str]) -> String {
+    let mut body = Vec::new();
+    for field in fields {
+        body.extend_from_slice(&(field.len() as u32).to_le_bytes());
+        body.extend_from_slice(field.as_bytes());
+    }
+    hex(&(body.len() as u32).to_le_bytes()) + &hex(&body)
+}
+
+const MD5: &str = "md5sum=992ce8a1687cec8c8bd883ec73ca41d1";
+
+/// Publishers that say too much, nothing or nonsense: each is said once, with its address and the
+/// cure, and an honest one beside them is heard.
+#[test]
+fn publishers_that_speak_no_tcpros_are_said_once() {
+    let Some(world) = World::new() else { return };
+    listen();
+    let node = world.node("hears_hostile");
+    let mut rospy = world.rospy("hostile");
+    let mut honest = world.rospy("honest");
+    let well = header(&["callerid=/hostile", "topic=/h", "type=std_msgs/String", MD5]);
+    for (topic, sent, expected) in [
+        ("/h_long", "ffffffff".to_owned(), "a header of 4294967295 bytes is announced"),
+        ("/h_garbage", hex(b"\x08\0\0\0\xff\xff\xff\xffabcd"), "a field is cut off"),
+        ("/h_no_equals", header(&["callerid"]), "a field has no `=`"),
+        ("/h_message", well.clone() + "ffffffff", "a message of 4294967295 bytes is announced"),
+    ] {
+        let heard = node.subscription(topic, STRING, QosProfile::default());
+        honest.run(json!({"do": "advertise", "topic": topic, "type": "std_msgs/String"}));
+        rospy.run(json!({"do": "hostile_publisher", "topic": topic, "sent": sent}));
+        let told = said(&format!("{topic}: the publisher at"));
+        assert!(told.contains(expected) && told.contains("rosnode info"), "{told}");
+        honest.publish(topic, &json!({"data": "honest"}));
+        assert_eq!(read_text(&heard.next().payload), "honest");
+        assert_eq!(all_said(&format!("{topic}: the publisher at")).len(), 1);
+    }
+    // A header without fields is one of another type.
+    let _empty = node.subscription("/h_empty", STRING, QosProfile::default());
+    rospy.run(json!({"do": "hostile_publisher", "topic": "/h_empty", "sent": "00000000"}));
+    let told = said("/h_empty of");
+    assert!(told.contains(&MD5["md5sum=".len()..]), "{told}");
+    // A message that is none of its type is refused and counted; the next one is taken.
+    let heard = node.subscription("/h_body", STRING, QosProfile::default());
+    let sent = well + "04000000ffffffff" + "0600000002000000" + &hex(b"ok");
+    rospy.run(json!({"do": "hostile_publisher", "topic": "/h_body", "sent": sent}));
+    assert_eq!(read_text(&heard.next().payload), "ok");
+    said("a message on /h_body was refused (1 so far)");
+}
+
+/// Subscribers and strangers that connect: each is refused with what is wrong, or ended; the topic
+/// goes on.
+#[test]
+fn subscribers_that_speak_no_tcpros_are_refused() {
+    let Some(world) = World::new() else { return };
+    listen();
+    let node = world.node("serves_hostile");
+    let publisher = node.publisher("/served", STRING, QosProfile::keep_last(1).transient_local());
+    publisher.publish(&text("kept"));
+    let mut rospy = world.rospy("hostile");
+    let mut connect = |sent: String| {
+        let operation = json!({"do": "hostile_subscriber", "topic": "/served", "sent": sent});
+        rospy.run(operation).as_str().unwrap().to_owned()
+    };
+    assert_eq!(connect("ffffffff".to_owned()), "");
+    assert_eq!(connect(hex(b"GET / HTTP/1.1\r\n\r\n")), "");
+    let told = all_said("/serves_hostile: what connected from 127.0.0.1");
+    assert!(told.len() == 1 && told[0].contains("is for nodes of ROS 1"), "{told:?}");
+    let answer = connect(header(&[]));
+    assert!(answer.contains("neither `topic` nor `service`"), "{answer}");
+    let answer = connect(header(&["callerid=/x", "topic=/nowhere", MD5]));
+    assert!(answer.contains("/nowhere is not published here"), "{answer}");
+    let answer = connect(header(&["callerid=/x", "topic=/served"]));
+    assert!(answer.contains("does not say the md5sum"), "{answer}");
+    let answer = connect(header(&["callerid=/x", "topic=/served", "md5sum=1"]));
+    assert!(answer.contains("md5sum 1,") && answer.contains("string data"), "{answer}");
+    assert_eq!(all_said("/x of /served wants").len(), 1);
+    rospy.run(json!({"do": "subscribe", "topic": "/served", "type": "std_msgs/String"}));
+    assert_eq!(rospy.heard("/served")["message"]["data"], "kept");
+}
+
+/// Nodes of two masters hear nothing of each other, and each master has its own.
+#[test]
+fn two_masters_are_two_worlds() {
+    let (Some(one), Some(other)) = (World::new(), World::new()) else { return };
+    let (here, there) = (one.node("both"), other.node("both"));
+    let sent_here = here.publisher("/same", STRING, QosProfile::default());
+    let sent_there = there.publisher("/same", STRING, QosProfile::default());
+    let (mut rospy_here, mut rospy_there) = (one.rospy("ear"), other.rospy("ear"));
+    for rospy in [&mut rospy_here, &mut rospy_there] {
+        rospy.run(json!({"do": "subscribe", "topic": "/same", "type": "std_msgs/String"}));
+    }
+    sent_here.wait_for_matches(1);
+    sent_there.wait_for_matches(1);
+    sent_here.publish(&text("here"));
+    sent_there.publish(&text("there"));
+    assert_eq!(rospy_here.heard("/same")["message"]["data"], "here");
+    assert_eq!(rospy_there.heard("/same")["message"]["data"], "there");
+}
+
+/// A master that is gone is said once with the cure, and so is one that comes back.
+#[test]
+fn a_master_that_is_gone_is_said_once() {
+    let Some(mut world) = World::new() else { return };
+    listen();
+    let node = world.node("left_alone");
+    let publisher = node.publisher("/alone", STRING, QosProfile::keep_last(1).transient_local());
+    let address = world.uri();
+    world.kill_master();
+    let told = said(&format!("no ROS 1 master at {address}"));
+    assert!(told.contains("roscore") && told.contains("ROS_MASTER_URI"), "{told}");
+    publisher.publish(&text("kept"));
+    world.start_master();
+    said(&format!("the ROS 1 master at {address} is there"));
+    let mut rospy = world.rospy("rospy");
+    rospy.run(json!({"do": "subscribe", "topic": "/alone", "type": "std_msgs/String"}));
+    assert_eq!(rospy.heard("/alone")["message"]["data"], "kept");
+    assert_eq!(all_said(&format!("no ROS 1 master at {address}")).len(), 1);
+}
+
+/// Two types on one name: rospy's other type is refused on both sides, with both types.
+#[test]
+fn two_types_of_one_topic_are_said() {
+    let Some(world) = World::new() else { return };
+    listen();
+    let node = world.node("typed");
+    let _heard = node.subscription("/two_types", STRING, QosProfile::default());
+    let mut rospy = world.rospy("rospy");
+    rospy.run(json!({"do": "advertise", "topic": "/two_types", "type": "std_msgs/Int32"}));
+    let told = said("refuses /two_types: ");
+    assert!(told.contains("std_msgs/Int32") && told.contains("std_msgs/String"), "{told}");
+}
+
+/// Names that ROS 1 forbids are refused, with the reason.
+#[test]
+fn forbidden_names_are_refused() {
+    let Some(world) = World::without_master() else { return };
+    let node = world.node("names");
+    for name in ["/a~b", "/1a", "//a", "/a//b", "/a/", "a", "/a b", "/zwölf", ""] {
+        let refused = node.try_publisher(name, STRING, QosProfile::default()).err().unwrap();
+        let said = refused.to_string();
+        assert!(said.contains(name) && said.len() > name.len() + 20, "{said}");
+    }
+}
