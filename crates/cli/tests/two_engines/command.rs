@@ -8,10 +8,10 @@ use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros_sync::{AtomicU64, Ordering};
 
 use crate::process::{eventually, has_line};
-use crate::wires::{BOTH, Heard, OF_A_SOURCE, Wires, count_in_order, publish, repeating};
-
-const UINT32: &str = "std_msgs/msg/UInt32";
-const KEEP_ALL: [&str; 4] = ["--qos-history", "keep_all", "--qos-reliability", "reliable"];
+use crate::wires::{
+    BOTH, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, count_in_order, number_in, numbers_in,
+    publish, repeating,
+};
 
 /// Heard by a peer on each wire and by one on both, as often as it was published.
 #[test]
@@ -20,12 +20,9 @@ fn what_it_publishes_comes_once() {
     let nodes = wires.nodes();
     let heard = nodes.each_ref().map(|spun| Heard::new(&spun.node, "/numbers"));
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("numbers.yaml");
-    let numbers: Vec<String> = (0..OF_A_SOURCE / 2).map(|data| format!("data: {data}\n")).collect();
-    std::fs::write(&file, numbers.join("---\n")).unwrap();
-    let file = file.to_str().unwrap();
+    let file = numbers_in(folder.path(), 0, OF_A_SOURCE / 2);
     let line = ["topic", "pub", "/numbers", UINT32, "-r", "100", "-w", "3", "--print", "0"];
-    let line = [&line[..], &["--yaml-file", file], &KEEP_ALL].concat();
+    let line = [&line[..], &["--yaml-file", &file], &KEEP_ALL].concat();
     let publishing = wires.start(BOTH, &line);
     for heard in &heard {
         let numbers: Vec<u32> = (0..100).map(|_| heard.next()).collect();
@@ -58,7 +55,7 @@ fn what_it_echoes_is_printed_once() {
     let has_all = |printed: &[u32]| (0..3).all(|source| count_in_order(printed, source) >= 100);
     while !has_all(&printed) {
         let line = echo.line().unwrap();
-        printed.extend(line.strip_prefix("data: ").map(|number| number.parse::<u32>().unwrap()));
+        printed.extend(number_in(&line));
     }
     drop(publishing);
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod actions;
+mod beside_a_bridge;
 mod command;
 #[path = "../it/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of one engine")]

@@ -1,6 +1,7 @@
 //! A domain of Cyclone DDS and a router of Zenoh, for one test alone; commands and nodes on either
 //! or on both.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -18,6 +19,9 @@ use feros_test_support::{Background, WATCHDOG, eventually};
 
 use crate::process::{Finished, Running};
 
+pub(crate) const KEEP_ALL: [&str; 4] =
+    ["--qos-history", "keep_all", "--qos-reliability", "reliable"];
+pub(crate) const UINT32: &str = "std_msgs/msg/UInt32";
 pub(crate) const BOTH: &str = "cyclonedds,zenoh";
 
 /// The networks of two engines.
@@ -88,10 +92,15 @@ impl Wires {
         .unwrap()
     }
 
+    /// A node on `cyclonedds`, `zenoh` or both.
+    pub(crate) fn node(&self, engine: &str, name: &str) -> Spun {
+        Spun::new(self.context(engine).create_node(name).unwrap())
+    }
+
     /// A node on each wire alone, and one on both.
     pub(crate) fn nodes(&self) -> [Spun; 3] {
         [("cyclonedds", "on_dds"), ("zenoh", "on_zenoh"), (BOTH, "on_both")]
-            .map(|(engine, name)| Spun::new(self.context(engine).create_node(name).unwrap()))
+            .map(|(engine, name)| self.node(engine, name))
     }
 }
 
@@ -145,6 +154,20 @@ pub(crate) fn repeating(mut work: impl FnMut() + Send + 'static) -> Background {
 /// Publishes although a subscription that is slow holds up one that keeps all.
 pub(crate) fn publish(publisher: &Publisher<UInt32>, data: u32) {
     eventually(|| publisher.publish(UInt32 { data }));
+}
+
+/// A file of `topic pub --yaml-file` with so many numbers from `first` on.
+pub(crate) fn numbers_in(folder: &Path, first: u32, count: u32) -> String {
+    let file = folder.join(format!("{first}.yaml"));
+    let numbers: Vec<String> =
+        (first..first + count).map(|data| format!("data: {data}\n")).collect();
+    std::fs::write(&file, numbers.join("---\n")).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// The number in a line of `topic echo`.
+pub(crate) fn number_in(line: &str) -> Option<u32> {
+    line.strip_prefix("data: ").map(|number| number.parse().unwrap())
 }
 
 /// Each source has numbers of its own, from its thousands on.
