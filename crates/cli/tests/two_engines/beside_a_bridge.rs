@@ -1,5 +1,5 @@
-//! `feros bridge` between two engines beside a node on both: it carries what processes on one engine
-//! publish to those on the other, and nothing of the node on both, nor anything to it.
+//! `feros bridge` between two engines beside a node on both: it carries what processes on one
+//! engine publish to those on the other, and nothing of the node on both, nor anything to it.
 
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::UInt32;
