@@ -30,12 +30,22 @@ fn main() -> ExitCode {
     line.color.apply();
     notices::init();
     let engine = line.engine.join(",");
-    let outcome = if engine.is_empty() || is_chosen(&engine) {
+    let outcome = if !makes_a_context(&line.engine) {
+        Err(CliError::usage(format!(
+            "--engine {engine}: name one engine, or two that differ, such as cyclonedds,zenoh"
+        )))
+    } else if engine.is_empty() || is_chosen(&engine) {
         commands::run(line)
     } else {
         Err(begin_anew_with(&engine))
     };
     outcome.unwrap_or_else(|error| error.report())
+}
+
+/// Whether these may be the engines of a context, built in or not: what a verb starts may have more
+/// than this command.
+fn makes_a_context(engines: &[String]) -> bool {
+    engines.len() < 2 || matches!(engines, [one, other] if one != other)
 }
 
 fn is_chosen(engine: &str) -> bool {

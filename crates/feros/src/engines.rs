@@ -53,43 +53,46 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// # Ok::<(), feros::Error>(())
 /// ```
 pub fn engine(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
-    match name.split(',').collect::<Vec<_>>()[..] {
-        [one] => single(one),
-        [first, second] if first != second => {
-            let pair = [single(first)?, single(second)?];
-            Ok(Arc::new(PairEngine::new(pair)))
-        }
-        _ => Err(UnknownEngine {
-            name: name.chars().take(64).collect(),
-            available: available(),
-            cure: "A context has one engine, or two that differ, such as cyclonedds,zenoh".into(),
-        }),
+    let names: Vec<&str> = name.split(',').collect();
+    let are_few = matches!(names[..], [_]) || matches!(names[..], [one, other] if one != other);
+    if !are_few {
+        let cure = "A context has one engine, or two that differ, such as cyclonedds,zenoh";
+        return Err(unknown(name, cure.to_owned()));
     }
-}
-
-/// The names of those that are built in.
-fn available() -> String {
-    engines().iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ")
-}
-
-fn single(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
     let engines = engines();
-    let found = engines.iter().find(|engine| engine.name() == name);
-    found.cloned().ok_or_else(|| UnknownEngine {
-        name: name.chars().take(64).collect(),
-        available: available(),
-        cure: cure_of_missing(name),
-    })
+    let is_missing = |name: &&str| engines.iter().all(|engine| engine.name() != *name);
+    let missing: Vec<&str> = names.iter().copied().filter(is_missing).collect();
+    if !missing.is_empty() {
+        return Err(why_missing(&missing));
+    }
+    let found = |name: &str| engines.iter().find(|engine| engine.name() == name).cloned();
+    let mut found = names.iter().filter_map(|name| found(name));
+    match (found.next(), found.next()) {
+        (Some(first), Some(second)) => Ok(Arc::new(PairEngine::new([first, second]))),
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(why_missing(&names)),
+    }
 }
 
-fn cure_of_missing(name: &str) -> String {
-    if ENGINE_NAMES.contains(&name) {
-        return format!(
-            "Build it in: `cargo build --features {name}` for the command, `feros = {{ features = [\"{name}\"] }}` in \
-             the Cargo.toml of a program"
-        );
+fn unknown(name: &str, cure: String) -> UnknownEngine {
+    let available: Vec<_> = engines().iter().map(|engine| engine.name()).collect();
+    UnknownEngine { name: name.chars().take(64).collect(), available: available.join(", "), cure }
+}
+
+/// Which ones Feros has not at all; else how to get all that are missing.
+fn why_missing(names: &[&str]) -> UnknownEngine {
+    if let Some(name) = names.iter().find(|name| !ENGINE_NAMES.contains(name)) {
+        let all = ENGINE_NAMES.join(", ");
+        return unknown(name, format!("Feros has: {all} ({ENGINE_VARIABLE})"));
     }
-    format!("Feros has: {} ({ENGINE_VARIABLE})", ENGINE_NAMES.join(", "))
+    let name = names.join(",");
+    let cure = format!(
+        "Build {} in: `cargo build --features {name}` for the command, `feros = {{ features = [\"{}\"] }}` in the \
+         Cargo.toml of a program",
+        if names.len() == 1 { "it" } else { "both" },
+        names.join("\", \"")
+    );
+    unknown(&name, cure)
 }
 
 /// The engine that contexts get that ask for none: that of the environment, or the first.
@@ -119,6 +122,13 @@ mod tests {
         for name in ENGINE_NAMES {
             let Err(error) = engine(name) else { continue };
             assert!(error.to_string().contains(&format!("--features {name}`")), "{error}");
+        }
+        let missing: Vec<_> =
+            ENGINE_NAMES.into_iter().filter(|name| engine(name).is_err()).collect();
+        if let [first, second, ..] = missing[..] {
+            let error = engine(&format!("{first},{second}")).err().unwrap().to_string();
+            let flags = format!("--features {first},{second}`");
+            assert!(error.contains("Build both in") && error.contains(&flags), "{error}");
         }
         let pairs = [("cyclonedds,zeno", "\"zeno\""), ("cyclonedds,cyclonedds", "two that differ")];
         for (pair, says) in pairs.into_iter().chain([("a,b,c", "two that differ")]) {

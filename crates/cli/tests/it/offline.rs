@@ -21,6 +21,7 @@ fn wrong_usage_ends_with_2() {
         &["doctor", "--report", "hello"],
         &["launch", "x.launch.xml", "--launch-prefix-filter", "x"],
         &["--engine", "zeno", "node", "list"],
+        &["--engine", "cyclonedds,zeno", "node", "list"],
         &["bridge"],
         &["bridge", "--engines", "cyclonedds"],
         &["bridge", "--domains", "3,3"],
@@ -57,6 +58,13 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
         assert!(error.contains(&format!("cargo build --features {name}")), "{error}");
         let error = feros(&["bridge", "--engines", &format!("cyclonedds,{name}")]).failure(1);
         assert!(error.contains(&format!("there is no engine \"{name}\"")), "{error}");
+        let error = feros(&["topic", "list", "--engine", &format!("cyclonedds,{name}")]).failure(1);
+        assert!(error.contains(&format!("cargo build --features {name}`")), "{error}");
+    }
+    for engines in ["zenoh,zenoh", "cyclonedds,ros1,zenoh"] {
+        let error = feros(&["node", "list", "--engine", engines]).failure(2);
+        let says = "name one engine, or two that differ, such as cyclonedds,zenoh";
+        assert_eq!(error, format!("error: --engine {engines}: {says}\n"));
     }
 }
 

@@ -1,0 +1,185 @@
+//! A domain of Cyclone DDS and a router of Zenoh, for one test alone; commands and nodes on either
+//! or on both.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use feros::msgs::std_msgs::msg::UInt32;
+use feros::rmw::{DiscoveryRange, Engine, SessionOptions};
+use feros::{
+    Arguments, Context, ContextOptions, Executor, Node, Publisher, QosProfile, Subscription,
+    Transport,
+};
+use feros_engine_pair::PairEngine;
+use feros_interop::Domain;
+use feros_rmw_zenoh::ConfiguredZenohEngine;
+use feros_test_support::{Background, WATCHDOG, eventually};
+
+use crate::process::{Finished, Running};
+
+pub(crate) const KEEP_ALL: [&str; 4] =
+    ["--qos-history", "keep_all", "--qos-reliability", "reliable"];
+pub(crate) const UINT32: &str = "std_msgs/msg/UInt32";
+pub(crate) const BOTH: &str = "cyclonedds,zenoh";
+
+/// The networks of two engines.
+pub(crate) struct Wires {
+    domain: Domain,
+    /// What a session on Zenoh is configured with.
+    overrides: String,
+    _router: Running,
+}
+
+impl Wires {
+    pub(crate) fn new() -> Self {
+        let domain = Domain::reserve_without_ros2();
+        let mut router = Running::start_with_in(&domain, &["zenoh", "router"], |command| {
+            // It takes a free port, and says which.
+            command.env("ZENOH_CONFIG_OVERRIDE", "listen/endpoints=[\"tcp/127.0.0.1:0\"]");
+        });
+        let said = router.line().unwrap();
+        let endpoint = said.strip_prefix("Routing at ").unwrap();
+        let overrides =
+            format!("connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]");
+        Self { domain, overrides, _router: router }
+    }
+
+    /// Starts `feros --engine ENGINE ...`.
+    pub(crate) fn start(&self, engine: &str, arguments: &[&str]) -> Running {
+        self.start_plain(&[&["--engine", engine], arguments].concat())
+    }
+
+    /// Starts `feros` as it is.
+    pub(crate) fn start_plain(&self, arguments: &[&str]) -> Running {
+        Running::start_with_in(&self.domain, arguments, |command| {
+            command.env("ZENOH_CONFIG_OVERRIDE", &self.overrides);
+        })
+    }
+
+    /// Runs `feros --engine ENGINE ...` to its end.
+    pub(crate) fn feros(&self, engine: &str, arguments: &[&str]) -> Finished {
+        self.start(engine, arguments).finish()
+    }
+
+    fn zenoh(&self) -> Arc<dyn Engine> {
+        let config_override = self.overrides.clone();
+        Arc::new(ConfiguredZenohEngine { config_override, router_check_attempts: -1 })
+    }
+
+    /// A context on `cyclonedds`, `zenoh` or both, on the network transport alone: what it hears
+    /// has come by one of the wires.
+    fn context(&self, engine: &str) -> Context {
+        let dds = feros::engine("cyclonedds").unwrap();
+        let engine = match engine {
+            "cyclonedds" => dds,
+            "zenoh" => self.zenoh(),
+            _ => Arc::new(PairEngine::new([dds, self.zenoh()])),
+        };
+        let session = SessionOptions {
+            domain_id: self.domain.id().into(),
+            discovery_range: DiscoveryRange::Localhost,
+            ..SessionOptions::default()
+        };
+        Context::new(ContextOptions {
+            session,
+            arguments: Arguments::default(),
+            engine: Some(engine),
+            handle_signals: false,
+            transports: [Transport::Network].into_iter().collect(),
+        })
+        .unwrap()
+    }
+
+    /// A node on `cyclonedds`, `zenoh` or both.
+    pub(crate) fn node(&self, engine: &str, name: &str) -> Spun {
+        Spun::new(self.context(engine).create_node(name).unwrap())
+    }
+
+    /// A node on each wire alone, and one on both.
+    pub(crate) fn nodes(&self) -> [Spun; 3] {
+        [("cyclonedds", "on_dds"), ("zenoh", "on_zenoh"), (BOTH, "on_both")]
+            .map(|(engine, name)| self.node(engine, name))
+    }
+}
+
+/// A node that is spun as long as this lives.
+pub(crate) struct Spun {
+    _spinning: Background,
+    pub(crate) node: Node,
+}
+
+impl Spun {
+    fn new(node: Node) -> Self {
+        let executor = Executor::new();
+        executor.add_node(&node).unwrap();
+        let stopper = executor.stopper();
+        let spin = move || executor.spin().unwrap();
+        Self { _spinning: Background::start("spinning", spin, move || stopper.stop()), node }
+    }
+}
+
+/// Numbers that a subscription hears.
+pub(crate) struct Heard {
+    pub(crate) subscription: Subscription<UInt32>,
+    pub(crate) numbers: Receiver<u32>,
+}
+
+impl Heard {
+    pub(crate) fn new(node: &Node, topic: &str) -> Self {
+        let (sender, numbers) = sync_channel(100_000);
+        let heard = move |message: UInt32| sender.send(message.data).unwrap();
+        let qos = QosProfile::keep_all();
+        let subscription = node.create_subscription::<UInt32, _>(topic, qos, heard).unwrap();
+        Self { subscription, numbers }
+    }
+
+    pub(crate) fn next(&self) -> u32 {
+        self.numbers.recv_timeout(WATCHDOG).unwrap()
+    }
+}
+
+/// Does something a hundred times a second, until dropped.
+pub(crate) fn repeating(mut work: impl FnMut() + Send + 'static) -> Background {
+    let (stop, stopped) = sync_channel::<()>(1);
+    let work = move || {
+        while stopped.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
+            work();
+        }
+    };
+    Background::start("repeating", work, move || drop(stop))
+}
+
+/// Publishes although a subscription that is slow holds up one that keeps all.
+pub(crate) fn publish(publisher: &Publisher<UInt32>, data: u32) {
+    eventually(|| publisher.publish(UInt32 { data }));
+}
+
+/// A file of `topic pub --yaml-file` with so many numbers from `first` on.
+pub(crate) fn numbers_in(folder: &Path, first: u32, count: u32) -> String {
+    let file = folder.join(format!("{first}.yaml"));
+    let numbers: Vec<String> =
+        (first..first + count).map(|data| format!("data: {data}\n")).collect();
+    std::fs::write(&file, numbers.join("---\n")).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// The number in a line of `topic echo`.
+pub(crate) fn number_in(line: &str) -> Option<u32> {
+    line.strip_prefix("data: ").map(|number| number.parse().unwrap())
+}
+
+/// Each source has numbers of its own, from its thousands on.
+pub(crate) const OF_A_SOURCE: u32 = 100_000;
+
+/// Checks that what was heard of each source begins anywhere, since the sides of a match know of it
+/// at different times, and from there on has each number once, in order; says how much that is.
+pub(crate) fn count_in_order(numbers: &[u32], source: u32) -> usize {
+    let own: Vec<u32> =
+        numbers.iter().copied().filter(|number| number / OF_A_SOURCE == source).collect();
+    for two in own.windows(2) {
+        assert_eq!(two[1], two[0] + 1, "of source {source}: twice, lost, or out of order");
+    }
+    own.len()
+}
