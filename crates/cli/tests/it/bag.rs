@@ -153,7 +153,7 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
     let node = context.create_node("camera_of_bag").unwrap();
     let topic = "/t_bag/image";
     let publisher = node.create_publisher::<Image>(topic, QosProfile::keep_last(50)).unwrap();
-    for round in 0..kills.unwrap_or(20u64) {
+    for round in 0..kills.unwrap_or(8u64) {
         let path = folder.path().join(format!("killed_{round}"));
         let line = ["bag", "record", "--topics", topic, "-o", path.to_str().unwrap()];
         let recorder = Running::start(&line);
