@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs all tests of the workspace, the `it` of all crates beside the others.
+"""Runs all tests of the workspace, the targets called `it` beside the others.
 
     scripts/test_workspace.py
 
@@ -8,40 +8,49 @@ the time of one after the other. What a run says comes whole, one run after the 
 is named, and the exit code is 1 when there is one. Examples of the documentation come last.
 """
 
-import json
+import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
 CARGO_TEST = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]
-# The one test target that most crates have; it takes as long as all others together.
+# The one test target that most crates have; those take as long as all others together.
 BESIDE = "it"
 
 
-def other_targets():
-    """The names of all test targets but that one."""
-    words = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
-    packages = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)["packages"]
-    # What needs a feature that is not on is no part of this run, as with `cargo test`.
-    names = {
-        target["name"]
-        for package in packages
-        for target in package["targets"]
-        if "test" in target["kind"] and target["test"] and not target.get("required-features")
-    }
-    return sorted(names - {BESIDE})
+def runner_variable():
+    """The variable that has cargo start test programs by another program."""
+    words = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    host = next(line.split()[1] for line in words.splitlines() if line.startswith("host:"))
+    return f"CARGO_TARGET_{host.upper().replace('-', '_')}_RUNNER"
+
+
+def run_by_cargo(variable, which, program, arguments):
+    """What cargo starts for each test program: the program, or nothing when the other run has it.
+
+    Cargo cannot choose so by itself: a target named with `--test` is an error where it needs a
+    feature that is off, and a choice of packages is one of features too, and another build.
+    """
+    del os.environ[variable]
+    is_beside = pathlib.Path(program).name.rpartition("-")[0] == BESIDE
+    if is_beside == (which == "beside"):
+        os.execv(program, [program, *arguments])
 
 
 def main():
     # Built as one, so that no run waits for the other's compiler.
     if subprocess.run([*CARGO_TEST, "--no-run"]).returncode != 0:
         return 1
-    others = ["--lib", "--bins", "--examples"]
-    for name in other_targets():
-        others += ["--test", name]
+    variable = runner_variable()
+    tests = [*CARGO_TEST, "--lib", "--bins", "--tests", "--examples"]
+
+    def environment(which):
+        return os.environ | {variable: f"{pathlib.Path(__file__).resolve()} {variable} {which}"}
+
     with tempfile.TemporaryFile() as said:
-        beside = subprocess.Popen(CARGO_TEST + ["--test", BESIDE], stdout=said, stderr=subprocess.STDOUT)
-        codes = [subprocess.run(CARGO_TEST + others).returncode, beside.wait()]
+        beside = subprocess.Popen(tests, env=environment("beside"), stdout=said, stderr=subprocess.STDOUT)
+        codes = [subprocess.run(tests, env=environment("others")).returncode, beside.wait()]
         said.seek(0)
         sys.stdout.buffer.write(said.read())
         sys.stdout.flush()
@@ -50,4 +59,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) > 3:
+        run_by_cargo(*sys.argv[1:4], sys.argv[4:])
+    else:
+        sys.exit(main())
