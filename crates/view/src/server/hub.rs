@@ -195,7 +195,7 @@ impl Hub {
         let now = ConnectionGraph::of(graph, self.own());
         let mut former = self.connection_graph.lock();
         if let Some(update) = now.since(&former) {
-            // Looked up with the lock held: who was told the former graph a moment ago is among them.
+            // With the lock held: who was told the former graph a moment ago is among them.
             let clients = self.clients.greeted();
             for client in clients.iter().filter(|client| client.wants.lock().connection_graph) {
                 client.tell(&ServerOp::ConnectionGraphUpdate(&update));
