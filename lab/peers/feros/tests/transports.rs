@@ -86,11 +86,20 @@ fn assert_received(options: &str, transports: &str, wanted: &str) {
     if !options.contains("best_effort") {
         assert_eq!(listener.lines["end"]["received"][0], 25, "{options}: {listener:?}");
     }
-    for transport in ["intra_process", "shared_memory", "network"] {
+    let count = |transport: &str| {
         let count = &listener.lines["values"][format!("received_{transport}")];
-        let is_taken = count.as_f64().unwrap_or_default() > 0.0;
-        assert_eq!(is_taken, transport == wanted, "{options}: {listener:?}");
+        count.as_f64().unwrap_or_default()
+    };
+    for transport in ["intra_process", "shared_memory", "network"] {
+        let allowed = match transport {
+            _ if transport == wanted => continue,
+            // Who names no transport does not wait for a link: the five of the warm-up may go before.
+            "network" if wanted == "shared_memory" && !options.contains("--transport") => 5.0,
+            _ => 0.0,
+        };
+        assert!(count(transport) <= allowed, "{options}: {transport}: {listener:?}");
     }
+    assert!(count(wanted) > 0.0, "{options}: {wanted}: {listener:?}");
 }
 
 #[test]
