@@ -93,7 +93,7 @@ fn assert_received(options: &str, transports: &str, wanted: &str) {
     for transport in ["intra_process", "shared_memory", "network"] {
         let allowed = match transport {
             _ if transport == wanted => continue,
-            // Who names no transport does not wait for a link: the five of the warm-up may go before.
+            // Who names no transport waits for no link: the five of the warm-up may go before.
             "network" if wanted == "shared_memory" && !options.contains("--transport") => 5.0,
             _ => 0.0,
         };
