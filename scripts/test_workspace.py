@@ -17,25 +17,25 @@ import tempfile
 CARGO_TEST = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]
 # The one test target that most crates have; those take as long as all others together.
 BESIDE = "it"
+RUN_TEST_PROGRAM = str(pathlib.Path(__file__).resolve().with_name("run_test_program.py"))
 
 
 def runner_variable():
-    """The variable that has cargo start test programs by another program."""
+    """The variable that has cargo start test programs by another program (as in `./test`)."""
     words = subprocess.run(["rustc", "-vV"], check=True, stdout=subprocess.PIPE, text=True).stdout
     host = next(line.split()[1] for line in words.splitlines() if line.startswith("host:"))
     return f"CARGO_TARGET_{host.upper().replace('-', '_')}_RUNNER"
 
 
-def run_by_cargo(variable, which, program, arguments):
+def run_by_cargo(which, program, arguments):
     """What cargo starts for each test program: the program, or nothing when the other run has it.
 
     Cargo cannot choose so by itself: a target named with `--test` is an error where it needs a
     feature that is off, and a choice of packages is one of features too, and another build.
     """
-    del os.environ[variable]
     is_beside = pathlib.Path(program).name.rpartition("-")[0] == BESIDE
     if is_beside == (which == "beside"):
-        os.execv(program, [program, *arguments])
+        os.execv(RUN_TEST_PROGRAM, [RUN_TEST_PROGRAM, program, *arguments])
 
 
 def main():
@@ -46,7 +46,7 @@ def main():
     tests = [*CARGO_TEST, "--lib", "--bins", "--tests", "--examples"]
 
     def environment(which):
-        return os.environ | {variable: f"{pathlib.Path(__file__).resolve()} {variable} {which}"}
+        return os.environ | {variable: f"{pathlib.Path(__file__).resolve()} {which}"}
 
     with tempfile.TemporaryFile() as said:
         beside = subprocess.Popen(tests, env=environment("beside"), stdout=said, stderr=subprocess.STDOUT)
@@ -59,7 +59,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        run_by_cargo(*sys.argv[1:4], sys.argv[4:])
+    if len(sys.argv) > 2:
+        run_by_cargo(*sys.argv[1:3], sys.argv[3:])
     else:
         sys.exit(main())
