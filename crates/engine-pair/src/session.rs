@@ -1,10 +1,11 @@
 //! A session on both engines.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
-    Kept, NodeId, NodeName, Notify, Publisher, PublisherOptions, QosProfile, Service,
+    Kept, NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
     ServiceOptions, Session, Subscription, SubscriptionOptions,
 };
 
@@ -61,6 +62,20 @@ impl Session for PairSession {
 
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
         self.shared.create_node(name)
+    }
+
+    /// Where both keep a value, the first engine's counts.
+    fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
+        let [first, second] = self.shared.sides.each_ref().map(|side| side.initial_parameters(node));
+        let mut values: BTreeMap<_, _> = second.into_iter().collect();
+        values.extend(first);
+        values.into_iter().collect()
+    }
+
+    fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
+        // A node that is being dropped has nothing to keep.
+        let Ok(ids) = self.shared.node(node, name) else { return };
+        self.shared.sides.iter().zip(ids).for_each(|(side, id)| side.keep_parameter(id, name, value));
     }
 
     fn remove_node(&self, node: NodeId) {
