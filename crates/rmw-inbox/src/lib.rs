@@ -4,6 +4,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `inbox` | [`Inbox`]: what a subscription has received and its user has not taken yet |
+//! | `responses` | [`Responses`]: what a client has received and its user has not taken yet |
 //! | `room` | [`Room`]: publishers wait for subscriptions that keep all and are full |
 //! | `gate` | [`Gate`]: a notification that can be ended for good |
 //! | `matches` | [`Matches`]: who matches an endpoint |
@@ -13,11 +14,13 @@
 mod gate;
 mod inbox;
 mod matches;
+mod responses;
 mod room;
 mod status;
 
 pub use gate::Gate;
 pub use inbox::{Inbox, Received};
 pub use matches::{Matches, Peer};
+pub use responses::Responses;
 pub use room::Room;
 pub use status::Status;

@@ -11,8 +11,7 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_ros1::{CallConnection, CallError, ServicePlans};
 use feros_sync::{Condvar, Mutex};
 
-use crate::message::Body;
-use crate::responses::Responses;
+use crate::message::{Body, Message, Responses};
 
 /// Most calls of a client that are under way at a time; others wait for one of these.
 const MOST_CALLS: usize = 16;
@@ -177,7 +176,7 @@ impl Caller {
         };
         let body = Body::converted(&self.plans.response.to_ros2, &response);
         let body = body.map_err(|error| error.to_string())?;
-        self.responses.put(job.number, Arc::new(body), job.server);
+        self.responses.push(Message::response(job.number, body, job.server));
         Ok(())
     }
 

@@ -12,11 +12,10 @@ use feros_sync::Mutex;
 
 use crate::caller::Caller;
 use crate::matches::{Matches, Reach, nearest};
-use crate::message::{Message, filled};
+use crate::message::{Message, Responses, filled};
 use crate::node_topics::{no_type, parse};
 use crate::participant::Member;
 use crate::place::{Described, Place};
-use crate::responses::Responses;
 
 pub(crate) struct Ros1Client {
     member: Member,
@@ -39,7 +38,7 @@ impl Ros1Client {
         let ros2 = parse(name, options.type_name)?;
         let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
         let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
-        let responses = Responses::new(options.on_response);
+        let responses = Arc::new(Responses::new(options.on_response));
         let matches = Arc::new(Matches::new(Some(options.on_match)));
         let ros1 = (feros_ros1::type_text(&ty.name), ty.md5sum);
         let caller = Caller::new(&place.ros1, name, ros1, plans, &responses);
@@ -117,7 +116,7 @@ impl Client for Ros1Client {
     }
 
     fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
-        let Some(message) = self.responses.take() else { return Ok(None) };
+        let Some(message) = self.responses.pop() else { return Ok(None) };
         let number = message.number.unwrap_or_default();
         Ok(Some((number, message.sample(self.member.gid))))
     }

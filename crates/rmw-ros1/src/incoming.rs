@@ -10,8 +10,7 @@ use feros_ros1::{ConnectionHeader, Plan, Sink, Subscription};
 use feros_sync::Mutex;
 
 use crate::matches::{Matches, apart};
-use crate::message::Inbox;
-use crate::message::{Body, Message};
+use crate::message::{Body, Inbox, Message};
 use crate::others::gid_of;
 
 /// A subscription that takes part.

@@ -9,7 +9,7 @@
 //! | `node_topics`, `outgoing`, `incoming` | a node's topics of TCPROS, which its endpoints share |
 //! | `place` | where an endpoint is made, and what it is |
 //! | `publisher`, `writer`, `subscription` | the endpoints of topics |
-//! | `service`, `requests`, `client`, `responses`, `caller` | the endpoints of services; who waits for answers |
+//! | `service`, `requests`, `client`, `caller` | the endpoints of services; who waits for answers |
 //! | `parameters`, `kept_parameters` | parameters of the master as those of nodes, and the other way round |
 //! | `message` | bytes that lie well, with what is known of them |
 //!
@@ -33,7 +33,6 @@ mod participant;
 mod place;
 mod publisher;
 mod requests;
-mod responses;
 mod service;
 mod session;
 mod subscription;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use feros_rmw::{Gid, QosProfile};
 
-use crate::message::Inbox;
+use crate::message::{Inbox, Responses};
 use crate::requests::Requests;
-use crate::responses::Responses;
 
 /// How an endpoint of this process is handed something.
 #[derive(Clone)]

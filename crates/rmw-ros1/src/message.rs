@@ -122,6 +122,9 @@ pub(crate) struct Message {
 /// What a subscription has received and its user has not taken yet.
 pub(crate) type Inbox = feros_rmw_inbox::Inbox<Message>;
 
+/// What a client has received and its user has not taken yet.
+pub(crate) type Responses = feros_rmw_inbox::Responses<Message>;
+
 impl feros_rmw_inbox::Received for Message {
     fn size_bytes(&self) -> usize {
         self.body.bytes().len()
@@ -129,6 +132,12 @@ impl feros_rmw_inbox::Received for Message {
 }
 
 impl Message {
+    /// A server's response to the request of this number, which has come just now.
+    pub(crate) fn response(number: i64, body: Body, server: Gid) -> Self {
+        let (stamp, at) = (Some(Stamp::now()), SystemTime::now());
+        Self { body: Arc::new(body), from: server, number: Some(number), stamp, at }
+    }
+
     /// The sample for an endpoint of this gid.
     pub(crate) fn sample(self, receiver: Gid) -> Sample {
         let info = MessageInfo {

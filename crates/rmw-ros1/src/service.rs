@@ -196,7 +196,7 @@ impl Service for Ros1Service {
         let Some(Reach::Client(responses)) = reach(&self.matches, client) else {
             return Err(self.client_gone());
         };
-        responses.put(request.sequence_number, Arc::new(body), self.member.gid);
+        responses.push(Message::response(request.sequence_number, body, self.member.gid));
         Ok(())
     }
 

@@ -12,8 +12,7 @@ use feros_sync::Mutex;
 
 use crate::incoming::{Incoming, Joining};
 use crate::matches::{Matches, Reach};
-use crate::message::Inbox;
-use crate::message::Message;
+use crate::message::{Inbox, Message};
 use crate::participant::Member;
 use crate::place::{Described, Place};
 

@@ -13,8 +13,7 @@ use feros_ros1::Publishing;
 use feros_sync::Mutex;
 
 use crate::matches::{Matches, Reach, for_each_inbox, reach};
-use crate::message::Inbox;
-use crate::message::{Body, Message};
+use crate::message::{Body, Inbox, Message};
 use crate::outgoing::Outgoing;
 use feros_rmw_inbox::Room;
 

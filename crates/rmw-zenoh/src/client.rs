@@ -1,8 +1,6 @@
 //! Clients of services: queriers. Each request is a query, each response its reply.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use feros_rmw::engine::{Fill, LOG_TARGET};
@@ -24,36 +22,29 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::announcement;
 use crate::wire::attachment::Attachment;
 use crate::wire::token::{self, EndpointToken};
-use feros_rmw_inbox::{Gate, Received as _};
-
-/// Responses that wait for a client at most, in number and bytes. They are not displaced by others:
-/// who asked for them waits for each.
-const MOST_WAITING: usize = 1024;
-const MOST_BYTES: usize = 64 << 20;
+use feros_rmw_inbox::{Received as _, Responses};
 
 struct Response {
     received: Received,
     server: Gid,
 }
 
-#[derive(Default)]
-struct Waiting {
-    queue: VecDeque<Response>,
-    bytes: usize,
+impl feros_rmw_inbox::Received for Response {
+    fn size_bytes(&self) -> usize {
+        self.received.size_bytes()
+    }
 }
 
-/// Responses that were not taken yet.
-struct Responses {
-    waiting: Mutex<Waiting>,
-    on_response: Gate,
+/// What takes responses over for a client.
+struct Receiving {
+    responses: Responses<Response>,
     own: Gid,
     service: String,
     matches: Arc<Matches>,
     refused: FailureCounter,
-    lost: AtomicU64,
 }
 
-impl Responses {
+impl Receiving {
     fn put_reply(&self, reply: &Reply) {
         // A server that is gone, or a time that is over: who asked waits no longer than it wants.
         let Ok(sample) = reply.result() else { return };
@@ -66,7 +57,8 @@ impl Responses {
         let server =
             reply.replier_id().and_then(|id| self.matches.of_session(&id.zid().to_string()));
         let only = || self.matches.gids().first().copied();
-        self.push(Response { received, server: server.or_else(only).unwrap_or_default() });
+        self.responses
+            .push(Response { received, server: server.or_else(only).unwrap_or_default() });
     }
 
     /// A response that is no reply: to a request that came by another way.
@@ -74,7 +66,7 @@ impl Responses {
         match Received::new(bytes, attachment) {
             Some(received) if self.matches.contains(received.attachment.gid) => {
                 let server = received.attachment.gid;
-                self.push(Response { received, server });
+                self.responses.push(Response { received, server });
             }
             _ => self.refuse(bytes),
         }
@@ -91,22 +83,6 @@ impl Responses {
             );
         }
     }
-
-    fn push(&self, response: Response) {
-        {
-            let mut waiting = self.waiting.lock();
-            let size = response.received.size_bytes();
-            let is_full = waiting.queue.len() >= MOST_WAITING
-                || (waiting.bytes + size > MOST_BYTES && !waiting.queue.is_empty());
-            if is_full {
-                self.lost.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-            waiting.bytes += size;
-            waiting.queue.push_back(response);
-        }
-        self.on_response.notify();
-    }
 }
 
 pub(crate) struct ZenohClient {
@@ -114,7 +90,7 @@ pub(crate) struct ZenohClient {
     member: Member,
     _apart: Subscriber<()>,
     querier: Querier<'static>,
-    responses: Arc<Responses>,
+    receiving: Arc<Receiving>,
     matches: Arc<Matches>,
     /// Number of the last request; held while one is sent, so that they travel in order.
     last_number: Mutex<i64>,
@@ -143,31 +119,29 @@ impl ZenohClient {
         let querier = querier.wait().map_err(refused)?;
         let matches = Matches::new(Some(options.on_match));
         let own = token::gid(&token.encode());
-        let responses = Arc::new(Responses {
-            waiting: Mutex::default(),
-            on_response: Gate::new(Some(options.on_response)),
+        let receiving = Arc::new(Receiving {
+            responses: Responses::new(options.on_response),
             own,
             service: name.clone(),
             matches: matches.clone(),
             refused: FailureCounter::new(),
-            lost: AtomicU64::new(0),
         });
-        let receiving = responses.clone();
+        let putting = receiving.clone();
         let apart = shared
             .session
             .declare_subscriber(announcement::responses(shared.domain_id, own))
-            .callback(move |sample| receiving.put_apart(sample.payload(), sample.attachment()))
+            .callback(move |sample| putting.put_apart(sample.payload(), sample.attachment()))
             .wait()
             .map_err(refused)?;
         let member = Member::announce(shared, token, options.announcement, matches.clone())?;
         let last_number = Mutex::new(0);
-        Ok(Self { member, _apart: apart, querier, responses, matches, last_number, qos })
+        Ok(Self { member, _apart: apart, querier, receiving, matches, last_number, qos })
     }
 }
 
 impl Drop for ZenohClient {
     fn drop(&mut self) {
-        self.responses.on_response.close();
+        self.receiving.responses.close();
         self.matches.close();
     }
 }
@@ -203,7 +177,7 @@ impl Client for ZenohClient {
 
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
         let bytes = filled(&self.member.name, size_bytes, fill)?;
-        let receiving = self.responses.clone();
+        let receiving = self.receiving.clone();
         let mut last_number = self.last_number.lock();
         let number = *last_number + 1;
         let attachment = Attachment { number, stamp_nanos: Stamp::now().0, gid: self.member.gid };
@@ -222,13 +196,9 @@ impl Client for ZenohClient {
     }
 
     fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError> {
-        let response = {
-            let mut waiting = self.responses.waiting.lock();
-            let Some(response) = waiting.queue.pop_front() else { return Ok(None) };
-            waiting.bytes -= response.received.size_bytes();
-            response
+        let Some(Response { received, server }) = self.receiving.responses.pop() else {
+            return Ok(None);
         };
-        let Response { received, server } = response;
         let info = MessageInfo {
             source_timestamp: Stamp(received.attachment.stamp_nanos).to_system_time(),
             received_timestamp: Some(received.at),
@@ -241,10 +211,10 @@ impl Client for ZenohClient {
     }
 
     fn lost_responses(&self) -> u64 {
-        self.responses.lost.load(Ordering::Relaxed)
+        self.receiving.responses.lost()
     }
 
     fn refused_samples(&self) -> u64 {
-        self.responses.refused.total()
+        self.receiving.refused.total()
     }
 }
