@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
-    Kept, NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
-    ServiceOptions, Session, Subscription, SubscriptionOptions,
+    Kept, NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile,
+    Service, ServiceOptions, Session, Subscription, SubscriptionOptions,
 };
 
 use crate::client::PairClient;
@@ -66,7 +66,8 @@ impl Session for PairSession {
 
     /// Where both keep a value, the first engine's counts.
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
-        let [first, second] = self.shared.sides.each_ref().map(|side| side.initial_parameters(node));
+        let [first, second] =
+            self.shared.sides.each_ref().map(|side| side.initial_parameters(node));
         let mut values: BTreeMap<_, _> = second.into_iter().collect();
         values.extend(first);
         values.into_iter().collect()
@@ -75,7 +76,11 @@ impl Session for PairSession {
     fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
         // A node that is being dropped has nothing to keep.
         let Ok(ids) = self.shared.node(node, name) else { return };
-        self.shared.sides.iter().zip(ids).for_each(|(side, id)| side.keep_parameter(id, name, value));
+        self.shared
+            .sides
+            .iter()
+            .zip(ids)
+            .for_each(|(side, id)| side.keep_parameter(id, name, value));
     }
 
     fn remove_node(&self, node: NodeId) {

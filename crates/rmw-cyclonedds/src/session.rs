@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use feros_rmw::engine::GraphChangeGuard;
+use feros_rmw::engine::checks::{check_announcement, check_depth};
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, Gid, GraphSnapshot, NodeId, NodeName, Notify,
     OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions, Session,
@@ -22,7 +23,6 @@ use crate::subscription::CycloneSubscription;
 use crate::topic::EndpointNames;
 
 use feros_rmw::dds::names;
-use feros_rmw_dds::checks::{check_announcement, check_name, check_qos};
 use feros_rmw_dds::graph::Graph;
 
 /// The session that users of the engine hold.
@@ -91,7 +91,7 @@ impl Session for CycloneSession {
         options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        check_name(options.topic, as_it_is)?;
+        names::check(options.topic, as_it_is)?;
         check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
         let names = EndpointNames {
@@ -104,7 +104,7 @@ impl Session for CycloneSession {
             .qos
             .resolved_for_publisher(subscriptions.iter())
             .with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
+        check_depth(options.topic, &qos)?;
         Ok(CyclonePublisher::new(&self.0, names, qos, options)?)
     }
 
@@ -113,7 +113,7 @@ impl Session for CycloneSession {
         options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        check_name(options.topic, as_it_is)?;
+        names::check(options.topic, as_it_is)?;
         check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
         let names = EndpointNames {
@@ -126,7 +126,7 @@ impl Session for CycloneSession {
             .qos
             .resolved_for_subscription(publishers.iter())
             .with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
+        check_depth(options.topic, &qos)?;
         Ok(Arc::new(CycloneSubscription::new(&self.0, names, qos, options)?))
     }
 
@@ -134,11 +134,11 @@ impl Session for CycloneSession {
         &self,
         options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        check_name(options.service, false)?;
+        names::check(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
         let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
+        check_depth(options.service, &qos)?;
         Ok(Arc::new(CycloneService::new(&self.0, qos, options)?))
     }
 
@@ -146,11 +146,11 @@ impl Session for CycloneSession {
         &self,
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        check_name(options.service, false)?;
+        names::check(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
         let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
+        check_depth(options.service, &qos)?;
         Ok(Arc::new(CycloneClient::new(&self.0, qos, options)?))
     }
 

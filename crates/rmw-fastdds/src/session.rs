@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use feros_rmw::dds::names;
 use feros_rmw::engine::GraphChangeGuard;
+use feros_rmw::engine::checks::{check_announcement, check_depth};
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, Gid, GraphSnapshot, NodeId, NodeName, Notify,
     OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions, Session,
     SessionOptions, Subscription, SubscriptionOptions,
 };
-use feros_rmw_dds::checks::{check_announcement, check_name, check_qos};
 use feros_rmw_dds::graph::Graph;
 
 use crate::ENGINE_NAME;
@@ -106,7 +106,7 @@ impl Session for FastDdsSession {
         options: PublisherOptions<'_>,
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        check_name(options.topic, as_it_is)?;
+        names::check(options.topic, as_it_is)?;
         check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
         let names = EndpointNames {
@@ -119,7 +119,7 @@ impl Session for FastDdsSession {
             .qos
             .resolved_for_publisher(subscriptions.iter())
             .with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
+        check_depth(options.topic, &qos)?;
         Ok(FastDdsPublisher::new(&self.0, names, qos, options)?)
     }
 
@@ -128,7 +128,7 @@ impl Session for FastDdsSession {
         options: SubscriptionOptions<'_>,
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
-        check_name(options.topic, as_it_is)?;
+        names::check(options.topic, as_it_is)?;
         check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
         let names = EndpointNames {
@@ -141,7 +141,7 @@ impl Session for FastDdsSession {
             .qos
             .resolved_for_subscription(publishers.iter())
             .with_system_defaults_resolved();
-        check_qos(options.topic, &qos)?;
+        check_depth(options.topic, &qos)?;
         Ok(Arc::new(FastDdsSubscription::new(&self.0, names, qos, options)?))
     }
 
@@ -149,11 +149,11 @@ impl Session for FastDdsSession {
         &self,
         options: ServiceOptions<'_>,
     ) -> Result<Arc<dyn Service>, CreateEndpointError> {
-        check_name(options.service, false)?;
+        names::check(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
         let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
+        check_depth(options.service, &qos)?;
         Ok(Arc::new(FastDdsService::new(&self.0, qos, options)?))
     }
 
@@ -161,11 +161,11 @@ impl Session for FastDdsSession {
         &self,
         options: ClientOptions<'_>,
     ) -> Result<Arc<dyn Client>, CreateEndpointError> {
-        check_name(options.service, false)?;
+        names::check(options.service, false)?;
         check_announcement(options.service, options.announcement)?;
         self.require_node(options.node, options.service)?;
         let qos = options.qos.resolved_for_service();
-        check_qos(options.service, &qos)?;
+        check_depth(options.service, &qos)?;
         Ok(Arc::new(FastDdsClient::new(&self.0, qos, options)?))
     }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use feros_rmw::dds::names;
-use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
+use feros_rmw::engine::GraphChangeGuard;
+use feros_rmw::engine::checks::{self, check_announcement, check_depth};
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, Liveliness,
-    NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
+    NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
     ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
@@ -105,16 +106,12 @@ fn new_gid() -> Gid {
 /// Checks the name of a topic or service: ROS 1 has those of ROS 2, but for what goes outside of
 /// its conventions.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
-    let bad = |reason: String| CreateEndpointError::Name {
-        name: name.chars().take(300).collect(),
-        reason,
-    };
-    if as_it_is && !(name.starts_with('/') && feros_ros1::is_allowed_name(name)) {
-        return Err(bad(
-            "ROS 1 has names with letters, digits, `_` and `/` alone, which begin with `/` and a letter".into(),
-        ));
+    if as_it_is {
+        let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);
+        let expected = "ROS 1 has names with letters, digits, `_` and `/` alone, which begin with `/` and a letter";
+        checks::check_wire_name(name, fits, expected)?;
     }
-    feros_rmw::name::validate_full_topic_name(name).map_err(|error| bad(error.reason))?;
+    checks::check_ros_name(name)?;
     if name.contains("/_action/") {
         return Err(CreateEndpointError::Engine {
             name: name.to_owned(),
@@ -127,47 +124,16 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     Ok(())
 }
 
-fn check_announcement(name: &str, text: &str) -> Result<(), CreateEndpointError> {
-    feros_rmw::announcement::check_announcement(text)
-        .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
-}
-
-/// Refuses what is impossible, and says what ROS 1 does not keep.
 fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
-    if i32::try_from(profile.depth).is_err() {
-        let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
-        return Err(CreateEndpointError::Qos { name: name.to_owned(), reason });
-    }
-    let mut unkept = Vec::new();
-    if profile.deadline.finite().is_some() {
-        unkept.push("missed deadlines are not reported");
-    }
-    if profile.liveliness == Liveliness::ManualByTopic
-        || profile.liveliness_lease_duration.finite().is_some()
-    {
-        unkept.push("a publisher counts as alive as long as it is connected");
-    }
-    if !unkept.is_empty() {
-        tracing::warn!(
-            target: LOG_TARGET,
-            "{name}: ROS 1 has no place for the deadline and liveliness that were asked for: {}; leave them out, or use \
-             another engine (FEROS_ENGINE)",
-            unkept.join("; ")
-        );
-    }
+    check_depth(name, profile)?;
+    let instead = "ROS 1 has no place for the deadline and liveliness that were asked for";
+    checks::warn_of_unkept_times(name, profile, instead);
     Ok(())
 }
 
-/// TCPROS does not tell from which host a request comes: who counts on it is not to be served all.
 fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
-    if !options.local_requests_only {
-        return Ok(());
-    }
-    Err(CreateEndpointError::Engine {
-        name: options.service.to_owned(),
-        operation: "ignoring the requests of other hosts",
-        code: "this engine serves all who reach the master; use a DDS engine".into(),
-    })
+    let cure = "this engine serves all who reach the master; use a DDS engine";
+    checks::refuse_local_requests_only(options, cure)
 }
 
 impl Session for Ros1Session {

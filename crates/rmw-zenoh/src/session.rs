@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros_rmw::dds::names;
+use feros_rmw::engine::checks::{self, check_announcement, check_depth};
 use feros_rmw::engine::{GraphChangeGuard, LOG_TARGET};
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, Liveliness,
-    NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
+    NodeName, Notify, OpenError, Publisher, PublisherOptions, QosProfile, Service, ServiceOptions,
+    Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 use zenoh::key_expr::KeyExpr;
 use zenoh::sample::SampleKind;
@@ -133,63 +134,29 @@ fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u
     }
 }
 
-/// Checks a name for the wire.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
-    let refused = |reason: String| CreateEndpointError::Name {
-        name: name.chars().take(300).collect(),
-        reason,
-    };
     if !as_it_is {
-        return feros_rmw::name::validate_full_topic_name(name)
-            .map_err(|error| refused(error.reason));
+        return checks::check_ros_name(name);
     }
     let fits = (1..=255).contains(&name.len())
         && !name.contains(['*', '$', '%'])
         && KeyExpr::try_from(name.trim_matches('/')).is_ok();
     let expected = "it must have 1 to 255 bytes, no part without any, and none of * $ ? # %";
-    fits.then_some(()).ok_or_else(|| refused(expected.into()))
-}
-
-fn check_announcement(name: &str, text: &str) -> Result<(), CreateEndpointError> {
-    feros_rmw::announcement::check_announcement(text)
-        .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
+    checks::check_wire_name(name, fits, expected)
 }
 
 fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
-    if i32::try_from(profile.depth).is_err() {
-        let reason = format!("depth {} is more than {}; use keep_all", profile.depth, i32::MAX);
-        return Err(CreateEndpointError::Qos { name: name.to_owned(), reason });
-    }
-    let mut unkept = Vec::new();
-    if profile.deadline.finite().is_some() {
-        unkept.push("missed deadlines are not reported");
-    }
-    if profile.liveliness == Liveliness::ManualByTopic
-        || profile.liveliness_lease_duration.finite().is_some()
-    {
-        unkept.push("a publisher counts as alive as long as its session is connected");
-    }
-    if !unkept.is_empty() {
-        tracing::warn!(
-            target: LOG_TARGET,
-            "{name}: Zenoh announces the deadline and liveliness that were asked for, and keeps neither: {}; leave them \
-             out, or use a DDS engine (FEROS_ENGINE)",
-            unkept.join("; ")
-        );
-    }
+    check_depth(name, profile)?;
+    let instead =
+        "Zenoh announces the deadline and liveliness that were asked for, and keeps neither";
+    checks::warn_of_unkept_times(name, profile, instead);
     Ok(())
 }
 
-/// Zenoh does not tell from which host a request comes: who counts on it is not to be served all.
 fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
-    if !options.local_requests_only {
-        return Ok(());
-    }
-    Err(CreateEndpointError::Engine {
-        name: options.service.to_owned(),
-        operation: "ignoring the requests of other hosts",
-        code: "Zenoh does not tell where a request comes from; use its access control, or a DDS engine".into(),
-    })
+    let cure =
+        "Zenoh does not tell where a request comes from; use its access control, or a DDS engine";
+    checks::refuse_local_requests_only(options, cure)
 }
 
 impl Session for ZenohSession {

@@ -4,6 +4,7 @@
 //! them calls user code except the [`Notify`] that was given for this purpose and the `fill` that
 //! was passed to the call.
 
+pub mod checks;
 mod error;
 mod kept;
 mod node_id;
