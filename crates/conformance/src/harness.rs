@@ -3,6 +3,7 @@
 use feros_sync::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
@@ -280,6 +281,22 @@ pub(crate) struct TestService {
 pub(crate) struct TestClient {
     pub(crate) client: Arc<dyn Client>,
     pub(crate) responses: Arc<NotificationCounter>,
+}
+
+/// Publishes numbers, as fast as others let it, until the work is done or panics.
+pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        // Dropped when the work panics, too: a scope waits for its threads first.
+        let (_working, ended) = sync_channel::<()>(0);
+        scope.spawn(move || {
+            let numbers = (0..).take_while(|_| ended.try_recv() == Err(TryRecvError::Empty));
+            for number in numbers {
+                publisher.publish(&numbered(number));
+                std::thread::yield_now();
+            }
+        });
+        work()
+    })
 }
 
 impl TestPublisher {

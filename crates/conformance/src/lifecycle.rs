@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use feros_rmw::{QosProfile, ServiceMapping};
 
 use crate::Fixture;
-use crate::harness::{TestNode, assert_same, matched, numbered, patterned, test_nodes, unique};
+use crate::harness::{
+    TestNode, assert_same, matched, patterned, test_nodes, unique, while_publishing,
+};
 
 /// The bytes of a sample stay valid after everything that it came from is gone.
 pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
@@ -29,16 +31,7 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);
     let topic = unique("/dropped");
     let publisher = near.publisher(&topic, QosProfile::sensor_data());
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut number = 0;
-            while !done.load(Ordering::Relaxed) {
-                publisher.publish(&numbered(number));
-                number += 1;
-                std::thread::yield_now();
-            }
-        });
+    while_publishing(&publisher, || {
         for _ in 0..20 {
             let gone = Arc::new(AtomicBool::new(false));
             let late = Arc::new(AtomicBool::new(false));
@@ -62,7 +55,6 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
             control.next();
             assert!(!late.load(Ordering::SeqCst), "notified after the drop");
         }
-        done.store(true, Ordering::Relaxed);
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use feros_rmw::{
@@ -12,7 +12,7 @@ use feros_rmw::{
 use crate::Fixture;
 use crate::harness::{
     NotificationCounter, assert_same, copy, matched, number_in, numbered, patterned, test_nodes,
-    unique,
+    unique, while_publishing,
 };
 
 /// A thousand reliable messages arrive once each, in order, with running numbers.
@@ -40,19 +40,9 @@ pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, QosProfile::sensor_data());
     let subscription = far.subscription(&topic, QosProfile::sensor_data());
     matched(&publisher, &subscription);
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let numbers = (0..).take_while(|_| !done.load(Ordering::Relaxed));
-            for number in numbers {
-                publisher.publish(&numbered(number));
-                std::thread::yield_now();
-            }
-        });
-        let received: Vec<_> = (0..20).map(|_| subscription.next_number()).collect();
-        done.store(true, Ordering::Relaxed);
-        assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
-    });
+    let received: Vec<_> =
+        while_publishing(&publisher, || (0..20).map(|_| subscription.next_number()).collect());
+    assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
 }
 
 /// Every size from the smallest on arrives whole; what follows the header is aligned.

@@ -1,5 +1,6 @@
 //! Threads that end with the test.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 /// A thread of this name.
@@ -63,6 +64,17 @@ impl std::fmt::Debug for Background {
     }
 }
 
+/// Sets what a scoped thread looks at when its owner's part ends, also by a panic: a scope waits for
+/// its threads before it passes a panic on.
+#[derive(Debug)]
+pub struct SetAtEnd<'a>(pub &'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +87,18 @@ mod tests {
         Background::start("work", work, move || drop(stop)).stop();
         let panics = || drop(Background::start("work", || panic!("the work's"), || {}));
         assert!(std::panic::catch_unwind(panics).is_err());
+    }
+
+    #[test]
+    fn a_scope_ends_when_its_owner_panics() {
+        let done = AtomicBool::new(false);
+        let scope = || {
+            thread::scope(|scope| {
+                let _end = SetAtEnd(&done);
+                scope.spawn(|| while !done.load(Ordering::Acquire) {});
+                panic!("the owner's");
+            })
+        };
+        assert!(std::panic::catch_unwind(scope).is_err());
     }
 }

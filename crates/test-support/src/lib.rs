@@ -10,6 +10,6 @@ mod waiting;
 mod watchdog;
 
 pub use awaiting::block_on;
-pub use background::{Background, spawn};
+pub use background::{Background, SetAtEnd, spawn};
 pub use waiting::{eventually, until};
 pub use watchdog::{WATCHDOG, Watchdog};

@@ -15,6 +15,7 @@ use feros::{
 };
 
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
+use feros_test_support::SetAtEnd;
 
 /// Where the data of an image lies.
 type Place = usize;
@@ -364,6 +365,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
     spin();
     let done = AtomicBool::new(false);
     let published = std::thread::scope(|scope| {
+        let end = SetAtEnd(&done);
         let publishing = scope.spawn(|| {
             let mut data = 1;
             while !done.load(Ordering::Relaxed) {
@@ -390,7 +392,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
                 spin();
             }
         }
-        done.store(true, Ordering::Relaxed);
+        drop(end);
         publishing.join().unwrap()
     });
     // What waits in both histories, of the queue and of the engine.
@@ -458,6 +460,7 @@ fn subscriptions_that_come_and_go_while_others_publish_never_take_the_network() 
     let executor = spinning(&node);
     let done = AtomicBool::new(false);
     let counts = std::thread::scope(|scope| {
+        let _end = SetAtEnd(&done);
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 publisher.publish(Int32 { data: 1 }).unwrap();
@@ -472,9 +475,7 @@ fn subscriptions_that_come_and_go_while_others_publish_never_take_the_network() 
             spin_until(&executor, || heard.load(Ordering::Relaxed) > 0);
             subscription.counts()
         };
-        let counts: Vec<_> = (0..100).map(come_and_go).collect();
-        done.store(true, Ordering::Relaxed);
-        counts
+        (0..100).map(come_and_go).collect::<Vec<_>>()
     });
     for heard in &counts {
         assert_eq!((heard.shared_memory.messages, heard.network.messages), (0, 0), "{heard:?}");

@@ -13,7 +13,7 @@ use feros::{
 };
 
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until, spinning_node};
-use feros_test_support::eventually;
+use feros_test_support::{SetAtEnd, eventually};
 
 use super::{channel, nodes, options, until_host};
 
@@ -83,7 +83,7 @@ fn the_change_to_shared_memory_loses_and_doubles_nothing() {
     let publisher = talker.create_publisher::<Int32>("number", QosProfile::keep_all()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let _end = End(&done);
+        let _end = SetAtEnd(&done);
         scope.spawn(|| {
             let mut data = 0;
             while !done.load(Ordering::Relaxed) {
@@ -128,7 +128,7 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
     let publisher = talker.create_publisher::<Image>("image", QosProfile::keep_all()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let _end = End(&done);
+        let _end = SetAtEnd(&done);
         for thread in 0..THREADS {
             let (publisher, done) = (&publisher, &done);
             scope.spawn(move || {
@@ -170,15 +170,6 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
             }
         }
     });
-}
-
-/// Ends what goes on until then, also when a test fails.
-struct End<'a>(&'a AtomicBool);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 #[test]
