@@ -64,8 +64,8 @@ impl std::fmt::Debug for Background {
     }
 }
 
-/// Sets what a scoped thread looks at when its owner's part ends, also by a panic: a scope waits for
-/// its threads before it passes a panic on.
+/// Sets what a scoped thread looks at when its owner's part ends, also by a panic: a scope waits
+/// for its threads before it passes a panic on.
 #[derive(Debug)]
 pub struct SetAtEnd<'a>(pub &'a AtomicBool);
 
