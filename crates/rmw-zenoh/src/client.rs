@@ -22,7 +22,7 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::announcement;
 use crate::wire::attachment::Attachment;
 use crate::wire::token::{self, EndpointToken};
-use feros_rmw_inbox::{Received as _, Responses};
+use feros_rmw_inbox::Responses;
 
 struct Response {
     received: Received,
