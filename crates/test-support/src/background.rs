@@ -95,7 +95,11 @@ mod tests {
         let scope = || {
             thread::scope(|scope| {
                 let _end = SetAtEnd(&done);
-                scope.spawn(|| while !done.load(Ordering::Acquire) {});
+                scope.spawn(|| {
+                    while !done.load(Ordering::Acquire) {
+                        thread::yield_now();
+                    }
+                });
                 panic!("the owner's");
             })
         };
