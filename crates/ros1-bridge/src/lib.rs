@@ -9,23 +9,25 @@
 
 mod actions;
 mod counts;
+mod names;
 mod service;
 mod sides;
 mod topic;
 mod types;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_interface::TypeName;
-use feros_ros1::{Catalog, MasterError, Rules, is_allowed_name};
+use feros_ros1::{Catalog, MasterError, Rules};
 
 pub use counts::Counts;
 pub use feros_rmw::{PatternError, Selection};
 pub use types::{TypeError, Types};
 
 use counts::Counters;
+use names::{forbidden, is_hidden, is_of_every_node, is_of_ros2_itself};
 use sides::{Ros1Side, Ros2Side};
 use topic::{OneToTwo, TwoToOne};
 
@@ -129,6 +131,8 @@ pub struct Bridge {
     of_ros2: BTreeMap<String, service::OfRos2>,
     actions_of_ros1: BTreeMap<String, actions::OfRos1>,
     actions_of_ros2: BTreeMap<String, actions::OfRos2>,
+    /// Actions that are there and whose names one side does not allow.
+    forbidden_actions: BTreeSet<String>,
     /// Services that could not be bridged, with who serves them and when that was tried.
     refused: BTreeMap<String, (String, Instant)>,
     /// Actions that could not be, with their types and when that was tried.
@@ -160,6 +164,7 @@ impl Bridge {
             of_ros2: BTreeMap::new(),
             actions_of_ros1: BTreeMap::new(),
             actions_of_ros2: BTreeMap::new(),
+            forbidden_actions: BTreeSet::new(),
             refused: BTreeMap::new(),
             refused_actions: BTreeMap::new(),
         }
@@ -264,8 +269,7 @@ impl Bridge {
             if !self.options.topics.has(name) || is_hidden(name) || self.is_of_action(name) {
                 continue;
             }
-            if !is_allowed_name(name) {
-                self.say_forbidden(name);
+            if self.is_forbidden("topic", name) {
                 continue;
             }
             self.update_to_ros2(name, ros1, ros2);
@@ -273,11 +277,16 @@ impl Bridge {
         }
     }
 
-    fn say_forbidden(&self, name: &str) {
-        self.counters.warn_once(format!(
-            "{name} is not bridged: ROS 1 does not allow this name; each part begins with a letter and has \
-             letters, digits and `_`"
-        ));
+    /// Whether one side does not allow a name, which is said once.
+    fn is_forbidden(&self, kind: &str, name: &str) -> bool {
+        let reason = forbidden(name);
+        if let Some(reason) = &reason {
+            self.counters.warn_once(format!(
+                "the {kind} {} is not bridged: {reason}",
+                feros_ros1::shown_name(name)
+            ));
+        }
+        reason.is_some()
     }
 
     fn update_to_ros2(&mut self, topic: &str, ros1: &Ros1Side, ros2: &Ros2Side) {
@@ -383,6 +392,7 @@ impl Bridge {
                 || self.of_ros1.contains_key(name)
                 || self.refused.contains_key(name)
                 || is_of_every_node(name)
+                || self.is_forbidden("service", name)
             {
                 continue;
             }
@@ -407,11 +417,8 @@ impl Bridge {
                 || self.refused.contains_key(name)
                 || ros1.services.contains_key(name)
                 || is_of_ros2_itself(ty)
+                || self.is_forbidden("service", name)
             {
-                continue;
-            }
-            if !is_allowed_name(name) {
-                self.say_forbidden(name);
                 continue;
             }
             let Ok(ros2_type) = ty.parse::<TypeName>() else { continue };
@@ -429,26 +436,4 @@ impl Bridge {
     fn say_not_bridged(&self, name: &str, error: &BridgeError) {
         self.counters.warn_once(format!("{name} is not bridged: {error}"));
     }
-}
-
-/// Names with a part that begins with `_` are for tools and the parts of actions.
-fn is_hidden(name: &str) -> bool {
-    name.contains("/_")
-}
-
-/// What each node of ROS 1 serves about its own log.
-fn is_of_every_node(service: &str) -> bool {
-    service.ends_with("/get_loggers") || service.ends_with("/set_logger_level")
-}
-
-/// What nodes of ROS 2 serve about themselves.
-fn is_of_ros2_itself(ty: &str) -> bool {
-    let package = ty.split('/').next().unwrap_or_default();
-    matches!(
-        package,
-        "rcl_interfaces"
-            | "type_description_interfaces"
-            | "lifecycle_msgs"
-            | "composition_interfaces"
-    )
 }

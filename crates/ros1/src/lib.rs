@@ -15,6 +15,7 @@ mod master;
 mod node;
 mod node_error;
 mod own_host;
+mod peer_text;
 mod plan;
 mod publication;
 mod ros1_type;
@@ -41,6 +42,7 @@ pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
 pub use node::{Node, is_allowed_name};
 pub use node_error::{DEFAULT_MASTER, NodeError};
+pub use peer_text::{MAX_NAME_BYTES, shown, shown_name};
 pub use plan::{ConvertError, Direction, Plan};
 pub use publication::{
     Hears, OnConnection, Publication, PublicationCounts, PublicationOptions, Publishing,

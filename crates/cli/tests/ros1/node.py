@@ -70,6 +70,15 @@ def publish_now(topic, fields):
     return True
 
 
+def register(kind, name, type=None):
+    """Tells the master alone, which takes names that rospy would not."""
+    master, own = rosgraph.Master(rospy.get_name()), rospy.get_node_uri()
+    if kind == "service":
+        master.registerService(name, "rosrpc://127.0.0.1:1", own)
+    else:
+        getattr(master, f"register{kind.capitalize()}")(name, type, own)
+
+
 def subscribe(topic, type):
     def heard(message):
         latched = message._connection_header.get("latching") == "1"

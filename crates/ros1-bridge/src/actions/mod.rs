@@ -11,8 +11,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use feros_interface::{Namespace, TypeName};
 use feros_ros1::ACTION_TOPICS;
 
+use crate::names::is_hidden;
 use crate::sides::{Ros1Side, Ros2Side};
-use crate::{Bridge, BridgeError, RETRY_REFUSED, is_hidden};
+use crate::{Bridge, BridgeError, RETRY_REFUSED};
 
 pub(crate) use of_ros1::OfRos1;
 pub(crate) use of_ros2::OfRos2;
@@ -37,6 +38,13 @@ impl Bridge {
             let there = [servers.get(name), others.get(name)];
             there.contains(&Some(ty)) && tried.elapsed() < RETRY_REFUSED
         });
+        self.forbidden_actions = servers
+            .keys()
+            .chain(others.keys())
+            .filter(|name| self.options.actions.has(name) && !is_hidden(name))
+            .filter(|name| self.is_forbidden("action", name))
+            .cloned()
+            .collect();
         for way in self.actions_of_ros1.values_mut() {
             way.update();
         }
@@ -78,7 +86,7 @@ impl Bridge {
     fn is_new_action(&self, name: &str) -> bool {
         self.options.actions.has(name)
             && !is_hidden(name)
-            && feros_ros1::is_allowed_name(name)
+            && !self.forbidden_actions.contains(name)
             && !self.actions_of_ros1.contains_key(name)
             && !self.actions_of_ros2.contains_key(name)
             && !self.refused_actions.contains_key(name)
@@ -97,12 +105,13 @@ impl Bridge {
         }
     }
 
-    /// Whether a topic is one of an action that is bridged.
+    /// Whether a topic is one of an action that is bridged, or would be but for its name.
     pub(crate) fn is_of_action(&self, topic: &str) -> bool {
         topic.rsplit_once('/').is_some_and(|(action, topic)| {
             ACTION_TOPICS.contains(&topic)
                 && (self.actions_of_ros1.contains_key(action)
-                    || self.actions_of_ros2.contains_key(action))
+                    || self.actions_of_ros2.contains_key(action)
+                    || self.forbidden_actions.contains(action))
         })
     }
 }
