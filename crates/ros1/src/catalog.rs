@@ -15,7 +15,7 @@ use crate::action::{ActionPart, Ros1Action};
 use crate::definition::{
     Ros1Message, of_ros2, parse_message, parse_service, parse_type, split_full_text,
 };
-use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type, md5, md5_text, unknown};
+use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type, check_fields, md5, md5_text, unknown};
 
 /// What comes with Feros: the standard packages.
 const SHIPPED: &[&str] = &[
@@ -146,7 +146,7 @@ impl Catalog {
     /// which has to fit.
     ///
     /// # Errors
-    /// When the text is wrong or is not that of the checksum.
+    /// When the text is wrong, or contradicts the checksum that came with it.
     pub fn message_of_peer(
         &self,
         who: &str,
@@ -159,7 +159,7 @@ impl Catalog {
             .into_iter()
             .filter_map(|(name, text)| parse_type(&name).ok().map(|name| (name, text)));
         let ty = self.resolve(parse_message(name, &own)?, &nested.collect())?;
-        ty.checked(who, md5sum)
+        ty.agreed(who, md5sum)
     }
 
     /// What a message of ROS 2 would be in ROS 1: the same fields, `Header` with its number.
@@ -296,6 +296,7 @@ impl Catalog {
         }
         let mut ty = Ros1Type { name, messages, md5sum: String::new() };
         ty.md5sum = md5(&md5_text(&ty)?);
+        check_fields(&ty)?;
         Ok(ty)
     }
 }
@@ -345,8 +346,32 @@ mod tests {
         assert_eq!(read.md5sum, pose.md5sum);
         let error = empty.message_of_peer("/talker", &name, &pose.full_text(), "00ff").unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("/talker") && text.contains("00ff") && text.contains(&pose.md5sum));
-        assert!(text.contains("Pose pose"), "{text}");
+        assert!(text.contains("/talker contradicts itself") && text.contains("00ff"), "{text}");
+        assert!(text.contains(&pose.md5sum), "{text}");
+        // Who says no definition has another one than is known here.
+        let error = pose.checked("/talker", "00ff").unwrap_err().to_string();
+        assert!(error.contains("/talker has another definition") && error.contains("Pose pose"));
+    }
+
+    /// A message of two fields that nests one of two, and so on, has more fields than any memory.
+    #[test]
+    fn fields_are_counted_with_those_of_the_messages_in_it() {
+        let name = parse_type("a/M0").unwrap();
+        let nested = |depth: usize| {
+            let mut text = "a/M1 left\na/M1 right\n".to_owned();
+            for level in 1..depth {
+                let next = level + 1;
+                let fields = format!("a/M{next} left\na/M{next} right\n");
+                text.push_str(&format!("{SEPARATOR}\nMSG: a/M{level}\n{fields}"));
+            }
+            text + &format!("{SEPARATOR}\nMSG: a/M{depth}\nint8 a\n")
+        };
+        let read = |text: &str| Catalog::default().message_of_peer("/x", &name, text, "*");
+        assert!(read(&nested(8)).is_ok());
+        assert!(matches!(read(&nested(60)), Err(CatalogError::TooManyFields { .. })));
+        let wide = |count: usize| (0..count).map(|n| format!("int8 f{n}\n")).collect::<String>();
+        assert!(read(&wide(65_536)).is_ok());
+        assert!(matches!(read(&wide(65_537)), Err(CatalogError::TooManyFields { .. })));
     }
 
     #[test]

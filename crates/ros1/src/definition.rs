@@ -8,6 +8,8 @@ use feros_interface::{
     TypeName,
 };
 
+use crate::peer_text::shown_name;
+
 /// The line between a definition and those that it refers to, in `message_definition`.
 pub(crate) const SEPARATOR: &str =
     "================================================================================";
@@ -283,5 +285,6 @@ fn is_identifier(text: &str) -> bool {
 }
 
 fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
+    let first: String = text.chars().take(80).collect();
+    shown_name(&first).into_owned()
 }

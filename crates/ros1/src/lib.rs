@@ -47,7 +47,7 @@ pub use plan::{ConvertError, Direction, Plan};
 pub use publication::{
     Hears, OnConnection, Publication, PublicationCounts, PublicationOptions, Publishing,
 };
-pub use ros1_type::{CatalogError, Ros1Service, Ros1Type};
+pub use ros1_type::{CatalogError, MAX_FIELDS, Ros1Service, Ros1Type};
 pub use rules::{FieldPairs, Rules, RulesError};
 pub use service::{CallConnection, CallError, Handler, ServiceInfo, ServiceOptions, call, probe};
 pub use siblings::Siblings;

@@ -8,6 +8,9 @@ use md5::{Digest as _, Md5};
 
 use crate::definition::{DefinitionError, Ros1Message, SEPARATOR, field_type_text, type_text};
 
+/// Most fields of a message, with those of the messages in it, each as often as it is there.
+pub const MAX_FIELDS: usize = 1 << 16;
+
 /// A type of ROS 1 that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
@@ -29,6 +32,30 @@ pub enum CatalogError {
     TooDeep {
         /// The outermost type.
         name: String,
+    },
+    /// It has too many fields.
+    #[error(
+        "the ROS 1 type {name} has more than the {MAX_FIELDS} fields that are read, with those of the messages in it: \
+         have lists of messages in their place"
+    )]
+    TooManyFields {
+        /// The outermost type.
+        name: String,
+    },
+    /// What a peer says of its type cannot be true.
+    #[error(
+        "{who} contradicts itself: it says that {name} has the md5sum {said}, and the definition that it sends has {computed}; \
+         compile the node again with the messages that it is to use"
+    )]
+    Contradiction {
+        /// Who says it.
+        who: String,
+        /// The type.
+        name: String,
+        /// The checksum that the peer says.
+        said: String,
+        /// The checksum of the definition that came with it.
+        computed: String,
     },
     /// The definition that is known is not the peer's.
     #[error(
@@ -118,6 +145,22 @@ impl Ros1Type {
             definition: self.full_text(),
         })
     }
+
+    /// This type, whose definition a peer sends, if it is the one with the checksum that it says.
+    ///
+    /// # Errors
+    /// [`CatalogError::Contradiction`], which says both.
+    pub(crate) fn agreed(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
+        if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
+            return Ok(self);
+        }
+        Err(CatalogError::Contradiction {
+            who: who.to_owned(),
+            name: type_text(&self.name),
+            said: md5sum.to_owned(),
+            computed: self.md5sum.clone(),
+        })
+    }
 }
 
 impl Ros1Service {
@@ -184,4 +227,31 @@ fn md5_text_of(
         lines.push(format!("{word} {}", field.name));
     }
     Ok(lines.join("\n").trim().to_owned())
+}
+
+/// Refuses a message of too many fields: plans look at each of them, and a message of two fields
+/// that nests one of two, and so on, has more than any memory.
+///
+/// # Errors
+/// [`CatalogError::TooManyFields`]. How deep messages nest is known to be fine.
+pub(crate) fn check_fields(ty: &Ros1Type) -> Result<(), CatalogError> {
+    if fields_of(ty, &ty.name, &mut BTreeMap::new()) > MAX_FIELDS {
+        return Err(CatalogError::TooManyFields { name: type_text(&ty.name) });
+    }
+    Ok(())
+}
+
+fn fields_of(ty: &Ros1Type, name: &TypeName, known: &mut BTreeMap<TypeName, usize>) -> usize {
+    if let Some(count) = known.get(name) {
+        return *count;
+    }
+    let fields = ty.messages.get(name).map(|found| &*found.definition.fields).unwrap_or_default();
+    let mut count = fields.len();
+    for field in fields {
+        if let BaseType::Nested(nested) = &field.ty.base {
+            count = count.saturating_add(fields_of(ty, nested, known));
+        }
+    }
+    known.insert(name.clone(), count);
+    count
 }
