@@ -84,6 +84,8 @@ impl Receiver {
     fn accept(&self, header: &ConnectionHeader) -> Result<Sink, String> {
         let who = header.get("callerid");
         let refuse = |reason: &dyn std::fmt::Display| {
+            let reason = reason.to_string();
+            let reason = feros_ros1::shown(&reason);
             format!("{} of {who} is not bridged to ROS 2: {reason}", self.topic)
         };
         if header.has("feros_bridge") {

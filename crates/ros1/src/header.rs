@@ -4,8 +4,24 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 
+use crate::peer_text::is_name;
+
 /// The longest header that is read; it may have the definitions of many messages.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
+
+/// More fields than these are none of a node.
+const MOST_FIELDS: usize = 256;
+/// Fields that are names, which are shown and kept.
+const NAMES: [&str; 8] = [
+    "callerid",
+    "md5sum",
+    "node_name",
+    "request_type",
+    "response_type",
+    "service",
+    "topic",
+    "type",
+];
 
 /// The fields of a header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +59,9 @@ impl ConnectionHeader {
     /// Reads the fields behind the length of the whole.
     ///
     /// # Errors
-    /// When they are none. What is no UTF-8 in a value is replaced.
+    /// When they are none, or have names that no node has: of more than
+    /// [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES), or with control characters. What is no UTF-8 is
+    /// replaced.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let mut fields = BTreeMap::new();
         let mut rest = bytes;
@@ -58,7 +76,14 @@ impl ConnectionHeader {
             let equals = field.iter().position(|byte| *byte == b'=');
             let equals = equals.ok_or_else(|| fault("a field has no `=`"))?;
             let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-            fields.insert(text(&field[..equals]), text(&field[equals + 1..]));
+            let (key, value) = (text(&field[..equals]), text(&field[equals + 1..]));
+            if !is_name(&key) || (NAMES.contains(&&*key) && !is_name(&value)) {
+                return Err(fault("a name has more than 1,024 bytes, or control characters"));
+            }
+            fields.insert(key, value);
+            if fields.len() > MOST_FIELDS {
+                return Err(fault("more than 256 fields"));
+            }
             rest = behind;
         }
         Ok(Self(fields))
@@ -122,5 +147,24 @@ mod tests {
         for bytes in [&[1][..], &[9, 0, 0, 0, b'a'], &[1, 0, 0, 0, b'a'], &[0xff; 9]] {
             assert!(ConnectionHeader::parse(bytes).is_err(), "{bytes:?}");
         }
+        let long = "a".repeat(1025);
+        for (key, value) in [
+            ("callerid", "/a\u{1b}[2J"),
+            ("type", "std_msgs/String\n"),
+            ("topic", &*long),
+            (&*long, ""),
+            ("a\0", ""),
+        ] {
+            let bytes = ConnectionHeader::new(&[(key, value)]).to_bytes();
+            let error = ConnectionHeader::parse(&bytes[4..]).unwrap_err();
+            assert!(error.to_string().contains("1,024 bytes"), "{error}");
+        }
+        let many: Vec<String> = (0..257).map(|number| number.to_string()).collect();
+        let many: Vec<_> = many.iter().map(|key| (&**key, "")).collect();
+        let bytes = ConnectionHeader::new(&many).to_bytes();
+        assert!(ConnectionHeader::parse(&bytes[4..]).is_err());
+        let texts =
+            [("message_definition", "int8 a\n"), ("error", "no\n"), ("callerid", &long[1..])];
+        assert!(ConnectionHeader::parse(&ConnectionHeader::new(&texts).to_bytes()[4..]).is_ok());
     }
 }

@@ -4,10 +4,13 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
+use crate::peer_text::is_name;
 use crate::xmlrpc::MAX_MESSAGE_BYTES;
 
 /// The longest head of a message.
 const MAX_HEAD_BYTES: usize = 16 << 10;
+/// The longest name of a host.
+const MAX_HOST_BYTES: usize = 255;
 /// A peer that is there answers within this.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -28,8 +31,15 @@ impl Address {
         let place = rest.split('/').next()?;
         let (host, port) = place.rsplit_once(':')?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        (!host.is_empty()).then_some(())?;
-        Some(Self { host: host.to_owned(), port: port.parse().ok()? })
+        Self::new(host, port.parse().ok()?)
+    }
+
+    /// A place on a host that a peer names; `None` where that is no name of a host.
+    pub(crate) fn new(host: &str, port: u16) -> Option<Self> {
+        let is_host = (1..=MAX_HOST_BYTES).contains(&host.len())
+            && host.chars().all(|character| !character.is_whitespace())
+            && is_name(host);
+        is_host.then(|| Self { host: host.to_owned(), port })
     }
 
     /// Connects, to the first of the host's addresses that answers.

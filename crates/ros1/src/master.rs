@@ -1,6 +1,11 @@
 //! The master, as its nodes call it (`rosmaster/master_api.py`).
 
+use std::sync::Arc;
+
+use feros_sync::{AtomicBool, Ordering};
+
 use crate::http::{self, Address};
+use crate::peer_text::{MAX_NAME_BYTES, is_name, shown, shown_name};
 use crate::xmlrpc::{self, Value};
 
 /// Why the master did not do what it was asked.
@@ -60,13 +65,15 @@ impl SystemState {
 pub struct Master {
     address: Address,
     caller: String,
+    /// Whether it was said that it has names that are none; shared by all clones.
+    has_said: Arc<AtomicBool>,
 }
 
 impl Master {
     /// The master at an address, for the node of this name.
     #[must_use]
     pub fn new(address: Address, caller: &str) -> Self {
-        Self { address, caller: caller.to_owned() }
+        Self { address, caller: caller.to_owned(), has_said: Arc::default() }
     }
 
     /// Where it is.
@@ -95,7 +102,7 @@ impl Master {
                 if code.as_int() == Some(1) {
                     return Ok(value);
                 }
-                let reason = reason.as_text().unwrap_or_default().to_owned();
+                let reason = shown(reason.as_text().unwrap_or_default()).into_owned();
                 Err(MasterError::Refused { address, method, reason })
             }
             _ => Err(MasterError::NoMaster {
@@ -118,11 +125,29 @@ impl Master {
             all.iter()
                 .filter_map(|entry| {
                     let [name, nodes] = entry.as_list() else { return None };
-                    Some((name.as_text()?.to_owned(), texts(nodes)))
+                    let nodes = nodes.as_list().iter().filter_map(|node| self.name(node));
+                    Some((self.name(name)?, nodes.collect()))
                 })
                 .collect()
         };
         Ok(SystemState { publishers: part(0), subscribers: part(1), services: part(2) })
+    }
+
+    /// A name that somebody registered; `None` for what is none, which is said once.
+    fn name(&self, value: &Value) -> Option<String> {
+        let name = value.as_text()?;
+        if is_name(name) {
+            return Some(name.to_owned());
+        }
+        if !self.has_said.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "a node has registered the name {} with the ROS 1 master at {}: names have at most {MAX_NAME_BYTES} bytes \
+                 and no control characters; it and others like it are left out, end that node",
+                shown_name(name),
+                self.address
+            );
+        }
+        None
     }
 
     /// The types of topics, as far as anybody said one.
@@ -132,7 +157,7 @@ impl Master {
     pub fn topic_types(&self) -> Result<Vec<(String, String)>, MasterError> {
         let types = self.call("getTopicTypes", &[])?;
         let pair = |entry: &Value| match entry.as_list() {
-            [name, ty] => Some((name.as_text()?.to_owned(), ty.as_text()?.to_owned())),
+            [name, ty] => Some((self.name(name)?, self.name(ty)?)),
             _ => None,
         };
         Ok(types.as_list().iter().filter_map(pair).collect())

@@ -12,6 +12,7 @@ use crate::http::Address;
 use crate::master::{Master, MasterError, SystemState, texts};
 use crate::node_error::NodeError;
 use crate::own_host::own_host;
+use crate::peer_text::shown_name;
 use crate::publication::{Publication, PublicationOptions};
 use crate::service::{self, ServiceOptions};
 use crate::siblings::Siblings;
@@ -290,7 +291,7 @@ impl Answers for Inner {
     }
 
     fn end(&self, reason: &str) {
-        *self.told_to_end.lock() = Some(reason.to_owned());
+        *self.told_to_end.lock() = Some(shown_name(reason).into_owned());
     }
 }
 

@@ -50,6 +50,11 @@ fn is_unseen(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a peer's name may be kept: not too long, and without what nobody sees.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME_BYTES && !text.contains(is_unseen)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +63,7 @@ mod tests {
     fn what_a_terminal_would_obey_is_written_out() {
         assert_eq!(shown("a\nb\tc\u{7}\r"), "a\nb\tc\\u{7}\\u{d}");
         assert_eq!(shown_name("a\nb\u{202e}"), "a\\u{a}b\\u{202e}");
+        assert!(is_name("/zwölf") && !is_name("/a\n") && !is_name(&"a".repeat(1025)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::header::ConnectionHeader;
 use crate::http::Address;
 use crate::master::{Master, MasterError};
+use crate::peer_text::{shown, shown_name};
 use crate::subscription::read_message;
 
 /// The longest text of an error that is read.
@@ -207,7 +208,7 @@ impl CallConnection {
             return Ok(body);
         }
         body.truncate(MAX_ERROR_BYTES);
-        let reason = String::from_utf8_lossy(&body).into_owned();
+        let reason = shown(&String::from_utf8_lossy(&body)).into_owned();
         Err(CallError::Failed { service: service.clone(), reason })
     }
 }
@@ -231,7 +232,7 @@ fn open(
     let uri = master.lookup_service(service)?;
     let fault = |source| CallError::Connection { service: service.to_owned(), source };
     let address = Address::parse(&uri)
-        .ok_or_else(|| fault(io::Error::other(format!("`{uri}` is no address"))))?;
+        .ok_or_else(|| fault(io::Error::other(format!("`{}` is no address", shown_name(&uri)))))?;
     let mut stream = address.connect(Duration::from_secs(5)).map_err(fault)?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(fault)?;
     let mut fields = vec![("callerid", caller), ("service", service)];
@@ -239,7 +240,7 @@ fn open(
     ConnectionHeader::new(&fields).send(&mut stream).map_err(fault)?;
     let header = ConnectionHeader::receive(&mut stream).map_err(fault)?;
     if header.has("error") {
-        let reason = header.get("error").to_owned();
+        let reason = shown(header.get("error")).into_owned();
         return Err(CallError::Refused { service: service.to_owned(), reason });
     }
     Ok((stream, header))

@@ -11,6 +11,7 @@ use feros_sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
 
 use crate::header::ConnectionHeader;
 use crate::http::{self, Address};
+use crate::peer_text::{shown, shown_name};
 use crate::siblings::Siblings;
 use crate::xmlrpc::{self, Value};
 
@@ -190,14 +191,15 @@ impl Subscription {
         stream.set_read_timeout(None)?;
         let refused = match header.has("error") {
             true => {
-                Err(format!("{address} refuses {}: {}", self.options.topic, header.get("error")))
+                let reason = shown(header.get("error"));
+                Err(format!("{address} refuses {}: {reason}", self.options.topic))
             }
             false => (self.options.accept)(&header),
         };
         let mut sink = match refused {
             Ok(sink) => sink,
             Err(reason) => {
-                tracing::warn!("{reason}");
+                tracing::warn!("{}", shown(&reason));
                 return Ok(Followed::Refused);
             }
         };
@@ -230,7 +232,10 @@ impl Subscription {
         let place = match answer.as_list() {
             [code, _, place] if code.as_int() == Some(1) => place.as_list(),
             // It publishes no longer, and the master is about to say so.
-            [_, reason, _] => return Err(io::Error::other(reason.as_text().unwrap_or("refused"))),
+            [_, reason, _] => {
+                let reason = shown_name(reason.as_text().unwrap_or("refused"));
+                return Err(io::Error::other(reason.into_owned()));
+            }
             _ => return Err(invalid("no answer to requestTopic")),
         };
         let (Some(host), Some(port)) = (
@@ -239,7 +244,9 @@ impl Subscription {
         ) else {
             return Err(invalid("requestTopic is answered without host and port"));
         };
-        Address { host: host.to_owned(), port }.connect(Duration::from_secs(5))
+        let place = Address::new(host, port)
+            .ok_or_else(|| invalid("requestTopic is answered with a host that is none"))?;
+        place.connect(Duration::from_secs(5))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::peer_text::{shown, shown_name};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// The largest call or answer that is read, in bytes. A master's state with thousands of topics is
@@ -203,7 +204,7 @@ pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
                 .map(str::to_owned),
             _ => None,
         };
-        return Err(XmlRpcError::Fault(what.unwrap_or_default()));
+        return Err(XmlRpcError::Fault(shown(&what.unwrap_or_default()).into_owned()));
     }
     let mut parameters = parameters(root)?.into_iter();
     parameters.next().ok_or_else(|| XmlRpcError::Form("an answer without a value".to_owned()))
@@ -212,7 +213,7 @@ pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
 fn parse(text: &str) -> Result<Document<'_>, XmlRpcError> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: 1 << 20, ..Default::default() };
     Document::parse_with_options(text, options)
-        .map_err(|error| XmlRpcError::Form(error.to_string()))
+        .map_err(|error| XmlRpcError::Form(shown_name(&error.to_string()).into_owned()))
 }
 
 fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
@@ -237,7 +238,10 @@ fn value(node: Node<'_, '_>, depth: usize) -> Result<Value, XmlRpcError> {
         return Ok(Value::Text(node.text().unwrap_or_default().to_owned()));
     };
     let text = typed.text().unwrap_or_default();
-    let wrong = || XmlRpcError::Form(format!("`{text}` is no {}", typed.tag_name().name()));
+    let wrong = || {
+        let (text, kind) = (shown_name(text), shown_name(typed.tag_name().name()));
+        XmlRpcError::Form(format!("`{text}` is no {kind}"))
+    };
     Ok(match typed.tag_name().name() {
         "int" | "i4" | "i8" => Value::Int(text.trim().parse().map_err(|_| wrong())?),
         "boolean" => Value::Bool(text.trim() == "1"),

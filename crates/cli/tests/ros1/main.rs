@@ -5,6 +5,7 @@ mod actions;
 #[cfg(feature = "ros1")]
 mod engine;
 mod failures;
+mod hostile;
 mod peers;
 mod services;
 mod topics;

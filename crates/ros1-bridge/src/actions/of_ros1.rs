@@ -285,7 +285,7 @@ impl Goals {
             return end(&active.handle, GoalStatus::Aborted, self.plans.empty_result.clone());
         }
         if about.status == Ros1GoalStatus::REJECTED {
-            let (name, text) = (&self.name, &about.text);
+            let (name, text) = (&self.name, feros_ros1::shown(&about.text));
             self.counters.warn_once(format!("the server of {name} rejects a goal: {text}"));
         }
         let status = match about.status {
