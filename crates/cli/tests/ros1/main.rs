@@ -6,6 +6,7 @@ mod actions;
 mod engine;
 mod failures;
 mod hostile;
+mod masters;
 mod peers;
 mod services;
 mod topics;

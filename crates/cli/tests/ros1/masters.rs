@@ -1,0 +1,195 @@
+//! More than one master: one that takes the place of another, and two at once.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use feros::msgs::std_msgs::msg::{Int32, String as Text};
+use feros::{QosProfile, Subscription};
+use feros_test_support::{WATCHDOG, eventually};
+use serde_json::json;
+
+use crate::peers::{Ros1Node, Ros2, World};
+
+const STRING: &str = "std_msgs/String";
+const CHATTER: [&str; 3] = ["--bridge-all-topics", "--topics", "/chatter"];
+
+fn subscribe(ros2: &Ros2, topic: &str) -> (Subscription<Text>, Receiver<String>) {
+    let (sender, heard) = sync_channel(10_000);
+    let hear = move |message: Text| {
+        let _ = sender.send(message.data);
+    };
+    let subscription = ros2.node.create_subscription(topic, QosProfile::keep_last(1000), hear);
+    (subscription.unwrap(), heard)
+}
+
+/// A node of rospy that publishes `/chatter` and subscribes to it.
+fn talker(world: &World, name: &str) -> Ros1Node {
+    let mut node = world.node(name);
+    node.run(json!({"do": "advertise", "topic": "/chatter", "type": STRING}));
+    node.run(json!({"do": "subscribe", "topic": "/chatter", "type": STRING}));
+    node
+}
+
+fn say(node: &mut Ros1Node, text: &str) {
+    node.run(json!({"do": "publish", "topic": "/chatter", "fields": {"data": text}}));
+}
+
+/// Texts up to the one that is the last.
+fn texts_until(mut next: impl FnMut() -> String, last: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    while texts.last().is_none_or(|text| text != last) {
+        texts.push(next());
+    }
+    texts
+}
+
+fn heard_until(node: &mut Ros1Node, last: &str) -> Vec<String> {
+    let next = || node.heard("/chatter")["message"]["data"].as_str().unwrap().to_owned();
+    texts_until(next, last)
+}
+
+/// How often a text is among those that were heard.
+fn times(texts: &[String], text: &str) -> usize {
+    texts.iter().filter(|heard| *heard == text).count()
+}
+
+/// Says a text again and again until another node has heard it.
+fn say_until(from: &mut Ros1Node, text: &str, mut is_heard: impl FnMut() -> bool) {
+    eventually(|| {
+        say(from, text);
+        if is_heard() { Ok(()) } else { Err(format!("{text} was not heard")) }
+    });
+}
+
+fn hears(node: &mut Ros1Node, text: &str) -> bool {
+    node.run(json!({"do": "get_parameter", "name": "/nothing"}));
+    node.heard_any("/chatter", text)
+}
+
+/// Another master at the same address knows other nodes, and other types: the bridge is there for
+/// them, and leaves those of the former one.
+#[test]
+fn a_master_that_takes_the_place_of_another_has_the_bridge() {
+    let Some(mut world) = World::new() else { return };
+    let mut bridge = world.bridge(&[]);
+    let ros2 = world.ros2();
+    let (_texts, heard) = subscribe(&ros2, "/chatter");
+    let (sender, numbers) = sync_channel(10_000);
+    let hear = move |message: Int32| {
+        let _ = sender.send(message.data);
+    };
+    let _numbers = ros2.node.create_subscription("/changed", QosProfile::default(), hear).unwrap();
+    let mut old = world.node("old");
+    for topic in ["/chatter", "/changed"] {
+        old.run(json!({"do": "advertise", "topic": topic, "type": STRING}));
+    }
+    old.publish("/chatter", &json!({"data": "old"}));
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "old");
+    bridge.line(|line| line.contains("/changed is not bridged"));
+    // The node of the former master goes on, and knows nothing of the new one.
+    world.kill_master();
+    world.start_master();
+    let mut new = world.node("new");
+    new.run(json!({"do": "advertise", "topic": "/chatter", "type": STRING}));
+    new.run(json!({"do": "advertise", "topic": "/changed", "type": "std_msgs/Int32"}));
+    new.publish("/chatter", &json!({"data": "new"}));
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "new");
+    new.publish("/changed", &json!({"data": 7}));
+    assert_eq!(numbers.recv_timeout(WATCHDOG).unwrap(), 7);
+    eventually(|| {
+        let operation =
+            json!({"do": "publish_now", "topic": "/chatter", "fields": {"data": "ghost"}});
+        if old.run(operation) == json!(false) { Ok(()) } else { Err("the bridge hears it") }
+    });
+    let _ = heard.try_iter().count();
+    new.publish("/chatter", &json!({"data": "last"}));
+    assert_eq!(heard.recv_timeout(WATCHDOG).unwrap(), "last");
+}
+
+/// A bridge of each master, one domain: what a node of either says is heard by those of the other
+/// and in ROS 2, once.
+#[test]
+fn two_masters_are_joined_by_one_domain() {
+    let (Some(a), Some(b)) = (World::new(), World::new()) else { return };
+    let uri = b.uri();
+    let _bridges = [a.bridge(&CHATTER), a.bridge(&[&CHATTER[..], &["--master", &uri]].concat())];
+    let ros2 = a.ros2();
+    let (_subscription, heard) = subscribe(&ros2, "/chatter");
+    let (mut one, mut two) = (talker(&a, "one"), talker(&b, "two"));
+    say_until(&mut one, "to two", || hears(&mut two, "to two"));
+    say_until(&mut two, "to one", || hears(&mut one, "to one"));
+    for number in 0..20 {
+        say(&mut one, &format!("one {number}"));
+        say(&mut two, &format!("two {number}"));
+    }
+    say(&mut one, "end of one");
+    let at_two = heard_until(&mut two, "end of one");
+    // What would come back has come before this does.
+    say(&mut two, "end of two");
+    let mut at_one = heard_until(&mut one, "end of two");
+    say(&mut one, "last");
+    at_one.extend(heard_until(&mut one, "last"));
+    let at_two = [at_two, heard_until(&mut two, "last")].concat();
+    let in_ros2 = texts_until(|| heard.recv_timeout(WATCHDOG).unwrap(), "last");
+    for (place, texts) in [("one", &at_one), ("two", &at_two), ("ROS 2", &in_ros2)] {
+        for text in (0..20).flat_map(|number| ["one", "two"].map(|who| format!("{who} {number}"))) {
+            assert_eq!(times(texts, &text), 1, "{text} at {place}: {texts:#?}");
+        }
+    }
+}
+
+/// One master with a bridge into each of two domains: each hears the master's nodes, the master
+/// hears both, once, and nothing goes through the master from domain to domain.
+#[test]
+fn two_domains_are_not_joined_by_a_master() {
+    let (Some(a), Some(b)) = (World::new(), World::new()) else { return };
+    let uri = a.uri();
+    let second = ["--master", &uri, "--name", "second_bridge"];
+    let mut bridges = [a.bridge(&CHATTER), b.bridge(&[&CHATTER[..], &second].concat())];
+    let (in_a, in_b) = (a.ros2(), b.ros2());
+    let (_one, heard_a) = subscribe(&in_a, "/chatter");
+    let (_two, heard_b) = subscribe(&in_b, "/chatter");
+    let [from_a, from_b] = [&in_a, &in_b].map(|ros2| {
+        ros2.node.create_publisher::<Text>("/chatter", QosProfile::keep_last(1000)).unwrap()
+    });
+    let mut node = talker(&a, "node");
+    for (publisher, text) in
+        [(&from_a, "are you there, from a"), (&from_b, "are you there, from b")]
+    {
+        eventually(|| {
+            publisher.publish(Text { data: text.to_owned() }).unwrap();
+            if hears(&mut node, text) { Ok(()) } else { Err("not yet") }
+        });
+    }
+    for heard in [&heard_a, &heard_b] {
+        let mut is_heard = || heard.try_iter().any(|text| text == "from the master");
+        say_until(&mut node, "from the master", &mut is_heard);
+    }
+    for number in 0..20 {
+        from_a.publish(Text { data: format!("a {number}") }).unwrap();
+        from_b.publish(Text { data: format!("b {number}") }).unwrap();
+        say(&mut node, &format!("master {number}"));
+    }
+    // Each of the three has said its last, so whatever goes round has come.
+    from_a.publish(Text { data: "end of a".to_owned() }).unwrap();
+    let mut at_master = heard_until(&mut node, "end of a");
+    from_b.publish(Text { data: "end of b".to_owned() }).unwrap();
+    if times(&at_master, "end of b") == 0 {
+        at_master.extend(heard_until(&mut node, "end of b"));
+    }
+    say(&mut node, "last");
+    let at_a = texts_until(|| heard_a.recv_timeout(WATCHDOG).unwrap(), "last");
+    let at_b = texts_until(|| heard_b.recv_timeout(WATCHDOG).unwrap(), "last");
+    for number in 0..20 {
+        let said = ["a", "b", "master"].map(|who| format!("{who} {number}"));
+        assert_eq!(
+            said.each_ref().map(|text| times(&at_master, text)),
+            [1, 1, 1],
+            "{at_master:#?}"
+        );
+        assert_eq!(said.each_ref().map(|text| times(&at_a, text)), [1, 0, 1], "{at_a:#?}");
+        assert_eq!(said.each_ref().map(|text| times(&at_b, text)), [0, 1, 1], "{at_b:#?}");
+    }
+    bridges.iter_mut().for_each(|bridge| {
+        bridge.line(|line| line.contains("it comes from another bridge"));
+    });
+}
