@@ -13,6 +13,9 @@ pub enum ChangeKind {
     Deleted,
     /// The parameter was declared without a value, of which `/parameter_events` says nothing.
     DeclaredWithoutValue,
+    /// The parameter was forgotten by [`Store::undeclare`](crate::Store::undeclare), of which
+    /// neither callbacks nor `/parameter_events` hear, as in rclcpp.
+    Undeclared,
 }
 
 /// One change, of one parameter or of several at once.
@@ -28,7 +31,7 @@ pub struct Change {
 ///
 /// Calls come one at a time, in the order of the changes, without any lock.
 pub trait ChangeObserver: Send + Sync {
-    /// Called before the post-set callbacks.
+    /// Called before the post-set callbacks; not of what was undeclared.
     fn before_callbacks(&self, change: &Change);
 
     /// Called after the post-set callbacks.

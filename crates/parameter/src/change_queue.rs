@@ -8,7 +8,7 @@ use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::callbacks::Callbacks;
-use crate::change::{Change, ChangeObserver};
+use crate::change::{Change, ChangeKind, ChangeObserver};
 
 /// The most changes that wait for a post-set callback that does not return.
 const CAPACITY: usize = 1000;
@@ -71,8 +71,10 @@ impl ChangeQueue {
                 change
             };
             let delivery = Delivery(self);
-            self.observer.before_callbacks(&change);
-            callbacks.post_set(&change.parameters);
+            if change.kinds != [ChangeKind::Undeclared] {
+                self.observer.before_callbacks(&change);
+                callbacks.post_set(&change.parameters);
+            }
             self.observer.after_callbacks(&change);
             drop(delivery);
         }

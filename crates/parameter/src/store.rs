@@ -161,6 +161,10 @@ impl Store {
             Some(_) => {
                 state.declared.remove(&name());
                 state.generation += 1;
+                let parameters = vec![(name(), ParameterValue::NotSet)];
+                self.changes.push(Change { parameters, kinds: vec![ChangeKind::Undeclared] });
+                drop(state);
+                self.changes.deliver(&self.callbacks);
                 Ok(())
             }
         }

@@ -76,6 +76,25 @@ fn parameters_are_on_the_master() {
     wait_for_parameter(&mut rospy, "/feros/count", &Value::Null);
 }
 
+/// A parameter that the node undeclares is no longer on the master; the next one of its name is.
+#[test]
+fn what_is_undeclared_leaves_the_master() {
+    let Some(world) = World::new() else { return };
+    let mut rospy = world.rospy("rospy");
+    let node = context(&world, "").create_node("feros").unwrap();
+    for name in ["gain", "frames.base"] {
+        node.build_dynamic_parameter(name, 1.5).declare().unwrap();
+    }
+    wait_for_parameter(&mut rospy, "/feros/gain", &json!(1.5));
+    wait_for_parameter(&mut rospy, "/feros/frames/base", &json!(1.5));
+    node.undeclare_parameter("gain").unwrap();
+    node.undeclare_parameter("frames.base").unwrap();
+    wait_for_parameter(&mut rospy, "/feros/gain", &Value::Null);
+    wait_for_parameter(&mut rospy, "/feros/frames/base", &Value::Null);
+    node.declare_parameter("gain", 7).unwrap();
+    wait_for_parameter(&mut rospy, "/feros/gain", &json!(7));
+}
+
 /// What the master has when a node is made wins over the node's default, and arguments win over
 /// that.
 #[test]

@@ -61,11 +61,16 @@ impl ChangeObserver for NodeObserver {
         }
         let publisher = self.publisher.lock().clone();
         if let Some(publisher) = publisher
-            && change.kinds.iter().any(|kind| *kind != ChangeKind::DeclaredWithoutValue)
+            && change.kinds.iter().any(|kind| !is_silent(*kind))
         {
             parameter_events::publish(&*publisher, &self.node, self.clock.now(), change);
         }
     }
+}
+
+/// Whether `/parameter_events` says nothing of it.
+fn is_silent(kind: ChangeKind) -> bool {
+    matches!(kind, ChangeKind::DeclaredWithoutValue | ChangeKind::Undeclared)
 }
 
 fn data(value: &ParameterValue) -> Option<ParameterData<'_>> {
