@@ -117,7 +117,8 @@ fn what_cannot_be_bridged_is_said_once() {
     assert!(said.iter().any(|line| line.contains("Two bridges of one name")), "{said:#?}");
 }
 
-/// A publisher that speaks no TCPROS, a subscriber that sends nonsense: each is said once, and honest peers go over the bridge meanwhile.
+/// A publisher that speaks no TCPROS, a subscriber that sends nonsense: each is said once, and
+/// honest peers go over the bridge meanwhile.
 #[test]
 fn hostile_peers_are_said_and_others_are_bridged() {
     let Some(world) = World::new() else { return };
