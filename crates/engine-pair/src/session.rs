@@ -6,7 +6,7 @@ use std::sync::Arc;
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot,
     Kept, NodeId, NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile,
-    Service, ServiceOptions, Session, Subscription, SubscriptionOptions,
+    Service, ServiceOptions, Session, Subscription, SubscriptionOptions, TakesParameters,
 };
 
 use crate::client::PairClient;
@@ -81,6 +81,15 @@ impl Session for PairSession {
             .iter()
             .zip(ids)
             .for_each(|(side, id)| side.keep_parameter(id, name, value));
+    }
+
+    fn follow_parameters(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
+        let Ok(ids) = self.shared.node(node, "") else { return };
+        self.shared
+            .sides
+            .iter()
+            .zip(ids)
+            .for_each(|(side, id)| side.follow_parameters(id, taker.clone()));
     }
 
     fn remove_node(&self, node: NodeId) {

@@ -96,6 +96,7 @@ impl Node {
         }
         node.start_parameters(&options)?;
         node.start_services(&options)?;
+        node.parameters().follow_engine(node.session(), node.id());
         Ok(node)
     }
 

@@ -1,5 +1,8 @@
 //! Parameters of a node as the master is to have them: what ROS 1's programs read with `rosparam`.
 //! Who sets a parameter does not wait for the master; the thread that looks for it writes them.
+//!
+//! What others set there is on its way to the node in [`crate::followed_parameters`]. A value of
+//! the node that the master does not have yet counts more than one that the master has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +11,19 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_ros1::{Master, MasterError, Value};
 use feros_sync::Mutex;
 
+use crate::followed_parameters::Followed;
 use crate::parameters::USE_SIM_TIME_OF_NODE;
 
 /// The parameters of one node.
 #[derive(Default)]
-pub(crate) struct KeptParameters(Mutex<Kept>);
+pub(crate) struct KeptParameters(pub(crate) Mutex<Kept>);
 
 #[derive(Default)]
-struct Kept {
-    values: BTreeMap<String, Value>,
+pub(crate) struct Kept {
+    pub(crate) values: BTreeMap<String, Value>,
     /// Names whose value, or whose end, the master does not know yet.
-    unwritten: BTreeSet<String>,
+    pub(crate) unwritten: BTreeSet<String>,
+    pub(crate) followed: Followed,
     /// Names of which it was said that the master does not have them.
     said: BTreeSet<String>,
 }
@@ -47,7 +52,13 @@ impl KeptParameters {
                 return self.forget(name);
             }
         };
+        let is_from_master = kept.followed.is_adopted(name, value.as_ref());
         match value {
+            Some(value) if is_from_master => {
+                kept.values.insert(name.to_owned(), value);
+                kept.unwritten.remove(name);
+                return false;
+            }
             Some(value) => drop(kept.values.insert(name.to_owned(), value)),
             None if kept.values.remove(name).is_none() => return false,
             None => {}
@@ -59,6 +70,7 @@ impl KeptParameters {
     /// What was written before is no longer true.
     fn forget(&self, name: &str) -> bool {
         let mut kept = self.0.lock();
+        kept.followed.is_adopted(name, None);
         kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
     }
 
@@ -66,6 +78,7 @@ impl KeptParameters {
     pub(crate) fn write_again(&self) {
         let mut kept = self.0.lock();
         kept.unwritten = kept.values.keys().cloned().collect();
+        kept.followed.begin_again();
     }
 
     /// Tells the master what it does not know, as long as it answers.
@@ -95,7 +108,7 @@ impl KeptParameters {
 }
 
 /// The name on the master: what is joined by dots in ROS 2 is a tree in ROS 1.
-fn place(node: &str, name: &str) -> String {
+pub(crate) fn place(node: &str, name: &str) -> String {
     format!("{node}/{}", name.replace('.', "/"))
 }
 

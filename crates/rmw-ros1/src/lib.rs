@@ -21,6 +21,7 @@
 mod bell;
 mod caller;
 mod client;
+mod followed_parameters;
 mod incoming;
 mod kept_parameters;
 mod matches;

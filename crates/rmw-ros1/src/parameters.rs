@@ -14,34 +14,40 @@ const MOST: usize = 10_000;
 pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     match master.parameter(USE_SIM_TIME) {
-        Ok(value @ Value::Bool(_)) => collect(USE_SIM_TIME_OF_NODE, &value, &mut found),
+        Ok(value @ Value::Bool(_)) => found.push((USE_SIM_TIME_OF_NODE.to_owned(), yaml(&value))),
         // Nobody waits twice for what does not answer.
         Err(MasterError::Unreachable { .. }) => return found,
         _ => {}
     }
     if let Ok(tree @ Value::Struct(_)) = master.parameter(node) {
-        collect("", &tree, &mut found);
+        leaves("", &tree, &mut |name, value| found.push((name.to_owned(), yaml(value))));
     }
     found
 }
 
-/// A parameter for each leaf; ROS 2 joins the parts of a name by dots.
-fn collect(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
+/// Each leaf of a tree, up to so many; ROS 2 joins the parts of a name by dots.
+pub(crate) fn leaves(name: &str, value: &Value, each: &mut dyn FnMut(&str, &Value)) {
+    let mut left = MOST;
+    leaves_of(name, value, &mut left, each);
+}
+
+fn leaves_of(name: &str, value: &Value, left: &mut usize, each: &mut dyn FnMut(&str, &Value)) {
     match value {
         Value::Struct(members) => {
             for (member, value) in members {
                 let dot = if name.is_empty() { "" } else { "." };
-                collect(&format!("{name}{dot}{member}"), value, found);
+                leaves_of(&format!("{name}{dot}{member}"), value, left, each);
             }
         }
-        value if found.len() < MOST && !name.is_empty() => {
-            found.push((name.to_owned(), yaml(value)));
+        value if *left > 0 && !name.is_empty() => {
+            *left -= 1;
+            each(name, value);
         }
         _ => {}
     }
 }
 
-fn yaml(value: &Value) -> String {
+pub(crate) fn yaml(value: &Value) -> String {
     match value {
         Value::Int(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
@@ -85,10 +91,8 @@ mod tests {
             ("on".into(), Value::Bool(true)),
             ("limits".into(), Value::List(vec![Value::Int(1), Value::Int(2)])),
         ]);
-        let mut found = Vec::new();
-        collect("", &tree, &mut found);
-        let text: Vec<String> =
-            found.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let mut text = Vec::new();
+        leaves("", &tree, &mut |name, value| text.push(format!("{name}: {}", yaml(value))));
         assert_eq!(
             text,
             ["rate: 5.0", "frames.base: \"a\\\"b\\u000a\"", "on: true", "limits: [1, 2]"]

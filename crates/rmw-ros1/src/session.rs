@@ -11,7 +11,7 @@ use feros_rmw::engine::checks::{self, check_announcement, check_depth};
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, EndpointKind, Gid, GraphSnapshot, Kept, NodeId,
     NodeName, Notify, ParameterData, Publisher, PublisherOptions, QosProfile, Service,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakesParameters,
 };
 use feros_sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 
@@ -266,6 +266,13 @@ impl Session for Ros1Session {
 
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
         crate::parameters::of_node(&self.participant.master, &node.fully_qualified())
+    }
+
+    fn follow_parameters(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
+        let known = self.nodes.lock().get(&node).map(|node| node.parameters.clone());
+        let Some(parameters) = known else { return };
+        parameters.follow_with(taker);
+        self.participant.bell.ring();
     }
 
     fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {

@@ -11,6 +11,7 @@ use feros_ros1::{Master, SystemState, parse_type};
 
 use crate::ENGINE_NAME;
 use crate::bell::Bell;
+use crate::followed_parameters::Takers;
 use crate::others::Others;
 use crate::participant::{KnownNode, Participant};
 
@@ -63,6 +64,8 @@ struct Looking {
     ended: BTreeSet<String>,
     /// Services that did not say their type.
     silent: BTreeSet<String>,
+    /// Who gives nodes what others set.
+    takers: Takers,
 }
 
 impl Looking {
@@ -96,6 +99,7 @@ impl Looking {
                 tracing::debug!("{}: {error}", node.name());
             }
             parameters.write(node.name(), node.master());
+            parameters.follow(node, &participant.bell, &mut self.takers);
         }
         self.registered = registered;
         self.learn(participant, &nodes, &state);

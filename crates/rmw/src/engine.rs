@@ -2,7 +2,7 @@
 //!
 //! All functions may be called from any thread at the same time unless they say otherwise. None of
 //! them calls user code except the [`Notify`] that was given for this purpose and the `fill` that
-//! was passed to the call.
+//! was passed to the call. [`TakesParameters`] is called by a thread of the engine.
 
 pub mod checks;
 mod error;
@@ -27,7 +27,7 @@ pub use error::{CreateEndpointError, EventError};
 pub use kept::Kept;
 pub use node_id::NodeId;
 pub use notify::{GraphChangeGuard, LOG_TARGET, Notify};
-pub use parameter::ParameterData;
+pub use parameter::{ParameterData, TakeOverError, TakesParameters};
 pub use publisher::{
     Fill, FillAborted, PublishError, PublishMode, Publisher, PublisherOptions, WaitForAckedError,
     filled,
@@ -100,6 +100,14 @@ pub trait Session: Send + Sync {
     /// May allocate; does not wait for others.
     fn keep_parameter(&self, node: NodeId, name: &str, value: Option<ParameterData<'_>>) {
         let _ = (node, name, value);
+    }
+
+    /// Has a node's parameters follow what others set in the engine's own world from now on, until
+    /// the node is withdrawn. Most engines keep none.
+    ///
+    /// May allocate; does not wait for others.
+    fn follow_parameters(&self, node: NodeId, taker: Arc<dyn TakesParameters>) {
+        let _ = (node, taker);
     }
 
     /// Withdraws a node; its endpoints must be gone. An unknown id is ignored.

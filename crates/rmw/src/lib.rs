@@ -52,7 +52,8 @@ pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
     GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, PublishError, PublishMode,
     Publisher, PublisherOptions, ServerMatch, Service, ServiceMapping, ServiceOptions, Session,
-    SessionOptions, Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
+    SessionOptions, Subscription, SubscriptionOptions, TakeError, TakeOverError, TakesParameters,
+    TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use failure_counter::FailureCounter;

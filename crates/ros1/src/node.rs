@@ -10,6 +10,7 @@ use feros_sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
 use crate::header::ConnectionHeader;
 use crate::http::Address;
 use crate::master::{Master, MasterError, SystemState, texts};
+use crate::names::{check_name, is_allowed_name};
 use crate::node_error::NodeError;
 use crate::own_host::own_host;
 use crate::peer_text::shown_name;
@@ -23,6 +24,10 @@ use crate::xmlrpc::Value;
 
 /// Most connections of a kind at a time.
 const MOST_CONNECTIONS: usize = 1024;
+
+/// What hears which parameter may have another value; the name is fully qualified.
+pub type HearsParameter = dyn Fn(&str) + Send + Sync;
+
 /// A node of ROS 1. Clones are the same node; when the last one goes, it leaves the master.
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
@@ -50,20 +55,10 @@ struct Inner {
     is_alone: AtomicBool,
     is_closed: AtomicBool,
     strangers: Strangers,
+    /// Who hears of parameters that others change.
+    hears_parameters: Mutex<Option<Arc<HearsParameter>>>,
     told_to_end: Mutex<Option<String>>,
     connections: AtomicUsize,
-}
-
-/// Whether ROS 1 allows this name of a topic, service or node.
-#[must_use]
-pub fn is_allowed_name(name: &str) -> bool {
-    let (parts, is_absolute) = name.strip_prefix('/').map_or((name, false), |parts| (parts, true));
-    // As roscpp has it: what is hidden in ROS 2 is a name as others are.
-    let begins = |first: char| first.is_ascii_alphabetic() || (is_absolute && first == '_');
-    parts.starts_with(begins)
-        && !parts.contains("//")
-        && !parts.ends_with('/')
-        && parts.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'/')
 }
 
 impl Node {
@@ -121,6 +116,7 @@ impl Node {
             is_alone: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             strangers: Strangers::default(),
+            hears_parameters: Mutex::default(),
             told_to_end: Mutex::default(),
             connections: AtomicUsize::new(0),
         });
@@ -223,6 +219,22 @@ impl Node {
         self.inner().tell_of_service(service);
     }
 
+    /// Has the master tell of parameters below the node's name that others change, from now on.
+    /// Called again for a master that was started anew.
+    ///
+    /// `hears` is called by a thread of the node for whatever a peer names; it asks the master for
+    /// the value, and does not wait.
+    ///
+    /// # Errors
+    /// When the master cannot be reached or refuses.
+    pub fn follow_parameters(&self, hears: Arc<HearsParameter>) -> Result<(), MasterError> {
+        let inner = self.inner();
+        let former = inner.hears_parameters.lock().replace(hears);
+        drop(former);
+        let name = Value::from(self.name());
+        inner.master.call("subscribeParam", &[inner.api_uri(), name]).map(drop)
+    }
+
     /// Asks the master who is there, and registers again what it does not know: it was started
     /// anew.
     ///
@@ -261,6 +273,10 @@ impl Drop for Owner {
         for service in std::mem::take(&mut *inner.services.lock()).keys() {
             inner.tell_of_service(service);
         }
+        if inner.hears_parameters.lock().take().is_some() && !inner.is_alone() {
+            let name = Value::from(&*inner.name);
+            let _ = inner.master.call("unsubscribeParam", &[inner.api_uri(), name]);
+        }
         inner.siblings.remove(&inner.api);
         // What listens is woken to see that it is over.
         for address in [&inner.api, &inner.tcpros] {
@@ -288,6 +304,13 @@ impl Answers for Inner {
 
     fn master(&self) -> &Address {
         self.master.address()
+    }
+
+    fn parameter_changed(&self, name: &str) {
+        let hears = self.hears_parameters.lock().clone();
+        if let Some(hears) = hears.filter(|_| name.is_empty() || check_name(name).is_ok()) {
+            hears(name);
+        }
     }
 
     fn end(&self, reason: &str) {
@@ -335,6 +358,10 @@ impl Inner {
         }
     }
 
+    fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Acquire)
+    }
+
     fn api_uri(&self) -> Value {
         Value::Text(self.api.to_string())
     }
@@ -375,7 +402,7 @@ impl Inner {
         method: &'static str,
         parameters: &[Value],
     ) -> Result<Option<Value>, MasterError> {
-        if self.is_alone.load(Ordering::Acquire) {
+        if self.is_alone() {
             return Ok(None);
         }
         match self.master.call(method, parameters) {
@@ -414,14 +441,14 @@ impl Inner {
 
     /// What the master need not hear: it may be gone.
     fn tell(&self, method: &'static str, topic: &str) {
-        if self.is_alone.load(Ordering::Acquire) {
+        if self.is_alone() {
             return;
         }
         let _ = self.master.call(method, &[topic.into(), self.api_uri()]);
     }
 
     fn tell_of_service(&self, service: &str) {
-        if self.is_alone.load(Ordering::Acquire) {
+        if self.is_alone() {
             return;
         }
         let uri = self.service_uri();
@@ -473,13 +500,6 @@ impl Inner {
 
 fn refuse(stream: &mut TcpStream, reason: &str) {
     let _ = ConnectionHeader::new(&[("error", reason)]).send(stream);
-}
-
-fn check_name(name: &str) -> Result<(), NodeError> {
-    if name.starts_with('/') && is_allowed_name(name) {
-        return Ok(());
-    }
-    Err(NodeError::Name { name: name.to_owned() })
 }
 
 fn insert<T>(

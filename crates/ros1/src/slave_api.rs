@@ -23,6 +23,8 @@ pub(crate) trait Answers {
     fn tcpros(&self) -> &Address;
     /// The master.
     fn master(&self) -> &Address;
+    /// Somebody has changed this parameter, or some below it.
+    fn parameter_changed(&self, name: &str);
     /// It has to end, for this reason.
     fn end(&self, reason: &str);
 }
@@ -67,7 +69,11 @@ fn answer(node: &impl Answers, method: &str, parameters: &[Value]) -> Value {
             let place = ["TCPROS".into(), host.as_str().into(), Value::Int(i64::from(*port))];
             done("ready", Value::List(place.to_vec()))
         }
-        "paramUpdate" => done("", Value::Int(0)),
+        "paramUpdate" => {
+            // The value is asked of the master: whoever likes to can call this.
+            node.parameter_changed(text(1).trim_end_matches('/'));
+            done("", Value::Int(0))
+        }
         "getPid" => done("", Value::Int(i64::from(std::process::id()))),
         "getMasterUri" => done("", Value::Text(node.master().to_string())),
         "getBusInfo" => done("", Value::List(Vec::new())),

@@ -151,6 +151,8 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
+            // Readers make it the end of a line.
+            '\r' => out.push_str("&#13;"),
             other => out.push(other),
         }
     }
@@ -276,7 +278,7 @@ mod tests {
             Value::Int(1 << 40),
             Value::Bool(true),
             Value::Double(1.5),
-            Value::Text("a <b> & c\n".to_owned()),
+            Value::Text("a <b> & c\r\n".to_owned()),
             Value::Struct(vec![("x".to_owned(), Value::List(Vec::new()))]),
         ]);
         assert_eq!(read_answer(&answer(&value)).unwrap(), value);

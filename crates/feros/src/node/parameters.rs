@@ -1,10 +1,10 @@
 //! What belongs to a node of parameters: their store, and what follows their changes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue, Store};
-use feros_rmw::{CreateEndpointError, NodeId, NodeName, Session};
+use feros_rmw::{CreateEndpointError, NodeId, NodeName, Session, TakeOverError, TakesParameters};
 
 use crate::clock::Clock;
 use crate::node::observer::{NodeObserver, USE_SIM_TIME};
@@ -78,6 +78,11 @@ impl NodeParameters {
         self.store.get(START_TYPE_DESCRIPTION_SERVICE) == Ok(ParameterValue::Bool(true))
     }
 
+    /// Has the parameters follow what others set in the engine's own world, from now on.
+    pub(crate) fn follow_engine(&self, session: &Arc<dyn Session>, node: NodeId) {
+        session.follow_parameters(node, Arc::new(Follower(Arc::downgrade(&self.store))));
+    }
+
     /// The parameters themselves.
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.store
@@ -89,5 +94,25 @@ impl NodeParameters {
 
     pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         self.store.overrides()
+    }
+}
+
+/// What an engine gives values that others have set in its own world, such as a ROS 1 master.
+struct Follower(Weak<Store>);
+
+impl TakesParameters for Follower {
+    fn has_parameter(&self, name: &str) -> bool {
+        self.0.upgrade().is_some_and(|store| store.is_declared(name))
+    }
+
+    fn take_over(&self, name: &str, yaml: &str) -> Result<(), TakeOverError> {
+        let store = self.0.upgrade().ok_or(TakeOverError::Gone)?;
+        let refused = |reason: String| TakeOverError::Refused {
+            name: name.to_owned(),
+            yaml: yaml.chars().take(200).collect(),
+            reason,
+        };
+        let value = ParameterValue::from_yaml(yaml).map_err(|error| refused(error.to_string()))?;
+        store.set(vec![(name.to_owned(), value)]).map_err(|error| refused(error.to_string()))
     }
 }

@@ -1,4 +1,4 @@
-//! Values of parameters as engines see them, whose own world may keep them.
+//! Parameters as engines see them, whose own world may keep their values.
 
 /// The value of a node's parameter, of the types of `rcl_interfaces/msg/ParameterType`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,4 +21,35 @@ pub enum ParameterData<'a> {
     DoubleArray(&'a [f64]),
     /// Texts.
     StringArray(&'a [String]),
+}
+
+/// A node whose parameters follow what others set in the engine's own world.
+pub trait TakesParameters: Send + Sync {
+    /// Whether it has declared a parameter. Calls no user code.
+    fn has_parameter(&self, name: &str) -> bool;
+
+    /// Gives a parameter a value, in YAML. The node's callbacks run meanwhile: an engine calls this
+    /// without any lock, on a thread that nobody waits for.
+    ///
+    /// # Errors
+    /// When the node keeps its value.
+    fn take_over(&self, name: &str, yaml: &str) -> Result<(), TakeOverError>;
+}
+
+/// Why a node does not take over a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TakeOverError {
+    /// It is being dropped.
+    #[error("the node is gone")]
+    Gone,
+    /// The value is of another type, or a callback of the node refuses it.
+    #[error("the node refuses {yaml} for its parameter {name}, and keeps its value: {reason}")]
+    Refused {
+        /// The parameter.
+        name: String,
+        /// The value.
+        yaml: String,
+        /// What the node says.
+        reason: String,
+    },
 }

@@ -1,0 +1,298 @@
+//! Parameters of nodes that others set on the master, as `rosparam set` does.
+//!
+//! The master says which one has changed; the thread that looks for the master asks it for the
+//! value, after it has written what the node itself has set, and another thread gives it to the
+//! node, whose callbacks run there. What the node has already is no change, so a node hears nothing
+//! of its own writing. A value that the node refuses gives way to the node's own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use feros_rmw::TakesParameters;
+use feros_rmw::engine::LOG_TARGET;
+use feros_ros1::{MasterError, Value};
+
+use crate::bell::Bell;
+use crate::kept_parameters::{Kept, KeptParameters, place};
+use crate::parameters::{leaves, yaml};
+
+/// Most values that wait for their nodes; what has no room is asked for again.
+const MOST_WAITING: usize = 256;
+/// From so many names on that may have changed, all are looked at.
+const MOST_CHANGED: usize = 64;
+
+/// What of a node follows the master.
+#[derive(Default)]
+pub(crate) struct Followed {
+    /// What takes over values; none until the node can.
+    taker: Option<Arc<dyn TakesParameters>>,
+    /// Whether the master, as it is now, says what changes.
+    is_subscribed: bool,
+    /// Names that may have another value on the master, or those below them; the empty one is all.
+    changed: BTreeSet<String>,
+    /// Values of the master that the node has not set yet, nor another one since.
+    adopted: BTreeMap<String, Value>,
+    /// Names that have a value on its way, one at a time, and whether they have changed since.
+    under_way: BTreeMap<String, bool>,
+}
+
+impl Followed {
+    /// The master is another one: it says nothing yet.
+    pub(crate) fn begin_again(&mut self) {
+        self.is_subscribed = false;
+    }
+
+    /// Whether what the node has now is what came from the master; from now on nothing is.
+    pub(crate) fn is_adopted(&mut self, name: &str, value: Option<&Value>) -> bool {
+        let adopted = self.adopted.remove(name);
+        adopted.zip(value).is_some_and(|(adopted, value)| is_same(&adopted, value))
+    }
+
+    fn note(&mut self, name: String) {
+        if self.changed.len() >= MOST_CHANGED {
+            self.changed.clear();
+            self.changed.insert(String::new());
+        }
+        self.changed.insert(name);
+    }
+}
+
+/// Whether two values are the same, numbers by their bits.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Double(one), Value::Double(other)) => one.to_bits() == other.to_bits(),
+        (Value::List(one), Value::List(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (one, other) => one == other,
+    }
+}
+
+impl KeptParameters {
+    /// Has a node take over from now on what others set.
+    pub(crate) fn follow_with(&self, taker: Arc<dyn TakesParameters>) {
+        let former = self.0.lock().followed.taker.replace(taker);
+        drop(former); // outside the lock
+    }
+
+    /// The master says that a parameter, by its name there, has changed; of others' nothing is
+    /// noted.
+    fn note(&self, node: &str, name: &str) -> bool {
+        let below = match name.strip_prefix(node) {
+            Some("") => "",
+            Some(rest) if rest.starts_with('/') => &rest[1..],
+            // All of a namespace that the node is in.
+            None if node.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')) => "",
+            _ => return false,
+        };
+        self.0.lock().followed.note(below.replace('/', "."));
+        true
+    }
+
+    /// Asks the master for what others have set, and sends it on its way to the node.
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        node: &feros_ros1::Node,
+        bell: &Arc<Bell>,
+        takers: &mut Takers,
+    ) {
+        let (taker, is_subscribed) = {
+            let kept = self.0.lock();
+            let Some(taker) = kept.followed.taker.clone() else { return };
+            (taker, kept.followed.is_subscribed)
+        };
+        if !is_subscribed {
+            let (kept, bell, name) = (self.clone(), bell.clone(), node.name().to_owned());
+            let hears = move |changed: &str| {
+                if kept.note(&name, changed) {
+                    bell.ring();
+                }
+            };
+            if let Err(error) = node.follow_parameters(Arc::new(hears)) {
+                return tracing::debug!("{}: {error}", node.name());
+            }
+            let mut kept = self.0.lock();
+            kept.followed.is_subscribed = true;
+            // What was set before it was subscribed.
+            kept.followed.note(String::new());
+        }
+        let changed = std::mem::take(&mut self.0.lock().followed.changed);
+        for name in &changed {
+            let at =
+                if name.is_empty() { node.name().to_owned() } else { place(node.name(), name) };
+            match node.master().parameter(&at) {
+                Ok(value) => leaves(name, &value, &mut |name, value| {
+                    let taking =
+                        Taking { kept: self.clone(), taker: taker.clone(), bell: bell.clone() };
+                    taking.send(node.name(), name, value, takers);
+                }),
+                // It was deleted: the node keeps its value.
+                Err(MasterError::Refused { .. }) => {}
+                Err(_) => return self.0.lock().followed.changed.extend(changed),
+            }
+        }
+    }
+}
+
+/// A node that takes over values.
+struct Taking {
+    kept: Arc<KeptParameters>,
+    taker: Arc<dyn TakesParameters>,
+    bell: Arc<Bell>,
+}
+
+/// A value on its way to a node.
+struct Way {
+    taking: Taking,
+    node: String,
+    name: String,
+    value: Value,
+}
+
+impl Taking {
+    /// Sends a value of the master on its way, if the node has the parameter, and another value.
+    fn send(self, node: &str, name: &str, value: &Value, takers: &mut Takers) {
+        if !self.taker.has_parameter(name) {
+            return;
+        }
+        let kept = self.kept.clone();
+        {
+            let mut kept = kept.0.lock();
+            let Kept { values, unwritten, followed, .. } = &mut *kept;
+            // A second value behind the first would look like one of the node's own.
+            if let Some(has_changed) = followed.under_way.get_mut(name) {
+                *has_changed = true;
+                return;
+            }
+            let is_known = values.get(name).is_some_and(|own| is_same(own, value));
+            if is_known || unwritten.contains(name) {
+                return;
+            }
+            followed.adopted.insert(name.to_owned(), value.clone());
+            followed.under_way.insert(name.to_owned(), false);
+        }
+        let (node, name, value) = (node.to_owned(), name.to_owned(), value.clone());
+        if let Err(name) = takers.send(Way { taking: self, node, name, value }) {
+            let mut kept = kept.0.lock();
+            kept.followed.adopted.remove(&name);
+            kept.followed.under_way.remove(&name);
+            kept.followed.note(name);
+        }
+    }
+}
+
+impl Way {
+    /// Gives the node the value; its callbacks run meanwhile.
+    fn end(self) {
+        let Self { taking: Taking { kept, taker, bell }, node, name, value } = self;
+        let taken = catch_unwind(AssertUnwindSafe(|| taker.take_over(&name, &yaml(&value))));
+        match taken {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(
+                target: LOG_TARGET,
+                "{node}: {}, set on the ROS 1 master by another node, is not taken over: {error}; the master gets the \
+                 node's value again",
+                place(&node, &name)
+            ),
+            Err(_) => tracing::error!(
+                target: LOG_TARGET,
+                "{node}: a callback of parameters panicked when {} was set on the ROS 1 master",
+                place(&node, &name)
+            ),
+        }
+        let mut kept = kept.0.lock();
+        let has_changed = kept.followed.under_way.remove(&name) == Some(true);
+        if has_changed {
+            kept.followed.note(name.clone());
+        }
+        let is_kept = kept.followed.adopted.remove(&name).is_some();
+        // What has changed since is asked for before the node's own value goes over it.
+        let is_unwritten = is_kept && !has_changed && kept.values.contains_key(&name);
+        if is_unwritten {
+            kept.unwritten.insert(name);
+        }
+        drop(kept);
+        if has_changed || is_unwritten {
+            bell.ring();
+        }
+    }
+}
+
+/// The thread that gives nodes their values, once there is one.
+#[derive(Default)]
+pub(crate) struct Takers(Option<SyncSender<Way>>);
+
+impl Takers {
+    /// # Errors
+    /// The name, when there is no room or no thread.
+    fn send(&mut self, way: Way) -> Result<(), String> {
+        if self.0.is_none() {
+            let (sender, ways) = sync_channel(MOST_WAITING);
+            let thread = std::thread::Builder::new().name("feros-ros1-set".into());
+            match thread.spawn(move || take(&ways)) {
+                Ok(_) => self.0 = Some(sender),
+                Err(error) => {
+                    tracing::warn!(target: LOG_TARGET, "no thread to set parameters: {error}");
+                    return Err(way.name);
+                }
+            }
+        }
+        let Some(sender) = &self.0 else { return Err(way.name) };
+        sender.try_send(way).map_err(|error| match error {
+            TrySendError::Full(way) | TrySendError::Disconnected(way) => way.name,
+        })
+    }
+}
+
+fn take(ways: &Receiver<Way>) {
+    while let Ok(way) = ways.recv() {
+        way.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use feros_rmw::ParameterData;
+
+    use super::*;
+
+    #[test]
+    fn names_that_change_are_bounded() {
+        let kept = KeptParameters::default();
+        assert!(kept.note("/a/node", "/a/node/frames/base"));
+        assert_eq!(kept.0.lock().followed.changed, BTreeSet::from(["frames.base".to_owned()]));
+        assert!(!kept.note("/a/node", "/a/nodes/x") && !kept.note("/a/node", "/b"));
+        for number in 0..10_000 {
+            assert!(kept.note("/a/node", &format!("/a/node/p{number}")));
+        }
+        assert!(kept.0.lock().followed.changed.len() <= MOST_CHANGED + 1);
+        assert!(kept.0.lock().followed.changed.contains(""));
+    }
+
+    #[test]
+    fn what_came_from_the_master_is_not_written_again() {
+        let kept = KeptParameters::default();
+        let adopt = |number| {
+            kept.0.lock().followed.adopted.insert("rate".to_owned(), Value::Int(number));
+        };
+        adopt(5);
+        assert!(!kept.set("/node", "rate", Some(ParameterData::Integer(5))));
+        assert!(kept.0.lock().unwritten.is_empty());
+        // The node has made something else of it, and is asked about it once.
+        adopt(6);
+        assert!(kept.set("/node", "rate", Some(ParameterData::Integer(7))));
+        assert!(kept.0.lock().followed.adopted.is_empty());
+        assert!(kept.set("/node", "rate", Some(ParameterData::Integer(6))));
+    }
+
+    #[test]
+    fn values_are_the_same_by_their_bits() {
+        let list = |number| Value::List(vec![Value::Double(number)]);
+        assert!(is_same(&list(f64::NAN), &list(f64::NAN)));
+        assert!(!is_same(&list(0.0), &list(-0.0)) && !is_same(&Value::Int(1), &list(1.0)));
+    }
+}
