@@ -49,7 +49,8 @@ impl NodeTopics {
         let ros2 = parse(topic, type_name)?;
         let ty = types.ros1_message(&ros2).map_err(|error| no_type(topic, &error))?;
         let plans = types.plans(&ty, &ros2).map_err(|error| no_type(topic, &error))?;
-        let outgoing = Arc::new(Outgoing::new(topic, type_name, &ty, plans.to_ros1));
+        let outgoing = Outgoing::new(topic, type_name, &ty, plans.to_ros1, &self.ros1);
+        let outgoing = Arc::new(outgoing);
         outgoing.join(gid, matches);
         let hears = |outgoing: &Arc<Outgoing>| {
             let outgoing = Arc::downgrade(outgoing);

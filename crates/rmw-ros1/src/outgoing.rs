@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use feros_interface::{BaseType, Shape};
 use feros_rmw::{EndpointKind, Gid};
 use feros_ros1::{ConvertError, Plan, Publication, Ros1Type};
 use feros_sync::{AtomicU32, Mutex, Ordering};
@@ -22,6 +23,8 @@ pub(crate) struct Outgoing {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
     plan: Plan,
+    /// The node, where messages are lines of its log, which say what it publishes.
+    logs_of: Option<feros_ros1::Node>,
     /// Whether messages begin with a header, whose number the publisher counts.
     has_number: bool,
     number: AtomicU32,
@@ -30,11 +33,18 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(crate) fn new(topic: &str, ros2_type: &str, ty: &Ros1Type, plan: Plan) -> Self {
+    pub(crate) fn new(
+        topic: &str,
+        ros2_type: &str,
+        ty: &Ros1Type,
+        plan: Plan,
+        node: &feros_ros1::Node,
+    ) -> Self {
         Self {
             topic: topic.to_owned(),
             ros2_type: ros2_type.to_owned(),
             plan,
+            logs_of: ends_with_topics(ty, ros2_type).then(|| node.clone()),
             has_number: ty.begins_with_header(),
             number: AtomicU32::new(0),
             publication: OnceLock::new(),
@@ -61,6 +71,9 @@ impl Outgoing {
         framed.reserve(cdr.len() + 64);
         framed.extend_from_slice(&[0; 4]);
         self.plan.convert(cdr, &mut framed)?;
+        if let Some(node) = &self.logs_of {
+            put_topics(&mut framed, &node.published_topics());
+        }
         let len = u32::try_from(framed.len() - 4).unwrap_or(u32::MAX);
         framed[..4].copy_from_slice(&len.to_le_bytes());
         Ok(framed)
@@ -111,5 +124,30 @@ impl Outgoing {
             links.publishers.clone()
         };
         publishers.iter().for_each(|(_, matches)| matches.notify());
+    }
+}
+
+/// Whether a message is a line of ROS 1's log, whose last field ROS 2's has not: the topics that
+/// the node publishes.
+fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
+    let own = ty.message(&ty.name);
+    let last = own.and_then(|message| message.definition.fields.last());
+    feros_ros1::type_text(&ty.name) == "rosgraph_msgs/Log"
+        && ros2_type == "rcl_interfaces/msg/Log"
+        && last.is_some_and(|field| {
+            field.name == "topics"
+                && field.ty.shape == Shape::Sequence
+                && field.ty.base == BaseType::String { bound: None }
+        })
+}
+
+/// Puts names in the place of the empty list at the end of a message.
+fn put_topics(framed: &mut Vec<u8>, topics: &[String]) {
+    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes();
+    framed.truncate(framed.len() - 4);
+    framed.extend_from_slice(&count(topics.len()));
+    for topic in topics {
+        framed.extend_from_slice(&count(topic.len()));
+        framed.extend_from_slice(topic.as_bytes());
     }
 }

@@ -6,7 +6,7 @@ mod ros1;
 
 use std::sync::Arc;
 
-use feros::{Arguments, Context, ContextOptions, NodeOptions, Time, TransportSet};
+use feros::{Arguments, Context, ContextOptions, NodeOptions, QosProfile, Time, TransportSet};
 use feros_engine_pair::PairEngine;
 use feros_interop::Domain;
 use feros_rmw::{DiscoveryRange, Engine, SessionOptions};
@@ -203,6 +203,9 @@ fn logs_are_those_of_ros1() {
     rospy.run(json!({"do": "subscribe", "topic": "/rosout", "type": "rosgraph_msgs/Log"}));
     // Of nodes of one name in a process one alone has the logger.
     let node = context(&world, "").create_node("talkative").unwrap();
+    type Text = feros::msgs::std_msgs::msg::String;
+    let _chatter = node.create_publisher::<Text>("/chatter", QosProfile::default()).unwrap();
+    let _heard = node.create_subscription("/heard", QosProfile::default(), |_: Text| {}).unwrap();
     let line = line!() + 1;
     feros::info!(node, "battery at {} %", 70);
     feros::warn!(node, "battery at {} %", 7);
@@ -219,5 +222,7 @@ fn logs_are_those_of_ros1() {
         assert!(log["function"].as_str().unwrap().contains("under_master"), "{log}");
         assert!((line..line + 3).contains(&(log["line"].as_u64().unwrap() as u32)), "{log}");
         assert!(log["header"]["stamp"][0].as_u64().unwrap() > 0, "{log}");
+        // As of roscpp: what the node publishes.
+        assert_eq!(log["topics"], json!(["/chatter", "/parameter_events", "/rosout"]), "{log}");
     }
 }

@@ -172,6 +172,12 @@ impl Node {
         self.inner().tell("unregisterPublisher", publication.topic());
     }
 
+    /// The topics that it publishes, by name.
+    #[must_use]
+    pub fn published_topics(&self) -> Vec<String> {
+        self.inner().publications.lock().keys().cloned().collect()
+    }
+
     /// Subscribes to a topic.
     ///
     /// # Errors
