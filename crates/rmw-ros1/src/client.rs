@@ -16,6 +16,7 @@ use crate::message::{Message, Responses, filled};
 use crate::node_topics::{no_type, parse};
 use crate::participant::Member;
 use crate::place::{Described, Place};
+use crate::requests::{Request, put};
 
 pub(crate) struct Ros1Client {
     member: Member,
@@ -97,13 +98,16 @@ impl Client for Ros1Client {
         let mut last_number = self.last_number.lock();
         let number = *last_number + 1;
         match nearest(&self.matches) {
-            Some((_, Reach::Service(requests))) => requests.put(Message {
-                body: Arc::new(body),
-                from: self.member.gid,
-                number: Some(number),
-                stamp: Some(Stamp::now()),
-                at: SystemTime::now(),
-            }),
+            Some((_, Reach::Service(requests))) => {
+                let message = Message {
+                    body: Arc::new(body),
+                    from: self.member.gid,
+                    number: Some(number),
+                    stamp: Some(Stamp::now()),
+                    at: SystemTime::now(),
+                };
+                put(&requests, Request { message, slot: None });
+            }
             found => {
                 let server = found.map(|(server, _)| server).unwrap_or_default();
                 self.caller.call(number, server, body.bytes()).map_err(|code| {

@@ -1,10 +1,7 @@
-//! Requests that a server has received and its user has not taken yet.
+//! Requests that a server has received, and where calls of ROS 1 wait for their answers.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use feros_rmw::{History, KEEP_ALL_LIMIT, Notify, QosProfile};
-use feros_rmw_inbox::Gate;
 use feros_sync::{Condvar, Mutex};
 
 use crate::message::Message;
@@ -41,49 +38,15 @@ pub(crate) struct Request {
 }
 
 /// Requests that were not taken yet.
-pub(crate) struct Requests {
-    queue: Mutex<VecDeque<Request>>,
-    depth: usize,
-    on_request: Gate,
-}
+pub(crate) type Requests = feros_rmw_inbox::Requests<Request>;
 
-impl Requests {
-    pub(crate) fn new(qos: &QosProfile, on_request: Notify) -> Arc<Self> {
-        let depth = if qos.history == History::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
-        Arc::new(Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) })
-    }
+/// Calls that were taken and wait for their answers.
+pub(crate) type Taken = feros_rmw_inbox::Pending<Arc<Slot>>;
 
-    /// A request of a client of the process.
-    pub(crate) fn put(&self, message: Message) {
-        self.push(Request { message, slot: None });
-    }
-
-    pub(crate) fn push(&self, request: Request) {
-        let oldest = {
-            let mut queue = self.queue.lock();
-            let oldest = if queue.len() >= self.depth { queue.pop_front() } else { None };
-            queue.push_back(request);
-            oldest
-        };
-        if let Some(slot) = oldest.and_then(|oldest| oldest.slot) {
-            let depth = self.depth;
-            slot.answer(Err(format!("more than {depth} requests wait for the server")));
-        }
-        self.on_request.notify();
-    }
-
-    /// The oldest one.
-    pub(crate) fn take(&self) -> Option<Request> {
-        self.queue.lock().pop_front()
-    }
-
-    /// All of them.
-    pub(crate) fn take_all(&self) -> VecDeque<Request> {
-        std::mem::take(&mut *self.queue.lock())
-    }
-
-    /// Ends the notifications.
-    pub(crate) fn close(&self) {
-        self.on_request.close();
+/// Puts a request behind the others; a caller of ROS 1 whose request gave way is told.
+pub(crate) fn put(requests: &Requests, request: Request) {
+    if let Some(slot) = requests.push(request).and_then(|oldest| oldest.slot) {
+        let depth = requests.depth();
+        slot.answer(Err(format!("more than {depth} requests wait for the server")));
     }
 }

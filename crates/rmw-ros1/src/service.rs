@@ -1,7 +1,6 @@
 //! Servers of services: requests of clients of the process, and calls of ROS 1, whose connection
 //! waits for the answer.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -19,7 +18,7 @@ use crate::message::{Body, Message, filled};
 use crate::node_topics::{no_type, parse, refused};
 use crate::participant::Member;
 use crate::place::{Described, Place};
-use crate::requests::{Request, Requests, Slot};
+use crate::requests::{Request, Requests, Slot, Taken, put};
 
 /// What connections of ROS 1 share with the server.
 struct Calls {
@@ -29,7 +28,7 @@ struct Calls {
     caller: Gid,
     last: AtomicU64,
     /// Calls that were taken and wait for their answers; `None` when the server has gone.
-    taken: Mutex<Option<BTreeMap<i64, Arc<Slot>>>>,
+    taken: Mutex<Option<Taken>>,
 }
 
 impl Calls {
@@ -47,7 +46,7 @@ impl Calls {
             if taken.is_none() {
                 return Err(GONE.to_owned());
             }
-            self.requests.push(Request { message, slot: Some(slot.clone()) });
+            put(&self.requests, Request { message, slot: Some(slot.clone()) });
         }
         slot.wait()
     }
@@ -55,7 +54,7 @@ impl Calls {
     fn end(&self) {
         let taken = self.taken.lock().take().unwrap_or_default();
         let waiting = self.requests.take_all().into_iter().filter_map(|request| request.slot);
-        taken.into_values().chain(waiting).for_each(|slot| slot.answer(Err(GONE.to_owned())));
+        taken.into_requests().chain(waiting).for_each(|slot| slot.answer(Err(GONE.to_owned())));
     }
 }
 
@@ -83,7 +82,7 @@ impl Ros1Service {
         let ros2 = parse(name, options.type_name)?;
         let ty = types.ros1_service(&ros2).map_err(|error| no_type(name, &error))?;
         let plans = types.service_plans(&ty, &ros2).map_err(|error| no_type(name, &error))?;
-        let requests = Requests::new(&qos, options.on_request);
+        let requests = Arc::new(Requests::new(&qos, options.on_request));
         let matches = Arc::new(Matches::new(Some(options.on_match)));
         let described = Described {
             kind: EndpointKind::Service,
@@ -100,7 +99,7 @@ impl Ros1Service {
             plans,
             caller: Gid(caller),
             last: AtomicU64::new(0),
-            taken: Mutex::new(Some(BTreeMap::new())),
+            taken: Mutex::new(Some(Taken::default())),
         });
         let serving = calls.clone();
         let served = place.ros1.serve(feros_ros1::ServiceOptions {
@@ -117,7 +116,8 @@ impl Ros1Service {
 
     /// Answers a call of ROS 1.
     fn answer(&self, number: i64, response: &[u8]) -> Result<(), PublishError> {
-        let slot = self.calls.taken.lock().as_mut().and_then(|taken| taken.remove(&number));
+        let caller = self.calls.caller;
+        let slot = self.calls.taken.lock().as_mut().and_then(|taken| taken.remove(caller, number));
         let Some(slot) = slot else { return Err(self.client_gone()) };
         let mut body = Vec::with_capacity(response.len());
         match self.calls.plans.response.to_ros1.convert(response, &mut body) {
@@ -169,9 +169,16 @@ impl Service for Ros1Service {
         });
         self.lost.fetch_add(lost, Ordering::Relaxed);
         if let Some(slot) = slot {
-            match self.calls.taken.lock().as_mut() {
-                Some(taken) => drop(taken.insert(number, slot)),
-                None => slot.answer(Err(GONE.to_owned())),
+            let given_up = match self.calls.taken.lock().as_mut() {
+                Some(taken) => {
+                    let most = feros_rmw_inbox::MOST_PENDING;
+                    let oldest = taken.insert(client, number, slot);
+                    oldest.map(|slot| (slot, format!("more than {most} calls wait for an answer")))
+                }
+                None => Some((slot, GONE.to_owned())),
+            };
+            if let Some((slot, reason)) = given_up {
+                slot.answer(Err(reason));
             }
         }
         let id = RequestId {

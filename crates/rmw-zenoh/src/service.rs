@@ -1,6 +1,5 @@
 //! Servers of services: queryables. A request waits for its response as Zenoh's query.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,10 +7,10 @@ use std::time::Duration;
 use feros_rmw::engine::{Fill, LOG_TARGET};
 use feros_rmw::gaps::Gaps;
 use feros_rmw::{
-    CreateEndpointError, FailureCounter, Gid, History, KEEP_ALL_LIMIT, Match, MessageInfo,
-    PublishError, QosProfile, RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp,
-    TakeError,
+    CreateEndpointError, FailureCounter, Gid, Match, MessageInfo, PublishError, QosProfile,
+    RequestId, Sample, Service, ServiceMapping, ServiceOptions, Stamp, TakeError,
 };
+use feros_rmw_inbox::{MOST_PENDING, Pending, Requests};
 use feros_sync::Mutex;
 use zenoh::Wait as _;
 use zenoh::bytes::ZBytes;
@@ -26,40 +25,27 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::announcement;
 use crate::wire::attachment::Attachment;
 use crate::wire::token::EndpointToken;
-use feros_rmw_inbox::Gate;
-
-/// Requests that wait for their responses at most; goals of actions wait long.
-const MOST_WAITING: usize = 4096;
 
 struct Request {
     received: Received,
     query: Query,
 }
 
-/// Requests that were not taken yet.
-struct Requests {
-    queue: Mutex<VecDeque<Request>>,
-    depth: usize,
-    on_request: Gate,
+/// What the queryable hands requests to.
+struct Receiving {
+    requests: Requests<Request>,
     service: String,
     refused: FailureCounter,
 }
 
-impl Requests {
+impl Receiving {
     fn put(&self, query: Query) {
         let nothing = ZBytes::new();
         let bytes = query.payload().unwrap_or(&nothing);
         let Some(received) = Received::new(bytes, query.attachment()) else {
             return self.refuse(bytes.len());
         };
-        let oldest = {
-            let mut queue = self.queue.lock();
-            let oldest = if queue.len() >= self.depth { queue.pop_front() } else { None };
-            queue.push_back(Request { received, query });
-            oldest
-        };
-        drop(oldest); // its query ends without a response
-        self.on_request.notify();
+        drop(self.requests.push(Request { received, query })); // its query ends without a response
     }
 
     fn refuse(&self, size_bytes: usize) {
@@ -74,42 +60,18 @@ impl Requests {
     }
 }
 
-/// Which request of which client.
-type RequestKey = ([u8; 16], i64);
-
+/// A request that was taken.
 struct Waiting {
     query: Query,
     client_was_known: bool,
-}
-
-/// Requests that were taken and wait for their responses.
-#[derive(Default)]
-struct Pending {
-    queries: HashMap<RequestKey, Waiting>,
-    order: VecDeque<RequestKey>,
-}
-
-impl Pending {
-    fn insert(&mut self, key: RequestKey, waiting: Waiting) -> Option<Waiting> {
-        if self.queries.insert(key, waiting).is_none() {
-            self.order.push_back(key);
-        }
-        if self.order.len() > 2 * MOST_WAITING {
-            self.order.retain(|key| self.queries.contains_key(key));
-        }
-        if self.queries.len() <= MOST_WAITING {
-            return None;
-        }
-        std::iter::from_fn(|| self.order.pop_front()).find_map(|key| self.queries.remove(&key))
-    }
 }
 
 pub(crate) struct ZenohService {
     // Dropped in this order: the announcement goes before what receives.
     member: Member,
     _queryable: Queryable<()>,
-    requests: Arc<Requests>,
-    pending: Mutex<Pending>,
+    receiving: Arc<Receiving>,
+    pending: Mutex<Pending<Waiting>>,
     matches: Arc<Matches>,
     gaps: Mutex<Gaps>,
     lost: AtomicU64,
@@ -124,20 +86,17 @@ impl ZenohService {
         options: ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
         let (qos, key, name) = (token.qos, token.data_key(), token.name.clone());
-        let depth = if qos.history == History::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
-        let requests = Arc::new(Requests {
-            queue: Mutex::default(),
-            depth,
-            on_request: Gate::new(Some(options.on_request)),
+        let receiving = Arc::new(Receiving {
+            requests: Requests::new(&qos, options.on_request),
             service: name.clone(),
             refused: FailureCounter::new(),
         });
-        let receiving = requests.clone();
+        let received_by = receiving.clone();
         let queryable = shared
             .session
             .declare_queryable(&key)
             .complete(true)
-            .callback(move |query| receiving.put(query))
+            .callback(move |query| received_by.put(query))
             .wait()
             .map_err(|error| failed(&name, "declaring the service", &error))?;
         let matches = Matches::new(Some(options.on_match));
@@ -145,7 +104,7 @@ impl ZenohService {
         Ok(Self {
             member,
             _queryable: queryable,
-            requests,
+            receiving,
             pending: Mutex::default(),
             matches,
             gaps: Mutex::default(),
@@ -174,7 +133,7 @@ impl ZenohService {
 
 impl Drop for ZenohService {
     fn drop(&mut self) {
-        self.requests.on_request.close();
+        self.receiving.requests.close();
         self.matches.close();
     }
 }
@@ -189,18 +148,21 @@ impl Service for ZenohService {
     }
 
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
-        let Some(Request { received, query }) = self.requests.queue.lock().pop_front() else {
+        let Some(Request { received, query }) = self.receiving.requests.take() else {
             return Ok(None);
         };
         let Attachment { number, stamp_nanos, gid: client } = received.attachment;
         let lost = self.gaps.lock().next(client, number, || self.matches.gids());
         self.lost.fetch_add(lost, Ordering::Relaxed);
         let waiting = Waiting { query, client_was_known: self.matches.contains(client) };
-        let forgotten = self.pending.lock().insert((client.0, number), waiting);
-        if forgotten.is_some() {
+        let (is_again, forgotten) = {
+            let mut pending = self.pending.lock();
+            (pending.has(client, number), pending.insert(client, number, waiting))
+        };
+        if forgotten.is_some() && !is_again {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{}: more than {MOST_WAITING} requests wait for a response; the oldest gets none",
+                "{}: more than {MOST_PENDING} requests wait for a response; the oldest gets none",
                 self.member.name
             );
         }
@@ -227,10 +189,7 @@ impl Service for ZenohService {
     ) -> Result<(), PublishError> {
         let bytes = filled(&self.member.name, size_bytes, fill)?;
         let client = Gid(request.client);
-        let waiting = {
-            let mut pending = self.pending.lock();
-            pending.queries.remove(&(request.client, request.sequence_number))
-        };
+        let waiting = self.pending.lock().remove(client, request.sequence_number);
         let is_there = self.matches.contains(client);
         let attachment =
             |gid| Attachment { number: request.sequence_number, stamp_nanos: Stamp::now().0, gid };
@@ -259,6 +218,6 @@ impl Service for ZenohService {
     }
 
     fn refused_samples(&self) -> u64 {
-        self.requests.refused.total()
+        self.receiving.refused.total()
     }
 }
