@@ -1,7 +1,7 @@
 //! Parameters of the master as those of nodes: what a node of ROS 1 would find under its private
 //! name is what a node of Feros starts with.
 
-use feros_ros1::{Master, MasterError, Value};
+use feros_ros1::{Master, MasterError, Value, shown_name};
 
 /// What tells all nodes of ROS 1 to follow `/clock`.
 const USE_SIM_TIME: &str = "/use_sim_time";
@@ -39,7 +39,8 @@ fn leaves_of(name: &str, value: &Value, left: &mut usize, each: &mut dyn FnMut(&
                 leaves_of(&format!("{name}{dot}{member}"), value, left, each);
             }
         }
-        value if *left > 0 && !name.is_empty() => {
+        // A name that cannot be shown as it is, nobody has declared.
+        value if *left > 0 && !name.is_empty() && shown_name(name) == name => {
             *left -= 1;
             each(name, value);
         }
@@ -89,6 +90,8 @@ mod tests {
             ("rate".into(), Value::Double(5.0)),
             ("frames".into(), Value::Struct(vec![("base".into(), "a\"b\n".into())])),
             ("on".into(), Value::Bool(true)),
+            ("off\u{1b}[2J".into(), Value::Bool(true)),
+            ("long".repeat(300), Value::Bool(true)),
             ("limits".into(), Value::List(vec![Value::Int(1), Value::Int(2)])),
         ]);
         let mut text = Vec::new();

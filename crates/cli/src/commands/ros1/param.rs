@@ -41,7 +41,7 @@ fn collect(name: &str, value: &Value, lines: &mut Vec<String>) {
         }
         value => {
             let name = if name.is_empty() { "/" } else { name };
-            lines.push(format!("{name}: {value}\n"));
+            lines.push(format!("{}: {value}\n", feros_ros1::shown_name(name)));
         }
     }
 }
