@@ -1,4 +1,4 @@
-//! Compiles the shim to a shared library where the headers of Fast DDS 3 are; without them the
+//! Compiles the shim to a shared library where the headers of Fast DDS 2 or 3 are; without them the
 //! crate builds all the same, and its library says what is missing when it is asked for.
 
 use std::env;
@@ -7,13 +7,46 @@ use std::process::Command;
 
 const SOURCES: [&str; 2] = ["participant.cpp", "endpoint.cpp"];
 
+/// A major version of Fast DDS, which are different libraries.
+struct Version {
+    major: u8,
+    /// The header that says it, and how.
+    config: &'static str,
+    defined: &'static str,
+    /// The file `lib<name>.so`.
+    library: &'static str,
+}
+
+/// In a prefix with both, the first.
+const VERSIONS: [Version; 2] = [
+    Version {
+        major: 3,
+        config: "fastdds/config.hpp",
+        defined: "FASTDDS_VERSION_MAJOR",
+        library: "fastdds",
+    },
+    Version {
+        major: 2,
+        config: "fastrtps/config.h",
+        defined: "FASTRTPS_VERSION_MAJOR",
+        library: "fastrtps",
+    },
+];
+
 /// Where Fast DDS is installed.
 struct Installation {
+    version: &'static Version,
     include: Vec<PathBuf>,
     library: PathBuf,
 }
 
-/// Folders that may hold `include/fastdds` and `lib/libfastdds.so`, the first wins.
+impl Installation {
+    fn library_file(&self) -> PathBuf {
+        self.library.join(format!("lib{}.so", self.version.library))
+    }
+}
+
+/// Folders that may hold `include` and `lib` of Fast DDS, the first wins.
 fn prefixes() -> Vec<PathBuf> {
     let mut prefixes = Vec::new();
     for variable in ["FEROS_FASTDDS_PREFIX", "AMENT_PREFIX_PATH", "VIRTUAL_ENV"] {
@@ -30,22 +63,38 @@ fn prefixes() -> Vec<PathBuf> {
     prefixes
 }
 
-/// The installation of a prefix, if it has the headers of major version 3.
-fn installation(prefix: &Path) -> Option<Installation> {
-    // ROS 2 puts each package's headers into a folder of its own.
-    let roots = ["include", "include/fastdds", "include/fastcdr", "include/foonathan_memory"];
+/// The installation of this version in a prefix, if it is there.
+fn installation(prefix: &Path, version: &'static Version) -> Option<Installation> {
+    // ROS 2 puts each package's headers into a folder of its own, Debian those of the build.
+    let roots = [
+        "include",
+        "include/fastdds",
+        "include/fastcdr",
+        "include/foonathan_memory",
+        "include/x86_64-linux-gnu",
+        "include/aarch64-linux-gnu",
+    ];
     let include: Vec<_> = roots.iter().map(|root| prefix.join(root)).collect();
-    let config = include
-        .iter()
-        .find_map(|root| std::fs::read_to_string(root.join("fastdds/config.hpp")).ok())?;
-    let is_3 = config
-        .lines()
-        .any(|line| line.split_whitespace().eq(["#define", "FASTDDS_VERSION_MAJOR", "3"]));
+    let config =
+        include.iter().find_map(|root| std::fs::read_to_string(root.join(version.config)).ok())?;
+    let major = version.major.to_string();
+    let is_this =
+        |line: &str| line.split_whitespace().eq(["#define", version.defined, major.as_str()]);
+    if !config.lines().any(is_this) {
+        return None;
+    }
+    let file = format!("lib{}.so", version.library);
     let folders = ["lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
-    let library =
-        folders.iter().map(|f| prefix.join(f)).find(|f| f.join("libfastdds.so").is_file())?;
+    let library = folders.iter().map(|f| prefix.join(f)).find(|f| f.join(&file).is_file())?;
     let library = library.canonicalize().ok()?;
-    is_3.then_some(Installation { include, library })
+    Some(Installation { version, include, library })
+}
+
+/// Whether compilers look there anyway; named once more, it would come before where it belongs.
+fn is_standard(include: &Path) -> bool {
+    let places = ["", "x86_64-linux-gnu", "aarch64-linux-gnu"];
+    let roots = ["/usr/include", "/usr/local/include"].map(Path::new);
+    roots.iter().any(|root| places.iter().any(|place| include == root.join(place)))
 }
 
 /// Where a wheel keeps the libraries that libfastdds.so needs.
@@ -63,11 +112,13 @@ fn compile(installation: &Installation, shim: &Path) -> Result<(), String> {
     let mut command = Command::new(&compiler);
     command.args(["-std=c++17", "-O2", "-g0", "-shared", "-fPIC", "-fvisibility=hidden"]);
     command.args(SOURCES.map(|source| format!("shim/{source}")));
-    for root in installation.include.iter().filter(|root| root.is_dir()) {
+    command.arg(format!("-DFEROS_FASTDDS_MAJOR={}", installation.version.major));
+    for root in installation.include.iter().filter(|root| root.is_dir() && !is_standard(root)) {
         command.arg("-isystem").arg(root);
     }
-    command.arg("-L").arg(&installation.library).args(["-lfastdds", "-lfastcdr"]);
-    // An RPATH, which holds for what libfastdds.so needs as well (a RUNPATH does not).
+    command.arg("-L").arg(&installation.library);
+    command.args([&format!("-l{}", installation.version.library), "-lfastcdr"]);
+    // An RPATH, which holds for what Fast DDS needs as well (a RUNPATH does not).
     command.arg("-Wl,--disable-new-dtags");
     for folder in [installation.library.clone()].into_iter().chain(wheel_libraries(installation)) {
         command.arg(format!("-Wl,-rpath,{}", folder.display()));
@@ -82,19 +133,16 @@ fn main() {
     println!("cargo:rerun-if-changed=shim");
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-env-changed=CXX");
-    let Some(installation) = prefixes().iter().find_map(|prefix| installation(prefix)) else {
-        return;
-    };
+    let in_prefix =
+        |prefix: &PathBuf| VERSIONS.iter().find_map(|version| installation(prefix, version));
+    let Some(installation) = prefixes().iter().find_map(in_prefix) else { return };
     let Some(out) = env::var_os("OUT_DIR") else { return };
     let shim = Path::new(&out).join("libferos_fastdds.so");
     match compile(&installation, &shim) {
         Ok(()) => {
             println!("cargo:shim={}", shim.display());
             println!("cargo:rustc-env=FEROS_FASTDDS_SHIM_BUILT={}", shim.display());
-            println!(
-                "cargo:rerun-if-changed={}",
-                installation.library.join("libfastdds.so").display()
-            );
+            println!("cargo:rerun-if-changed={}", installation.library_file().display());
         }
         Err(said) => {
             let at = installation.library.display();

@@ -1,19 +1,11 @@
 // Values of the C interface as Fast DDS has them, and back.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
-#include <fastdds/dds/core/Time_t.hpp>
-#include <fastdds/dds/core/policy/QosPolicies.hpp>
-#include <fastdds/rtps/common/Guid.hpp>
-#include <fastdds/rtps/common/SequenceNumber.hpp>
-#include <fastdds/rtps/common/Time_t.hpp>
-
-#include "feros_fastdds.h"
+#include "api.hpp"
 
 namespace feros {
-
-namespace fast = eprosima::fastdds::dds;
-namespace rtps = eprosima::fastdds::rtps;
 
 inline void copy_guid(
         const rtps::GUID_t& from,
@@ -119,21 +111,20 @@ void apply(
     liveliness.lease_duration = to_duration(asked.lease);
     // As rmw_fastrtps: two thirds of the lease (rmw_fastrtps_shared_cpp/src/qos.cpp).
     liveliness.announcement_period = asked.lease < 0 ? fast::c_TimeInfinite : to_duration(asked.lease / 3 * 2);
-    qos.representation().m_value = {fast::XCDR_DATA_REPRESENTATION};
+    ask_for_xcdr1(qos);
     qos.user_data().setValue(
         std::vector<uint8_t>(options.user_data, options.user_data + options.user_data_bytes));
 }
 
 // The policies of a discovered endpoint.
-template<class Info>
-feros_fastdds_qos qos_of(
-        const Info& info)
+inline feros_fastdds_qos qos_of(
+        const FoundEndpoint& info)
 {
     feros_fastdds_qos qos{};
     qos.deadline = nanos_of(info.deadline.period);
     qos.lifespan = nanos_of(info.lifespan.duration);
     qos.lease = nanos_of(info.liveliness.lease_duration);
-    if (info.history.has_value())
+    if (info.history != nullptr)
     {
         qos.keep_all = info.history->kind == fast::KEEP_ALL_HISTORY_QOS;
         qos.depth = info.history->depth;

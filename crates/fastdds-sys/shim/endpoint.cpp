@@ -6,16 +6,11 @@
 #include <mutex>
 #include <vector>
 
-#include <fastdds/dds/core/ReturnCode.hpp>
-#include <fastdds/dds/core/status/DeadlineMissedStatus.hpp>
-#include <fastdds/dds/publisher/DataWriter.hpp>
 #include <fastdds/dds/publisher/DataWriterListener.hpp>
 #include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
-#include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <fastdds/dds/subscriber/qos/DataReaderQos.hpp>
-#include <fastdds/rtps/common/WriteParams.hpp>
 
 #include "participant.hpp"
 #include "raw_type.hpp"
@@ -155,7 +150,7 @@ int set_user_data(
 {
     auto qos = entity->get_qos();
     qos.user_data().setValue(std::vector<uint8_t>(data, data + bytes));
-    return entity->set_qos(qos);
+    return code_of(entity->set_qos(qos));
 }
 
 } // namespace
@@ -191,7 +186,7 @@ fast::DataWriterQos writer_qos(
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
     }
-    else if (participant->publisher->get_datawriter_qos_from_profile(options.topic, qos) != fast::RETCODE_OK)
+    else if (code_of(participant->publisher->get_datawriter_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
     {
         qos = participant->publisher->get_default_datawriter_qos();
     }
@@ -214,7 +209,7 @@ fast::DataReaderQos reader_qos(
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
     }
-    else if (participant->subscriber->get_datareader_qos_from_profile(options.topic, qos) != fast::RETCODE_OK)
+    else if (code_of(participant->subscriber->get_datareader_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
     {
         qos = participant->subscriber->get_default_datareader_qos();
     }
@@ -231,7 +226,7 @@ int take_next(
     {
         Received received;
         fast::SampleInfo info;
-        const int code = reader.reader->take_next_sample(&received, &info);
+        const int code = code_of(reader.reader->take_next_sample(&received, &info));
         if (code != fast::RETCODE_OK)
         {
             return code == fast::RETCODE_NO_DATA ? 0 : -code;
@@ -336,8 +331,8 @@ try
     }
     std::unique_ptr<feros_fastdds_writer> made(new feros_fastdds_writer{
         participant, options->topic, WriterListener(*options), nullptr});
-    made->writer = participant->publisher->create_datawriter(
-        topic, writer_qos(participant, *options), &made->listener, fast::StatusMask::all(), feros::Pool::get());
+    made->writer = create_writer(
+        *participant->publisher, topic, writer_qos(participant, *options), &made->listener);
     if (made->writer == nullptr)
     {
         participant->release_topic(options->topic);
@@ -394,15 +389,12 @@ try
         parameters.related_sample_identity().sequence_number(to_number(related_number));
     }
     Written written{buffer};
-    Pool::written() = buffer;
-    const int code = writer->writer->write(&written, parameters);
-    Pool::written() = nullptr;
+    const int code = write(*writer->writer, written, parameters);
     *number = number_of(parameters.sample_identity().sequence_number());
     return code;
 }
 catch (...)
 {
-    Pool::written() = nullptr;
     return fast::RETCODE_ERROR;
 }
 
@@ -410,13 +402,13 @@ int feros_fastdds_wait_for_acknowledgments(
         feros_fastdds_writer* writer,
         int64_t timeout)
 {
-    return writer->writer->wait_for_acknowledgments(to_duration(timeout));
+    return code_of(writer->writer->wait_for_acknowledgments(to_duration(timeout)));
 }
 
 int feros_fastdds_assert_liveliness(
         feros_fastdds_writer* writer)
 {
-    return writer->writer->assert_liveliness();
+    return code_of(writer->writer->assert_liveliness());
 }
 
 feros_fastdds_reader* feros_fastdds_reader_new(
@@ -432,8 +424,8 @@ try
     }
     std::unique_ptr<feros_fastdds_reader> made(new feros_fastdds_reader{
         participant, options->topic, ReaderListener(*options), nullptr, {}, {}});
-    made->reader = participant->subscriber->create_datareader(
-        topic, reader_qos(participant, *options), &made->listener, fast::StatusMask::all(), feros::Pool::get());
+    made->reader = create_reader(
+        *participant->subscriber, topic, reader_qos(participant, *options), &made->listener);
     if (made->reader == nullptr)
     {
         participant->release_topic(options->topic);

@@ -4,14 +4,7 @@
 
 #include <algorithm>
 
-#include <fastdds/LibrarySettings.hpp>
-#include <fastdds/config.hpp>
-#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/log/Log.hpp>
-#include <fastdds/rtps/builtin/data/ParticipantBuiltinTopicData.hpp>
-#include <fastdds/rtps/builtin/data/PublicationBuiltinTopicData.hpp>
-#include <fastdds/rtps/builtin/data/SubscriptionBuiltinTopicData.hpp>
-#include <fastdds/utils/IPLocator.hpp>
 
 #include "raw_type.hpp"
 
@@ -43,8 +36,10 @@ void look_for(
     if (options.range == LOCALHOST || options.range == OFF)
     {
         // A unicast locator without an address keeps Fast DDS from listening to multicast.
+        rtps::Locator_t own;
+        own.port = first_port(wire, options.domain_id);
         wire.builtin.metatrafficMulticastLocatorList.clear();
-        wire.builtin.metatrafficUnicastLocatorList.push_back(rtps::Locator_t());
+        wire.builtin.metatrafficUnicastLocatorList.push_back(own);
     }
     std::set<std::string> hosts(options.peers, options.peers + options.peers_count);
     if (options.range == LOCALHOST)
@@ -109,9 +104,9 @@ Discovery::Discovery(
 }
 
 bool Discovery::is_peer(
-        const rtps::ParticipantBuiltinTopicData& info) const
+        const FoundParticipant& found) const
 {
-    for (const auto& locator : info.metatraffic_locators.unicast)
+    for (const auto& locator : found.metatraffic_locators.unicast)
     {
         if (peers_.count(rtps::IPLocator::toIPv4string(locator)) != 0)
         {
@@ -121,73 +116,41 @@ bool Discovery::is_peer(
     return false;
 }
 
-void Discovery::on_participant_discovery(
-        fast::DomainParticipant*,
-        rtps::ParticipantDiscoveryStatus reason,
-        const rtps::ParticipantBuiltinTopicData& info,
-        bool& should_be_ignored)
+bool Discovery::on_participant(
+        const FoundParticipant& found)
 {
-    using Status = rtps::ParticipantDiscoveryStatus;
-    const bool alive = reason == Status::DISCOVERED_PARTICIPANT || reason == Status::CHANGED_QOS_PARTICIPANT;
-    should_be_ignored = alive && peers_only_ && !is_peer(info);
-    if (should_be_ignored)
+    if (found.alive && peers_only_ && !is_peer(found))
     {
-        return;
+        return true;
     }
     gate.pass([&]
             {
-                const auto& data = info.user_data.data_vec();
                 feros_fastdds_participant_info told{};
-                copy_guid(info.guid, told.guid);
-                told.alive = alive;
-                told.user_data = data.data();
-                told.user_data_bytes = data.size();
+                copy_guid(found.guid, told.guid);
+                told.alive = found.alive;
+                told.user_data = found.user_data.data();
+                told.user_data_bytes = found.user_data.size();
                 on_participant_(context_, &told);
             });
+    return false;
 }
 
-template<class Info>
-void Discovery::tell(
-        const Info& info,
-        bool is_writer,
-        bool alive)
+void Discovery::on_endpoint(
+        const FoundEndpoint& found)
 {
     gate.pass([&]
             {
-                const auto& data = info.user_data.data_vec();
                 feros_fastdds_endpoint_info told{};
-                copy_guid(info.guid, told.guid);
-                told.alive = alive;
-                told.is_writer = is_writer;
-                told.topic = info.topic_name.c_str();
-                told.type_name = info.type_name.c_str();
-                told.qos = qos_of(info);
-                told.user_data = data.data();
-                told.user_data_bytes = data.size();
+                copy_guid(found.guid, told.guid);
+                told.alive = found.alive;
+                told.is_writer = found.is_writer;
+                told.topic = found.topic;
+                told.type_name = found.type_name;
+                told.qos = qos_of(found);
+                told.user_data = found.user_data.data();
+                told.user_data_bytes = found.user_data.size();
                 on_endpoint_(context_, &told);
             });
-}
-
-void Discovery::on_data_reader_discovery(
-        fast::DomainParticipant*,
-        rtps::ReaderDiscoveryStatus reason,
-        const rtps::SubscriptionBuiltinTopicData& info,
-        bool& should_be_ignored)
-{
-    should_be_ignored = false;
-    using Status = rtps::ReaderDiscoveryStatus;
-    tell(info, false, reason == Status::DISCOVERED_READER || reason == Status::CHANGED_QOS_READER);
-}
-
-void Discovery::on_data_writer_discovery(
-        fast::DomainParticipant*,
-        rtps::WriterDiscoveryStatus reason,
-        const rtps::PublicationBuiltinTopicData& info,
-        bool& should_be_ignored)
-{
-    should_be_ignored = false;
-    using Status = rtps::WriterDiscoveryStatus;
-    tell(info, true, reason == Status::DISCOVERED_WRITER || reason == Status::CHANGED_QOS_WRITER);
 }
 
 } // namespace feros
@@ -198,7 +161,7 @@ feros_fastdds_participant::feros_fastdds_participant(
     , discovery(options)
 {
     auto* factory = fast::DomainParticipantFactory::get_instance();
-    factory->load_profiles();
+    feros::load_profiles(*factory);
     fast::DomainParticipantQos qos = factory->get_default_participant_qos();
     look_for(options, qos);
     // Others see the depth of histories.
@@ -211,6 +174,12 @@ feros_fastdds_participant::feros_fastdds_participant(
     {
         qos.wire_protocol().builtin.readerHistoryMemoryPolicy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.wire_protocol().builtin.writerHistoryMemoryPolicy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+    }
+    if (!number.claim(qos.wire_protocol().participant_id))
+    {
+        fast::Log::QueueLog("a participant of this process has the same participantID",
+                {__FILE__, __LINE__, __func__, "PARTICIPANT"}, fast::Log::Error);
+        return;
     }
     participant = factory->create_participant(
         options.domain_id, qos, &discovery, fast::StatusMask::none());
@@ -250,7 +219,7 @@ fast::Topic* feros_fastdds_participant::share_topic(
         return known->second.topic;
     }
     fast::TypeSupport type(new feros::RawType(type_name));
-    code = participant->find_type(type_name).empty() ? type.register_type(participant) : 0;
+    code = participant->find_type(type_name).empty() ? code_of(type.register_type(participant)) : 0;
     if (code != 0)
     {
         return nullptr;
@@ -297,7 +266,7 @@ uint32_t feros_fastdds_interface(void)
 
 const char* feros_fastdds_version(void)
 {
-    return FASTDDS_VERSION_STR;
+    return feros::VERSION;
 }
 
 void feros_fastdds_set_log(
@@ -343,7 +312,7 @@ int feros_fastdds_ignore_participant(
 {
     rtps::GUID_t of = feros::to_guid(guid);
     of.entityId = rtps::c_EntityId_RTPSParticipant;
-    return participant->participant->ignore_participant(rtps::InstanceHandle_t(of));
+    return code_of(participant->participant->ignore_participant(rtps::InstanceHandle_t(of)));
 }
 
 feros_fastdds_buffer* feros_fastdds_buffer_new(

@@ -8,9 +8,6 @@
 #include <thread>
 
 #include <fastdds/dds/domain/DomainParticipant.hpp>
-#include <fastdds/dds/domain/DomainParticipantListener.hpp>
-#include <fastdds/dds/publisher/Publisher.hpp>
-#include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/Topic.hpp>
 
 #include "convert.hpp"
@@ -49,43 +46,25 @@ private:
     std::atomic<bool> closed_{false};
 };
 
-class Discovery : public fast::DomainParticipantListener
+class Discovery : public AnyDiscovery
 {
 public:
 
     explicit Discovery(
             const feros_fastdds_participant_options& options);
 
-    void on_participant_discovery(
-            fast::DomainParticipant* participant,
-            rtps::ParticipantDiscoveryStatus reason,
-            const rtps::ParticipantBuiltinTopicData& info,
-            bool& should_be_ignored) override;
+    bool on_participant(
+            const FoundParticipant& found) override;
 
-    void on_data_reader_discovery(
-            fast::DomainParticipant* participant,
-            rtps::ReaderDiscoveryStatus reason,
-            const rtps::SubscriptionBuiltinTopicData& info,
-            bool& should_be_ignored) override;
-
-    void on_data_writer_discovery(
-            fast::DomainParticipant* participant,
-            rtps::WriterDiscoveryStatus reason,
-            const rtps::PublicationBuiltinTopicData& info,
-            bool& should_be_ignored) override;
+    void on_endpoint(
+            const FoundEndpoint& found) override;
 
     Gate gate;
 
 private:
 
-    template<class Info>
-    void tell(
-            const Info& info,
-            bool is_writer,
-            bool alive);
-
     bool is_peer(
-            const rtps::ParticipantBuiltinTopicData& info) const;
+            const FoundParticipant& found) const;
 
     bool peers_only_;
     std::set<std::string> peers_;
@@ -118,6 +97,7 @@ struct feros_fastdds_participant
             const std::string& name);
 
     bool qos_from_xml;
+    feros::ParticipantNumber number;
     feros::Discovery discovery;
     feros::fast::DomainParticipant* participant = nullptr;
     feros::fast::Publisher* publisher = nullptr;

@@ -1,48 +1,28 @@
 // The type of every topic: a message stays the bytes that it is on the wire.
 #pragma once
-#include <string>
+#include <cstring>
 
-#include <fastdds/dds/topic/TopicDataType.hpp>
-
-#include "buffer.hpp"
+#include "api.hpp"
 
 namespace feros {
 
-// What `write` gives to Fast DDS.
-struct Written
+class RawType : public AnyType
 {
-    feros_fastdds_buffer* buffer;
-};
-
-// What `take` gets from it.
-struct Received
-{
-    feros_fastdds_buffer* buffer = nullptr;
-    uint32_t length = 0;
-};
-
-class RawType : public eprosima::fastdds::dds::TopicDataType
-{
-    using Payload = eprosima::fastdds::rtps::SerializedPayload_t;
-    using Representation = eprosima::fastdds::dds::DataRepresentationId_t;
-    using Key = eprosima::fastdds::rtps::InstanceHandle_t;
+    using Payload = rtps::SerializedPayload_t;
 
 public:
 
     explicit RawType(
             const std::string& name)
+        : AnyType(name, 256) // what is reserved at first; messages have any size
     {
-        set_name(name);
-        max_serialized_type_size = 256; // what is reserved at first; messages have any size
-        is_compute_key_provided = false;
     }
 
-    bool serialize(
-            const void* const data,
-            Payload& payload,
-            Representation) override
+    bool write_to(
+            const Written& written,
+            Payload& payload) override
     {
-        auto* buffer = static_cast<const Written*>(data)->buffer;
+        auto* buffer = written.buffer;
         if (payload.data != buffer->bytes())
         {
             if (payload.max_size < buffer->size)
@@ -56,65 +36,29 @@ public:
         return true;
     }
 
-    bool deserialize(
-            Payload& payload,
-            void* data) override
+    bool read_from(
+            const Payload& payload,
+            Received& received) override
     {
-        auto* received = static_cast<Received*>(data);
         if (payload.length < 4)
         {
             return true; // refused by `take`, which sees no buffer
         }
-        if (payload.payload_owner == Pool::get().get())
+        received.length = payload.length;
+        if (is_lent(payload))
         {
-            received->buffer = feros_fastdds_buffer::of(payload.data);
-            received->buffer->add_reference();
             // Fragments are put together in a buffer of the size that their sender claims.
-            received->length = payload.length;
+            received.buffer = feros_fastdds_buffer::of(payload.data);
+            received.buffer->add_reference();
             return true;
         }
-        received->buffer = feros_fastdds_buffer::make(payload.length);
-        if (received->buffer == nullptr)
+        received.buffer = feros_fastdds_buffer::make(payload.length);
+        if (received.buffer == nullptr)
         {
             return false;
         }
-        std::memcpy(received->buffer->bytes(), payload.data, payload.length);
-        received->length = payload.length;
+        std::memcpy(received.buffer->bytes(), payload.data, payload.length);
         return true;
-    }
-
-    uint32_t calculate_serialized_size(
-            const void* const data,
-            Representation) override
-    {
-        return static_cast<const Written*>(data)->buffer->size;
-    }
-
-    void* create_data() override
-    {
-        return new Received;
-    }
-
-    void delete_data(
-            void* data) override
-    {
-        delete static_cast<Received*>(data);
-    }
-
-    bool compute_key(
-            Payload&,
-            Key&,
-            bool) override
-    {
-        return false;
-    }
-
-    bool compute_key(
-            const void* const,
-            Key&,
-            bool) override
-    {
-        return false;
     }
 };
 

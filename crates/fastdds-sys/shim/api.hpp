@@ -1,0 +1,36 @@
+// What Fast DDS 2 and Fast DDS 3 have otherwise than each other. The rest of the shim is written as
+// for Fast DDS 3, against what stands here: `fast` is the DDS API, `rtps` the layer below it.
+//
+// Each of the two headers has
+//   fast, rtps                    namespaces with the names of Fast DDS 3
+//   VERSION                       of the headers
+//   code_of(code)                 a return code as a number
+//   is_lent(payload)              whether a payload is a buffer of ours, which need not be copied
+//   AnyType, AnyDiscovery         base classes with one signature in both
+//   ParticipantNumber             a number that a profile gives to a participant
+//   load_profiles, first_port, write, create_writer, create_reader, ask_for_xcdr1
+#pragma once
+#include "buffer.hpp"
+
+namespace feros {
+
+// What `write` gives to Fast DDS.
+struct Written
+{
+    feros_fastdds_buffer* buffer;
+};
+
+// What `take` gets from it.
+struct Received
+{
+    feros_fastdds_buffer* buffer = nullptr;
+    uint32_t length = 0;
+};
+
+} // namespace feros
+
+#if FEROS_FASTDDS_MAJOR == 2
+#include "api_2.hpp"
+#else
+#include "api_3.hpp"
+#endif

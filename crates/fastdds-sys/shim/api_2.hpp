@@ -1,0 +1,322 @@
+// Fast DDS 2 from 2.6 (ROS 2 Humble) to 2.14 (Jazzy), see api.hpp. Tried with 2.9 only.
+#pragma once
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <fastrtps/config.h>
+
+#include <fastdds/dds/core/policy/QosPolicies.hpp>
+#include <fastdds/dds/core/status/DeadlineMissedStatus.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/domain/DomainParticipantListener.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/dds/subscriber/qos/DataReaderQos.hpp>
+#include <fastdds/dds/topic/TopicDataType.hpp>
+#include <fastdds/rtps/common/Guid.h>
+#include <fastdds/rtps/common/SequenceNumber.h>
+#include <fastdds/rtps/common/SerializedPayload.h>
+#include <fastdds/rtps/common/Time_t.h>
+#include <fastdds/rtps/common/WriteParams.h>
+#include <fastdds/rtps/participant/ParticipantDiscoveryInfo.h>
+#include <fastdds/rtps/reader/ReaderDiscoveryInfo.h>
+#include <fastdds/rtps/writer/WriterDiscoveryInfo.h>
+#include <fastrtps/types/TypesBase.h>
+#include <fastrtps/utils/IPLocator.h>
+
+#if FASTRTPS_VERSION_MAJOR != 2 || FASTRTPS_VERSION_MINOR < 6
+#error "Fast DDS 2.6 or newer is needed"
+#endif
+
+namespace feros {
+
+namespace rtps = eprosima::fastrtps::rtps;
+
+namespace fast {
+
+using namespace eprosima::fastdds::dds;
+using eprosima::fastrtps::c_TimeInfinite;
+using eprosima::fastrtps::Duration_t;
+
+constexpr int RETCODE_OK = 0;
+constexpr int RETCODE_ERROR = 1;
+constexpr int RETCODE_INCONSISTENT_POLICY = 8;
+constexpr int RETCODE_TIMEOUT = 10;
+constexpr int RETCODE_NO_DATA = 11;
+
+} // namespace fast
+
+} // namespace feros
+
+#include "found.hpp"
+
+namespace feros {
+
+constexpr const char* VERSION = FASTRTPS_VERSION_STR;
+
+inline int code_of(
+        const eprosima::fastrtps::types::ReturnCode_t& code)
+{
+    return static_cast<int>(code());
+}
+
+// Endpoints take a pool of ours only from 2.12 on, and a payload does not say there whose it is:
+// messages are copied, once when they are written and once when they are taken.
+inline bool is_lent(
+        const rtps::SerializedPayload_t&)
+{
+    return false;
+}
+
+class AnyType : public fast::TopicDataType
+{
+    using Payload = rtps::SerializedPayload_t;
+    using Key = rtps::InstanceHandle_t;
+
+public:
+
+    AnyType(
+            const std::string& name,
+            uint32_t reserved_bytes)
+    {
+        setName(name.c_str());
+        m_typeSize = reserved_bytes;
+        m_isGetKeyDefined = false;
+    }
+
+    virtual bool write_to(
+            const Written& written,
+            Payload& payload) = 0;
+    virtual bool read_from(
+            const Payload& payload,
+            Received& received) = 0;
+
+    bool serialize(
+            void* data,
+            Payload* payload) override
+    {
+        return write_to(*static_cast<const Written*>(data), *payload);
+    }
+
+    bool deserialize(
+            Payload* payload,
+            void* data) override
+    {
+        return read_from(*payload, *static_cast<Received*>(data));
+    }
+
+    std::function<uint32_t()> getSerializedSizeProvider(
+            void* data) override
+    {
+        return [size = static_cast<const Written*>(data)->buffer->size]
+               {
+                   return size;
+               };
+    }
+
+    void* createData() override
+    {
+        return new Received;
+    }
+
+    void deleteData(
+            void* data) override
+    {
+        delete static_cast<Received*>(data);
+    }
+
+    bool getKey(
+            void*,
+            Key*,
+            bool) override
+    {
+        return false;
+    }
+};
+
+class AnyDiscovery : public fast::DomainParticipantListener
+{
+public:
+
+    // Whether it is ignored from now on, which is possible from 2.10 on.
+    virtual bool on_participant(
+            const FoundParticipant& found) = 0;
+    virtual void on_endpoint(
+            const FoundEndpoint& found) = 0;
+
+#if FASTRTPS_VERSION_MINOR >= 10
+    void on_participant_discovery(
+            fast::DomainParticipant*,
+            rtps::ParticipantDiscoveryInfo&& info,
+            bool& should_be_ignored) override
+    {
+        should_be_ignored = found(info);
+    }
+
+#else
+    void on_participant_discovery(
+            fast::DomainParticipant*,
+            rtps::ParticipantDiscoveryInfo&& info) override
+    {
+        found(info);
+    }
+
+#endif // if FASTRTPS_VERSION_MINOR >= 10
+
+    void on_subscriber_discovery(
+            fast::DomainParticipant*,
+            rtps::ReaderDiscoveryInfo&& info) override
+    {
+        using Status = rtps::ReaderDiscoveryInfo;
+        const bool alive = info.status == Status::DISCOVERED_READER || info.status == Status::CHANGED_QOS_READER;
+        found(info.info, false, alive);
+    }
+
+    void on_publisher_discovery(
+            fast::DomainParticipant*,
+            rtps::WriterDiscoveryInfo&& info) override
+    {
+        using Status = rtps::WriterDiscoveryInfo;
+        const bool alive = info.status == Status::DISCOVERED_WRITER || info.status == Status::CHANGED_QOS_WRITER;
+        found(info.info, true, alive);
+    }
+
+private:
+
+    bool found(
+            const rtps::ParticipantDiscoveryInfo& discovered)
+    {
+        using Status = rtps::ParticipantDiscoveryInfo;
+        const auto& info = discovered.info;
+        const bool alive = discovered.status == Status::DISCOVERED_PARTICIPANT ||
+                discovered.status == Status::CHANGED_QOS_PARTICIPANT;
+        return on_participant({info.m_guid, alive, info.m_userData.data_vec(), info.metatraffic_locators});
+    }
+
+    template<class Info>
+    void found(
+            const Info& info,
+            bool is_writer,
+            bool alive)
+    {
+        const auto& qos = info.m_qos;
+        on_endpoint({info.guid(), is_writer, alive, info.topicName().c_str(), info.typeName().c_str(),
+                     qos.m_userData.data_vec(), qos.m_deadline, qos.m_lifespan, qos.m_liveliness, qos.m_reliability,
+                     qos.m_durability, nullptr});
+    }
+};
+
+// Fast DDS 2 reads the file that FASTRTPS_DEFAULT_PROFILES_FILE names; without that variable, the
+// one of Fast DDS 3 counts as well.
+inline void load_profiles(
+        fast::DomainParticipantFactory& factory)
+{
+    static const bool loaded = [&factory]
+            {
+                const char* file = std::getenv("FASTDDS_DEFAULT_PROFILES_FILE");
+                if (file != nullptr && std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr)
+                {
+                    factory.load_XML_profiles_file(file);
+                }
+                factory.load_profiles();
+                return true;
+            }();
+    static_cast<void>(loaded);
+}
+
+// The number that a profile gives to a participant, as long as it lives. Before 2.10.1, creating a
+// second participant of a process with one number destroys the first (eProsima/Fast-DDS#3443).
+class ParticipantNumber
+{
+public:
+
+    // Whether no other participant has it; negative: Fast DDS chooses one.
+    bool claim(
+            int32_t number)
+    {
+        std::lock_guard<std::mutex> guard(used().first);
+        if (number >= 0 && !used().second.insert(number).second)
+        {
+            return false;
+        }
+        number_ = number;
+        return true;
+    }
+
+    ~ParticipantNumber()
+    {
+        std::lock_guard<std::mutex> guard(used().first);
+        used().second.erase(number_);
+    }
+
+private:
+
+    static std::pair<std::mutex, std::set<int32_t>>& used()
+    {
+        // Never destroyed: participants may outlive static objects.
+        static auto* used = new std::pair<std::mutex, std::set<int32_t>>;
+        return *used;
+    }
+
+    int32_t number_ = -1;
+};
+
+// The port that a participant tries first, and those after it when it is in use. Fast DDS 2.9
+// numbers the participants of a process without end, and others look at the ports of the first few
+// only (eProsima/Fast-DDS#3437).
+inline uint32_t first_port(
+        const fast::WireProtocolConfigQos& wire,
+        uint32_t domain_id)
+{
+    return wire.port.getUnicastPort(domain_id, 0);
+}
+
+// Fast DDS 2 says only whether it was written: without, it waited as long as it may, or cannot.
+inline int write(
+        fast::DataWriter& writer,
+        Written& written,
+        rtps::WriteParams& parameters)
+{
+    using Clock = std::chrono::steady_clock;
+    const auto began = Clock::now();
+    if (writer.write(&written, parameters))
+    {
+        return fast::RETCODE_OK;
+    }
+    const std::chrono::nanoseconds longest(writer.get_qos().reliability().max_blocking_time.to_ns());
+    return Clock::now() - began >= longest / 10 * 9 ? fast::RETCODE_TIMEOUT : fast::RETCODE_ERROR;
+}
+
+inline fast::DataWriter* create_writer(
+        fast::Publisher& publisher,
+        fast::Topic* topic,
+        const fast::DataWriterQos& qos,
+        fast::DataWriterListener* listener)
+{
+    return publisher.create_datawriter(topic, qos, listener, fast::StatusMask::all());
+}
+
+inline fast::DataReader* create_reader(
+        fast::Subscriber& subscriber,
+        fast::Topic* topic,
+        const fast::DataReaderQos& qos,
+        fast::DataReaderListener* listener)
+{
+    return subscriber.create_datareader(topic, qos, listener, fast::StatusMask::all());
+}
+
+// The default of Fast DDS 2.
+template<class Qos>
+void ask_for_xcdr1(
+        Qos&)
+{
+}
+
+} // namespace feros

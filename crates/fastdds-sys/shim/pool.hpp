@@ -1,0 +1,122 @@
+// The pool by which Fast DDS 3 keeps messages in counted buffers: what was serialized into a buffer
+// is sent from there, and what was received is lent from there, without a copy of ours.
+#pragma once
+#include <cstring>
+#include <memory>
+
+#include <fastdds/rtps/common/SerializedPayload.hpp>
+#include <fastdds/rtps/history/IPayloadPool.hpp>
+
+#include "buffer.hpp"
+
+namespace feros {
+
+class Pool : public eprosima::fastdds::rtps::IPayloadPool
+{
+    using Payload = eprosima::fastdds::rtps::SerializedPayload_t;
+
+public:
+
+    // One for the process: buffers move between participants within it.
+    static const std::shared_ptr<Pool>& get()
+    {
+        // Never destroyed: threads of Fast DDS outlive static objects.
+        static auto* pool = new std::shared_ptr<Pool>(new Pool);
+        return *pool;
+    }
+
+    // As long as it lives, the next payload of this thread that has the buffer's size is the buffer.
+    class Writing
+    {
+    public:
+
+        explicit Writing(
+                feros_fastdds_buffer* buffer)
+        {
+            written() = buffer;
+        }
+
+        Writing(
+                const Writing&) = delete;
+
+        ~Writing()
+        {
+            written() = nullptr;
+        }
+    };
+
+    bool get_payload(
+            uint32_t size,
+            Payload& payload) override
+    {
+        if (auto* buffer = written(); buffer != nullptr && buffer->size == size)
+        {
+            written() = nullptr;
+            buffer->add_reference();
+            return give(buffer, payload);
+        }
+        return give(feros_fastdds_buffer::make(size), payload);
+    }
+
+    bool get_payload(
+            const Payload& data,
+            Payload& payload) override
+    {
+        if (data.payload_owner == this)
+        {
+            auto* buffer = feros_fastdds_buffer::of(data.data);
+            buffer->add_reference();
+            give(buffer, payload);
+        }
+        else
+        {
+            if (!give(feros_fastdds_buffer::make(data.length), payload))
+            {
+                return false;
+            }
+            std::memcpy(payload.data, data.data, data.length);
+        }
+        payload.encapsulation = data.encapsulation;
+        payload.length = data.length;
+        return true;
+    }
+
+    bool release_payload(
+            Payload& payload) override
+    {
+        if (payload.payload_owner != this)
+        {
+            return false;
+        }
+        feros_fastdds_buffer::of(payload.data)->release();
+        payload.data = nullptr;
+        payload.length = payload.max_size = payload.pos = 0;
+        payload.payload_owner = nullptr;
+        return true;
+    }
+
+private:
+
+    // The buffer that this thread writes.
+    static feros_fastdds_buffer*& written()
+    {
+        static thread_local feros_fastdds_buffer* buffer = nullptr;
+        return buffer;
+    }
+
+    bool give(
+            feros_fastdds_buffer* buffer,
+            Payload& payload)
+    {
+        if (buffer == nullptr)
+        {
+            return false;
+        }
+        payload.data = buffer->bytes();
+        payload.max_size = buffer->size;
+        payload.payload_owner = this;
+        return true;
+    }
+};
+
+} // namespace feros
