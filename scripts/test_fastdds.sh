@@ -5,14 +5,26 @@
 # SIGSEGV of unknown cause (docs/decisions/0021-fastdds-engine.md). A test that fails is a failure,
 # whichever run it is.
 #
-#   scripts/test_fastdds.sh             as ./test does
-#   scripts/test_fastdds.sh --library   the library's own tests on this engine, of which runs fail (0021)
+#   scripts/test_fastdds.sh             as ./test does, with the Fast DDS that the build finds: 3, of .venv
+#   scripts/test_fastdds.sh --fastdds2  as ./test does, with Fast DDS 2 of Debian (libfastrtps-dev) or of the
+#                                       prefix in FEROS_FASTDDS_PREFIX; what is built for 3 is built again after it
+#   scripts/test_fastdds.sh --library   the library's own tests on this engine, of which runs fail (0021);
+#                                       --fastdds2 --library: with Fast DDS 2
 set -euo pipefail
-[[ "$*" =~ ^(--library)?$ ]] || { echo "test_fastdds: error: unknown argument $* (known: --library)" >&2; exit 2; }
+usage() { echo "test_fastdds: error: unknown argument $1 (known: --fastdds2, --library)" >&2; exit 2; }
+tests=engine
+for argument in "$@"; do
+    case "$argument" in
+        --fastdds2) export FEROS_FASTDDS_PREFIX="${FEROS_FASTDDS_PREFIX:-/usr}" FEROS_FASTDDS_EXPECTED=2. ;;
+        --library) tests=library ;;
+        *) usage "$argument" ;;
+    esac
+done
 cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-target}"
 
-shared_memory() { find /dev/shm -maxdepth 1 -name '*fastdds*' | sort; }
+# Segments and locks of Fast DDS 3, and of 2.
+shared_memory() { find /dev/shm -maxdepth 1 \( -name '*fastdds*' -o -name '*fastrtps*' \) | sort; }
 
 # run NAME ARGUMENTS: a test, with these arguments of cargo.
 run() {
@@ -33,7 +45,7 @@ run() {
     ((code == 0)) || exit "$code"
 }
 
-if [[ "$*" == --library ]]; then
+if [[ $tests == library ]]; then
     # Without the one that fills a subscription that keeps all on the network transport, from another
     # context of its process: with Fast DDS 3.2 that stands still.
     library=(-p feros --features fastdds --test it)
@@ -43,6 +55,6 @@ if [[ "$*" == --library ]]; then
 fi
 package=(-p feros-rmw-fastdds --features suite)
 cargo test --target-dir "$target" --locked "${package[@]}" --no-run
-for test in conformance network profiles stock; do
+for test in has_shim conformance network profiles stock; do
     run "$test" "${package[@]}" --test "$test"
 done

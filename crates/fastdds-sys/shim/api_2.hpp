@@ -28,8 +28,10 @@
 #include <fastdds/rtps/participant/ParticipantDiscoveryInfo.h>
 #include <fastdds/rtps/reader/ReaderDiscoveryInfo.h>
 #include <fastdds/rtps/writer/WriterDiscoveryInfo.h>
+#include <fastrtps/attributes/LibrarySettingsAttributes.h>
 #include <fastrtps/types/TypesBase.h>
 #include <fastrtps/utils/IPLocator.h>
+#include <fastrtps/xmlparser/XMLProfileManager.h>
 
 #if FASTRTPS_VERSION_MAJOR != 2 || FASTRTPS_VERSION_MINOR < 6
 #error "Fast DDS 2.6 or newer is needed"
@@ -215,11 +217,18 @@ private:
 
 // Fast DDS 2 reads the file that FASTRTPS_DEFAULT_PROFILES_FILE names; without that variable, the
 // one of Fast DDS 3 counts as well.
+//
+// Unless a file says otherwise, participants of a process send to each other by their transports:
+// by the short cut within a process, Fast DDS 2 gives messages to readers that another thread is
+// deleting (docs/decisions/0021-fastdds-engine.md).
 inline void load_profiles(
         fast::DomainParticipantFactory& factory)
 {
     static const bool loaded = [&factory]
             {
+                eprosima::fastrtps::LibrarySettingsAttributes settings;
+                settings.intraprocess_delivery = eprosima::fastrtps::INTRAPROCESS_OFF;
+                eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings(settings);
                 const char* file = std::getenv("FASTDDS_DEFAULT_PROFILES_FILE");
                 if (file != nullptr && std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr)
                 {

@@ -56,6 +56,9 @@ void look_for(
     if (hosts.empty() && options.range == OFF)
     {
         add_peer(wire, "127.0.0.1", 9); // else Fast DDS announces itself by multicast
+        // Before 2.10 it is not asked who shall be ignored.
+        wire.builtin.discovery_config.ignoreParticipantFlags = static_cast<rtps::ParticipantFilteringFlags>(
+            rtps::FILTER_DIFFERENT_HOST | rtps::FILTER_DIFFERENT_PROCESS | rtps::FILTER_SAME_PROCESS);
     }
     else if (!hosts.empty() && options.range == 0)
     {
