@@ -1,7 +1,7 @@
 //! The C interface of Feros' shim over Fast DDS (`shim/feros_fastdds.h`), loaded when it is asked
 //! for: a program that does not use the engine pays nothing for it, and needs no Fast DDS.
 //!
-//! The shim is compiled by this crate's build where the headers of Fast DDS 3 are: in
+//! The shim is compiled by this crate's build where the headers of Fast DDS 3 or 2 are: in
 //! `FEROS_FASTDDS_PREFIX`, a sourced ROS 2 installation (`AMENT_PREFIX_PATH`), a Python environment
 //! with the ROS 2 wheels (`VIRTUAL_ENV`, or `.venv` beside the sources), or `/usr`. It is found at
 //! run time by `FEROS_FASTDDS_SHIM`, beside the program, in `../lib`, or where it was built.
@@ -26,8 +26,8 @@ const SHIM_NAME: &str = "libferos_fastdds.so";
 pub enum LoadError {
     /// It is nowhere.
     #[error(
-        "the Fast DDS engine was not built: libferos_fastdds.so is in none of {searched}. Install Fast DDS 3 (ROS 2 \
-         Kilted or newer, or `pip install ros-fastdds`), build Feros with --features fastdds and FEROS_FASTDDS_PREFIX \
+        "the Fast DDS engine was not built: libferos_fastdds.so is in none of {searched}. Install Fast DDS (with \
+         ROS 2, `pip install ros-fastdds`, or `apt-get install libfastrtps-dev`), build Feros with --features fastdds and FEROS_FASTDDS_PREFIX \
          set to its prefix, or set FEROS_FASTDDS_SHIM to the file"
     )]
     Missing {

@@ -2,7 +2,8 @@
 //! and receive goes by Fast DDS's own shared memory.
 //!
 //! The library is loaded when the engine is asked for (see [`feros_fastdds_sys`]). XML profiles
-//! work as in stock ROS 2: `FASTDDS_DEFAULT_PROFILES_FILE`, `RMW_FASTRTPS_USE_QOS_FROM_XML`, and
+//! work as in stock ROS 2: `FASTDDS_DEFAULT_PROFILES_FILE` (Fast DDS 2:
+//! `FASTRTPS_DEFAULT_PROFILES_FILE`), `RMW_FASTRTPS_USE_QOS_FROM_XML`, and
 //! `RMW_FASTRTPS_PUBLICATION_MODE`.
 //!
 //! ```no_run
@@ -13,7 +14,8 @@
 //! ```
 //!
 //! How a message goes: the caller serializes into a buffer of the shim, and Fast DDS sends from
-//! there; on the other side Fast DDS receives into such a buffer, which `take` lends.
+//! there; on the other side Fast DDS receives into such a buffer, which `take` lends. Fast DDS 2
+//! has buffers of its own on both sides, and the shim copies.
 
 mod announcement;
 mod client;

@@ -131,20 +131,23 @@ impl Participant {
 
     /// What the participant runs with, for people.
     pub(crate) fn configuration(&self) -> String {
-        let profiles = ["FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"]
-            .into_iter()
-            .find_map(std::env::var_os);
-        let profiles = profiles.map_or_else(
-            || {
-                "none (DEFAULT_FASTDDS_PROFILES.xml of the working directory, if there is one)"
-                    .into()
-            },
+        let version = self.shim.fastdds_version();
+        // The variable and the file of Fast DDS 2, for which the shim looks at that of 3 as well.
+        let (variables, file): (&[_], _) = if version.starts_with("2.") {
+            (
+                &["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"],
+                "DEFAULT_FASTRTPS_PROFILES.xml",
+            )
+        } else {
+            (&["FASTDDS_DEFAULT_PROFILES_FILE"], "DEFAULT_FASTDDS_PROFILES.xml")
+        };
+        let profiles = variables.iter().find_map(std::env::var_os).map_or_else(
+            || format!("none ({file} of the working directory, if there is one)"),
             |file| file.to_string_lossy().into_owned(),
         );
         format!(
-            "Fast DDS {}, profiles: {profiles}, open policies from XML: {}, publication mode: {:?}, discovery: {:?}, \
+            "Fast DDS {version}, profiles: {profiles}, open policies from XML: {}, publication mode: {:?}, discovery: {:?}, \
              static peers: {:?}",
-            self.shim.fastdds_version(),
             self.settings.qos_from_xml,
             self.settings.publication_mode,
             self.options.discovery_range,
