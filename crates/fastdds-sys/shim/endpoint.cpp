@@ -19,8 +19,8 @@ namespace {
 
 using namespace feros;
 
-// The default of Fast DDS for the samples of a history.
-constexpr size_t MOST_AT_ONCE = 5000;
+// Samples that are taken from Fast DDS at once.
+constexpr size_t MOST_AT_ONCE = 1024;
 
 // Tells of statuses through the gate.
 class Teller
@@ -176,6 +176,19 @@ struct feros_fastdds_reader
 
 namespace {
 
+// What an endpoint that keeps all keeps at most.
+template<class Qos>
+void bound(
+        const feros_fastdds_endpoint_options& options,
+        Qos& qos)
+{
+    if (options.qos.keep_all)
+    {
+        auto& limits = qos.resource_limits();
+        limits.max_samples = limits.max_samples_per_instance = options.qos.depth;
+    }
+}
+
 fast::DataWriterQos writer_qos(
         feros_fastdds_participant* participant,
         const feros_fastdds_endpoint_options& options)
@@ -185,6 +198,7 @@ fast::DataWriterQos writer_qos(
     {
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
+        bound(options, qos);
     }
     else if (code_of(participant->publisher->get_datawriter_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
     {
@@ -208,6 +222,7 @@ fast::DataReaderQos reader_qos(
     {
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
+        bound(options, qos);
     }
     else if (code_of(participant->subscriber->get_datareader_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
     {

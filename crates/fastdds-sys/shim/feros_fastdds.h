@@ -25,7 +25,7 @@ typedef struct feros_fastdds_buffer feros_fastdds_buffer;
 
 typedef struct {
     int64_t deadline, lifespan, lease; /* or FEROS_FASTDDS_INFINITE */
-    int32_t depth;                     /* 0: history is not known */
+    int32_t depth;                     /* with keep_all the most; 0: history is not known */
     uint8_t reliable, transient_local, keep_all;
     uint8_t liveliness; /* 0 automatic, 1 manual by participant, 2 manual by topic */
 } feros_fastdds_qos;

@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use feros_fastdds_sys as sys;
-use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliability};
+use feros_rmw::{
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosProfile, Reliability,
+};
 
 /// The key that an endpoint has in its USER_DATA when it leaves out what its own session publishes.
 const IGNORES_LOCAL: &str = "local=ignored;";
@@ -22,14 +24,16 @@ fn duration(nanos: i64) -> QosDuration {
 
 /// A resolved profile for the shim.
 pub(crate) fn to_shim(profile: &QosProfile) -> sys::qos {
+    let keeps_all = profile.history == History::KeepAll;
+    let depth = if keeps_all { KEEP_ALL_LIMIT } else { profile.depth.max(1) };
     sys::qos {
         deadline: nanos(profile.deadline),
         lifespan: nanos(profile.lifespan),
         lease: nanos(profile.liveliness_lease_duration),
-        depth: i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX),
+        depth: i32::try_from(depth).unwrap_or(i32::MAX),
         reliable: u8::from(profile.reliability != Reliability::BestEffort),
         transient_local: u8::from(profile.durability == Durability::TransientLocal),
-        keep_all: u8::from(profile.history == History::KeepAll),
+        keep_all: u8::from(keeps_all),
         liveliness: if profile.liveliness == Liveliness::ManualByTopic { 2 } else { 0 },
     }
 }
