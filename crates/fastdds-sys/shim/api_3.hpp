@@ -1,5 +1,6 @@
 // Fast DDS 3, see api.hpp.
 #pragma once
+#include <fastdds/LibrarySettings.hpp>
 #include <fastdds/config.hpp>
 #include <fastdds/dds/core/ReturnCode.hpp>
 #include <fastdds/dds/core/Time_t.hpp>
@@ -19,6 +20,8 @@
 #include <fastdds/rtps/common/SequenceNumber.hpp>
 #include <fastdds/rtps/common/Time_t.hpp>
 #include <fastdds/rtps/common/WriteParams.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
 #include <fastdds/utils/IPLocator.hpp>
 
 #include "pool.hpp"
@@ -179,10 +182,22 @@ private:
     }
 };
 
+// Unless a file says otherwise, participants of a process send to each other by their transports: by
+// the short cut within a process, Fast DDS 3.2 may take two locks of two participants in both orders
+// (docs/decisions/0021-fastdds-engine.md).
 inline void load_profiles(
         fast::DomainParticipantFactory& factory)
 {
-    factory.load_profiles();
+    static const bool loaded = [&factory]
+            {
+                eprosima::fastdds::LibrarySettings settings;
+                settings.intraprocess_delivery = eprosima::fastdds::INTRAPROCESS_OFF;
+                // Refused where the program itself has a participant of Fast DDS already.
+                factory.set_library_settings(settings);
+                factory.load_profiles();
+                return true;
+            }();
+    static_cast<void>(loaded);
 }
 
 // Fast DDS 3 sees to it itself that no two participants have one number.

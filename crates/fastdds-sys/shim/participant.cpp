@@ -3,6 +3,10 @@
 #include "participant.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include <sys/statvfs.h>
 
 #include <fastdds/dds/log/Log.hpp>
 
@@ -11,6 +15,7 @@
 namespace {
 
 using namespace feros;
+namespace transports = eprosima::fastdds::rtps; // in both versions
 
 constexpr uint8_t LOCALHOST = 1;
 constexpr uint8_t OFF = 2;
@@ -28,6 +33,20 @@ void add_peer(
     wire.builtin.initialPeersList.push_back(peer);
 }
 
+// A participant whose sockets are open is heard on loopback, or hears the one that opens its own
+// later: of five announcements in half a second four are needless. While it announces itself Fast
+// DDS must not lose a writer (eProsima/Fast-DDS#6502, docs/decisions/0021-fastdds-engine.md).
+void announce_seldom(
+        fast::WireProtocolConfigQos& wire)
+{
+    auto& initial = wire.builtin.discovery_config.initial_announcements;
+    if (initial == rtps::InitialAnnouncementConfig())
+    {
+        initial.count = 1;
+        initial.period = fast::Duration_t(0, 500000000);
+    }
+}
+
 void look_for(
         const feros_fastdds_participant_options& options,
         fast::DomainParticipantQos& qos)
@@ -40,6 +59,7 @@ void look_for(
         own.port = first_port(wire, options.domain_id);
         wire.builtin.metatrafficMulticastLocatorList.clear();
         wire.builtin.metatrafficUnicastLocatorList.push_back(own);
+        announce_seldom(wire);
     }
     std::set<std::string> hosts(options.peers, options.peers + options.peers_count);
     if (options.range == LOCALHOST)
@@ -68,6 +88,46 @@ void look_for(
         multicast.port = wire.port.getMulticastPort(options.domain_id);
         wire.builtin.initialPeersList.push_back(multicast);
     }
+}
+
+// The most that the shared memory of a participant takes, and its part of what is free. Memory that
+// no message has used is not taken.
+constexpr uint64_t MOST_SHARED_BYTES = 64 << 20;
+constexpr uint64_t PART_OF_FREE = 32;
+
+uint32_t shared_bytes()
+{
+    struct statvfs memory
+    {
+    };
+    if (statvfs("/dev/shm", &memory) != 0)
+    {
+        return 0;
+    }
+    const uint64_t free_bytes = static_cast<uint64_t>(memory.f_bavail) * memory.f_frsize;
+    return static_cast<uint32_t>(std::min(MOST_SHARED_BYTES, free_bytes / PART_OF_FREE));
+}
+
+// Messages wait in the shared memory of who sends them. That of Fast DDS has 512 KiB, and holds up
+// messages that are larger. Transports that XML or the environment choose stay as they are.
+void share_enough_memory(
+        fast::DomainParticipantQos& qos)
+{
+    constexpr uint32_t DEFAULT_BYTES = 512 << 10;
+    auto& transport = qos.transport();
+    const uint32_t bytes = shared_bytes();
+    if (!transport.use_builtin_transports || !transport.user_transports.empty() || bytes <= DEFAULT_BYTES ||
+            std::getenv("FASTDDS_BUILTIN_TRANSPORTS") != nullptr)
+    {
+        return;
+    }
+    auto shared_memory = std::make_shared<transports::SharedMemTransportDescriptor>();
+    shared_memory->segment_size(bytes);
+    auto udp = std::make_shared<transports::UDPv4TransportDescriptor>();
+    udp->sendBufferSize = transport.send_socket_buffer_size;
+    udp->receiveBufferSize = transport.listen_socket_buffer_size;
+    transport.use_builtin_transports = false;
+    transport.user_transports = {shared_memory, udp};
 }
 
 class LogSink : public fast::LogConsumer
@@ -167,6 +227,7 @@ feros_fastdds_participant::feros_fastdds_participant(
     feros::load_profiles(*factory);
     fast::DomainParticipantQos qos = factory->get_default_participant_qos();
     look_for(options, qos);
+    share_enough_memory(qos);
     // Others see the depth of histories.
     qos.properties().properties().emplace_back("fastdds.serialize_optional_qos", "true");
     // One NUL at the end, as rmw_fastrtps.
