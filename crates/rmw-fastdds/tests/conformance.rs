@@ -1,5 +1,5 @@
 //! The conformance suite on this engine: within one session, and between sessions of one process,
-//! which Fast DDS joins without its transports. `network.rs` is about those.
+//! which meet by the transports of Fast DDS as sessions of two processes do.
 //!
 //! Without the shim nothing is tested; `has_shim.rs` sees to it that this is known.
 #![cfg(has_shim)]

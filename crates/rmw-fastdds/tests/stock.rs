@@ -1,9 +1,10 @@
 //! The engine beside stock ROS 2 on Fast DDS (rclpy of the wheels), in processes of their own:
-//! topics, a large message by the shared memory of Fast DDS, services in both directions, the
-//! graph, and events.
+//! topics, large messages by the shared memory of Fast DDS, services in both directions, the graph,
+//! and a peer that is killed.
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
+use std::process::Command;
 use std::sync::Arc;
 
 use feros_conformance::NotificationCounter;
@@ -151,6 +152,57 @@ fn messages_go_both_ways_small_and_large() {
     publisher.wait_for_all_acked(std::time::Duration::from_secs(60)).unwrap();
     drop(subscription);
     peer.ask("matched", json!({"topic": "/to_us", "subscriptions": 0}));
+}
+
+/// A peer that has no other transport than the shared memory of Fast DDS.
+fn shared_memory_alone(command: &mut Command) {
+    command.env("FASTDDS_BUILTIN_TRANSPORTS", "SHM");
+}
+
+#[test]
+fn large_messages_take_the_shared_memory_of_fast_dds() {
+    let version = feros_fastdds_sys::Shim::get().unwrap().fastdds_version();
+    if !version.starts_with("3.") {
+        return eprintln!("skipped: stock nodes on Fast DDS 3 share no memory with {version}");
+    }
+    let Some(domain) = Domain::reserve() else { return };
+    let ours = Ours::new(&domain);
+    let mut peer = Peer::start_prepared(&domain, "/theirs", "shares_memory", shared_memory_alone);
+    peer.ask("subscription", json!({"topic": "/to_stock", "type": STRING}));
+    peer.ask("publisher", json!({"topic": "/to_us", "type": STRING}));
+    let (publisher, subscription) = (ours.publisher("/to_stock"), ours.subscription("/to_us"));
+    ours.changed.wait_for("both matches", || {
+        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
+            .then_some(())
+    });
+    peer.ask("matched", json!({"topic": "/to_stock", "publishers": 1}));
+    peer.ask("matched", json!({"topic": "/to_us", "subscriptions": 1}));
+    for said in ["hello", &"image ".repeat(400_000)] {
+        copy(&string(said), |size, fill| {
+            publisher.publish(size, fill).unwrap();
+        });
+        assert_eq!(peer.ask("take", json!({"topic": "/to_stock"})), json!([{"data": said}]));
+        peer.ask("publish", json!({"topic": "/to_us", "values": [{"data": said}]}));
+        let sample = ours.changed.wait_for("a message", || subscription.take().unwrap());
+        assert!(text(&sample.payload) == said, "{} characters differ", said.len());
+    }
+}
+
+#[test]
+fn a_peer_that_is_killed_is_followed_by_the_next_one() {
+    let Some(domain) = Domain::reserve() else { return };
+    let ours = Ours::new(&domain);
+    let subscription = ours.subscription("/to_us");
+    for said in ["first", "second", "third"] {
+        let mut peer = Peer::start(&domain, "/theirs", "mortal");
+        peer.ask("publisher", json!({"topic": "/to_us", "type": STRING}));
+        peer.ask("matched", json!({"topic": "/to_us", "subscriptions": 1}));
+        peer.ask("publish", json!({"topic": "/to_us", "values": [{"data": said}]}));
+        let sample = ours.changed.wait_for("a message", || subscription.take().unwrap());
+        assert_eq!(text(&sample.payload), said);
+        peer.kill();
+    }
+    assert!(subscription.take().unwrap().is_none());
 }
 
 #[test]
