@@ -225,7 +225,8 @@ impl FastDdsService {
         self.requests.participant.discovered.graph.endpoint(writer)?.data.client_id
     }
 
-    /// Waits until `is_client` finds the client among those that receive replies.
+    /// Waits until `is_client` finds the client among those that receive replies. The two ends of a
+    /// client leave one after the other, in any order: a client without requests has left.
     fn wait_for_client(
         &self,
         replies: &Writer,
@@ -236,11 +237,12 @@ impl FastDdsService {
         let match_change = &self.replies.match_change;
         loop {
             let seen = replies.listener_state.match_generation();
-            if is_client() {
+            let has_left = is_gone();
+            if !has_left && is_client() {
                 return Ok(());
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || is_gone() {
+            if left.is_zero() || has_left {
                 return Err(PublishError::ClientGone {
                     service: self.replies.service.clone(),
                     waited: CLIENT_WAIT,
