@@ -1,0 +1,259 @@
+//! Two hosts, each a network namespace, and between them a link that delays and loses packets: what
+//! crosses it, what becomes of that when it is cut for a moment, and when it is cut for longer than
+//! the lease.
+//!
+//! Needs root; without it the test says so and is skipped. Each host is a process, this program
+//! again: a session's sockets belong to the namespace of its process.
+#![cfg(has_shim)]
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_conformance::NotificationCounter;
+use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
+use feros_rmw::{
+    DiscoveryRange, Engine, NodeName, PublishMode, Publisher, PublisherOptions, QosProfile,
+    Session, SessionOptions, Subscription, SubscriptionEvent, SubscriptionOptions,
+};
+use feros_rmw_fastdds::FastDdsEngine;
+
+/// Which host a process is: `near` or `far`; the test's own process has none.
+const HOST_VARIABLE: &str = "FEROS_TEST_FASTDDS_HOST";
+const PROFILES_VARIABLE: &str = "FASTDDS_DEFAULT_PROFILES_FILE";
+const TOPIC: &str = "/hosts/numbers";
+/// Messages of each part of the test.
+const PART: u64 = 10;
+
+/// A lease of two seconds, so that the test need not be cut for twenty. Both processes are on one
+/// machine and would share memory: they have UDP alone.
+const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
+<dds xmlns="http://www.eprosima.com">
+    <profiles>
+        <transport_descriptors>
+            <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type></transport_descriptor>
+        </transport_descriptors>
+        <participant profile_name="watchful" is_default_profile="true">
+            <rtps>
+                <userTransports><transport_id>udp</transport_id></userTransports>
+                <useBuiltinTransports>false</useBuiltinTransports>
+                <builtin>
+                    <discovery_config>
+                        <leaseDuration><sec>2</sec></leaseDuration>
+                        <leaseAnnouncement><sec>0</sec><nanosec>500000000</nanosec></leaseAnnouncement>
+                    </discovery_config>
+                </builtin>
+            </rtps>
+        </participant>
+    </profiles>
+</dds>
+"#;
+
+/// The process of a host; ends with its input.
+struct Host {
+    child: Child,
+    commands: Option<ChildStdin>,
+    says: BufReader<ChildStdout>,
+}
+
+impl Host {
+    fn start(namespace: &Namespace, name: &str, profiles: &Path) -> Self {
+        let mut child = namespace
+            .command(std::env::current_exe().unwrap())
+            .args(["host_process", "--exact", "--nocapture"])
+            .env(HOST_VARIABLE, name)
+            .env(PROFILES_VARIABLE, profiles)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        let mut host = Self { commands: child.stdin.take(), says, child };
+        host.wait_for("ready");
+        host
+    }
+
+    fn wait_for(&mut self, word: &str) {
+        let mut line = String::new();
+        while line.trim_end() != word {
+            line.clear();
+            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "{word} is said");
+        }
+    }
+
+    /// Has the host do something, and waits until that is done.
+    fn command(&mut self, word: &str) {
+        writeln!(self.commands.as_mut().unwrap(), "{word}").unwrap();
+        self.wait_for(word);
+    }
+
+    fn end(mut self) {
+        self.commands = None;
+        self.says.read_to_end(&mut Vec::new()).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
+    let namespaces = Namespace::new().and_then(|near| Ok((near, Namespace::new()?)));
+    let (near, far) = match namespaces {
+        Ok(namespaces) => namespaces,
+        Err(error @ NamespaceError::NotPermitted { .. }) => {
+            return eprintln!("skipped: {error}");
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let profiles = std::env::temp_dir().join(format!("feros_hosts_{}.xml", std::process::id()));
+    std::fs::write(&profiles, PROFILES).unwrap();
+    let whole =
+        LinkOptions { delay: Duration::from_millis(5), loss: 0.02, ..LinkOptions::default() };
+    let cut = LinkOptions { loss: 1.0, ..whole.clone() };
+    let link = Link::between(&near, &far, whole.clone()).unwrap();
+    let (mut near, mut far) =
+        (Host::start(&near, "near", &profiles), Host::start(&far, "far", &profiles));
+    near.command("match");
+    far.command("match");
+    near.command("publish");
+    far.command("hear");
+    // For a moment: what is published meanwhile comes later.
+    link.set(cut.clone()).unwrap();
+    near.command("publish");
+    link.set(whole.clone()).unwrap();
+    far.command("hear");
+    // For longer than the lease: what is published meanwhile is lost and counted.
+    link.set(cut).unwrap();
+    near.command("part");
+    far.command("part");
+    near.command("publish");
+    link.set(whole).unwrap();
+    near.command("match");
+    far.command("match");
+    near.command("publish");
+    far.command("hear after a loss");
+    near.end();
+    far.end();
+    std::fs::remove_file(&profiles).unwrap();
+}
+
+/// What a host does, told line by line. Nothing in a run of the tests.
+#[test]
+fn host_process() {
+    let Ok(name) = std::env::var(HOST_VARIABLE) else { return };
+    let options = SessionOptions {
+        domain_id: 127,
+        discovery_range: DiscoveryRange::Subnet,
+        ..SessionOptions::default()
+    };
+    let session = FastDdsEngine.open(&options).unwrap();
+    if name == "near" { near(&*session) } else { far(&*session) }
+}
+
+/// Says that it is ready, and then of each line of the input that it is done.
+fn obey(mut handle: impl FnMut(&str)) {
+    println!("ready");
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        handle(&line);
+        println!("{line}");
+    }
+}
+
+fn near(session: &dyn Session) {
+    let events = NotificationCounter::new();
+    let publisher = session
+        .create_publisher(PublisherOptions {
+            node: session.create_node(&NodeName::new("/", "near").unwrap()).unwrap(),
+            topic: TOPIC,
+            type_name: "std_msgs/msg/UInt64",
+            type_hash: None,
+            qos: QosProfile::keep_last(100),
+            announcement: "",
+            mode: PublishMode::Synchronous,
+            on_event: Some(events.notify()),
+        })
+        .unwrap();
+    let mut number = 0_u64;
+    obey(|word| match word {
+        "match" => events.wait_for(word, || (publisher.matched_subscriptions() == 1).then_some(())),
+        "part" => events.wait_for(word, || (publisher.matched_subscriptions() == 0).then_some(())),
+        _ => publish_part(&*publisher, &mut number),
+    });
+}
+
+fn publish_part(publisher: &dyn Publisher, number: &mut u64) {
+    for _ in 0..PART {
+        let bytes = [&[0, 1, 0, 0][..], &number.to_le_bytes()].concat();
+        let fill = &mut |memory: &mut [u8]| {
+            memory.copy_from_slice(&bytes);
+            Ok(())
+        };
+        publisher.publish(bytes.len(), fill).unwrap();
+        *number += 1;
+    }
+}
+
+fn far(session: &dyn Session) {
+    let changed = NotificationCounter::new();
+    let subscription = session
+        .create_subscription(SubscriptionOptions {
+            node: session.create_node(&NodeName::new("/", "far").unwrap()).unwrap(),
+            topic: TOPIC,
+            type_name: "std_msgs/msg/UInt64",
+            type_hash: None,
+            qos: QosProfile::keep_last(100),
+            announcement: "",
+            ignore_local_publications: false,
+            on_data: changed.notify(),
+            on_event: Some(changed.notify()),
+        })
+        .unwrap();
+    let mut expected = 0_u64;
+    obey(|word| match word {
+        "match" => {
+            changed.wait_for(word, || (subscription.matched_publishers() == 1).then_some(()));
+        }
+        "part" => {
+            changed.wait_for(word, || (subscription.matched_publishers() == 0).then_some(()));
+        }
+        "hear" => hear_part(&subscription, &changed, &mut expected),
+        _ => {
+            expected += PART;
+            hear_part(&subscription, &changed, &mut expected);
+            assert_eq!(lost(&*subscription), PART);
+        }
+    });
+}
+
+fn hear_part(
+    subscription: &Arc<dyn Subscription>,
+    changed: &NotificationCounter,
+    expected: &mut u64,
+) {
+    for _ in 0..PART {
+        let sample = changed.wait_for("a message", || subscription.take().unwrap());
+        assert_eq!(sample.payload[4..], expected.to_le_bytes());
+        *expected += 1;
+    }
+}
+
+/// Messages that were lost so far, by the last event of it.
+fn lost(subscription: &dyn Subscription) -> u64 {
+    let mut lost = 0;
+    while let Some(event) = subscription.take_event().unwrap() {
+        if let SubscriptionEvent::MessageLost { total, .. } = event {
+            lost = total;
+        }
+    }
+    lost
+}
