@@ -8,7 +8,7 @@
 //   is_lent(payload)              whether a payload is a buffer of ours, which need not be copied
 //   AnyType, AnyDiscovery         base classes with one signature in both
 //   ParticipantNumber             a number that a profile gives to a participant
-//   load_profiles, first_port, write, create_writer, create_reader, ask_for_xcdr1
+//   load_profiles, first_port, write, ask_every, create_writer, create_reader, ask_for_xcdr1
 #pragma once
 #include "buffer.hpp"
 

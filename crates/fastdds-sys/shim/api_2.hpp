@@ -289,7 +289,12 @@ inline uint32_t first_port(
     return wire.port.getUnicastPort(domain_id, 0);
 }
 
-// Fast DDS 2 says only whether it was written: without, it waited as long as it may, or cannot.
+// How long a writer that keeps all waits for acknowledgements before it asks for room again.
+constexpr std::chrono::milliseconds ROOM_AGAIN{5};
+
+// Fast DDS 2 says only whether it was written: without, it waited as long as it may, or cannot. A
+// writer that keeps all gives up with any acknowledgement that makes no room
+// (StatefulWriter::try_remove_change), so it is asked until its time is over.
 inline int write(
         fast::DataWriter& writer,
         Written& written,
@@ -301,8 +306,32 @@ inline int write(
     {
         return fast::RETCODE_OK;
     }
-    const std::chrono::nanoseconds longest(writer.get_qos().reliability().max_blocking_time.to_ns());
-    return Clock::now() - began >= longest / 10 * 9 ? fast::RETCODE_TIMEOUT : fast::RETCODE_ERROR;
+    const auto& qos = writer.get_qos();
+    const std::chrono::nanoseconds longest(qos.reliability().max_blocking_time.to_ns());
+    const auto is_over = [&]
+            {
+                return Clock::now() - began >= longest / 10 * 9;
+            };
+    const bool waits_for_room =
+            qos.history().kind == fast::KEEP_ALL_HISTORY_QOS && qos.reliability().kind == fast::RELIABLE_RELIABILITY_QOS;
+    while (waits_for_room && !is_over())
+    {
+        writer.wait_for_acknowledgments(fast::Duration_t(
+                    0, static_cast<uint32_t>(std::chrono::nanoseconds(ROOM_AGAIN).count())));
+        if (writer.write(&written, parameters))
+        {
+            return fast::RETCODE_OK;
+        }
+    }
+    return is_over() ? fast::RETCODE_TIMEOUT : fast::RETCODE_ERROR;
+}
+
+// How often a writer asks what has not arrived.
+inline void ask_every(
+        fast::DataWriterQos& qos,
+        const fast::Duration_t& period)
+{
+    qos.reliable_writer_qos().times.heartbeatPeriod = period;
 }
 
 inline fast::DataWriter* create_writer(

@@ -228,6 +228,14 @@ inline int write(
     return writer.write(&written, parameters);
 }
 
+// How often a writer asks what has not arrived.
+inline void ask_every(
+        fast::DataWriterQos& qos,
+        const fast::Duration_t& period)
+{
+    qos.reliable_writer_qos().times.heartbeat_period = period;
+}
+
 inline fast::DataWriter* create_writer(
         fast::Publisher& publisher,
         fast::Topic* topic,

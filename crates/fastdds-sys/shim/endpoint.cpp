@@ -199,6 +199,9 @@ fast::DataWriterQos writer_qos(
         qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
         qos.data_sharing().off();
         bound(options, qos);
+        // A reader that was full, or lost the last message, has it after so long; by default after
+        // 3 seconds. As on Cyclone DDS.
+        ask_every(qos, fast::Duration_t(0, 100000000));
     }
     else if (code_of(participant->publisher->get_datawriter_qos_from_profile(options.topic, qos)) != fast::RETCODE_OK)
     {
