@@ -3,7 +3,8 @@
 //!
 //! How fair it is: peers without a router that find each other by multicast, as the default
 //! configuration has it; only the port of the multicast is this run's own, so that runs do not
-//! meet. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, as `feros_zenoh`.
+//! meet. The variant `as-feros` reads the file of `ZENOH_SESSION_CONFIG_URI`, as `feros_zenoh`;
+//! `in-one-piece` as well, and notes a message once it is one slice of bytes.
 //! Shared memory is off unless the variant `shm` turns it on, because the crate's default
 //! features do not have it. Payloads are octets: Zenoh has no types, so nothing is serialized.
 //!
@@ -36,7 +37,7 @@ use zenoh::{Config, Session, Wait};
 
 const EXTRAS: &[Extra<'static>] = &[Extra {
     name: "--variant",
-    allowed: &["default", "as-feros", "express", "shm"],
+    allowed: &["default", "as-feros", "in-one-piece", "express", "shm"],
     default: "default",
 }];
 /// A talker stays so long for what it has published last.
@@ -78,7 +79,9 @@ fn run(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
 
 fn open(arguments: &Arguments) -> Result<Session, Failure> {
     let mut config = match arguments.extra("--variant") {
-        "as-feros" => Config::from_file(std::env::var("ZENOH_SESSION_CONFIG_URI")?)?,
+        "as-feros" | "in-one-piece" => {
+            Config::from_file(std::env::var("ZENOH_SESSION_CONFIG_URI")?)?
+        }
         _ => Config::default(),
     };
     let shares_memory = arguments.extra("--variant") == "shm";
@@ -222,12 +225,18 @@ fn presence(topic: &str) -> String {
     format!("feros_lab_presence/{topic}")
 }
 
-/// The callback of a subscription.
-fn noting(samples: &Samples) -> impl Fn(&Sample) + Send + Sync + 'static {
+/// The callback of a subscription. Zenoh hands over a large message in pieces: who reads it as one
+/// slice has it only once they are copied together.
+fn noting(
+    arguments: &Arguments,
+    samples: &Samples,
+) -> impl Fn(&Sample) + Send + Sync + 'static + use<> {
     let samples = samples.clone();
+    let in_one_piece = arguments.extra("--variant") == "in-one-piece";
     move |sample| {
-        let now = now_nanos();
-        samples.note(&sample.payload().to_bytes(), now);
+        let received = now_nanos();
+        let bytes = sample.payload().to_bytes();
+        samples.note(&bytes, if in_one_piece { now_nanos() } else { received });
     }
 }
 
@@ -281,7 +290,7 @@ fn listener(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
             passing_on(arguments, &samples, published, sender),
         )?
     } else {
-        peer.receiver(&arguments.topic, own_thread, noting(&samples))?
+        peer.receiver(&arguments.topic, own_thread, noting(arguments, &samples))?
     };
     output.ready();
     while !samples.is_done() && !arguments.wait_stopped(Duration::from_millis(50)) {}
@@ -300,7 +309,7 @@ fn pair(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let own_thread = arguments.executor == Executor::Isolated;
     let receivers = all
         .iter()
-        .map(|samples| peer.receiver(&arguments.topic, own_thread, noting(samples)))
+        .map(|samples| peer.receiver(&arguments.topic, own_thread, noting(arguments, samples)))
         .collect::<Result<Vec<_>, _>>()?;
     let published = sender.publish_all(arguments, output)?;
     wait_received(arguments, &all, published.sent());
@@ -315,7 +324,7 @@ fn chain(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let topic = |link: usize| format!("{}_{link}", arguments.topic);
     let last = arguments.samples(0);
     let links = arguments.nodes - 1;
-    let mut receivers = vec![peer.receiver(&topic(links - 1), true, noting(&last))?];
+    let mut receivers = vec![peer.receiver(&topic(links - 1), true, noting(arguments, &last))?];
     for link in (0..links - 1).rev() {
         let (samples, published) = (counting.samples(0), counting.published());
         let callback = passing_on(&counting, &samples, &published, peer.sender(&topic(link + 1))?);
