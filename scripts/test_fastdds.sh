@@ -7,7 +7,7 @@
 #   scripts/test_fastdds.sh             as ./test does, with the Fast DDS that the build finds: 3, of .venv
 #   scripts/test_fastdds.sh --fastdds2  as ./test does, with Fast DDS 2 of Debian (libfastrtps-dev) or of the
 #                                       prefix in FEROS_FASTDDS_PREFIX; what is built for 3 is built again after it
-#   scripts/test_fastdds.sh --library   the library's own tests on this engine;
+#   scripts/test_fastdds.sh --library   the library's own tests on this engine, as ./test does;
 #                                       --fastdds2 --library: with Fast DDS 2
 set -euo pipefail
 usage() { echo "test_fastdds: error: unknown argument $1 (known: --fastdds2, --library)" >&2; exit 2; }
