@@ -32,7 +32,7 @@ run() {
     for run in 1 2 3; do
         before="$(shared_memory)" code=0
         said="$(mktemp)"
-        timeout --signal=KILL 600 cargo test --target-dir "$target" --locked "$@" 2>&1 | tee "$said" ||
+        timeout --signal=KILL 300 cargo test --target-dir "$target" --locked "$@" 2>&1 | tee "$said" ||
             code=$?
         if grep -q "(signal: 11, SIGSEGV" "$said"; then code=139; fi
         rm "$said"
