@@ -201,11 +201,34 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// What whoever finds no router has to look at: where it was looked for, and how there is one.
+pub(crate) fn cure_of_no_router(config: &Config) -> String {
+    format!(
+        "start one with `feros zenoh router`, or say where it is by \
+         ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'{}",
+        advice(config)
+    )
+}
+
+/// What keeps a session from being opened of which Zenoh does not tell the cure: a client is
+/// nothing without its router.
+pub(crate) fn cure_of_refusal(config: &Config) -> String {
+    if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
+        return advice(config).to_owned();
+    }
+    let endpoints = endpoints(config);
+    format!(" No Zenoh router answers at {endpoints}: {}", cure_of_no_router(config))
+}
+
+/// Where routers are looked for.
+pub(crate) fn endpoints(config: &Config) -> String {
+    config.get_json("connect/endpoints").unwrap_or_default()
+}
+
 /// What keeps a link from being made of which Zenoh does not tell the reason; nothing where no link
 /// of the configuration is encrypted.
-pub(crate) fn advice(config: &Config) -> &'static str {
-    let endpoints = config.get_json("connect/endpoints").unwrap_or_default();
-    if !endpoints.contains("\"tls/") {
+fn advice(config: &Config) -> &'static str {
+    if !endpoints(config).contains("\"tls/") {
         return "";
     }
     ". With TLS the other side's certificate has to be signed by transport/link/tls/root_ca_certificate and to name \

@@ -80,6 +80,19 @@ fn a_session_may_come_before_its_router() {
     assert_eq!(text_in(&subscription.next().payload), "found");
 }
 
+/// A client needs a router: without one it is not opened, and is told where none was and how there
+/// is one.
+#[test]
+fn a_client_without_a_router_is_told_to_start_one() {
+    let mut network = Network::new();
+    network.kill();
+    let Err(error) = network.open("client", "") else { panic!("a client needs a router") };
+    let (text, endpoint) = (error.to_string(), &network.endpoint);
+    let says =
+        format!("No Zenoh router answers at [\"{endpoint}\"]: start one with `feros zenoh router`");
+    assert!(text.contains(&says) && !text.contains("TLS"), "{text}");
+}
+
 fn stranger(network: &Network) -> zenoh::Session {
     let mut config = zenoh::Config::default();
     let endpoint = &network.endpoint;
