@@ -236,6 +236,15 @@ fn advice(config: &Config) -> &'static str {
      connect_private_key are needed here"
 }
 
+/// The same of a router that cannot listen.
+pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
+    if !config.get_json("listen/endpoints").unwrap_or_default().contains("\"tls/") {
+        return "";
+    }
+    ". With TLS transport/link/tls/listen_private_key and listen_certificate have to be a key and its certificate, \
+     each a file in PEM"
+}
+
 fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(), ConfigError> {
     config.insert_json5(key, value).map_err(|error| ConfigError {
         source_name: from.to_owned(),
