@@ -82,8 +82,8 @@ fn services_are_called_in_both_directions() {
 }
 
 /// What was published before the other side was there, in both directions. The peer asks each
-/// publisher for its history as `rmw_zenoh` does, if the topic has one part (it does not replace the
-/// slashes of others), and keeps its own by Zenoh's publisher for that.
+/// publisher for its history as `rmw_zenoh` does, if the topic has one part (it does not replace
+/// the slashes of others), and keeps its own by Zenoh's publisher for that.
 #[test]
 fn history_passes_in_both_directions() {
     let network = Network::new();
