@@ -4,8 +4,8 @@
 use zenoh::Config;
 
 /// What the files of `rmw_zenoh` for sessions and for routers have in common, where that is not
-/// Zenoh's own default. Left out is what Zenoh has no effect for any more
-/// (`routing/router/peers_failover_brokering`) and what this build has not (`shared_memory`).
+/// Zenoh's own default. Left out is what has no effect any more
+/// (`routing/router/peers_failover_brokering`).
 const BOTH: &[(&str, &str)] = &[
     ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
     ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
@@ -29,6 +29,11 @@ const BOTH: &[(&str, &str)] = &[
     ("transport/unicast/max_sessions", "10000"),
     ("transport/link/tx/lease", "60000"),
     ("transport/link/tx/keep_alive", "2"),
+    // For programs that build Zenoh with its shared memory; Feros does not.
+    ("transport/shared_memory/enabled", "false"),
+    ("transport/shared_memory/transport_optimization/enabled", "true"),
+    ("transport/shared_memory/transport_optimization/pool_size", "50331648"),
+    ("transport/shared_memory/transport_optimization/message_size_threshold", "512"),
     ("adminspace/enabled", "true"),
 ];
 
@@ -304,6 +309,10 @@ mod tests {
             "60000000",
             "5000000",
         ),
+        ("transport/shared_memory/enabled", "false", "false"),
+        ("transport/shared_memory/transport_optimization/enabled", "true", "true"),
+        ("transport/shared_memory/transport_optimization/pool_size", "50331648", "50331648"),
+        ("transport/shared_memory/transport_optimization/message_size_threshold", "512", "512"),
     ];
 
     /// Those of both files that say something else than Zenoh's defaults without being marked, and
