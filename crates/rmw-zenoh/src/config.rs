@@ -9,6 +9,8 @@ use zenoh::Config;
 const BOTH: &[(&str, &str)] = &[
     ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
     ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
+    // Sooner than rmw_zenoh, which waits 1, 2 and then 4 seconds: a refused try costs little.
+    ("connect/retry", "{ period_init_ms: 250, period_max_ms: 250, period_increase_factor: 1 }"),
     ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
     ("scouting/multicast/enabled", "false"),
     (
@@ -368,6 +370,31 @@ mod tests {
                 assert_eq!(found, value_of(expected), "{key}");
             }
         }
+    }
+
+    /// Where Feros tries again sooner than `rmw_zenoh`, a file decides as well.
+    #[test]
+    fn a_file_says_how_soon_to_try_again() {
+        let retry = |config: &Config| value_of(&config.get_json("connect/retry").unwrap());
+        let of_feros =
+            r#"{"period_init_ms": 250, "period_max_ms": 250, "period_increase_factor": 1.0}"#;
+        let path = std::env::temp_dir().join(format!("feros-zenoh-{}.json5", std::process::id()));
+        std::fs::write(&path, "{ connect: { retry: { period_init_ms: 3000 } } }").unwrap();
+        let file = Some(path.to_string_lossy().into_owned());
+        let variables = Variables {
+            session_config: file.clone(),
+            router_config: file,
+            config_override: None,
+            router_check_attempts: None,
+        };
+        for (own, of_file) in [
+            (Variables::default().session().unwrap(), variables.session().unwrap()),
+            (Variables::default().router().unwrap(), variables.router().unwrap()),
+        ] {
+            assert_eq!(retry(&own), value_of(of_feros));
+            assert_eq!(retry(&of_file), value_of(r#"{"period_init_ms": 3000}"#));
+        }
+        std::fs::remove_file(&path).unwrap();
     }
 
     /// A setting of `rmw_zenoh`'s routers that Zenoh knows and ignores: to set it would only warn.
