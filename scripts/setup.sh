@@ -238,10 +238,10 @@ install_zenoh_peers() {
         python=
     done
     if [[ -z $python ]]; then
-        say "venv: no CPython 3.11 or newer for pyzeros; the tests that talk with it say that they are skipped"
+        say "venv: no CPython 3.11 or newer for pyzeros and zenoh-ros2-sdk; the tests that talk with them say that they are skipped"
         return
     fi
-    say "venv: .venv-zenoh with $("$python" --version) (pyzeros, a peer on the wire of rmw_zenoh; pinned)"
+    say "venv: .venv-zenoh with $("$python" --version) (pyzeros and zenoh-ros2-sdk, peers on the wire of rmw_zenoh; pinned)"
     rm -rf .venv-zenoh
     "$python" -m venv .venv-zenoh &&
         .venv-zenoh/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/requirements-zenoh.txt ||

@@ -3,17 +3,24 @@
 
 use zenoh::Config;
 
-/// Where sessions and routers differ from Zenoh's own defaults, for both.
+/// What the files of `rmw_zenoh` for sessions and for routers have in common, where that is not
+/// Zenoh's own default. Left out is what has no effect any more
+/// (`routing/router/peers_failover_brokering`).
 const BOTH: &[(&str, &str)] = &[
+    ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
+    ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
+    // Sooner than rmw_zenoh, which waits 1, 2 and then 4 seconds: a refused try costs little.
+    ("connect/retry", "{ period_init_ms: 250, period_max_ms: 250, period_increase_factor: 1 }"),
+    ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
     ("scouting/multicast/enabled", "false"),
+    (
+        "scouting/multicast/autoconnect",
+        r#"{ router: [], peer: ["router", "peer"], client: ["router"] }"#,
+    ),
     ("scouting/gossip/enabled", "true"),
     // Peers know each other from the router alone.
     ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
     ("scouting/gossip/autoconnect", r#"{ router: [], peer: ["router", "peer"] }"#),
-    (
-        "scouting/gossip/autoconnect_strategy",
-        r#"{ peer: { to_router: "always", to_peer: "greater-zid" } }"#,
-    ),
     // Caches of transient local publishers order by them.
     ("timestamping/enabled", "{ router: true, peer: true, client: true }"),
     ("queries_default_timeout", "600000"),
@@ -23,24 +30,43 @@ const BOTH: &[(&str, &str)] = &[
     ("transport/unicast/accept_pending", "10000"),
     ("transport/unicast/max_sessions", "10000"),
     ("transport/link/tx/lease", "60000"),
-    ("transport/link/tx/queue/congestion_control/block/wait_before_close", "60000000"),
+    ("transport/link/tx/keep_alive", "2"),
+    // For programs that build Zenoh with its shared memory; Feros does not.
+    ("transport/shared_memory/enabled", "false"),
+    ("transport/shared_memory/transport_optimization/enabled", "true"),
+    ("transport/shared_memory/transport_optimization/pool_size", "50331648"),
+    ("transport/shared_memory/transport_optimization/message_size_threshold", "512"),
     ("adminspace/enabled", "true"),
 ];
 
 const SESSION: &[(&str, &str)] = &[
     ("mode", r#""peer""#),
     ("connect/endpoints", r#"["tcp/localhost:7447"]"#),
-    ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
-    ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
     ("listen/endpoints", r#"["tcp/localhost:0"]"#),
-    ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
-    ("transport/link/tx/keep_alive", "2"),
+    (
+        "scouting/multicast/autoconnect_strategy",
+        r#"{ peer: { to_router: "always", to_peer: "greater-zid" } }"#,
+    ),
+    (
+        "scouting/gossip/autoconnect_strategy",
+        r#"{ peer: { to_router: "always", to_peer: "greater-zid" } }"#,
+    ),
+    ("transport/link/tx/queue/congestion_control/block/wait_before_close", "60000000"),
 ];
 
 const ROUTER: &[(&str, &str)] = &[
     ("mode", r#""router""#),
     ("listen/endpoints", r#"["tcp/[::]:7447"]"#),
-    ("open/return_conditions", "{ connect_scouted: false, declares: false }"),
+    (
+        "scouting/multicast/autoconnect_strategy",
+        r#"{ router: { to_router: "always", to_peer: "always" } }"#,
+    ),
+    (
+        "scouting/gossip/autoconnect_strategy",
+        r#"{ router: { to_router: "always", to_peer: "always" } }"#,
+    ),
+    // A router sends to other hosts as well: a slow link must not hold it up for a minute.
+    ("transport/link/tx/queue/congestion_control/block/wait_before_close", "5000000"),
 ];
 
 /// Files that Zenoh reads when it connects; then it does not say which one it could not read.
@@ -182,16 +208,48 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// What whoever finds no router has to look at: where it was looked for, and how there is one.
+pub(crate) fn cure_of_no_router(config: &Config) -> String {
+    format!(
+        "start one with `feros zenoh router`, or say where it is by \
+         ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'{}",
+        advice(config)
+    )
+}
+
+/// What keeps a session from being opened of which Zenoh does not tell the cure: a client is
+/// nothing without its router.
+pub(crate) fn cure_of_refusal(config: &Config) -> String {
+    if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
+        return advice(config).to_owned();
+    }
+    let endpoints = endpoints(config);
+    format!(" No Zenoh router answers at {endpoints}: {}", cure_of_no_router(config))
+}
+
+/// Where routers are looked for.
+pub(crate) fn endpoints(config: &Config) -> String {
+    config.get_json("connect/endpoints").unwrap_or_default()
+}
+
 /// What keeps a link from being made of which Zenoh does not tell the reason; nothing where no link
 /// of the configuration is encrypted.
-pub(crate) fn advice(config: &Config) -> &'static str {
-    let endpoints = config.get_json("connect/endpoints").unwrap_or_default();
-    if !endpoints.contains("\"tls/") {
+fn advice(config: &Config) -> &'static str {
+    if !endpoints(config).contains("\"tls/") {
         return "";
     }
     ". With TLS the other side's certificate has to be signed by transport/link/tls/root_ca_certificate and to name \
      the host that is connected to; where it asks for one (enable_mtls), connect_certificate and \
      connect_private_key are needed here"
+}
+
+/// The same of a router that cannot listen.
+pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
+    if !config.get_json("listen/endpoints").unwrap_or_default().contains("\"tls/") {
+        return "";
+    }
+    ". With TLS transport/link/tls/listen_private_key and listen_certificate have to be a key and its certificate, \
+     each a file in PEM"
 }
 
 fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(), ConfigError> {
@@ -215,18 +273,135 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// Each `ROS setting` of both files of `rmw_zenoh`: its key, its value for sessions, its value
+    /// for routers (`ros2/rmw_zenoh:rmw_zenoh_cpp/config/DEFAULT_RMW_ZENOH_*_CONFIG.json5`).
+    const ROS_SETTINGS: &[(&str, &str, &str)] = &[
+        ("connect/endpoints", r#"["tcp/localhost:7447"]"#, "[]"),
+        ("listen/endpoints", r#"["tcp/localhost:0"]"#, r#"["tcp/[::]:7447"]"#),
+        ("scouting/multicast/enabled", "false", "false"),
+        (
+            "scouting/multicast/autoconnect_strategy",
+            r#"{"peer": {"to_router": "always", "to_peer": "greater-zid"}}"#,
+            r#"{"router": {"to_router": "always", "to_peer": "always"}}"#,
+        ),
+        (
+            "scouting/gossip/target",
+            r#"{"router": ["router", "peer"], "peer": ["router"]}"#,
+            r#"{"router": ["router", "peer"], "peer": ["router"]}"#,
+        ),
+        (
+            "scouting/gossip/autoconnect_strategy",
+            r#"{"peer": {"to_router": "always", "to_peer": "greater-zid"}}"#,
+            r#"{"router": {"to_router": "always", "to_peer": "always"}}"#,
+        ),
+        (
+            "timestamping/enabled",
+            r#"{"router": true, "peer": true, "client": true}"#,
+            r#"{"router": true, "peer": true, "client": true}"#,
+        ),
+        ("queries_default_timeout", "600000", "600000"),
+        ("transport/unicast/open_timeout", "60000", "60000"),
+        ("transport/unicast/accept_timeout", "60000", "60000"),
+        ("transport/unicast/accept_pending", "10000", "10000"),
+        ("transport/unicast/max_sessions", "10000", "10000"),
+        ("transport/link/tx/lease", "60000", "60000"),
+        ("transport/link/tx/keep_alive", "2", "2"),
+        (
+            "transport/link/tx/queue/congestion_control/block/wait_before_close",
+            "60000000",
+            "5000000",
+        ),
+        ("transport/shared_memory/enabled", "false", "false"),
+        ("transport/shared_memory/transport_optimization/enabled", "true", "true"),
+        ("transport/shared_memory/transport_optimization/pool_size", "50331648", "50331648"),
+        ("transport/shared_memory/transport_optimization/message_size_threshold", "512", "512"),
+    ];
+
+    /// Those of both files that say something else than Zenoh's defaults without being marked, and
+    /// those that decide what is waited for.
+    const UNMARKED: &[(&str, &str, &str)] = &[
+        ("mode", r#""peer""#, r#""router""#),
+        (
+            "connect/timeout_ms",
+            r#"{"router": -1, "peer": -1, "client": 0}"#,
+            r#"{"router": -1, "peer": -1, "client": 0}"#,
+        ),
+        (
+            "connect/exit_on_failure",
+            r#"{"router": false, "peer": false, "client": true}"#,
+            r#"{"router": false, "peer": false, "client": true}"#,
+        ),
+        (
+            "open/return_conditions",
+            r#"{"connect_scouted": true, "declares": true}"#,
+            r#"{"connect_scouted": true, "declares": true}"#,
+        ),
+        ("scouting/gossip/enabled", "true", "true"),
+        (
+            "scouting/gossip/autoconnect",
+            r#"{"router": [], "peer": ["router", "peer"]}"#,
+            r#"{"router": [], "peer": ["router", "peer"]}"#,
+        ),
+        (
+            "scouting/multicast/autoconnect",
+            r#"{"router": [], "peer": ["router", "peer"], "client": ["router"]}"#,
+            r#"{"router": [], "peer": ["router", "peer"], "client": ["router"]}"#,
+        ),
+        ("adminspace/enabled", "true", "true"),
+    ];
+
+    /// Without fields that are null, which Zenoh adds to values that depend on the mode.
+    fn value_of(json: &str) -> serde_json::Value {
+        fn without_null(value: serde_json::Value) -> serde_json::Value {
+            let serde_json::Value::Object(fields) = value else { return value };
+            let set = fields.into_iter().filter(|(_, value)| !value.is_null());
+            set.map(|(name, value)| (name, without_null(value))).collect()
+        }
+        without_null(serde_json::from_str(json).unwrap())
+    }
+
     #[test]
     fn the_defaults_are_those_of_rmw_zenoh() {
-        let session = Variables::default().session().unwrap();
-        let get = |config: &Config, key| config.get_json(key).unwrap();
-        assert_eq!(get(&session, "mode"), r#""peer""#);
-        assert!(get(&session, "connect/endpoints").contains("tcp/localhost:7447"));
-        assert!(get(&session, "listen/endpoints").contains("tcp/localhost:0"));
-        assert_eq!(get(&session, "scouting/multicast/enabled"), "false");
-        assert_eq!(get(&session, "queries_default_timeout"), "600000");
+        let variables = Variables::default();
+        let (session, router) = (variables.session().unwrap(), variables.router().unwrap());
+        for (key, of_session, of_router) in ROS_SETTINGS.iter().chain(UNMARKED) {
+            for (config, expected) in [(&session, of_session), (&router, of_router)] {
+                let found = value_of(&config.get_json(key).unwrap());
+                assert_eq!(found, value_of(expected), "{key}");
+            }
+        }
+    }
+
+    /// Where Feros tries again sooner than `rmw_zenoh`, a file decides as well.
+    #[test]
+    fn a_file_says_how_soon_to_try_again() {
+        let retry = |config: &Config| value_of(&config.get_json("connect/retry").unwrap());
+        let of_feros =
+            r#"{"period_init_ms": 250, "period_max_ms": 250, "period_increase_factor": 1.0}"#;
+        let path = std::env::temp_dir().join(format!("feros-zenoh-{}.json5", std::process::id()));
+        std::fs::write(&path, "{ connect: { retry: { period_init_ms: 3000 } } }").unwrap();
+        let file = Some(path.to_string_lossy().into_owned());
+        let variables = Variables {
+            session_config: file.clone(),
+            router_config: file,
+            config_override: None,
+            router_check_attempts: None,
+        };
+        for (own, of_file) in [
+            (Variables::default().session().unwrap(), variables.session().unwrap()),
+            (Variables::default().router().unwrap(), variables.router().unwrap()),
+        ] {
+            assert_eq!(retry(&own), value_of(of_feros));
+            assert_eq!(retry(&of_file), value_of(r#"{"period_init_ms": 3000}"#));
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    /// A setting of `rmw_zenoh`'s routers that Zenoh knows and ignores: to set it would only warn.
+    #[test]
+    fn brokering_is_left_out_as_zenoh_ignores_it() {
         let router = Variables::default().router().unwrap();
-        assert_eq!(get(&router, "mode"), r#""router""#);
-        assert!(get(&router, "listen/endpoints").contains("7447"));
+        assert_eq!(router.get_json("routing/router/peers_failover_brokering").unwrap(), "null");
     }
 
     #[test]

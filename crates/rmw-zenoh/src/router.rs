@@ -15,11 +15,13 @@ pub enum RouterError {
     /// Zenoh could not open it.
     #[error(
         "the router could not start: {cause}. Another one may run here, which serves as well; or listen elsewhere by \
-         ZENOH_CONFIG_OVERRIDE='listen/endpoints=[\"tcp/0.0.0.0:7448\"]'"
+         ZENOH_CONFIG_OVERRIDE='listen/endpoints=[\"tcp/0.0.0.0:7448\"]'{advice}"
     )]
     Open {
         /// What Zenoh says.
         cause: String,
+        /// What else may be the reason, where links are encrypted.
+        advice: &'static str,
     },
 }
 
@@ -50,8 +52,10 @@ impl Router {
     fn start_with(variables: &Variables) -> Result<Self, RouterError> {
         let config = variables.router()?;
         let configuration = config::describe(&config);
+        let advice = config::advice_to_listen(&config);
         let opened = zenoh::open(config).wait();
-        let session = opened.map_err(|error| RouterError::Open { cause: error.to_string() })?;
+        let session =
+            opened.map_err(|error| RouterError::Open { cause: error.to_string(), advice })?;
         Ok(Self { session, configuration })
     }
 

@@ -53,7 +53,7 @@ impl ZenohSession {
             engine: ENGINE_NAME,
             domain_id: options.domain_id,
             operation: "opening Zenoh's session",
-            code: format!("{}{}", error.to_string().trim_end(), config::advice(&config)),
+            code: format!("{}{}", error.to_string().trim_end(), config::cure_of_refusal(&config)),
         })?;
         look_for_router(&session, &config, checks);
         let zid: Arc<str> = session.zid().to_string().into();
@@ -119,13 +119,12 @@ fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u
         }
         made += 1;
         if made == 1 {
-            let endpoints = config.get_json("connect/endpoints").unwrap_or_default();
             tracing::warn!(
                 target: LOG_TARGET,
-                "no Zenoh router is at {endpoints}: until there is one, nodes of other processes are not found. Start \
-                 one with `feros zenoh router`, or say where it is by ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'; \
-                 ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check{}",
-                config::advice(config)
+                "no Zenoh router is at {}: until there is one, nodes of other processes are not found \
+                 (ZENOH_ROUTER_CHECK_ATTEMPTS=-1 skips this check); {}",
+                config::endpoints(config),
+                config::cure_of_no_router(config)
             );
         }
         if attempts.is_none_or(|attempts| made < attempts) {

@@ -6,15 +6,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod ends;
+mod measured;
 mod network;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
-use feros_rmw::QosProfile;
+use feros_rmw::{QosProfile, Sample};
 
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
@@ -22,6 +23,8 @@ use network::{Network, WATCHFUL};
 /// Which site a process is: `near` or `far`; the test's own process has none.
 const SITE_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE";
 const PORT: u16 = 7447;
+/// What the routers of both sites are configured with in place of `WATCHFUL`.
+const SETTING_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE_SETTING";
 
 /// A site's process; ends with its input.
 struct Site {
@@ -32,10 +35,15 @@ struct Site {
 
 impl Site {
     fn start(host: &Namespace, name: &str) -> Self {
+        Self::with(host, name, WATCHFUL)
+    }
+
+    fn with(host: &Namespace, name: &str, setting: &str) -> Self {
         let mut child = host
             .command(std::env::current_exe().unwrap())
             .args(["site_process", "--exact", "--nocapture"])
             .env(SITE_VARIABLE, name)
+            .env(SETTING_VARIABLE, setting)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -74,16 +82,21 @@ impl Drop for Site {
     }
 }
 
-#[test]
-fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
-    let hosts = Namespace::new().and_then(|near| Ok((near, Namespace::new()?)));
-    let (near, far) = match hosts {
-        Ok(hosts) => hosts,
+/// Two hosts; `None` where this process may not have them.
+fn two_hosts() -> Option<(Namespace, Namespace)> {
+    match Namespace::new().and_then(|near| Ok((near, Namespace::new()?))) {
+        Ok(hosts) => Some(hosts),
         Err(error @ NamespaceError::NotPermitted { .. }) => {
-            return eprintln!("skipped: {error}");
+            eprintln!("skipped: {error}");
+            None
         }
         Err(error) => panic!("{error}"),
-    };
+    }
+}
+
+#[test]
+fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
+    let Some((near, far)) = two_hosts() else { return };
     let long =
         LinkOptions { delay: Duration::from_millis(5), loss: 0.02, ..LinkOptions::default() };
     let link = Link::between(&near, &far, long.clone()).unwrap();
@@ -103,6 +116,43 @@ fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
     far.end();
 }
 
+/// How soon a message, its echo and a call pass again once a link that lost all has been mended. A
+/// measurement:
+///
+/// ```console
+/// cargo test --manifest-path crates/rmw-zenoh/Cargo.toml --test hosts -- --ignored --nocapture
+/// ```
+#[test]
+#[ignore = "a measurement that takes minutes"]
+fn how_soon_a_partition_heals() {
+    let lease = "transport/link/tx/lease=2000";
+    let timeout = "transport/unicast/open_timeout=500";
+    for (name, setting) in [
+        ("retry of rmw_zenoh", format!("{lease};{}", measured::RETRY_OF_RMW_ZENOH)),
+        ("retry of Feros", lease.to_owned()),
+        ("retry of Feros, open_timeout=500", format!("{lease};{timeout}")),
+    ] {
+        let Some((near, far)) = two_hosts() else { return };
+        let link = Link::between(&near, &far, LinkOptions::default()).unwrap();
+        let mut far = Site::with(&far, "far", &setting);
+        let mut near = Site::with(&near, "near", &setting);
+        near.command("joined");
+        far.command("joined");
+        measured::rounds(&format!("partition heals; {name}"), |round| {
+            link.set(LinkOptions { loss: 1.0, ..LinkOptions::default() }).unwrap();
+            near.command("parted");
+            far.command("parted");
+            std::thread::sleep(measured::pause(round));
+            let mended = Instant::now();
+            link.set(LinkOptions::default()).unwrap();
+            near.command("back");
+            mended.elapsed()
+        });
+        near.end();
+        far.end();
+    }
+}
+
 /// What a site does, told line by line. Nothing in a run of the tests.
 #[test]
 fn site_process() {
@@ -118,7 +168,8 @@ fn endpoint(host: usize) -> String {
 }
 
 fn site_network(host: usize, more: &str) -> Network {
-    Network::at(endpoint(host), &format!("{more}{WATCHFUL}"))
+    let setting = std::env::var(SETTING_VARIABLE).unwrap();
+    Network::at(endpoint(host), &format!("{more}{setting}"))
 }
 
 /// Says that it is ready, and then of each line of the input that it is done.
@@ -150,6 +201,7 @@ fn near(network: &Network) {
         client.wait_for_server();
     };
     latched.publish(&text_message("before"));
+    let mut rounds = 0;
     obey(|line| match line {
         "joined" => {
             wait_for_matches();
@@ -163,6 +215,24 @@ fn near(network: &Network) {
         "joined again" => {
             wait_for_matches();
             exchange("again", 10);
+        }
+        // A link that is full of declarations may drop a message: it is sent until it is echoed.
+        "back" => {
+            wait_for_matches();
+            rounds += 1;
+            let text = format!("back in round {rounds}");
+            let is_echo = |sample: Sample| text_in(&sample.payload).ends_with(&text);
+            for waited in 0_u32.. {
+                if waited.is_multiple_of(10) {
+                    pings.publish(&text_message(&text));
+                }
+                if pongs.end.take().unwrap().is_some_and(is_echo) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            client.ask(&[0, 1, 0, 0, 1]);
+            assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
         }
         other => panic!("{other}"),
     });

@@ -1,7 +1,8 @@
 """A node of pyzeros, which is Python alone on the wire of rmw_zenoh, for tests/stock_peers.rs.
 
-It repeats /wire/in on /wire/out, serves /wire/python, calls /wire/feros once it is there, and says on /wire/called what
-it was answered. It ends with its standard input.
+It repeats /wire/in on /wire/out and, changed, /wire/joints_in on /wire/joints_out; serves /wire/python, calls /wire/feros
+once it is there, and says on /wire/called what it was answered. On /wire/seen it says how many endpoints it sees that are
+those of the test: what it looks for is what it would announce itself. It ends with its standard input.
 """
 
 import asyncio
@@ -11,7 +12,10 @@ import sys
 import asyncio_for_robotics as afor
 import pyzeros
 import zenoh
-from ros2_pyterfaces.cydr.all_msgs import String
+from pyzeros.pub import token_keyexpr as publisher_token
+from pyzeros.qos import QosProfile
+from pyzeros.sub import token_keyexpr as subscription_token
+from ros2_pyterfaces.cydr.all_msgs import JointState, String
 from ros2_pyterfaces.cydr.all_srvs import SetBool
 
 
@@ -25,6 +29,34 @@ async def repeat() -> None:
     outgoing = pyzeros.Pub(String, "/wire/out")
     async for message in incoming.listen_reliable():
         outgoing.publish(String(data=f"repeated: {text(message)}".encode()))
+
+
+async def repeat_joints() -> None:
+    incoming = pyzeros.Sub(JointState, "/wire/joints_in")
+    outgoing = pyzeros.Pub(JointState, "/wire/joints_out")
+    async for message in incoming.listen_reliable():
+        message.header.stamp.sec += 1
+        message.name = message.name[::-1].copy()  # what is serialized has to lie in one piece
+        message.position = message.position * 2
+        outgoing.publish(message)
+
+
+def seen(session: zenoh.Session) -> list[int]:
+    """How many publishers and subscriptions there are with the node, topic, type and policies that the test has."""
+    policies = QosProfile(reliability="best_effort", history="keep_last", depth=5)
+    someone = {"node_name": "feros", "domain_id": sys.argv[2], "namespace": "/wire"}
+    someone |= {"session": session, "_zenoh_id": "*", "_node_id": "*", "_entity_id": "*"}
+    of = ("sensor_msgs::msg::dds_::JointState_", JointState.hash_rihs01(), policies)
+    tokens = [publisher_token("/wire/joints_in", *of, **someone), subscription_token("/wire/joints_out", *of, **someone)]
+    return [sum(reply.ok is not None for reply in session.liveliness().get(token)) for token in tokens]
+
+
+async def look(session: zenoh.Session) -> None:
+    outgoing = pyzeros.Pub(String, "/wire/seen")
+    while True:
+        publishers, subscriptions = await asyncio.get_running_loop().run_in_executor(None, seen, session)
+        outgoing.publish(String(data=f"{publishers} {subscriptions}".encode()))
+        await asyncio.sleep(0.1)
 
 
 async def serve() -> None:
@@ -47,13 +79,14 @@ async def call() -> None:
 
 
 @afor.scoped
-async def main() -> None:
+async def main(session: zenoh.Session) -> None:
     # Compiled at the first use, which takes long on a busy machine.
-    for message in (String(data=b""), SetBool.Request(data=True), SetBool.Response(success=True, message=b"")):
+    for message in (JointState(), String(data=b""), SetBool.Request(data=True), SetBool.Response(success=True, message=b"")):
         type(message).deserialize(message.serialize())
     print("ready", flush=True)
     tasks = afor.Scope.current().task_group
-    running = [tasks.create_task(task()) for task in (repeat, serve, call)]
+    running = [tasks.create_task(task()) for task in (repeat, repeat_joints, serve, call)]
+    running.append(tasks.create_task(look(session)))
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     for task in running:
         task.cancel()
@@ -69,4 +102,4 @@ if __name__ == "__main__":
     config.insert_json5("transport/shared_memory/enabled", "false")  # a killed peer would leave some
     with zenoh.open(config) as session:
         with pyzeros.auto_context(node="python", zenoh_session=session, namespace="/wire", domain_id=sys.argv[2]):
-            asyncio.run(main())
+            asyncio.run(main(session))

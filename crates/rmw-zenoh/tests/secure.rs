@@ -4,10 +4,13 @@
 
 mod ends;
 mod network;
+#[path = "../../rmw-ros1/tests/said/mod.rs"]
+mod said;
 
 use std::path::{Path, PathBuf};
 
-use feros_rmw::QosProfile;
+use feros_rmw::{Engine as _, QosProfile, SessionOptions};
+use feros_rmw_zenoh::{ConfiguredZenohEngine, Router};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
@@ -26,15 +29,16 @@ impl Authority {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let signed = CertificateParams::new(names).unwrap().signed_by(&key, &issuer).unwrap();
-        for (file, text) in [
-            ("ca.pem", issuer.pem()),
-            ("router.pem", signed.pem()),
-            ("key.pem", key.serialize_pem()),
-        ] {
-            std::fs::write(folder.join(file), text).unwrap();
+        std::fs::write(folder.join("ca.pem"), issuer.pem()).unwrap();
+        let hosts = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        for (files, names) in
+            [(["router.pem", "key.pem"], hosts), (["session.pem", "session_key.pem"], Vec::new())]
+        {
+            let key = KeyPair::generate().unwrap();
+            let signed = CertificateParams::new(names).unwrap().signed_by(&key, &issuer).unwrap();
+            for (file, text) in files.into_iter().zip([signed.pem(), key.serialize_pem()]) {
+                std::fs::write(folder.join(file), text).unwrap();
+            }
         }
         Self { folder }
     }
@@ -49,6 +53,16 @@ impl Authority {
             "transport/link/tls/listen_private_key=\"{}\";transport/link/tls/listen_certificate=\"{}\"",
             self.path("key.pem"),
             self.path("router.pem")
+        )
+    }
+
+    /// What a session is configured with that has a certificate of this authority.
+    fn of_known_session(&self, trusted: &Self) -> String {
+        format!(
+            "{};transport/link/tls/connect_private_key=\"{}\";transport/link/tls/connect_certificate=\"{}\"",
+            trusted.of_session(),
+            self.path("session_key.pem"),
+            self.path("session.pem")
         )
     }
 
@@ -106,16 +120,104 @@ fn a_link_that_is_not_trusted_is_refused_in_words() {
     );
 }
 
-/// A router whose access control denies a key passes all but that.
+/// A peer goes on without a router that it does not trust, is told what to look at, and is in
+/// nobody's graph.
 #[test]
-fn access_control_denies_what_it_names() {
+fn a_peer_that_trusts_another_authority_stays_alone() {
+    said::listen();
+    let (authority, other) = (Authority::new("of-peer"), Authority::new("of-no-peer"));
+    let network = Network::configured("tls", &authority.of_router());
+    let endpoint = &network.endpoint;
+    let engine = ConfiguredZenohEngine {
+        config_override: format!(
+            "connect/endpoints=[\"{endpoint}\"];listen/endpoints=[];{}",
+            other.of_session()
+        ),
+        router_check_attempts: 1,
+    };
+    let options = SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() };
+    let alone = End::new(engine.open(&options).unwrap(), "alone");
+    let warning = said::said(&format!("no Zenoh router is at [\"{endpoint}\"]"));
+    assert!(warning.contains("root_ca_certificate"), "{warning}");
+    let publisher = alone.publisher("/wire/alone", STRING, QosProfile::default());
+    let open = || network.open("client", &authority.of_session()).unwrap();
+    let (near, far) = (End::new(open(), "near"), End::new(open(), "far"));
+    let heard = far.subscription("/wire/alone", STRING, QosProfile::default());
+    let trusted = near.publisher("/wire/alone", STRING, QosProfile::default());
+    trusted.wait_for_match();
+    publisher.publish(&text_message("from whom nobody trusts"));
+    trusted.publish(&text_message("trusted"));
+    assert_eq!(text_in(&heard.next().payload), "trusted");
+    assert_eq!((publisher.end.matched_subscriptions(), heard.end.matched_publishers()), (0, 1));
+}
+
+/// A router that asks for certificates lets in who has one of its authority, and nobody else.
+#[test]
+fn a_router_may_ask_for_certificates() {
+    let (authority, other) = (Authority::new("mutual"), Authority::new("not-mutual"));
+    let rules = format!(
+        "{};{};transport/link/tls/enable_mtls=true",
+        authority.of_router(),
+        authority.of_session()
+    );
+    let network = Network::configured("tls", &rules);
+    let mutual = |of: &Authority| {
+        format!("{};transport/link/tls/enable_mtls=true", of.of_known_session(&authority))
+    };
+    let open = || network.open("client", &mutual(&authority)).unwrap();
+    let (near, far) = (End::new(open(), "near"), End::new(open(), "far"));
+    let publisher = near.publisher("/wire/mutual", STRING, QosProfile::default());
+    let subscription = far.subscription("/wire/mutual", STRING, QosProfile::default());
+    publisher.wait_for_match();
+    publisher.publish(&text_message("known"));
+    assert_eq!(text_in(&subscription.next().payload), "known");
+    for refused in [authority.of_session(), mutual(&other)] {
+        let Err(error) = network.open("client", &refused) else { panic!("{refused} was let in") };
+        let text = error.to_string();
+        assert!(text.contains("connect_certificate") && text.contains("enable_mtls"), "{text}");
+    }
+}
+
+/// A key that is none, and one that is another certificate's: the router does not start, and says
+/// what of TLS it needs.
+#[test]
+fn a_router_with_a_bad_key_does_not_start() {
+    let (authority, other) = (Authority::new("keys"), Authority::new("other-keys"));
+    std::fs::write(authority.folder.join("bad.pem"), "no key").unwrap();
+    for key in [authority.path("bad.pem"), other.path("key.pem")] {
+        let started = Router::start_overridden(&format!(
+            "listen/endpoints=[\"tls/127.0.0.1:{}\"];transport/link/tls/listen_private_key=\"{key}\";\
+             transport/link/tls/listen_certificate=\"{}\"",
+            network::free_port(),
+            authority.path("router.pem")
+        ));
+        let Err(error) = started else { panic!("{key} was taken") };
+        let text = error.to_string();
+        assert!(text.contains("listen_private_key and listen_certificate"), "{text}");
+    }
+}
+
+/// A router that denies messages of this kind to all below `/wire/secret`.
+fn denying(message: &str) -> Network {
     let rules = format!(
         "access_control={{enabled: true, default_permission: \"allow\", \
-         rules: [{{id: \"secret\", messages: [\"put\"], flows: [\"ingress\", \"egress\"], \
+         rules: [{{id: \"secret\", messages: [\"{message}\"], flows: [\"ingress\", \"egress\"], \
          permission: \"deny\", key_exprs: [\"{DOMAIN_ID}/wire/secret/**\"]}}], \
          subjects: [{{id: \"all\"}}], policies: [{{rules: [\"secret\"], subjects: [\"all\"]}}]}}"
     );
-    let network = Network::configured("tcp", &rules);
+    Network::configured("tcp", &rules)
+}
+
+/// Who may not publish is heard by nobody, and who may not subscribe hears nothing.
+#[test]
+fn access_control_denies_topics() {
+    for message in ["put", "declare_subscriber"] {
+        topics_without(message);
+    }
+}
+
+fn topics_without(message: &str) {
+    let network = denying(message);
     let (near, far) = (End::new(network.client(), "near"), End::new(network.client(), "far"));
     let [secret, open] = ["/wire/secret", "/wire/open"].map(|topic| {
         let publisher = near.publisher(topic, STRING, QosProfile::default());
@@ -127,4 +229,26 @@ fn access_control_denies_what_it_names() {
     open.0.publish(&text_message("allowed"));
     assert_eq!(text_in(&open.1.next().payload), "allowed");
     assert!(secret.1.end.take().unwrap().is_none(), "one link keeps the order: it would be there");
+}
+
+#[test]
+fn access_control_denies_calls() {
+    for message in ["query", "declare_queryable"] {
+        calls_without(message);
+    }
+}
+
+fn calls_without(message: &str) {
+    let network = denying(message);
+    let (near, far) = (End::new(network.client(), "near"), End::new(network.client(), "far"));
+    let [secret, open] = ["/wire/secret", "/wire/open"].map(|service| {
+        let (server, client) = (far.service(service, SET_BOOL), near.client(service, SET_BOOL));
+        client.wait_for_server();
+        (server, client)
+    });
+    secret.1.ask(&[0, 1, 0, 0, 1]);
+    open.1.ask(&[0, 1, 0, 0, 1]);
+    open.0.respond(&open.0.next().0, &response(true, "allowed"));
+    assert_eq!(text_in(&open.1.next().1.payload[4..]), "allowed");
+    assert!(secret.0.end.take_request().unwrap().is_none(), "denied without {message}");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod ends;
+mod messages;
 mod network;
 mod python;
 
@@ -10,6 +11,7 @@ use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointKind, QosProfile};
 
 use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
+use messages::{JOINT_STATE, JointState};
 use network::Network;
 use python::pyzeros;
 
@@ -29,6 +31,52 @@ fn topics_pass_in_both_directions() {
     let gids = subscription.end.matched_gids();
     assert_eq!(gids, [sample.info.publisher_gid], "the gid of a message is that of the token");
     assert!(sample.info.source_timestamp.is_some());
+}
+
+/// A header, texts and arrays keep their values in both directions, and a megabyte passes as well.
+#[test]
+fn arrays_and_a_megabyte_pass_in_both_directions() {
+    let network = Network::new();
+    let Some(_peer) = pyzeros(&network) else { return };
+    let end = End::new(network.peer(), "feros");
+    let qos = QosProfile::default();
+    let joints = end.publisher("/wire/joints_in", JOINT_STATE, qos);
+    let changed = end.subscription("/wire/joints_out", JOINT_STATE, qos);
+    let text = end.publisher("/wire/in", STRING, qos);
+    let repeated = end.subscription("/wire/out", STRING, qos);
+    joints.wait_for_match();
+    changed.wait_for_match();
+    joints.publish(&JointState::example().encode());
+    assert_eq!(&*changed.next().payload, JointState::example().changed().encode());
+    text.wait_for_match();
+    repeated.wait_for_match();
+    let megabyte = "0123456789abcdef".repeat(1 << 16);
+    text.publish(&text_message(&megabyte));
+    let sample = repeated.next();
+    assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
+}
+
+/// The peer looks for tokens that it would declare itself, and finds those of Feros.
+#[test]
+fn the_peer_sees_nodes_topics_types_and_policies() {
+    let network = Network::new();
+    let Some(_peer) = pyzeros(&network) else { return };
+    let end = End::new(network.peer(), "feros");
+    let seen = end.subscription("/wire/seen", STRING, QosProfile::default());
+    let wait_until_seen = |wanted: &str| {
+        let look = || seen.end.take().unwrap().filter(|said| text_in(&said.payload) == wanted);
+        seen.data.wait_for(wanted, look);
+    };
+    wait_until_seen("0 0");
+    let qos = QosProfile { depth: 5, ..QosProfile::default() }.best_effort();
+    let publisher = end.publisher("/wire/joints_in", JOINT_STATE, qos);
+    wait_until_seen("1 0");
+    let _subscription = end.subscription("/wire/joints_out", JOINT_STATE, qos);
+    wait_until_seen("1 1");
+    // Other policies are another token.
+    let _other = end.publisher("/wire/joints_in", JOINT_STATE, QosProfile::default());
+    drop(publisher);
+    wait_until_seen("0 1");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod ends;
 mod network;
 
 use feros_rmw::{EndpointKind, QosProfile};
+use feros_test_support::until;
 use zenoh::Wait as _;
 
 use ends::{End, SET_BOOL, STRING, text_in, text_message};
@@ -80,6 +81,19 @@ fn a_session_may_come_before_its_router() {
     assert_eq!(text_in(&subscription.next().payload), "found");
 }
 
+/// A client needs a router: without one it is not opened, and is told where none was and how there
+/// is one.
+#[test]
+fn a_client_without_a_router_is_told_to_start_one() {
+    let mut network = Network::new();
+    network.kill();
+    let Err(error) = network.open("client", "") else { panic!("a client needs a router") };
+    let (text, endpoint) = (error.to_string(), &network.endpoint);
+    let says =
+        format!("No Zenoh router answers at [\"{endpoint}\"]: start one with `feros zenoh router`");
+    assert!(text.contains(&says) && !text.contains("TLS"), "{text}");
+}
+
 fn stranger(network: &Network) -> zenoh::Session {
     let mut config = zenoh::Config::default();
     let endpoint = &network.endpoint;
@@ -102,6 +116,11 @@ fn hostile_messages_and_requests_are_refused() {
     let subscription = end.subscription("/wire/hostile", STRING, QOS());
     let server = end.service("/wire/asked", SET_BOOL);
     let stranger = stranger(&network);
+    // The router knows the endpoints once it knows the last one's token: a link keeps the order.
+    let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
+    until("the server's token is known", || {
+        stranger.liveliness().get(&token_of_server).wait().unwrap().recv().is_ok()
+    });
     let key = format!("{DOMAIN_ID}/wire/hostile/std_msgs::msg::dds_::String_/{}", STRING.1);
     let asked = format!("{DOMAIN_ID}/wire/asked/std_srvs::srv::dds_::SetBool_/{}", SET_BOOL.1);
     let right = [&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16][..], &[7; 16]].concat();

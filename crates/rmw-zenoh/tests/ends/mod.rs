@@ -98,6 +98,15 @@ impl End {
     }
 
     pub(crate) fn service(&self, service: &str, of: Type) -> Watched<dyn Service> {
+        self.service_with(service, of, QosProfile::services_default())
+    }
+
+    pub(crate) fn service_with(
+        &self,
+        service: &str,
+        of: Type,
+        qos: QosProfile,
+    ) -> Watched<dyn Service> {
         let (data, events) = (NotificationCounter::new(), NotificationCounter::new());
         let options = ServiceOptions {
             node: self.node,
@@ -106,7 +115,7 @@ impl End {
             type_hash: TypeHash::parse(of.1),
             request_hash: None,
             response_hash: None,
-            qos: QosProfile::services_default(),
+            qos,
             mapping: ServiceMapping::default(),
             replies_on_demand: false,
             local_requests_only: false,
@@ -118,6 +127,15 @@ impl End {
     }
 
     pub(crate) fn client(&self, service: &str, of: Type) -> Watched<dyn Client> {
+        self.client_with(service, of, QosProfile::services_default())
+    }
+
+    pub(crate) fn client_with(
+        &self,
+        service: &str,
+        of: Type,
+        qos: QosProfile,
+    ) -> Watched<dyn Client> {
         let (data, events) = (NotificationCounter::new(), NotificationCounter::new());
         let options = ClientOptions {
             node: self.node,
@@ -126,7 +144,7 @@ impl End {
             type_hash: TypeHash::parse(of.1),
             request_hash: None,
             response_hash: None,
-            qos: QosProfile::services_default(),
+            qos,
             force_mapping: None,
             announcement: "",
             on_response: data.notify(),

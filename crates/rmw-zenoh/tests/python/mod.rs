@@ -1,4 +1,5 @@
-//! The peer of pyzeros (`tests/pyzeros_peer.py`) as a process of the test.
+//! Peers in Python (`tests/pyzeros_peer.py`, `tests/sdk_peer.py`) as processes of the test.
+#![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,16 @@ fn python() -> Option<PathBuf> {
 
 /// A node of pyzeros that a router of the test knows; `None` where it is not installed.
 pub(crate) fn pyzeros(network: &Network) -> Option<Peer> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pyzeros_peer.py");
+    start(network, "pyzeros_peer.py")
+}
+
+/// A node of zenoh-ros2-sdk that a router of the test knows; `None` where it is not installed.
+pub(crate) fn sdk(network: &Network) -> Option<Peer> {
+    start(network, "sdk_peer.py")
+}
+
+fn start(network: &Network, script: &str) -> Option<Peer> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
     let mut command = Command::new(python()?);
     command.arg(script).args([&network.endpoint, &DOMAIN_ID.to_string()]).stdin(Stdio::piped());
     // Its messages are compiled at the first use.

@@ -1,0 +1,193 @@
+//! The variables of `rmw_zenoh`, as a process has them: who reads them is a process of the test.
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod network;
+#[path = "../../rmw-ros1/tests/said/mod.rs"]
+mod said;
+
+use std::io::{BufRead as _, BufReader, Lines, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use feros_rmw::{Engine as _, SessionOptions};
+use feros_rmw_zenoh::{Router, ZenohEngine};
+
+use network::{DOMAIN_ID, Network, free_port};
+
+/// What a process of the test is: a `session`, one that is `waiting`, or a `router`.
+const ROLE_VARIABLE: &str = "FEROS_TEST_ZENOH_ROLE";
+const ATTEMPTS: &str = "ZENOH_ROUTER_CHECK_ATTEMPTS";
+const OVERRIDE: &str = "ZENOH_CONFIG_OVERRIDE";
+const VARIABLES: [&str; 4] =
+    ["ZENOH_SESSION_CONFIG_URI", "ZENOH_ROUTER_CONFIG_URI", OVERRIDE, ATTEMPTS];
+const NO_ROUTER: &str = "no Zenoh router is at ";
+
+/// A process with variables of its own; ends with the test.
+struct Process {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Process {
+    fn start(role: &str, variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["environment_process", "--exact", "--nocapture"]).env(ROLE_VARIABLE, role);
+        for name in VARIABLES {
+            command.env_remove(name);
+        }
+        let command = command.envs(variables.iter().copied());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// The rest of the next line that begins so; the test ends if the process does first.
+    fn next(&mut self, begin: &str) -> String {
+        let mut lines = self.lines.by_ref().map(Result::unwrap);
+        let found = lines.find_map(|line| line.strip_prefix(begin).map(str::to_owned));
+        found.unwrap_or_else(|| panic!("the process says {begin}"))
+    }
+
+    /// How often it was warned that there is no router, once its session is there.
+    fn warnings(&mut self) -> usize {
+        let lines = self.lines.by_ref().map(Result::unwrap);
+        let before = lines.take_while(|line| !line.starts_with("opened "));
+        before.filter(|line| line.starts_with("warned ")).count()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+/// Does what its role is, and says what came of it. Nothing in a run of the tests.
+#[test]
+fn environment_process() {
+    match std::env::var(ROLE_VARIABLE).as_deref() {
+        Ok("session") => {
+            said::listen();
+            let configuration = open();
+            for warning in said::all_said(NO_ROUTER) {
+                println!("warned {warning}");
+            }
+            println!("opened {configuration}");
+            wait_for_the_end();
+        }
+        Ok("waiting") => {
+            said::listen();
+            ends::on_thread("warnings", || println!("warned {}", said::said(NO_ROUTER)));
+            println!("opened {}", open());
+            wait_for_the_end();
+        }
+        Ok("router") => {
+            let router = Router::start().unwrap();
+            println!("locators {:?}", router.locators());
+            println!("configuration {}", router.configuration());
+            wait_for_the_end();
+        }
+        _ => {}
+    }
+}
+
+/// Opens a session as the variables say; it is there until the process ends.
+fn open() -> String {
+    let options = SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() };
+    let session = ZenohEngine.open(&options).unwrap();
+    let configuration = session.configuration();
+    std::mem::forget(session);
+    configuration
+}
+
+fn wait_for_the_end() {
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+fn overrides(endpoint: &str) -> String {
+    format!("connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]")
+}
+
+/// Without a router: skipped when negative, looked for as often as said when positive, and then the
+/// session goes on.
+#[test]
+fn a_session_looks_for_a_router_as_often_as_it_is_told() {
+    let nowhere = overrides(&format!("tcp/127.0.0.1:{}", free_port()));
+    let warnings = |attempts: Option<&str>| {
+        let attempts = attempts.map(|attempts| (ATTEMPTS, attempts));
+        let variables: Vec<_> = attempts.into_iter().chain([(OVERRIDE, &*nowhere)]).collect();
+        Process::start("session", &variables).warnings()
+    };
+    assert_eq!(warnings(Some("-1")), 0);
+    assert_eq!(warnings(Some("2")), 1);
+    assert_eq!(warnings(None), 1, "once by default");
+}
+
+/// With 0 for ever, with many for so long: a session that waits is opened by the router that comes.
+#[test]
+fn a_session_waits_for_a_router() {
+    let mut network = Network::new();
+    for attempts in ["0", "1000000"] {
+        network.kill();
+        let variables = [(ATTEMPTS, attempts), (OVERRIDE, &*overrides(&network.endpoint))];
+        let mut waiting = Process::start("waiting", &variables);
+        let warning = waiting.next("warned ");
+        assert!(warning.contains(&network.endpoint) && warning.contains("feros zenoh router"));
+        network.restart();
+        waiting.next("opened ");
+    }
+}
+
+/// A file of a test; goes with it.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, text: &str) -> Self {
+        let name = format!("{}-{name}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0); // it lies in the target folder
+    }
+}
+
+/// All four variables at once, the same for a router and for a session: each takes its own file in
+/// place of the defaults, and the override over it.
+#[test]
+fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
+    let endpoint = format!("tcp/127.0.0.1:{}", free_port());
+    let scouting = "scouting: { multicast: { enabled: false }, delay: 111 }";
+    let of_session = File::new(
+        "session.json5",
+        &format!("{{ mode: 'client', connect: {{ endpoints: ['{endpoint}'] }}, {scouting} }}"),
+    );
+    let of_router = File::new(
+        "router.json5",
+        &format!("{{ mode: 'router', listen: {{ endpoints: ['{endpoint}'] }}, {scouting} }}"),
+    );
+    let variables = [
+        ("ZENOH_SESSION_CONFIG_URI", of_session.0.to_str().unwrap()),
+        ("ZENOH_ROUTER_CONFIG_URI", of_router.0.to_str().unwrap()),
+        (OVERRIDE, "scouting/delay=222"),
+        (ATTEMPTS, "0"),
+    ];
+    let mut router = Process::start("router", &variables);
+    assert!(router.next("locators ").contains(&endpoint));
+    let parsed = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    let router_has = parsed(router.next("configuration "));
+    // It waits for a router without end, so the one that it names is there.
+    let session_has = parsed(Process::start("session", &variables).next("opened "));
+    assert_eq!((&router_has["mode"], &session_has["mode"]), (&"router".into(), &"client".into()));
+    for has in [router_has, session_has] {
+        assert_eq!(has["scouting"]["delay"], 222, "the override: {has}");
+        let of_feros = [&has["scouting"]["gossip"]["target"], &has["connect"]["retry"]];
+        assert!(of_feros.iter().all(|value| value.is_null()), "a file replaces all: {has}");
+    }
+}

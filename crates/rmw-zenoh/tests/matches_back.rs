@@ -1,0 +1,150 @@
+//! How soon matches come back when a router or a peer was killed and another one takes its place,
+//! from the start of its process on. A measurement, whose figures are in
+//! `docs/measurements/0020-engines.md`; that of a partition is in `hosts.rs`.
+//!
+//! ```console
+//! cargo test --manifest-path crates/rmw-zenoh/Cargo.toml --test matches_back -- --ignored --nocapture
+//! ```
+#![allow(clippy::unwrap_used)]
+
+mod ends;
+mod measured;
+mod network;
+
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use feros_rmw::QosProfile;
+
+use ends::{End, STRING};
+use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
+use network::{Network, session};
+
+const TOPIC: &str = "/wire/back";
+/// Where a process that is a peer finds its router.
+const PEER_VARIABLE: &str = "FEROS_TEST_ZENOH_PEER";
+
+fn end(network: &Network, mode: &str, setting: &str, name: &str) -> End {
+    End::new(network.open(mode, setting).unwrap(), name)
+}
+
+#[test]
+#[ignore = "a measurement that takes minutes"]
+fn how_soon_matches_come_back() {
+    for (name, setting) in [("retry of rmw_zenoh", RETRY_OF_RMW_ZENOH), ("retry of Feros", "")] {
+        clients(name, setting);
+        sites(name, setting);
+        peers(name, setting);
+    }
+    clients("retry of Feros, scouting/delay=0", "scouting/delay=0");
+    peer_process();
+}
+
+/// Two sessions that have nothing but the router.
+fn clients(name: &str, setting: &str) {
+    let mut network = Network::configured("tcp", setting);
+    let near = end(&network, "client", setting, "near");
+    let far = end(&network, "client", setting, "far");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let subscription = far.subscription(TOPIC, STRING, QosProfile::default());
+    publisher.wait_for_match();
+    rounds(&format!("router restarted, two clients; {name}"), |round| {
+        network.kill();
+        publisher.wait_for_matches(0);
+        subscription.wait_for_matches(0);
+        std::thread::sleep(pause(round));
+        let back = Instant::now();
+        network.restart();
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        back.elapsed()
+    });
+}
+
+/// A client at each of two routers, of which the one that the other connects to is killed.
+fn sites(name: &str, setting: &str) {
+    let mut here = Network::configured("tcp", setting);
+    let joined = format!("connect/endpoints=[\"{}\"];{setting}", here.endpoint);
+    let there = Network::configured("tcp", &joined);
+    let near = end(&here, "client", setting, "near");
+    let far = end(&there, "client", setting, "far");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let subscription = far.subscription(TOPIC, STRING, QosProfile::default());
+    publisher.wait_for_match();
+    rounds(&format!("router restarted, another router and a client; {name}"), |round| {
+        here.kill();
+        publisher.wait_for_matches(0);
+        subscription.wait_for_matches(0);
+        std::thread::sleep(pause(round));
+        let back = Instant::now();
+        here.restart();
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        back.elapsed()
+    });
+}
+
+/// Peers that know each other stay matched without the router; it is another one that they find
+/// again by the next router.
+fn peers(name: &str, setting: &str) {
+    let mut network = Network::configured("tcp", setting);
+    let near = end(&network, "peer", setting, "near");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    rounds(&format!("router restarted, a peer finds a new one; {name}"), |round| {
+        network.kill();
+        std::thread::sleep(pause(round));
+        let back = Instant::now();
+        network.restart();
+        let later = end(&network, "peer", setting, "later");
+        let subscription = later.subscription(TOPIC, STRING, QosProfile::default());
+        publisher.wait_for_match();
+        subscription.wait_for_match();
+        let took = back.elapsed();
+        drop((subscription, later));
+        publisher.wait_for_matches(0);
+        took
+    });
+}
+
+/// A process of a peer is killed and another one started, by what both have as defaults.
+fn peer_process() {
+    let network = Network::new();
+    let near = End::new(network.peer(), "near");
+    let publisher = near.publisher(TOPIC, STRING, QosProfile::default());
+    let mut peer = start_peer(&network);
+    rounds("peer's process killed and started", |_| {
+        publisher.wait_for_match();
+        peer.0.kill().unwrap();
+        peer.0.wait().unwrap();
+        publisher.wait_for_matches(0);
+        let back = Instant::now();
+        peer = start_peer(&network);
+        publisher.wait_for_match();
+        back.elapsed()
+    });
+}
+
+struct Peer(Child);
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.wait();
+    }
+}
+
+fn start_peer(network: &Network) -> Peer {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["peer_process_role", "--exact"]).env(PEER_VARIABLE, &network.endpoint);
+    Peer(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
+}
+
+/// A peer that subscribes until its parent ends. Nothing in a run of the tests.
+#[test]
+fn peer_process_role() {
+    let Ok(endpoint) = std::env::var(PEER_VARIABLE) else { return };
+    let end = End::new(session(&endpoint, "peer"), "process");
+    let _subscription = end.subscription(TOPIC, STRING, QosProfile::default());
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
