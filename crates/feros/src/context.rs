@@ -16,7 +16,7 @@ use feros_sync::{Mutex, MutexGuard};
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
-use crate::engines::{UnknownEngine, chosen_engine};
+use crate::engines::{EngineError, chosen_engine};
 use crate::graph_changes::GraphChanges;
 use crate::logging;
 use crate::shutdown::{self, ShutDown};
@@ -35,9 +35,9 @@ pub enum ContextError {
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// There is no such engine.
+    /// There is no such engine, or no such pair of engines.
     #[error(transparent)]
-    UnknownEngine(#[from] UnknownEngine),
+    Engine(#[from] EngineError),
     /// The engine could not start.
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -13,16 +13,28 @@ pub const ENGINE_NAMES: [&str; 4] = ["cyclonedds", "fastdds", "ros1", "zenoh"];
 /// `cyclonedds,zenoh`.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
 
-/// An engine that this program has not.
+/// Why a context cannot have the engine, or the two, that were asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no engine {name:?} in this program; it has: {available}. {cure}")]
-pub struct UnknownEngine {
-    /// What was asked for.
-    pub name: String,
-    /// What there is.
-    pub available: String,
-    /// How to get it.
-    pub cure: String,
+#[non_exhaustive]
+pub enum EngineError {
+    /// An engine that this program has not.
+    #[error("there is no engine {name:?} in this program; it has: {available}. {cure}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        available: String,
+        /// How to get it.
+        cure: String,
+    },
+    /// Two engines that cannot be one.
+    #[error("the engines {names} cannot be one: {reason}")]
+    NoPair {
+        /// What was asked for.
+        names: String,
+        /// Why, and what to do.
+        reason: &'static str,
+    },
 }
 
 /// The engines that are built into this program, the default first.
@@ -44,7 +56,7 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 ///
 /// # Errors
 /// When it is not built into this program; the error says what is and how to get it. Or when they
-/// are more than two, or the same twice.
+/// are more than two, the same twice, or two that cannot be one.
 ///
 /// ```
 /// use feros::{ContextOptions, engine};
@@ -52,12 +64,15 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 /// let options = ContextOptions { engine: Some(engine("cyclonedds")?), ..options };
 /// # Ok::<(), feros::Error>(())
 /// ```
-pub fn engine(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
+pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     let names: Vec<&str> = name.split(',').collect();
     let are_few = matches!(names[..], [_]) || matches!(names[..], [one, other] if one != other);
     if !are_few {
         let cure = "A context has one engine, or two that differ, such as cyclonedds,zenoh";
         return Err(unknown(name, cure.to_owned()));
+    }
+    if let Some(reason) = why_no_pair(&names) {
+        return Err(EngineError::NoPair { names: names.join(","), reason });
     }
     let engines = engines();
     let is_missing = |name: &&str| engines.iter().all(|engine| engine.name() != *name);
@@ -74,13 +89,34 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, UnknownEngine> {
     }
 }
 
-fn unknown(name: &str, cure: String) -> UnknownEngine {
+/// Why these, if they are two, cannot be one, whether they are in this program or not.
+fn why_no_pair(names: &[&str]) -> Option<&'static str> {
+    let has = |name| names.contains(&name);
+    match names {
+        // Twins know each other by what they announce.
+        [_, _] if has("ros1") => Some(
+            "ros1 announces nothing to other processes, so two programs on both would hear each message twice. Choose one \
+             of them; `feros ros1 bridge` joins ROS 1 and the others",
+        ),
+        [_, _] if has("cyclonedds") && has("fastdds") => Some(
+            "both speak DDS, so in one domain everybody would meet each endpoint twice: a server would be asked twice, and \
+             what is latched would come twice. Choose one of them; each reaches all nodes on DDS",
+        ),
+        _ => None,
+    }
+}
+
+fn unknown(name: &str, cure: String) -> EngineError {
     let available: Vec<_> = engines().iter().map(|engine| engine.name()).collect();
-    UnknownEngine { name: name.chars().take(64).collect(), available: available.join(", "), cure }
+    EngineError::Unknown {
+        name: name.chars().take(64).collect(),
+        available: available.join(", "),
+        cure,
+    }
 }
 
 /// Which ones Feros has not at all; else how to get all that are missing.
-fn why_missing(names: &[&str]) -> UnknownEngine {
+fn why_missing(names: &[&str]) -> EngineError {
     if let Some(name) = names.iter().find(|name| !ENGINE_NAMES.contains(name)) {
         let all = ENGINE_NAMES.join(", ");
         return unknown(name, format!("Feros has: {all} ({ENGINE_VARIABLE})"));
@@ -88,7 +124,7 @@ fn why_missing(names: &[&str]) -> UnknownEngine {
     let name = names.join(",");
     let cure = format!(
         "Build {} in: `cargo build --features {name}` for the command, `feros = {{ features = [\"{}\"] }}` in the \
-         Cargo.toml of a program",
+         Cargo.toml of a program, `scripts/build_wheel.sh --features {name}` for Python",
         if names.len() == 1 { "it" } else { "both" },
         names.join("\", \"")
     );
@@ -99,7 +135,7 @@ fn why_missing(names: &[&str]) -> UnknownEngine {
 ///
 /// # Errors
 /// When the environment names one that is not built into this program.
-pub fn chosen_engine() -> Result<Arc<dyn Engine>, UnknownEngine> {
+pub fn chosen_engine() -> Result<Arc<dyn Engine>, EngineError> {
     let wanted = std::env::var_os(ENGINE_VARIABLE).filter(|name| !name.is_empty());
     match (wanted, engines().first()) {
         (Some(name), _) => engine(&name.to_string_lossy()),
@@ -125,10 +161,23 @@ mod tests {
         }
         let missing: Vec<_> =
             ENGINE_NAMES.into_iter().filter(|name| engine(name).is_err()).collect();
-        if let [first, second, ..] = missing[..] {
+        let pair = missing.iter().flat_map(|one| missing.iter().map(move |other| [*one, *other]));
+        let pair =
+            pair.filter(|[one, other]| one != other && why_no_pair(&[*one, *other]).is_none());
+        for [first, second] in pair {
             let error = engine(&format!("{first},{second}")).err().unwrap().to_string();
             let flags = format!("--features {first},{second}`");
             assert!(error.contains("Build both in") && error.contains(&flags), "{error}");
+        }
+        for pair in ["cyclonedds,ros1", "ros1,fastdds", "zenoh,ros1"] {
+            let error = engine(pair).err().unwrap().to_string();
+            let says = format!("the engines {pair} cannot be one: ros1 announces nothing");
+            assert!(error.starts_with(&says) && error.contains("`feros ros1 bridge`"), "{error}");
+        }
+        for pair in ["cyclonedds,fastdds", "fastdds,cyclonedds"] {
+            let error = engine(pair).err().unwrap().to_string();
+            let says = format!("the engines {pair} cannot be one: both speak DDS");
+            assert!(error.starts_with(&says), "{error}");
         }
         let pairs = [("cyclonedds,zeno", "\"zeno\""), ("cyclonedds,cyclonedds", "two that differ")];
         for (pair, says) in pairs.into_iter().chain([("a,b,c", "two that differ")]) {

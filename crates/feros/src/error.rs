@@ -19,7 +19,7 @@ pub enum Error {
     Context(#[from] crate::context::ContextError),
     /// No engine.
     #[error(transparent)]
-    Engine(#[from] crate::engines::UnknownEngine),
+    Engine(#[from] crate::engines::EngineError),
     /// A variable of the environment.
     #[error(transparent)]
     Environment(#[from] feros_rmw::engine::EnvironmentError),

@@ -100,7 +100,7 @@ pub use client::{
 pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard};
 pub use create_error::CreateError;
-pub use engines::{ENGINE_NAMES, ENGINE_VARIABLE, UnknownEngine, chosen_engine, engine, engines};
+pub use engines::{ENGINE_NAMES, ENGINE_VARIABLE, EngineError, chosen_engine, engine, engines};
 pub use error::Error;
 pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
 pub use identity::{ServiceIdentity, TypeIdentity};

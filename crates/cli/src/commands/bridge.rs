@@ -17,6 +17,11 @@ use crate::value_parsers::{parse_count, parse_seconds};
 
 /// Longest time between two looks at who is there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The engine that is no side: it announces nothing to other processes, so that two bridges would
+/// not see each other.
+const NO_SIDE: &str = "ros1";
+/// Engines that reach the same nodes in one domain.
+const ON_DDS: [&str; 2] = ["cyclonedds", "fastdds"];
 /// Many changes at once, as when a robot starts, are one look.
 const REST: Duration = Duration::from_millis(20);
 
@@ -101,6 +106,16 @@ struct SideArgs {
 }
 
 impl SideArgs {
+    fn engine_name(&self) -> &str {
+        self.engine.as_deref().unwrap_or_default()
+    }
+
+    /// Whether nodes of both sides hear each other anyway.
+    fn meets(&self, other: &Self) -> bool {
+        let is_on_dds = |side: &Self| ON_DDS.contains(&side.engine_name());
+        self.domain_id == other.domain_id && is_on_dds(self) && is_on_dds(other)
+    }
+
     fn open(&self, environment: &SessionOptions) -> Result<Arc<dyn Session>, CliError> {
         let engine = match &self.engine {
             Some(name) => feros::engine(name),
@@ -108,8 +123,19 @@ impl SideArgs {
         };
         let options = SessionOptions { domain_id: self.domain_id, ..environment.clone() };
         let engine = engine.map_err(CliError::failed)?;
+        refuse_no_side(engine.name())?; // FEROS_ENGINE may name it
         engine.open(&options).map_err(CliError::failed)
     }
+}
+
+fn refuse_no_side(engine: &str) -> Result<(), CliError> {
+    if engine != NO_SIDE {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "{NO_SIDE} is no side of this bridge: it announces nothing to other processes, so that messages would come \
+         twice beside a second bridge. `feros ros1 bridge` joins a ROS 1 master and ROS 2"
+    )))
 }
 
 impl std::fmt::Display for SideArgs {
@@ -144,10 +170,20 @@ fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
         shows_domain: !args.domains.is_empty(),
     };
     let sides: Vec<SideArgs> = (0..count).map(side).collect();
+    args.engines.iter().try_for_each(|engine| refuse_no_side(engine))?;
     for (index, side) in sides.iter().enumerate() {
         if sides[..index].contains(side) {
             return Err(CliError::usage(format!(
                 "two sides are the same, {side}; there is nothing to bridge between them"
+            )));
+        }
+        if let Some(other) = sides[..index].iter().find(|other| other.meets(side)) {
+            return Err(CliError::usage(format!(
+                "{} and {} both speak DDS, and their nodes meet in domain {} without a bridge; give each side a domain \
+                 of its own, such as `--domains 1,2`",
+                other.engine_name(),
+                side.engine_name(),
+                side.domain_id
             )));
         }
     }

@@ -56,15 +56,43 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
         }
         let error = feros(&["topic", "list", "--engine", name]).failure(1);
         assert!(error.contains(&format!("cargo build --features {name}")), "{error}");
-        let error = feros(&["bridge", "--engines", &format!("cyclonedds,{name}")]).failure(1);
+        if name == "ros1" {
+            continue; // it is none of two
+        }
+        let line = ["--domains", "3,4", "--engines", &format!("cyclonedds,{name}")];
+        let error = feros(&[&["bridge"], &line[..]].concat()).failure(1);
         assert!(error.contains(&format!("there is no engine \"{name}\"")), "{error}");
-        let error = feros(&["topic", "list", "--engine", &format!("cyclonedds,{name}")]).failure(1);
-        assert!(error.contains(&format!("cargo build --features {name}`")), "{error}");
+        if name == "zenoh" {
+            let error = feros(&["topic", "list", "--engine", "cyclonedds,zenoh"]).failure(1);
+            assert!(error.contains("cargo build --features zenoh`"), "{error}");
+        }
     }
     for engines in ["zenoh,zenoh", "cyclonedds,ros1,zenoh"] {
         let error = feros(&["node", "list", "--engine", engines]).failure(2);
         let says = "name one engine, or two that differ, such as cyclonedds,zenoh";
         assert_eq!(error, format!("error: --engine {engines}: {says}\n"));
+    }
+}
+
+/// Engines that would bring messages twice are refused, whether they are built in or not.
+#[test]
+fn engines_that_do_not_go_together_are_refused() {
+    let error = feros(&["topic", "list", "--engine", "cyclonedds,ros1"]).failure(1);
+    assert!(error.contains("the engines cyclonedds,ros1 cannot be one: ros1 "), "{error}");
+    assert!(error.contains("`feros ros1 bridge`"), "{error}");
+    let error = feros(&["topic", "list", "--engine", "fastdds,cyclonedds"]).failure(1);
+    let says = "the engines fastdds,cyclonedds cannot be one: both speak DDS";
+    assert!(error.contains(says), "{error}");
+
+    for line in [&["--engines", "cyclonedds,ros1"][..], &["--engines", "ros1", "--domains", "3,4"]]
+    {
+        let error = feros(&[&["bridge"], line].concat()).failure(2);
+        assert!(error.contains("ros1 is no side of this bridge"), "{error}");
+        assert!(error.contains("`feros ros1 bridge`"), "{error}");
+    }
+    for line in [&["cyclonedds,fastdds"][..], &["zenoh,fastdds,cyclonedds", "--domains", "3,4,4"]] {
+        let error = feros(&[&["bridge", "--engines"], line].concat()).failure(2);
+        assert!(error.contains("both speak DDS, and their nodes meet in domain "), "{error}");
     }
 }
 

@@ -13,7 +13,7 @@ use feros::{
 };
 use feros_test_support::{WATCHDOG, eventually};
 
-use crate::wires::{BOTH, Spun, Wires, repeating};
+use crate::wires::{BOTH, DDS, Spun, Wires, ZENOH, repeating};
 
 const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
 
@@ -105,7 +105,7 @@ fn the_command_follows_a_goal_and_cancels_it() {
     let wires = Wires::new();
     let [_, _, on_both] = wires.nodes();
     let (_server, accepted) = serve(&on_both.node);
-    for engine in ["cyclonedds", "zenoh", BOTH] {
+    for engine in [&**DDS, ZENOH, &**BOTH] {
         let line = ["action", "send_goal", "/reach", FIBONACCI, "{order: 4}", "-f"];
         let mut sending = wires.start(engine, &line);
         let work = Arc::new(accepted.recv_timeout(WATCHDOG).unwrap());

@@ -7,8 +7,8 @@ use feros_test_support::{Watchdog, until};
 
 use crate::process::{Running, spawn};
 use crate::wires::{
-    BOTH, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, count_in_order, number_in, numbers_in,
-    publish, repeating,
+    BOTH, DDS, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, ZENOH, count_in_order, number_in,
+    numbers_in, publish, repeating,
 };
 
 /// So many of each source everybody has to hear.
@@ -23,11 +23,11 @@ fn each_message_comes_once_and_is_bridged_once() {
     let _watchdog = Watchdog::start();
     let wires = Wires::new();
     let folder = tempfile::tempdir().unwrap();
-    let on_both = wires.node(BOTH, "on_both");
+    let on_both = wires.node(&BOTH, "on_both");
     let heard = Heard::new(&on_both.node, "/beside");
     let publisher = on_both.node.create_publisher::<UInt32>("/beside", QosProfile::keep_all());
     let publisher = publisher.unwrap();
-    let engines = ["cyclonedds", "zenoh"];
+    let engines = [&**DDS, ZENOH];
     let line = [&["topic", "echo", "/beside", UINT32][..], &KEEP_ALL].concat();
     let echoes = engines.map(|engine| wires.start(engine, &line));
     let publishing: Vec<Running> = (0..)
@@ -50,7 +50,7 @@ fn each_message_comes_once_and_is_bridged_once() {
         data += 1;
     });
     let before = [0, 1].map(|source| last_of(&numbers, source));
-    let line = ["bridge", "--engines", BOTH, "--topics", "/beside", "--services", ""];
+    let line = ["bridge", "--engines", &BOTH, "--topics", "/beside", "--services", ""];
     let bridge = wires.start_plain(&line);
     let reading = echoes.map(|echo| spawn("reading", move || read_enough(echo)));
     let mut printed = reading.map(|reading| reading.join().unwrap());

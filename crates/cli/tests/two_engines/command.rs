@@ -1,4 +1,5 @@
-//! `feros --engine cyclonedds,zenoh`: what it publishes, prints, lists and calls comes once.
+//! `feros --engine cyclonedds,zenoh` and the like: what it publishes, prints, lists and calls comes
+//! once.
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use feros_sync::{AtomicU64, Ordering};
 
 use crate::process::{eventually, has_line};
 use crate::wires::{
-    BOTH, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, count_in_order, number_in, numbers_in,
-    publish, repeating,
+    BOTH, DDS, Heard, KEEP_ALL, OF_A_SOURCE, UINT32, Wires, ZENOH, count_in_order, number_in,
+    numbers_in, publish, repeating,
 };
 
 /// Heard by a peer on each wire and by one on both, as often as it was published.
@@ -23,7 +24,7 @@ fn what_it_publishes_comes_once() {
     let file = numbers_in(folder.path(), 0, OF_A_SOURCE / 2);
     let line = ["topic", "pub", "/numbers", UINT32, "-r", "100", "-w", "3", "--print", "0"];
     let line = [&line[..], &["--yaml-file", &file], &KEEP_ALL].concat();
-    let publishing = wires.start(BOTH, &line);
+    let publishing = wires.start(&BOTH, &line);
     for heard in &heard {
         let numbers: Vec<u32> = (0..100).map(|_| heard.next()).collect();
         assert_eq!(count_in_order(&numbers, 0), 100);
@@ -50,7 +51,7 @@ fn what_it_echoes_is_printed_once() {
         })
         .collect();
     let line = [&["topic", "echo", "/mixed", UINT32][..], &KEEP_ALL].concat();
-    let mut echo = wires.start(BOTH, &line);
+    let mut echo = wires.start(&BOTH, &line);
     let mut printed = Vec::new();
     let has_all = |printed: &[u32]| (0..3).all(|source| count_in_order(printed, source) >= 100);
     while !has_all(&printed) {
@@ -78,10 +79,10 @@ fn what_it_lists_is_there_once() {
         let list = || wires.feros(engine, &["topic", "list"]).success();
         eventually(list, |out| out.lines().filter(|line| *line == "/listed").count() == 1);
     };
-    sees(BOTH, &["/on_both", "/on_dds", "/on_zenoh"]);
-    sees("zenoh,cyclonedds", &["/on_both", "/on_dds", "/on_zenoh"]);
-    sees("cyclonedds", &["/on_both", "/on_dds"]);
-    sees("zenoh", &["/on_both", "/on_zenoh"]);
+    sees(&BOTH, &["/on_both", "/on_dds", "/on_zenoh"]);
+    sees(&format!("{ZENOH},{}", *DDS), &["/on_both", "/on_dds", "/on_zenoh"]);
+    sees(&DDS, &["/on_both", "/on_dds"]);
+    sees(ZENOH, &["/on_both", "/on_zenoh"]);
 }
 
 /// It calls servers of either wire and of both, whose answer comes once; a server on both is called
@@ -106,8 +107,9 @@ fn what_it_calls_is_called_once() {
         let answer = wires.feros(engine, &line).json();
         assert_eq!(answer, serde_json::json!({ "success": true, "message": "done" }), "{engine}");
     };
-    ["on_dds", "on_zenoh", "on_both"].into_iter().for_each(|node| call(BOTH, node));
-    let engines = ["zenoh,cyclonedds", "cyclonedds", "zenoh"];
+    ["on_dds", "on_zenoh", "on_both"].into_iter().for_each(|node| call(&BOTH, node));
+    let turned = format!("{ZENOH},{}", *DDS);
+    let engines = [&*turned, &**DDS, ZENOH];
     engines.into_iter().for_each(|engine| call(engine, "on_both"));
     let counted = calls.each_ref().map(|(_, calls)| calls.load(Ordering::Acquire));
     assert_eq!(counted, [1, 1, 4]);
@@ -121,8 +123,8 @@ fn it_reaches_parameters_on_both_wires() {
     for spun in &nodes {
         spun.node.declare_parameter("speed", 1_i64).unwrap();
         let name = format!("/{}", spun.node.name().name());
-        wires.feros(BOTH, &["param", "set", &name, "speed", "7"]).success();
-        let got = wires.feros(BOTH, &["param", "get", &name, "speed", "--hide-type"]).success();
+        wires.feros(&BOTH, &["param", "set", &name, "speed", "7"]).success();
+        let got = wires.feros(&BOTH, &["param", "get", &name, "speed", "--hide-type"]).success();
         assert_eq!(got, "7\n", "{name}");
     }
 }

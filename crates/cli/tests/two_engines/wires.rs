@@ -1,9 +1,9 @@
-//! A domain of Cyclone DDS and a router of Zenoh, for one test alone; commands and nodes on either
+//! A domain of DDS and a router of Zenoh, for one test alone; commands and nodes on either
 //! or on both.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use feros::msgs::std_msgs::msg::UInt32;
@@ -22,7 +22,14 @@ use crate::process::{Finished, Running};
 pub(crate) const KEEP_ALL: [&str; 4] =
     ["--qos-history", "keep_all", "--qos-reliability", "reliable"];
 pub(crate) const UINT32: &str = "std_msgs/msg/UInt32";
-pub(crate) const BOTH: &str = "cyclonedds,zenoh";
+
+/// The engine on DDS: `cyclonedds`, or what the environment says.
+pub(crate) static DDS: LazyLock<String> = LazyLock::new(|| {
+    let asked = std::env::var("FEROS_TEST_DDS").unwrap_or_else(|_| "cyclonedds".to_owned());
+    feros::engine(&asked).map(|engine| engine.name().to_owned()).unwrap()
+});
+pub(crate) const ZENOH: &str = "zenoh";
+pub(crate) static BOTH: LazyLock<String> = LazyLock::new(|| format!("{},{ZENOH}", *DDS));
 
 /// The networks of two engines.
 pub(crate) struct Wires {
@@ -68,13 +75,13 @@ impl Wires {
         Arc::new(ConfiguredZenohEngine { config_override, router_check_attempts: -1 })
     }
 
-    /// A context on `cyclonedds`, `zenoh` or both, on the network transport alone: what it hears
+    /// A context on [`DDS`], [`ZENOH`] or both, on the network transport alone: what it hears
     /// has come by one of the wires.
     fn context(&self, engine: &str) -> Context {
-        let dds = feros::engine("cyclonedds").unwrap();
+        let dds = feros::engine(&DDS).unwrap();
         let engine = match engine {
-            "cyclonedds" => dds,
-            "zenoh" => self.zenoh(),
+            one if one == *DDS => dds,
+            ZENOH => self.zenoh(),
             _ => Arc::new(PairEngine::new([dds, self.zenoh()])),
         };
         let session = SessionOptions {
@@ -92,14 +99,14 @@ impl Wires {
         .unwrap()
     }
 
-    /// A node on `cyclonedds`, `zenoh` or both.
+    /// A node on [`DDS`], [`ZENOH`] or both.
     pub(crate) fn node(&self, engine: &str, name: &str) -> Spun {
         Spun::new(self.context(engine).create_node(name).unwrap())
     }
 
     /// A node on each wire alone, and one on both.
     pub(crate) fn nodes(&self) -> [Spun; 3] {
-        [("cyclonedds", "on_dds"), ("zenoh", "on_zenoh"), (BOTH, "on_both")]
+        [(&**DDS, "on_dds"), (ZENOH, "on_zenoh"), (&**BOTH, "on_both")]
             .map(|(engine, name)| self.node(engine, name))
     }
 }

@@ -39,9 +39,7 @@ impl World {
     }
 
     pub(crate) fn robot(&self, side: usize, name: &str) -> Robot {
-        let session = self.session(side);
-        let node = session.create_node(&NodeName::new("/", name).unwrap()).unwrap();
-        Robot { session, node }
+        Robot::on(self.session(side), name)
     }
 
     pub(crate) fn bridge(&self, options: BridgeOptions) -> Bridge {
@@ -133,6 +131,11 @@ pub(crate) struct Caller(pub(crate) Arc<dyn Client>);
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
 impl Robot {
+    pub(crate) fn on(session: Arc<dyn Session>, name: &str) -> Self {
+        let node = session.create_node(&NodeName::new("/", name).unwrap()).unwrap();
+        Self { session, node }
+    }
+
     pub(crate) fn talker(&self, topic: &str, qos: QosProfile) -> Talker {
         self.talker_of(topic, STRING, qos)
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ends;
+mod hosts;
 mod killed;
 mod precedence;
 mod services;

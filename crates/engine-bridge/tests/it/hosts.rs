@@ -1,0 +1,240 @@
+//! Two hosts, each a network namespace, and a bridge on the first: what becomes of what it carries
+//! when the link between them is cut for a while.
+//!
+//! Needs root; without it the tests say so and are skipped. The bridge is a process of its own,
+//! this program again.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+
+use feros_engine_bridge::{BridgeOptions, Counts};
+use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
+use feros_rmw::{Engine as _, QosProfile, Session, SessionOptions, SubscriptionEvent};
+use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
+use feros_test_support::{Watchdog, eventually, until};
+
+use crate::ends::{Listener, Robot, Running, Talker, World, bridge_of, number_in, numbered};
+
+/// The domains of a bridge on a host, and how long a silent participant is waited for.
+const BRIDGE_VARIABLE: &str = "FEROS_TEST_BRIDGE_ON_A_HOST";
+
+/// On the network of the host that the thread is on. Others give its participant up when it is
+/// silent for so long.
+fn session(domain_id: u32, lease: &str) -> Arc<dyn Session> {
+    let configuration =
+        format!("<Domain><Discovery><LeaseDuration>{lease}</LeaseDuration></Discovery></Domain>");
+    let options = SessionOptions { domain_id, ..SessionOptions::default() };
+    ConfiguredCycloneEngine { configuration }.open(&options).unwrap()
+}
+
+/// A bridge on a host, which says what it has counted; nothing in a run of the tests.
+#[test]
+fn bridge_on_a_host() {
+    let Ok(told) = std::env::var(BRIDGE_VARIABLE) else { return };
+    let [near, far, lease] = told.split(',').collect::<Vec<_>>()[..] else { panic!("{told}") };
+    let sessions = [near, far].map(|id| session(id.parse().unwrap(), lease));
+    let running = Running::start(bridge_of(&sessions, BridgeOptions::default()));
+    println!("bridging");
+    // Ends with its parent.
+    for _ in std::io::stdin().lines() {
+        let Counts { messages, calls, lost, failed } = running.counts(0, 1);
+        println!("counts: {messages} {calls} {lost} {failed}");
+    }
+}
+
+struct BridgeProcess {
+    child: Child,
+    input: ChildStdin,
+    says: BufReader<ChildStdout>,
+}
+
+impl BridgeProcess {
+    fn start(host: &Namespace, domains: [u32; 2], lease: &str) -> Self {
+        let mut child = host
+            .command(std::env::current_exe().unwrap())
+            .args(["hosts::bridge_on_a_host", "--exact", "--nocapture"])
+            .env(BRIDGE_VARIABLE, format!("{},{},{lease}", domains[0], domains[1]))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let says = BufReader::new(child.stdout.take().unwrap());
+        let mut process = Self { input: child.stdin.take().unwrap(), child, says };
+        process.said("bridging");
+        process
+    }
+
+    /// The rest of the next line that begins so.
+    fn said(&mut self, begin: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "{begin} is said");
+            if let Some((_, rest)) = line.split_once(begin) {
+                return rest.trim().to_owned();
+            }
+        }
+    }
+
+    fn counts(&mut self) -> Counts {
+        writeln!(self.input).unwrap();
+        let said = self.said("counts:");
+        let counted: Vec<u64> = said.split(' ').map(|count| count.parse().unwrap()).collect();
+        let [messages, calls, lost, failed] = counted[..] else { panic!("{said}") };
+        Counts { messages, calls, lost, failed }
+    }
+}
+
+impl Drop for BridgeProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+/// A robot on each host, each in a domain of its own, and a bridge on the first host.
+struct Hosts {
+    near: Robot,
+    far: Robot,
+    bridge: BridgeProcess,
+    link: Link,
+    _hosts: [Namespace; 2],
+    _world: World,
+}
+
+fn whole() -> LinkOptions {
+    LinkOptions::default()
+}
+
+impl Hosts {
+    /// `None` where a test may make no host.
+    fn new(lease: &str) -> Option<Self> {
+        let hosts = Namespace::new().and_then(|near| Ok([near, Namespace::new()?]));
+        let hosts = match hosts {
+            Ok(hosts) => hosts,
+            Err(error @ NamespaceError::NotPermitted { .. }) => {
+                eprintln!("skipped: {error}");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let link = Link::between(&hosts[0], &hosts[1], whole()).unwrap();
+        let world = World::new();
+        let domains = [0, 1].map(|side| world.domain_id(side));
+        let bridge = BridgeProcess::start(&hosts[0], domains, lease);
+        let [near, far] = [0, 1].map(|side| {
+            let session = hosts[side].run(|| session(domains[side], lease)).unwrap();
+            Robot::on(session, "robot")
+        });
+        Some(Self { near, far, bridge, link, _hosts: hosts, _world: world })
+    }
+
+    fn cut(&self) {
+        self.link.set(LinkOptions { loss: 1.0, ..whole() }).unwrap();
+    }
+
+    fn heal(&self) {
+        self.link.set(whole()).unwrap();
+    }
+}
+
+/// Says numbers until one is heard, and then ten of which none may be missing. The next number.
+fn talk(talker: &Talker, listener: &Listener, from: u32) -> u32 {
+    talker.wait_for_matches(1);
+    listener.wait_for_matches(1);
+    let mut next = from;
+    let mut heard = eventually(|| {
+        talker.say(&numbered(next));
+        next += 1;
+        listener.0.take().unwrap().map(|sample| number_in(&sample.payload)).ok_or("a number")
+    });
+    assert!(heard >= from, "{heard} is from before {from}");
+    while heard + 1 < next {
+        let after = listener.next_number();
+        assert_eq!(after, heard + 1);
+        heard = after;
+    }
+    for number in next..next + 10 {
+        talker.say(&numbered(number));
+        assert_eq!(listener.next_number(), number);
+    }
+    assert!(listener.has_nothing(), "a message came twice");
+    next + 10
+}
+
+/// How many messages the listener has missed; what else it tells is passed over.
+fn lost(listener: &Listener) -> u64 {
+    let mut lost = 0;
+    while let Some(event) = listener.0.take_event().unwrap() {
+        if let SubscriptionEvent::MessageLost { total, .. } = event {
+            lost = total;
+        }
+    }
+    lost
+}
+
+/// The bridge knows that the other host is gone: what is published then goes nowhere, and when the
+/// link is back, messages and calls go on.
+#[test]
+fn hosts_that_were_parted_talk_again() {
+    let _watchdog = Watchdog::start();
+    let Some(mut hosts) = Hosts::new("2s") else { return };
+    let talker = hosts.near.talker("/parted", QosProfile::default());
+    let listener = hosts.far.listener("/parted", QosProfile::keep_last(1000));
+    let (server, caller) = (hosts.far.server("/asked"), hosts.near.caller("/asked"));
+    let mut next = 0;
+    for round in 0..3 {
+        next = talk(&talker, &listener, next);
+        caller.wait_for_server();
+        let asked = caller.ask(round);
+        let (request, _) = server.next();
+        server.respond(&request, round + 1);
+        assert_eq!(caller.next(), (asked, round + 1));
+        if round < 2 {
+            hosts.cut();
+            talker.wait_for_matches(0);
+            listener.wait_for_matches(0);
+            until("the server is gone", || !caller.0.service_is_available());
+            (next..next + 10).for_each(|number| talker.say(&numbered(number)));
+            next += 10;
+            hosts.heal();
+        }
+    }
+    let counts = hosts.bridge.counts();
+    assert_eq!((counts.lost, counts.failed), (0, 0), "{counts:?}");
+    assert!((30..=u64::from(next) - 20).contains(&counts.messages), "{counts:?}");
+}
+
+/// A cut that is over before anybody is taken to be gone: the newest messages are repeated, and the
+/// others are counted as lost by who did not get them.
+#[test]
+fn what_a_short_cut_takes_is_counted() {
+    let _watchdog = Watchdog::start();
+    let Some(mut hosts) = Hosts::new("1000s") else { return };
+    let talker = hosts.near.talker("/cut", QosProfile::keep_last(10));
+    let listener = hosts.far.listener("/cut", QosProfile::keep_last(1000));
+    let next = talk(&talker, &listener, 0);
+    let before = hosts.bridge.counts();
+    assert_eq!(lost(&listener), 0);
+    hosts.cut();
+    let published = 100;
+    for number in next..next + published {
+        talker.say(&numbered(number));
+        // One at a time: the bridge's queue is as short as the talker's.
+        let passed = before.messages + u64::from(number - next) + 1;
+        until("the bridge has passed it on", || hosts.bridge.counts().messages == passed);
+    }
+    assert!(listener.has_nothing());
+    hosts.heal();
+    let last = next + published - 1;
+    let mut heard = vec![listener.next_number()];
+    while heard.last() != Some(&last) {
+        heard.push(listener.next_number());
+    }
+    assert!(heard.is_sorted_by(|one, next| one + 1 == *next), "{heard:?}");
+    assert!(heard.len() >= 10, "{heard:?}");
+    assert_eq!(lost(&listener), u64::from(published) - heard.len() as u64, "{heard:?}");
+    talk(&talker, &listener, last + 1);
+    let counts = hosts.bridge.counts();
+    assert_eq!((counts.lost, counts.failed), (0, 0), "{counts:?}");
+}
