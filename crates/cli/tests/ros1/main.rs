@@ -12,6 +12,7 @@ mod losses;
 mod masters;
 mod namespaces;
 mod particular_topics;
+mod partition;
 mod peers;
 mod roscpp;
 mod rules;
