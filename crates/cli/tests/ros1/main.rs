@@ -14,6 +14,7 @@ mod namespaces;
 mod particular_topics;
 mod partition;
 mod peers;
+mod recovery;
 mod roscpp;
 mod rules;
 mod services;
