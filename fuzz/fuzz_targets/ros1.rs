@@ -1,11 +1,16 @@
-//! What comes from ROS 1: headers of connections, XML-RPC, definitions, and bodies of messages.
-//! What is taken has to come back as it was, and to be a message for those who read it.
+//! What comes from ROS 1: headers of connections, XML-RPC, definitions, HTTP with what masters
+//! answer, messages of actions, and bodies of messages. What is taken has to come back as it was,
+//! and to be a message for those who read it.
 #![no_main]
 
 use std::sync::LazyLock;
 
 use feros_interface::{TypeName, shipped};
-use feros_ros1::{Catalog, ConnectionHeader, Plans, Rules, parse_type, read_answer, read_call};
+use feros_ros1::{
+    Address, Catalog, ConnectionHeader, MAX_NAME_BYTES, Master, Plans, Rules, parse_type, read_about,
+    read_answer, read_call, read_cancel, read_goal, read_request, read_response, read_statuses,
+    write_about, write_cancel, write_goal, write_statuses,
+};
 use libfuzzer_sys::fuzz_target;
 
 const TYPES: [&str; 6] = [
@@ -54,9 +59,61 @@ fuzz_target!(|data: &[u8]| {
                 both(&plans, bytes);
             }
         }
+        3 => master_says(bytes),
+        4 => {
+            let Ok(Some(text)) = read_request(&mut &*bytes) else { return };
+            let again = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+            assert_eq!(read_request(&mut again.as_bytes()).ok().flatten().as_ref(), Some(&text));
+            let _ = read_call(&text);
+        }
+        5 => action_says(bytes),
         kind => both(&PLANS[usize::from(*kind) % TYPES.len()], bytes),
     }
 });
+
+/// The answer of a master, which may be anybody: what is kept of it are names.
+fn master_says(bytes: &[u8]) {
+    let Ok(text) = read_response(&mut &*bytes) else { return };
+    let again = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+    assert_eq!(read_response(&mut again.as_bytes()).ok().as_ref(), Some(&text));
+    static MASTER: LazyLock<Master> = LazyLock::new(|| {
+        Master::new(Address::parse("http://127.0.0.1:1/").expect("an address"), "/fuzz")
+    });
+    let Ok(value) = MASTER.read_answer("getSystemState", &text) else { return };
+    let is_name = |name: &str| name.len() <= MAX_NAME_BYTES && !name.contains(char::is_control);
+    let state = MASTER.read_system_state(&value);
+    assert!(state.nodes().all(is_name));
+    let all = state.publishers.iter().chain(&state.subscribers).chain(&state.services);
+    assert!(all.into_iter().all(|(name, _)| is_name(name)));
+    let types = MASTER.read_topic_types(&value);
+    assert!(types.iter().all(|(name, ty)| is_name(name) && is_name(ty)));
+}
+
+/// Messages of actionlib's topics: what is read is read again from what is written of it.
+fn action_says(bytes: &[u8]) {
+    let mut out = Vec::new();
+    if let Ok((id, rest)) = read_goal(bytes) {
+        write_goal(&mut out, (1, 2), &id);
+        out.extend_from_slice(rest);
+        assert_eq!(read_goal(&out), Ok((id, rest)));
+    }
+    out.clear();
+    if let Ok(id) = read_cancel(bytes) {
+        write_cancel(&mut out, &id);
+        assert_eq!(read_cancel(&out), Ok(id));
+    }
+    out.clear();
+    if let Ok((status, rest)) = read_about(bytes) {
+        write_about(&mut out, (1, 2), &status);
+        out.extend_from_slice(rest);
+        assert_eq!(read_about(&out), Ok((status, rest)));
+    }
+    out.clear();
+    if let Ok(statuses) = read_statuses(bytes) {
+        write_statuses(&mut out, (1, 2), &statuses);
+        assert_eq!(read_statuses(&out), Ok(statuses));
+    }
+}
 
 fn both(plans: &Plans, bytes: &[u8]) {
     let (mut cdr, mut body, mut again) = (Vec::new(), Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use feros_rmw::engine::LOG_TARGET;
 use feros_rmw::{EndpointKind, Gid};
-use feros_ros1::{ConnectionHeader, Plan, Sink, Subscription};
+use feros_ros1::{ConnectionHeader, Plan, Ros1Type, Sink, Subscription, not_received, type_text};
 use feros_sync::Mutex;
 
 use crate::matches::{Matches, apart};
@@ -33,6 +33,7 @@ struct Links {
 pub(crate) struct Incoming {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
+    ros1_type: String,
     md5sum: String,
     plan: Plan,
     subscription: OnceLock<Arc<Subscription>>,
@@ -40,11 +41,12 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new(topic: &str, ros2_type: &str, md5sum: &str, plan: Plan) -> Self {
+    pub(crate) fn new(topic: &str, ros2_type: &str, ros1: &Ros1Type, plan: Plan) -> Self {
         Self {
             topic: topic.to_owned(),
             ros2_type: ros2_type.to_owned(),
-            md5sum: md5sum.to_owned(),
+            ros1_type: type_text(&ros1.name),
+            md5sum: ros1.md5sum.clone(),
             plan,
             subscription: OnceLock::new(),
             links: Mutex::default(),
@@ -85,13 +87,8 @@ impl Incoming {
     pub(crate) fn accept(self: &Arc<Self>, header: &ConnectionHeader) -> Result<Sink, String> {
         let (who, md5sum) = (header.get("callerid"), header.get("md5sum"));
         if md5sum != self.md5sum && md5sum != "*" {
-            return Err(format!(
-                "{} of {who} is not received: it is {} with md5sum {md5sum} there, and {} with md5sum {} here",
-                self.topic,
-                header.get("type"),
-                self.ros2_type,
-                self.md5sum
-            ));
+            let ours = (&*self.ros1_type, &*self.md5sum);
+            return Err(not_received(&self.topic, who, (header.get("type"), md5sum), ours));
         }
         let publisher = gid_of(EndpointKind::Publisher, who, &self.topic);
         let is_latching = header.get("latching") == "1";

@@ -105,7 +105,7 @@ impl NodeTopics {
         let ros2 = parse(topic, type_name)?;
         let ty = types.ros1_message(&ros2).map_err(|error| no_type(topic, &error))?;
         let plans = types.plans(&ty, &ros2).map_err(|error| no_type(topic, &error))?;
-        let incoming = Arc::new(Incoming::new(topic, type_name, &ty.md5sum, plans.to_ros2));
+        let incoming = Arc::new(Incoming::new(topic, type_name, &ty, plans.to_ros2));
         incoming.join(joining);
         let accepts = Arc::downgrade(&incoming);
         let subscription = self.ros1.subscribe(SubscriptionOptions {

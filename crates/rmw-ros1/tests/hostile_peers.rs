@@ -145,8 +145,10 @@ fn two_types_of_one_topic_are_said() {
     let _heard = node.subscription("/two_types", STRING, QosProfile::default());
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "advertise", "topic": "/two_types", "type": "std_msgs/Int32"}));
-    let told = said("refuses /two_types: ");
-    assert!(told.contains("std_msgs/Int32") && told.contains("std_msgs/String"), "{told}");
+    let told = said("/two_types of /rospy is not received: ");
+    assert!(told.contains("std_msgs/Int32 with md5sum da5909fb"), "{told}");
+    assert!(told.contains("std_msgs/String with md5sum 992ce8a1"), "{told}");
+    assert!(told.contains("it says: topic types do not match"), "{told}");
 }
 
 /// Names that ROS 1 forbids are refused, with the reason.

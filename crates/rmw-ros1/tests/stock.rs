@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
+mod said;
 
 use feros_rmw::{EndpointKind, QosProfile, SubscriptionEvent};
 use feros_ros1::{Address, Master};
 use ros1::{World, put_text, read_text, text};
+use said::{listen, said};
 use serde_json::json;
 
 const STRING: &str = "std_msgs/msg/String";
@@ -151,7 +153,10 @@ fn services_go_both_ways() {
 /// Another definition of the same name is refused on both sides, and nobody else is disturbed.
 #[test]
 fn other_definitions_are_refused() {
+    const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
+    const CURE: &str = "bring the packages of both sides to one definition";
     let Some(world) = World::new() else { return };
+    listen();
     let node = world.node("feros");
     let mut rospy = world.rospy("rospy");
     let mut other = world.rospy("other");
@@ -162,6 +167,10 @@ fn other_definitions_are_refused() {
     publisher.publish(&text("right"));
     assert_eq!(rospy.heard("/typed")["message"]["data"], "right");
     assert_eq!(publisher.publisher.matched_subscriptions(), 1);
+    let told = said("/other of /typed wants");
+    for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
     // The same with a publisher of another type: the subscription takes none of its messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
@@ -169,6 +178,27 @@ fn other_definitions_are_refused() {
     rospy.publish("/numbers", &json!({"data": "a text"}));
     assert_eq!(read_text(&heard.next().payload), "a text");
     assert_eq!(heard.subscription.matched_publishers(), 1);
+    let told = said("/numbers of /other is not received");
+    for part in [
+        "std_msgs/Int32 with md5sum da5909fbe378aeaf85e547e830cc1bb7 there",
+        &format!("std_msgs/String with md5sum {MD5} here"),
+        CURE,
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    // A client of another service is refused, and told the same.
+    let _served = node.try_service("/gripper", SET_BOOL).unwrap();
+    let operation =
+        json!({"do": "call", "service": "/gripper", "type": "std_srvs/Trigger", "fields": {}});
+    let refused = other.run(operation)["error"].as_str().unwrap().to_owned();
+    let told = said("/other wants /gripper");
+    for part in [
+        "937c9679a518e3a18d831e57125ea522",
+        "std_srvs/SetBool with md5sum 09fb03525b03e7ea1fd3992bafd87e16 here",
+        CURE,
+    ] {
+        assert!(told.contains(part) && refused.contains(part), "{part} in {told} and {refused}");
+    }
 }
 
 /// A master that is started anew hears of all that was there; messages of old connections go on

@@ -9,6 +9,7 @@
 
 mod actions;
 mod counts;
+mod facing;
 mod names;
 mod service;
 mod sides;
@@ -27,6 +28,7 @@ pub use feros_rmw::{PatternError, Selection};
 pub use types::{TypeError, Types};
 
 use counts::Counters;
+use facing::{Facing, Wanted};
 use names::{forbidden, is_hidden, is_of_every_node, is_of_ros2_itself};
 use sides::{Ros1Side, Ros2Side};
 use topic::{OneToTwo, TwoToOne};
@@ -137,6 +139,10 @@ pub struct Bridge {
     refused: BTreeMap<String, (String, Instant)>,
     /// Actions that could not be, with their types and when that was tried.
     refused_actions: BTreeMap<String, (String, Instant)>,
+    /// Bridges of other masters.
+    facing: Option<Facing>,
+    /// How the master calls itself, once it was asked.
+    master_uri: Option<String>,
 }
 
 /// What could not be bridged is tried again after this: a service costs its server a connection.
@@ -167,6 +173,8 @@ impl Bridge {
             forbidden_actions: BTreeSet::new(),
             refused: BTreeMap::new(),
             refused_actions: BTreeMap::new(),
+            facing: None,
+            master_uri: None,
         }
     }
 
@@ -188,6 +196,7 @@ impl Bridge {
                     tracing::warn!("{error}; waiting for it");
                 }
                 self.master_is_there = Some(false);
+                self.master_uri = None;
                 return Ok(());
             }
         };
@@ -199,7 +208,47 @@ impl Bridge {
         self.update_actions(&ros1, &ros2);
         self.update_topics(&ros1, &ros2);
         self.update_services(&ros1, &ros2);
+        self.look_at_other_bridges(&ros1, &ros2);
         Ok(())
+    }
+
+    /// Tells bridges of other masters what waits for them, and says what waits for this one.
+    fn look_at_other_bridges(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
+        if self.master_uri.is_none() {
+            self.master_uri = self.ros1.master().own_uri().ok();
+        }
+        if self.facing.is_none() {
+            self.facing = Facing::new(&self.ros2)
+                .inspect_err(|error| tracing::debug!("other bridges are not heard: {error}"))
+                .ok();
+        }
+        let (Some(master), Some(mut facing)) = (self.master_uri.clone(), self.facing.take()) else {
+            return;
+        };
+        let is_mine = |topic: &str| {
+            // Each master has a log of its own.
+            topic != "/rosout"
+                && self.options.topics.has(topic)
+                && !is_hidden(topic)
+                && !self.is_of_action(topic)
+                && forbidden(topic).is_none()
+        };
+        let there = |topic: &str| ros2.topics.get(topic);
+        let waits = |topic: &&String| {
+            is_mine(topic) && there(topic).is_none_or(|there| there.published(topic).is_none())
+        };
+        let topics = ros1.subscribers.keys().filter(waits).cloned().collect();
+        let offered = |topic: &str| {
+            !self.options.all_of_ros1
+                && ros1.publishers.contains(topic)
+                && is_mine(topic)
+                && there(topic).is_none_or(|there| there.subscribed_types().is_empty())
+        };
+        facing.tell(&self.ros2, Wanted { master: master.clone(), topics });
+        if let Some(warning) = facing.warning(&self.ros2, &master, offered) {
+            tracing::warn!("{warning}");
+        }
+        self.facing = Some(facing);
     }
 
     /// Whether the master answered last time.

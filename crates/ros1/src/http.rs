@@ -1,6 +1,6 @@
 //! As much of HTTP as XML-RPC needs, both sides, with everything that a peer sends bounded.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
@@ -79,8 +79,16 @@ pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
         body.len()
     );
     stream.write_all(request.as_bytes())?;
+    read_response(&mut stream)
+}
+
+/// Reads the text of one answer, of which everything is bounded.
+///
+/// # Errors
+/// When the stream ends before or fails, and for what is no answer of XML-RPC by HTTP.
+pub fn read_response(stream: &mut impl Read) -> io::Result<String> {
     let mut read = Vec::new();
-    let head_bytes = read_head(&mut stream, &mut read)?
+    let head_bytes = read_head(stream, &mut read)?
         .ok_or_else(|| invalid("the connection was closed before the answer"))?;
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut response = httparse::Response::new(&mut headers);
@@ -91,7 +99,7 @@ pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
         return Err(invalid(format!("HTTP answers with {code}")));
     }
     let body = match len {
-        Some(len) => read_body(&mut stream, read, head_bytes, len)?,
+        Some(len) => read_body(stream, read, head_bytes, len)?,
         None => {
             let most = MAX_MESSAGE_BYTES.saturating_sub(read.len()) as u64;
             stream.take(most).read_to_end(&mut read)?;
@@ -101,8 +109,12 @@ pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
     String::from_utf8(body).map_err(invalid)
 }
 
-/// Reads one request's text; `None` at the end of the connection.
-pub(crate) fn read_request(stream: &mut TcpStream) -> io::Result<Option<String>> {
+/// Reads the text of one request, of which everything is bounded; `None` at the end of the
+/// connection.
+///
+/// # Errors
+/// When the stream fails, and for what is no request of XML-RPC by HTTP.
+pub fn read_request(stream: &mut impl Read) -> io::Result<Option<String>> {
     let mut read = Vec::new();
     let Some(head_bytes) = read_head(stream, &mut read)? else { return Ok(None) };
     let mut headers = [httparse::EMPTY_HEADER; 64];
@@ -123,7 +135,7 @@ pub(crate) fn respond(stream: &mut TcpStream, body: &str) -> io::Result<()> {
 }
 
 /// Reads up to the end of the head; how long that is, or `None` where nothing came at all.
-fn read_head(stream: &mut TcpStream, read: &mut Vec<u8>) -> io::Result<Option<usize>> {
+fn read_head(stream: &mut impl Read, read: &mut Vec<u8>) -> io::Result<Option<usize>> {
     let mut block = [0; 4096];
     loop {
         let got = stream.read(&mut block)?;
@@ -152,7 +164,7 @@ fn content_length(headers: &[httparse::Header<'_>]) -> io::Result<Option<usize>>
 }
 
 fn read_body(
-    stream: &mut TcpStream,
+    stream: &mut impl Read,
     mut read: Vec<u8>,
     head_bytes: usize,
     len: usize,

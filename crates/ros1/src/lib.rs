@@ -38,7 +38,7 @@ pub use definition::{
     DefinitionError, Ros1Message, parse_message, parse_service, parse_type, type_text,
 };
 pub use header::{ConnectionHeader, HeaderError, MAX_HEADER_BYTES};
-pub use http::Address;
+pub use http::{Address, read_request, read_response};
 pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
 pub use names::is_allowed_name;
@@ -54,5 +54,5 @@ pub use rules::{FieldPairs, Rules, RulesError};
 pub use service::{CallConnection, CallError, Handler, ServiceInfo, ServiceOptions, call, probe};
 pub use siblings::Siblings;
 pub use subscription::{Accept, Sink, Subscription, SubscriptionOptions};
-pub use types::{ServicePlans, TypeError, Types};
+pub use types::{ONE_DEFINITION, ServicePlans, TypeError, Types, not_received};
 pub use xmlrpc::{Value, XmlRpcError, read_answer, read_call};

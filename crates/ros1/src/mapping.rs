@@ -209,7 +209,8 @@ impl Maker<'_> {
         let source_of: Vec<Option<usize>> = (0..destinations.len())
             .map(|index| pairs.iter().find(|pair| pair.1 == index).map(|pair| pair.0))
             .collect();
-        let is_ordered = source_of.iter().flatten().is_sorted();
+        // Nor is a field read twice: those of ROS 1 that differ in case alone share one of ROS 2.
+        let is_ordered = source_of.iter().flatten().is_sorted_by(|one, two| one < two);
         let to_ros2 = self.direction == Direction::OneToTwo;
         let mut body = Body::default();
         if !is_ordered {

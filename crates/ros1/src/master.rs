@@ -92,7 +92,16 @@ impl Master {
         let address = self.address.clone();
         let text = http::post(&address, &xmlrpc::call(method, &all))
             .map_err(|source| MasterError::Unreachable { address: address.clone(), source })?;
-        let answer = xmlrpc::read_answer(&text)
+        self.read_answer(method, &text)
+    }
+
+    /// What a master's answer to a method says, in XML.
+    ///
+    /// # Errors
+    /// When it is no answer of a master, or says that it refused.
+    pub fn read_answer(&self, method: &'static str, text: &str) -> Result<Value, MasterError> {
+        let address = self.address.clone();
+        let answer = xmlrpc::read_answer(text)
             .map_err(|source| MasterError::NoMaster { address: address.clone(), source })?;
         match answer {
             Value::List(parts) if parts.len() == 3 => {
@@ -119,7 +128,12 @@ impl Master {
     /// # Errors
     /// As [`Master::call`].
     pub fn system_state(&self) -> Result<SystemState, MasterError> {
-        let state = self.call("getSystemState", &[])?;
+        Ok(self.read_system_state(&self.call("getSystemState", &[])?))
+    }
+
+    /// What the answer to `getSystemState` says, without what is not said as by a master.
+    #[must_use]
+    pub fn read_system_state(&self, state: &Value) -> SystemState {
         let part = |index: usize| -> Vec<(String, Vec<String>)> {
             let all = state.as_list().get(index).map(Value::as_list).unwrap_or_default();
             all.iter()
@@ -130,7 +144,7 @@ impl Master {
                 })
                 .collect()
         };
-        Ok(SystemState { publishers: part(0), subscribers: part(1), services: part(2) })
+        SystemState { publishers: part(0), subscribers: part(1), services: part(2) }
     }
 
     /// A name that somebody registered; `None` for what is none, which is said once.
@@ -155,12 +169,27 @@ impl Master {
     /// # Errors
     /// As [`Master::call`].
     pub fn topic_types(&self) -> Result<Vec<(String, String)>, MasterError> {
-        let types = self.call("getTopicTypes", &[])?;
+        Ok(self.read_topic_types(&self.call("getTopicTypes", &[])?))
+    }
+
+    /// What the answer to `getTopicTypes` says, without what is not said as by a master.
+    #[must_use]
+    pub fn read_topic_types(&self, types: &Value) -> Vec<(String, String)> {
         let pair = |entry: &Value| match entry.as_list() {
             [name, ty] => Some((self.name(name)?, self.name(ty)?)),
             _ => None,
         };
-        Ok(types.as_list().iter().filter_map(pair).collect())
+        types.as_list().iter().filter_map(pair).collect()
+    }
+
+    /// How the master calls itself: the same for all who have the same master, whatever name of its
+    /// host each uses.
+    ///
+    /// # Errors
+    /// As [`Master::call`].
+    pub fn own_uri(&self) -> Result<String, MasterError> {
+        let uri = self.call("getUri", &[])?;
+        Ok(self.name(&uri).unwrap_or_default())
     }
 
     /// Where a service is.

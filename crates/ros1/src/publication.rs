@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use feros_sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 
 use crate::header::ConnectionHeader;
+use crate::types::ONE_DEFINITION;
 
 /// How often an idle connection is looked at, whether its peer is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -223,7 +224,8 @@ impl Publication {
             return Ok(());
         }
         Err(format!(
-            "{} of {} wants {} with md5sum {wanted}, it is {} with md5sum {ours} here; the definition here is:\n{}",
+            "{} of {} wants {} with md5sum {wanted}, it is {} with md5sum {ours} here; {ONE_DEFINITION}; the definition here \
+             is:\n{}",
             header.get("callerid"),
             self.options.topic,
             header.get("type"),

@@ -221,6 +221,9 @@ impl<'a> Reader<'a> {
                 "fields_1_to_2" => rule.fields = Some(self.pairs(&key)?),
                 "request_fields_1_to_2" => rule.request_fields = Some(self.pairs(&key)?),
                 "response_fields_1_to_2" => rule.response_fields = Some(self.pairs(&key)?),
+                // ros1_bridge's leave for rules about another package than their own; a file that
+                // is named here is of no package.
+                "enable_foreign_mappings" => drop(self.text(&key)?),
                 _ => return Err(format!("unknown key `{key}`")),
             }
         }
@@ -311,7 +314,10 @@ mod tests {
   ros2_package_name: b_msgs
   ros2_service_name: Done
 ";
+        let foreign = text.replace("-\n ", "-\n  enable_foreign_mappings: true\n ");
+        assert_eq!(foreign.matches("enable_foreign_mappings").count(), 3);
         let rules = Rules::parse(text).unwrap();
+        assert_eq!(Rules::parse(&foreign).unwrap(), rules);
         let (foo, bar) = (TypeName::message("a_msgs", "Foo"), TypeName::message("b_msgs", "Bar"));
         assert_eq!(names(&rules.of_ros1(&foo))[..2], ["b_msgs/msg/Foo", "b_msgs/msg/Bar"]);
         assert_eq!(rules.fields(&foo, &bar).unwrap()[1].0, "header.stamp");

@@ -10,6 +10,7 @@ use crate::http::Address;
 use crate::master::{Master, MasterError};
 use crate::peer_text::{shown, shown_name};
 use crate::subscription::read_message;
+use crate::types::ONE_DEFINITION;
 
 /// The longest text of an error that is read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
@@ -81,9 +82,11 @@ pub(crate) fn serve(
     let wanted = header.get("md5sum");
     if wanted != "*" && wanted != options.md5sum {
         let reason = format!(
-            "{} wants {} with md5sum {wanted}, it is {} with md5sum {} here",
+            "{} wants {} as {} with md5sum {wanted}, it is {} with md5sum {} here; {ONE_DEFINITION}",
             header.get("callerid"),
             options.service,
+            // Clients of rospy and roscpp say the checksum alone.
+            if header.has("type") { header.get("type") } else { "a service" },
             options.type_name,
             options.md5sum
         );

@@ -13,6 +13,7 @@ use crate::header::ConnectionHeader;
 use crate::http::{self, Address};
 use crate::peer_text::{shown, shown_name};
 use crate::siblings::Siblings;
+use crate::types::not_received;
 use crate::xmlrpc::{self, Value};
 
 /// The longest message that is taken.
@@ -171,6 +172,37 @@ impl Subscription {
         }
     }
 
+    /// Says who subscribes, and to what; what the publisher answers.
+    fn greet(&self, stream: &mut TcpStream, ty: (&str, &str)) -> io::Result<ConnectionHeader> {
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        ConnectionHeader::new(&[
+            ("callerid", &self.caller),
+            ("topic", &self.options.topic),
+            ("type", ty.0),
+            ("md5sum", ty.1),
+            ("tcp_nodelay", "1"),
+        ])
+        .send(stream)?;
+        let header = ConnectionHeader::receive(stream)?;
+        stream.set_read_timeout(None)?;
+        Ok(header)
+    }
+
+    /// Why a publisher refuses. rospy does not say what it has itself, but to who takes anything.
+    fn refusal(&self, address: &Address, reason: &str) -> String {
+        let (topic, reason) = (&self.options.topic, shown(reason));
+        let (ty, md5sum) = (&*self.options.type_name, &*self.options.md5sum);
+        let asked = || self.greet(&mut self.connect(address)?, ("*", "*"));
+        match asked() {
+            Ok(header) if header.has("md5sum") && header.get("md5sum") != md5sum => {
+                let theirs = (header.get("type"), header.get("md5sum"));
+                let who = header.get("callerid");
+                format!("{}; it says: {reason}", not_received(topic, who, theirs, (ty, md5sum)))
+            }
+            _ => format!("{address} refuses {topic}, {ty} with md5sum {md5sum} here: {reason}"),
+        }
+    }
+
     /// One connection from its beginning to its end.
     fn follow(&self, address: &Address, connection: &Connection) -> io::Result<Followed> {
         let mut stream = self.connect(address)?;
@@ -178,22 +210,9 @@ impl Subscription {
         if connection.is_closed() {
             return Ok(Followed::Nothing);
         }
-        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        ConnectionHeader::new(&[
-            ("callerid", &self.caller),
-            ("topic", &self.options.topic),
-            ("type", &self.options.type_name),
-            ("md5sum", &self.options.md5sum),
-            ("tcp_nodelay", "1"),
-        ])
-        .send(&mut stream)?;
-        let header = ConnectionHeader::receive(&mut stream)?;
-        stream.set_read_timeout(None)?;
+        let header = self.greet(&mut stream, (&self.options.type_name, &self.options.md5sum))?;
         let refused = match header.has("error") {
-            true => {
-                let reason = shown(header.get("error"));
-                Err(format!("{address} refuses {}: {reason}", self.options.topic))
-            }
+            true => Err(self.refusal(address, header.get("error"))),
             false => (self.options.accept)(&header),
         };
         let mut sink = match refused {

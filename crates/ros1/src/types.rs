@@ -10,6 +10,19 @@ use crate::mapping::{MappingError, Plans};
 use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type};
 use crate::rules::Rules;
 
+/// What to do where the checksums of two sides differ.
+pub const ONE_DEFINITION: &str = "bring the packages of both sides to one definition (the one here comes from ROS_PACKAGE_PATH, \
+     AMENT_PREFIX_PATH or FEROS_INTERFACES, if one of them has the package), or give one side another name";
+
+/// That a publisher's messages are not received, by type and checksum of both sides.
+#[must_use]
+pub fn not_received(topic: &str, who: &str, theirs: (&str, &str), ours: (&str, &str)) -> String {
+    format!(
+        "{topic} of {who} is not received: it is {} with md5sum {} there, and {} with md5sum {} here; {ONE_DEFINITION}",
+        theirs.0, theirs.1, ours.0, ours.1
+    )
+}
+
 /// All that is known of types.
 #[derive(Debug)]
 pub struct Types {

@@ -139,6 +139,17 @@ fn fields_go_by_name_in_whatever_order() {
     assert!(own("float64[9] K\n", "float64[9] k\n", "").is_ok());
 }
 
+/// Names of ROS 1 that differ in case alone, or not at all as hostile publishers say them, are one
+/// field of ROS 2: it has the first one's value, and gives it to both.
+#[test]
+fn fields_of_one_name_share_that_of_ros2() {
+    for ros1 in ["uint8 X\nuint8 x\nuint8 y\n", "uint8 x\nuint8 x\nuint8 y\n"] {
+        let plans = own(ros1, "uint8 x\nuint8 y\n", "").unwrap();
+        assert_eq!(to_ros2(&plans, &[7, 8, 9]).unwrap(), [0, 1, 0, 0, 7, 9]);
+        assert_eq!(to_ros1(&plans, &[0, 1, 0, 0, 7, 9]).unwrap(), [7, 7, 9]);
+    }
+}
+
 #[test]
 fn fields_of_one_side_alone_are_left_out() {
     let plans = own("uint8 a\nstring[] b\n", "uint8 a\n", "").unwrap();

@@ -2,11 +2,20 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod actions;
+mod cpp;
 #[cfg(feature = "ros1")]
 mod engine;
 mod failures;
 mod hostile;
+mod leaving;
+mod losses;
 mod masters;
+mod namespaces;
+mod particular_topics;
+mod partition;
 mod peers;
+mod recovery;
+mod roscpp;
+mod rules;
 mod services;
 mod topics;

@@ -137,6 +137,60 @@ fn two_masters_are_joined_by_one_domain() {
     }
 }
 
+/// Without `--bridge-all-1to2-topics` two bridges wait for each other: that is said once, with the
+/// topics and the cure, by the bridge whose master has the publishers. The cure is one.
+#[test]
+fn bridges_that_wait_for_each_other_say_so() {
+    const WAITS: &str = "subscribed to under that of another bridge";
+    let (Some(a), Some(b)) = (World::new(), World::new()) else { return };
+    let uri = b.uri();
+    let mut at_a = a.bridge(&[]);
+    let mut at_b = a.bridge(&["--master", &uri]);
+    let (mut talker, mut listener) = (a.node("talker"), b.node("listener"));
+    for topic in ["/chatter", "/alone"] {
+        talker.run(json!({"do": "advertise", "topic": topic, "type": STRING}));
+    }
+    listener.run(json!({"do": "subscribe", "topic": "/chatter", "type": STRING}));
+    let said = at_a.line(|line| line.contains(WAITS));
+    assert!(said.contains(": /chatter; ") && said.contains("--bridge-all-1to2-topics"), "{said}");
+    // A second topic later, and a look after it, say nothing more.
+    talker.run(json!({"do": "advertise", "topic": "/second", "type": STRING}));
+    listener.run(json!({"do": "subscribe", "topic": "/second", "type": STRING}));
+    let ros2 = a.ros2();
+    let (_own, own) = subscribe(&ros2, "/alone");
+    talker.publish("/alone", &json!({"data": "to ROS 2"}));
+    assert_eq!(own.recv_timeout(WATCHDOG).unwrap(), "to ROS 2");
+    assert_eq!((at_a.count(WAITS), at_b.count(WAITS)), (1, 0));
+    drop(at_a);
+    let mut at_a = a.bridge(&["--bridge-all-1to2-topics"]);
+    say_until(&mut talker, "cured", || hears(&mut listener, "cured"));
+    assert_eq!(at_a.count(WAITS), 0);
+}
+
+/// Two bridges under one master wait for nothing: its nodes have each other.
+#[test]
+fn bridges_of_one_master_do_not_wait_for_each_other() {
+    const WAITS: &str = "subscribed to under that of another bridge";
+    let Some(world) = World::new() else { return };
+    // Each calls the master by another name of its host.
+    let uri = format!("http://localhost:{}", world.port);
+    let mut one = world.bridge(&[]);
+    let mut two = world.bridge(&["--name", "second_bridge", "--master", &uri]);
+    let mut node = talker(&world, "node");
+    eventually(|| {
+        say(&mut node, "to myself");
+        if hears(&mut node, "to myself") { Ok(()) } else { Err("not yet") }
+    });
+    let ros2 = world.ros2();
+    for (bridge, topic) in [(&mut one, "/in_one"), (&mut two, "/in_two")] {
+        // Its looks that found `/chatter` are over when it has this.
+        let (_subscription, _heard) = subscribe(&ros2, topic);
+        node.run(json!({"do": "advertise", "topic": topic, "type": STRING}));
+        bridge.line(|line| line.contains(&format!("bridged: topic {topic}")));
+        assert_eq!(bridge.count(WAITS), 0);
+    }
+}
+
 /// One master with a bridge into each of two domains: each hears the master's nodes, the master
 /// hears both, once, and nothing goes through the master from domain to domain.
 #[test]

@@ -1,10 +1,13 @@
 """A node of real rospy that does what it is told: one JSON object per line, one answer per operation; messages that
 it receives are lines of their own, {"topic": ..., "message": ...}."""
+import builtins
 import hashlib
 import importlib
+import io
 import json
 import queue
 import socket
+import struct
 import sys
 import threading
 import xmlrpc.client
@@ -15,12 +18,17 @@ import actionlib.msg
 import genpy
 import genpy.dynamic
 import rosgraph
+import rosgraph.network
 import rospy
 
 lock = threading.Lock()
+counts = {}
 publishers = {}
+subscribers = {}
 servers = {}
 clients = {}
+defined = {}
+unread = {}
 
 
 def say(what):
@@ -29,6 +37,8 @@ def say(what):
 
 
 def load(name, kind):
+    if (name, kind) in defined:
+        return defined[name, kind]
     package, name = name.split("/")
     return getattr(importlib.import_module(f"{package}.{kind}"), name)
 
@@ -55,6 +65,8 @@ def filled(cls, fields):
 
 
 def advertise(topic, type, latch=False):
+    if topic in publishers:
+        publishers[topic].unregister()
     publishers[topic] = rospy.Publisher(topic, load(type, "msg"), queue_size=100, latch=latch)
 
 
@@ -68,6 +80,28 @@ def publish_now(topic, fields):
         return False
     publish(topic, fields)
     return True
+
+
+def define(type, text):
+    """A message that is in no package here."""
+    defined[type, "msg"] = genpy.dynamic.generate_dynamic(type, text)[type]
+
+
+def define_service(type, request, response):
+    """A service that is in no package here; as in ROS 1, its checksum is that of both texts."""
+    cls = {"_type": type, "_md5sum": hashlib.md5((request + response).encode()).hexdigest()}
+    for part, text in [("request", request), ("response", response)]:
+        name = f"{type}{part.capitalize()}"
+        cls[f"_{part}_class"] = genpy.dynamic.generate_dynamic(name, text)[name]
+    defined[type, "srv"] = builtins.type(type.split("/")[1], (), cls)
+
+
+def log(text, level):
+    getattr(rospy, level)(text)
+
+
+def now():
+    return rospy.get_rostime().to_sec()
 
 
 def register(kind, name, type=None):
@@ -84,12 +118,35 @@ def subscribe(topic, type):
         latched = message._connection_header.get("latching") == "1"
         say({"topic": topic, "message": tree(message), "latched": latched})
 
-    rospy.Subscriber(topic, load(type, "msg"), heard)
+    subscribers[topic] = rospy.Subscriber(topic, load(type, "msg"), heard)
+
+
+def count(topic, type):
+    """Subscribes and counts, up to the texts that are the last."""
+    counts[topic] = [0, ""]
+
+    def heard(message):
+        counts[topic] = [counts[topic][0] + 1, message.data[:10]]
+
+    subscribers[topic] = rospy.Subscriber(topic, load(type, "msg"), heard)
+
+
+def counted(topic):
+    return counts[topic]
+
+
+def leave(topic):
+    subscribers.pop(topic).unregister()
 
 
 def serve(service, type, answer):
     cls = load(type, "srv")
-    rospy.Service(service, cls, lambda request: filled(cls._response_class, dict(answer)))
+    answer_with = lambda request: filled(cls._response_class, dict(answer))  # noqa: E731
+    servers[service] = rospy.Service(service, cls, answer_with)
+
+
+def stop_serving(service):
+    servers.pop(service).shutdown()
 
 
 def fail(service, type):
@@ -239,6 +296,32 @@ def parameter_names():
     return rospy.get_param_names()
 
 
+def connect_without_reading(topic):
+    """Is a subscriber that reads nothing before `read_numbers`, with a small buffer."""
+    master = rosgraph.Master(rospy.get_name())
+    publisher = next(nodes[0] for name, nodes in master.getSystemState()[0] if name == topic)
+    api = xmlrpc.client.ServerProxy(master.lookupNode(publisher))
+    _, _, (_, host, port) = api.requestTopic(rospy.get_name(), topic, [["TCPROS"]])
+    connection = unread[topic] = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+    connection.connect((host, port))
+    rosgraph.network.write_ros_handshake_header(
+        connection, {"callerid": "/slow", "topic": topic, "type": "*", "md5sum": "*"}
+    )
+    rosgraph.network.read_ros_handshake_header(connection, io.BytesIO(), 65536)
+
+
+def read_numbers(topic, last):
+    """The first element of each UInt8MultiArray up to the last one."""
+    stream = unread[topic].makefile("rb")
+    numbers = []
+    while not numbers or numbers[-1] != last:
+        (length,) = struct.unpack("<I", stream.read(4))
+        # An empty layout has 8 bytes, the length of the data 4.
+        numbers.append(stream.read(length)[12])
+    return numbers
+
+
 def hostile_publisher(topic, sent):
     """Is registered as one, and sends these bytes to whoever connects."""
     listener = socket.create_server(("127.0.0.1", 0))
@@ -281,7 +364,8 @@ def hostile_subscriber(topic, sent):
 
 
 def main():
-    rospy.init_node(sys.argv[1], disable_signals=True, disable_rosout=True)
+    has_log = "--log" in sys.argv
+    rospy.init_node(sys.argv[1], disable_signals=True, disable_rosout=not has_log)
     say({"ready": True})
     for line in sys.stdin:
         operation = json.loads(line)

@@ -1,20 +1,28 @@
 //! Real ROS 1 of Debian: its master, and nodes of rospy that do what they are told; and the bridge
 //! as a user runs it. All of them end with their values.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Node};
+use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions};
 use feros_interop::Domain;
+use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
+use feros_ros1::{Address, Master, SystemState};
 use feros_test_support::WATCHDOG;
 use serde_json::{Value, json};
 
 /// Debian's Python, which has Debian's packages of ROS 1.
 const PYTHON: &str = "/usr/bin/python3";
+
+/// Which host has which side.
+const ROS1: usize = 0;
+const ROS2: usize = 1;
 
 /// A master, a domain and a bridge between them.
 pub(crate) struct World {
@@ -22,6 +30,8 @@ pub(crate) struct World {
     pub(crate) port: u16,
     master: Option<Process>,
     home: tempfile::TempDir,
+    /// Where ROS 1 and where the command runs, if not on this host: hosts 0 and 1 of a link.
+    hosts: Option<[Namespace; 2]>,
 }
 
 impl World {
@@ -30,6 +40,25 @@ impl World {
     /// # Panics
     /// When ROS 1 is not installed.
     pub(crate) fn new() -> Option<Self> {
+        Self::on(None)
+    }
+
+    /// ROS 1 on one host, the command on another one, and the link between; `None` also, which is
+    /// said, where this process may not make hosts.
+    pub(crate) fn apart() -> Option<(Self, Link)> {
+        let hosts = match Namespace::new().and_then(|one| Ok([one, Namespace::new()?])) {
+            Ok(hosts) => hosts,
+            Err(error @ NamespaceError::NotPermitted { .. }) => {
+                eprintln!("skipped: {error}");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let link = Link::between(&hosts[0], &hosts[1], LinkOptions::default()).unwrap();
+        Self::on(Some(hosts)).map(|world| (world, link))
+    }
+
+    fn on(hosts: Option<[Namespace; 2]>) -> Option<Self> {
         if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
             eprintln!("skipped: FEROS_SKIP_INTEROP=1");
             return None;
@@ -37,22 +66,44 @@ impl World {
         let domain = Domain::reserve_without_ros2();
         // Below the ports that the system gives out, so that nobody takes it between two masters.
         let port = 20_000 + domain.id();
-        let mut world = Self { domain, port, master: None, home: tempfile::tempdir().unwrap() };
+        let mut world =
+            Self { domain, port, master: None, home: tempfile::tempdir().unwrap(), hosts };
         world.start_master();
         Some(world)
     }
 
     pub(crate) fn uri(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
+        format!("http://{}:{}/", self.address(ROS1), self.port)
+    }
+
+    fn address(&self, side: usize) -> Ipv4Addr {
+        if self.hosts.is_some() { host_address(side) } else { Ipv4Addr::LOCALHOST }
+    }
+
+    fn command(&self, side: usize, program: impl AsRef<OsStr>) -> Command {
+        let mut command = match &self.hosts {
+            Some(hosts) => hosts[side].command(program),
+            None => Command::new(program),
+        };
+        self.domain.confine(&mut command);
+        command
+            .env("ROS_MASTER_URI", self.uri())
+            .env("ROS_IP", self.address(side).to_string())
+            .env("ROS_LOG_DIR", self.home.path())
+            .env("ROS_HOME", self.home.path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env_remove("PYTHONPATH");
+        command
     }
 
     pub(crate) fn start_master(&mut self) {
-        let mut command = Command::new("rosmaster");
+        let mut command = self.command(ROS1, "rosmaster");
         command.args(["--core", "-p", &self.port.to_string()]);
-        self.prepare(&mut command);
         self.master = Some(Process::start(command));
         let started = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+        let place = (self.address(ROS1), self.port);
+        let is_there = || TcpStream::connect(place).is_ok();
+        while !self.hosts.as_ref().map_or_else(is_there, |hosts| hosts[0].run(is_there).unwrap()) {
             assert!(
                 started.elapsed() < WATCHDOG,
                 "rosmaster does not answer; is ROS 1 there? scripts/setup.sh installs it, FEROS_SKIP_INTEROP=1 does \
@@ -67,23 +118,27 @@ impl World {
         self.master = None;
     }
 
-    fn prepare(&self, command: &mut Command) {
-        self.domain.confine(command);
-        command
-            .env("ROS_MASTER_URI", self.uri())
-            .env("ROS_IP", "127.0.0.1")
-            .env("ROS_LOG_DIR", self.home.path())
-            .env("ROS_HOME", self.home.path())
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env_remove("PYTHONPATH");
-    }
-
     /// A node of rospy.
     pub(crate) fn node(&self, name: &str) -> Ros1Node {
+        self.node_with(name, &[])
+    }
+
+    /// A node of rospy with arguments: remappings, and `--log` for a node that logs on `/rosout`.
+    pub(crate) fn node_with(&self, name: &str, arguments: &[&str]) -> Ros1Node {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ros1/node.py");
-        let mut command = Command::new(PYTHON);
-        command.args([script, name]);
-        self.prepare(&mut command);
+        let mut command = self.command(ROS1, PYTHON);
+        command.args([script, name]).args(arguments);
+        Self::started(command)
+    }
+
+    /// A node that another program is; it takes commands and says lines as `node.py` does.
+    pub(crate) fn node_of(&self, program: &Path, name: &str) -> Ros1Node {
+        let mut command = self.command(ROS1, program);
+        command.arg(name);
+        Self::started(command)
+    }
+
+    fn started(command: Command) -> Ros1Node {
         let mut node = Ros1Node { process: Process::start(command), heard: Vec::new() };
         assert_eq!(node.answer("ready"), json!(true));
         node
@@ -96,14 +151,30 @@ impl World {
 
     /// The command.
     pub(crate) fn feros(&self, arguments: &[&str]) -> Process {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
+        self.feros_in(&[], arguments)
+    }
+
+    /// The command with variables of the environment.
+    pub(crate) fn feros_in(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Process {
+        let mut command = self.command(ROS2, env!("CARGO_BIN_EXE_feros"));
         command.args(arguments);
-        self.prepare(&mut command);
+        command.envs(variables.iter().copied());
         Process::start(command)
+    }
+
+    /// Who publishes, subscribes and serves under the master.
+    pub(crate) fn state(&self) -> SystemState {
+        let master = Master::new(Address::parse(&self.uri()).unwrap(), "/test");
+        master.system_state().unwrap()
     }
 
     /// A node of ROS 2 in this process, which is spun.
     pub(crate) fn ros2(&self) -> Ros2 {
+        self.ros2_with(NodeOptions::new("robot"))
+    }
+
+    /// As [`World::ros2`], with a node of these options.
+    pub(crate) fn ros2_with(&self, options: NodeOptions) -> Ros2 {
         let session = SessionOptions {
             domain_id: self.domain.id().into(),
             discovery_range: DiscoveryRange::Localhost,
@@ -117,7 +188,7 @@ impl World {
             transports: feros::TransportSet::ALL,
         });
         let context = context.unwrap();
-        let node = context.create_node("robot").unwrap();
+        let node = context.create_node_with(options).unwrap();
         let executor = std::sync::Arc::new(Executor::new());
         executor.add_node(&node).unwrap();
         let spun = executor.clone();
@@ -296,6 +367,13 @@ impl Ros1Node {
     pub(crate) fn heard_any(&mut self, topic: &str, text: &str) -> bool {
         let is = |value: &Value| value["topic"] == topic && value["message"]["data"] == text;
         self.heard.iter().any(is)
+    }
+
+    /// A message that was heard before the last answer, if there is such a one, taken away.
+    pub(crate) fn heard_line(&mut self, topic: &str, is: impl Fn(&Value) -> bool) -> Option<Value> {
+        let found = |value: &Value| value["topic"] == topic && is(&value["message"]);
+        let index = self.heard.iter().position(found)?;
+        Some(self.heard.remove(index)["message"].take())
     }
 
     /// Publishes as soon as somebody is connected.

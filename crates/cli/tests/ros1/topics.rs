@@ -13,7 +13,8 @@ use serde_json::json;
 
 use crate::peers::{Ros2, World};
 
-fn subscribe<M: Message>(
+/// A subscription of ROS 2, and what it hears.
+pub(crate) fn subscribe<M: Message>(
     ros2: &Ros2,
     topic: &str,
     qos: QosProfile,

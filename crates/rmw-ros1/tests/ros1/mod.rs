@@ -4,6 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -92,7 +93,17 @@ impl World {
     /// A node of rospy.
     pub fn rospy(&self, name: &str) -> Rospy {
         let mut command = Command::new(PYTHON);
-        command.args([SCRIPT, name]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(SCRIPT);
+        self.started(command, name)
+    }
+
+    /// A node that another program is; it takes commands and says lines as `node.py` does.
+    pub fn node_of(&self, program: &Path, name: &str) -> Rospy {
+        self.started(Command::new(program), name)
+    }
+
+    fn started(&self, mut command: Command, name: &str) -> Rospy {
+        command.arg(name).stdin(Stdio::piped()).stdout(Stdio::piped());
         self.prepare(&mut command);
         let mut child = command.spawn().expect("scripts/setup.sh installs ROS 1");
         let (sender, lines) = sync_channel(10_000);

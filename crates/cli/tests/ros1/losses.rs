@@ -1,0 +1,58 @@
+//! What a slow subscriber of ROS 1 does not get is counted and said.
+
+use feros::QosProfile;
+use feros::msgs::std_msgs::msg::UInt8MultiArray;
+use feros_test_support::eventually;
+use serde_json::json;
+
+use crate::peers::World;
+
+const TOPIC: &str = "/blocks";
+const BLOCKS: u8 = 60;
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Of 60 MB, a subscriber that reads nothing until all are published gets what the sockets and a
+/// queue of five keep; the rest is counted, to the message.
+#[test]
+fn messages_that_give_way_are_counted() {
+    let Some(world) = World::new() else { return };
+    let mut bridge = world.bridge(&["--queue", "5", "--status", "1"]);
+    let ros2 = world.ros2();
+    let mut fast = world.node("fast");
+    fast.run(json!({"do": "subscribe", "topic": TOPIC, "type": "std_msgs/UInt8MultiArray"}));
+    let publisher =
+        ros2.node.create_publisher::<UInt8MultiArray>(TOPIC, QosProfile::keep_last(5)).unwrap();
+    bridge.line(|line| line.starts_with("bridged: topic /blocks"));
+    // A subscriber that is connected hears the first ones, before the slow one is there.
+    let block = |number: u8, len: usize| {
+        let mut data = vec![0; len];
+        data[0] = number;
+        UInt8MultiArray { data, ..UInt8MultiArray::default() }
+    };
+    eventually(|| {
+        publisher.publish(block(255, 1)).unwrap();
+        fast.run(json!({"do": "now"}));
+        let heard = fast.heard_line(TOPIC, |message| message["data"]["len"] == 1);
+        heard.map(drop).ok_or("not yet")
+    });
+    let mut slow = world.node("slow");
+    slow.run(json!({"do": "connect_without_reading", "topic": TOPIC}));
+    for number in 0..BLOCKS {
+        publisher.publish(block(number, BLOCK_BYTES)).unwrap();
+        // The fast one has it: so the bridge has given it to both.
+        while fast.heard(TOPIC)["message"]["data"]["len"] != BLOCK_BYTES {}
+    }
+    let numbers = slow.run(json!({"do": "read_numbers", "topic": TOPIC, "last": BLOCKS - 1}));
+    let numbers: Vec<u64> = serde_json::from_value(numbers).unwrap();
+    let numbers: Vec<u64> = numbers.into_iter().filter(|number| *number != 255).collect();
+    assert!(numbers.is_sorted_by(|one, two| one < two), "{numbers:?}");
+    let lost = usize::from(BLOCKS) - numbers.len();
+    assert!(lost > 0, "{numbers:?}");
+    bridge.line(|line| line.contains("dropped for ROS 1: ") && !line.contains("ROS 1: 0"));
+    let said = bridge.interrupt();
+    let summary = said.iter().rfind(|line| line.starts_with("to ROS 2: ")).unwrap();
+    let dropped = format!("lost in ROS 2: 0, dropped for ROS 1: {lost}, failed: 0");
+    assert!(summary.ends_with(&dropped), "{numbers:?} {said:#?}");
+    let warning = format!("{lost} messages or calls did not arrive");
+    assert!(said.iter().any(|line| line.contains(&warning)), "{said:#?}");
+}
