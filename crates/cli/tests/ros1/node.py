@@ -3,7 +3,6 @@ it receives are lines of their own, {"topic": ..., "message": ...}."""
 import builtins
 import hashlib
 import importlib
-import io
 import json
 import queue
 import socket
@@ -297,28 +296,34 @@ def parameter_names():
 
 
 def connect_without_reading(topic):
-    """Is a subscriber that reads nothing before `read_numbers`, with a small buffer."""
+    """Is a subscriber with a small buffer that reads one message, and no more before `read_numbers`."""
     master = rosgraph.Master(rospy.get_name())
     publisher = next(nodes[0] for name, nodes in master.getSystemState()[0] if name == topic)
     api = xmlrpc.client.ServerProxy(master.lookupNode(publisher))
     _, _, (_, host, port) = api.requestTopic(rospy.get_name(), topic, [["TCPROS"]])
-    connection = unread[topic] = socket.socket()
+    connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
     connection.connect((host, port))
-    rosgraph.network.write_ros_handshake_header(
-        connection, {"callerid": "/slow", "topic": topic, "type": "*", "md5sum": "*"}
-    )
-    rosgraph.network.read_ros_handshake_header(connection, io.BytesIO(), 65536)
+    fields = {"callerid": "/slow", "topic": topic, "type": "*", "md5sum": "*"}
+    rosgraph.network.write_ros_handshake_header(connection, fields)
+    unread[topic] = connection.makefile("rb")
+    (length,) = struct.unpack("<I", unread[topic].read(4))
+    unread[topic].read(length)
+    return read_number(topic)
+
+
+def read_number(topic):
+    """The first element of a UInt8MultiArray."""
+    (length,) = struct.unpack("<I", unread[topic].read(4))
+    # An empty layout has 8 bytes, the length of the data 4.
+    return unread[topic].read(length)[12]
 
 
 def read_numbers(topic, last):
-    """The first element of each UInt8MultiArray up to the last one."""
-    stream = unread[topic].makefile("rb")
-    numbers = []
-    while not numbers or numbers[-1] != last:
-        (length,) = struct.unpack("<I", stream.read(4))
-        # An empty layout has 8 bytes, the length of the data 4.
-        numbers.append(stream.read(length)[12])
+    """Those up to the last one."""
+    numbers = [read_number(topic)]
+    while numbers[-1] != last:
+        numbers.append(read_number(topic))
     return numbers
 
 
