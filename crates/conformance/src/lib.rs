@@ -37,7 +37,8 @@ macro_rules! conformance_tests {
                     matches_follow_their_events, announcements_change_while_others_look,
                 ],
                 topics: [
-                    reliable_messages_arrive_in_order, best_effort_messages_arrive, sizes_are_kept,
+                    reliable_messages_arrive_in_order, skipped_messages_count, best_effort_messages_arrive,
+                    sizes_are_kept,
                     large_messages_arrive_whole, impossible_sizes_are_refused, aborted_fill_publishes_nothing,
                     message_information, stamps_are_kept_to_the_nanosecond,
                     impossible_stamps_are_refused, local_publications_can_be_ignored, concurrent_publishers,

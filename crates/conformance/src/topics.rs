@@ -33,6 +33,20 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
     assert!(subscription.subscription.take().unwrap().is_none());
 }
 
+/// Messages that the engine need not write count all the same.
+pub fn skipped_messages_count(fixture: &dyn Fixture) {
+    let (near, far) = test_nodes(fixture);
+    let topic = unique("/skipped");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    for (skipped, number) in [(4, 5), (0, 6), (1, 8), (1 << 40, (1 << 40) + 9)] {
+        publisher.publisher.skip(skipped);
+        publisher.publish(&numbered(7));
+        assert_eq!(subscription.next().info.publication_sequence_number, Some(number));
+    }
+}
+
 /// Best-effort messages may be lost, but not all of them, and those that arrive are in order.
 pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
     let (near, far) = test_nodes(fixture);

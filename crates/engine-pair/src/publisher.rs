@@ -179,7 +179,7 @@ impl Writer {
             return self.write_on_both(stamp, size_bytes, fill, &mut copy);
         }
         let number = self.sides[0].publish_at(stamp, size_bytes, fill)?;
-        self.sides[1].skip();
+        self.sides[1].skip(1);
         Ok(number)
     }
 
@@ -228,7 +228,7 @@ impl Writer {
 
     #[cold]
     fn go_on_without(&self, side: usize, number: u64, error: &PublishError) -> u64 {
-        self.sides[side].skip();
+        self.sides[side].skip(1);
         if let Some(refused) = self.refused.count() {
             tracing::warn!(
                 "a message went by {} alone (the {refused}. of {}): {error}",
@@ -281,9 +281,9 @@ impl Publisher for PairPublisher {
         if needs_second { self.writer.sides[1].wait_for_room() } else { Ok(()) }
     }
 
-    fn skip(&self) {
+    fn skip(&self, messages: u64) {
         let _order = self.writer.order.lock();
-        self.writer.sides.iter().for_each(|side| side.skip());
+        self.writer.sides.iter().for_each(|side| side.skip(messages));
     }
 
     fn matched_subscriptions(&self) -> usize {

@@ -108,8 +108,8 @@ impl Publisher for CyclonePublisher {
         if self.sender.is_some() { Ok(()) } else { self.writer.wait_for_local_room() }
     }
 
-    fn skip(&self) {
-        self.writer.skipped.fetch_add(1, Ordering::Relaxed);
+    fn skip(&self, messages: u64) {
+        self.writer.skipped.fetch_add(messages, Ordering::Relaxed);
     }
 
     fn matched_subscriptions(&self) -> usize {

@@ -97,8 +97,8 @@ impl Publisher for FastDdsPublisher {
         Ok(()) // a subscription of this process that is full lets the write itself wait
     }
 
-    fn skip(&self) {
-        self.writer.skipped.fetch_add(1, Ordering::Relaxed);
+    fn skip(&self, messages: u64) {
+        self.writer.skipped.fetch_add(messages, Ordering::Relaxed);
     }
 
     fn matched_subscriptions(&self) -> usize {

@@ -87,8 +87,8 @@ impl Publisher for Ros1Publisher {
         if self.sender.is_some() { Ok(()) } else { self.writer.wait_for_room() }
     }
 
-    fn skip(&self) {
-        self.writer.skip();
+    fn skip(&self, messages: u64) {
+        self.writer.skip(messages);
     }
 
     fn matched_subscriptions(&self) -> usize {

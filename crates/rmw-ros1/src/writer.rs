@@ -184,9 +184,10 @@ impl Writer {
         std::mem::take(&mut self.spare.lock().body)
     }
 
-    /// Counts a message that nobody needed the engine for.
-    pub(crate) fn skip(&self) {
-        self.sending.lock().last += 1;
+    /// Counts messages that nobody needed the engine for.
+    pub(crate) fn skip(&self, messages: u64) {
+        let mut sending = self.sending.lock();
+        sending.last = sending.last.saturating_add_unsigned(messages);
     }
 
     /// Whether all was handed to the subscriptions of the process, and to the system for others,

@@ -219,8 +219,8 @@ impl Publisher for ZenohPublisher {
         if self.sender.is_some() { Ok(()) } else { self.writer.wait_for_room() }
     }
 
-    fn skip(&self) {
-        self.writer.numbers.lock().last += 1;
+    fn skip(&self, messages: u64) {
+        self.writer.numbers.lock().last += messages;
     }
 
     fn matched_subscriptions(&self) -> usize {

@@ -251,9 +251,10 @@ pub trait Publisher: Send + Sync {
     /// [`PublishError::Timeout`].
     fn wait_for_room(&self) -> Result<(), PublishError>;
 
-    /// Counts a message of which no subscription needed the engine to write it. A subscription that
-    /// was away meanwhile counts it among its losses when it hears the next one.
-    fn skip(&self);
+    /// Counts so many messages of which no subscription needed the engine to write them. A
+    /// subscription that was away meanwhile counts them among its losses when it hears the next
+    /// one.
+    fn skip(&self, messages: u64);
 
     /// Subscriptions that match now. Lock-free in spirit: never waits for the network.
     fn matched_subscriptions(&self) -> usize;

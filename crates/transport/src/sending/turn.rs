@@ -88,7 +88,7 @@ impl Turn<'_> {
             self.send_by_network(prepared, message, trace)?;
         }
         if !needs_engine {
-            endpoint.engine.skip();
+            endpoint.engine.skip(1);
             endpoint.counters.skipped_engine_writes.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
