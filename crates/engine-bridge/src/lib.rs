@@ -9,36 +9,40 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `mark` | how bridges know each other's endpoints |
+//! | `arrivals` | who may be about to show itself on another side too |
 //! | `view` | who is on a side |
+//! | `process` | which process an endpoint is of |
 //! | `plan` | what is to be carried, and what not and why |
 //! | `class` | quality of service on the way |
 //! | `topic`, `service` | a name's way from one side to another, each with a thread |
+//! | `mirror` | what stands for a publisher on the other side |
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod bell;
 mod class;
 mod counts;
-mod mark;
+mod mirror;
 mod plan;
+mod process;
 mod service;
 mod side;
 mod topic;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_rmw::{CreateEndpointError, NodeName, Selection, Session};
+use feros_rmw::{BridgeMark, CreateEndpointError, NodeName, Selection, Session};
 
 pub use counts::Counts;
 
+use arrivals::Arrivals;
 use bell::Bell;
 use counts::{Counters, Warnings};
-use mark::Mark;
 use plan::{Plan, PlannedService, PlannedTopic, Planner};
 use service::ServiceKey;
 use side::Side;
@@ -127,6 +131,7 @@ pub struct Bridge {
     id: u64,
     options: BridgeOptions,
     began: Instant,
+    arrivals: Arrivals,
     topics: BTreeMap<TopicKey, TopicWay>,
     services: BTreeMap<ServiceKey, Way>,
     /// What passes on the last messages of a name.
@@ -172,14 +177,17 @@ impl Bridge {
         let bell = Arc::<Bell>::default();
         let mut sides = Vec::new();
         for (from, (name, session)) in (0_u32..).zip(sessions) {
-            let made =
-                Side::new((name.clone(), session), &options.node, Mark { bridge: id, from }, &bell);
+            let made = {
+                let mark = BridgeMark { bridge: id, from };
+                Side::new((name.clone(), session), &options.node, mark, &bell)
+            };
             sides.push(made.map_err(|error| BridgeError::Join { side: name, error })?);
         }
         Ok(Self {
             id,
             options,
             began: Instant::now(),
+            arrivals: Arrivals::default(),
             topics: BTreeMap::new(),
             services: BTreeMap::new(),
             ending_topics: Vec::new(),
@@ -196,11 +204,13 @@ impl Bridge {
     pub fn update(&mut self) {
         self.ending_topics.retain(|(_, way)| !way.has_ended());
         self.ending_services.retain(|(_, way)| !way.has_ended());
+        let graphs: Vec<_> = self.sides.iter().map(|side| side.session.graph()).collect();
+        let left_alone = self.arrivals.look(&graphs, self.options.settle, Instant::now());
         if self.began.elapsed() < self.options.settle {
             return;
         }
-        let graphs: Vec<_> = self.sides.iter().map(|side| side.session.graph()).collect();
-        let views: Vec<View<'_>> = graphs.iter().map(|graph| View::of(graph)).collect();
+        let views: Vec<View<'_>> =
+            graphs.iter().map(|graph| View::of(graph, &left_alone)).collect();
         let planner = Planner {
             own: self.id,
             options: &self.options,
@@ -296,7 +306,7 @@ impl Bridge {
 
     fn shared(&mut self, from: usize, to: usize) -> Shared {
         Shared {
-            mark: Mark { bridge: self.id, from: u32::try_from(from).unwrap_or(u32::MAX) },
+            mark: BridgeMark { bridge: self.id, from: u32::try_from(from).unwrap_or(u32::MAX) },
             queue_len: self.options.queue_len,
             counters: self.counters.entry((from, to)).or_default().clone(),
             warnings: self.warnings.clone(),
@@ -353,7 +363,7 @@ impl Bridge {
     pub fn other_bridges(&self) -> usize {
         let mut seen = BTreeMap::<u64, usize>::new();
         for side in &self.sides {
-            for bridge in View::of(&side.session.graph()).bridges {
+            for bridge in View::of(&side.session.graph(), &BTreeSet::new()).bridges {
                 *seen.entry(bridge).or_default() += 1;
             }
         }

@@ -10,7 +10,7 @@ use crate::counts::Warnings;
 use crate::service::ServiceKey;
 use crate::side::Side;
 use crate::topic::TopicKey;
-use crate::view::{Name, View, carriers, hashes, types, without_processes_of};
+use crate::view::{Name, View, carriers, hashes, types, without_processes_of, without_twins_of};
 
 /// A topic that somebody offers on one side and wants on another.
 #[derive(Debug)]
@@ -82,7 +82,13 @@ impl Planner<'_> {
                 for (name, here) in &view.topics {
                     let there = other.topics.get(name).unwrap_or(&empty);
                     if self.options.topics.has(name) && !here.offers.is_empty() {
-                        let at = Between::new((from, to), name, (here, there));
+                        let mut at = Between::new((from, to), name, (here, there));
+                        // What is on several sides comes from the first.
+                        for view in
+                            self.views[..from].iter().filter_map(|view| view.topics.get(name))
+                        {
+                            at.offers = without_twins_of(&at.offers, &view.offers);
+                        }
                         self.plan_topic(&at, &mut plan);
                     }
                 }

@@ -38,7 +38,7 @@ pub(crate) fn carry(
     shared: Shared,
 ) -> Result<Way, CreateEndpointError> {
     let bell = Arc::<Bell>::default();
-    let announcement = shared.mark.encode();
+    let announcement = shared.mark.announcement();
     let client = from.session.create_client(ClientOptions {
         node: from.node,
         service: &key.service,

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use feros_rmw::{
-    CreateEndpointError, GraphChangeGuard, NodeId, NodeName, QosProfile, Session, Subscription,
-    SubscriptionOptions,
+    BridgeMark, CreateEndpointError, GraphChangeGuard, NodeId, NodeName, QosProfile, Session,
+    Subscription, SubscriptionOptions,
 };
 
 use crate::bell::Bell;
-use crate::mark::Mark;
 
 /// A side of a bridge. Clones are the same.
 #[derive(Clone)]
@@ -35,7 +34,7 @@ impl Side {
     pub(crate) fn new(
         (name, session): (String, Arc<dyn Session>),
         node: &NodeName,
-        mark: Mark,
+        mark: BridgeMark,
         bell: &Arc<Bell>,
     ) -> Result<Self, CreateEndpointError> {
         let node = session.create_node(node)?;
@@ -45,7 +44,7 @@ impl Side {
             type_name: SIGN.1,
             type_hash: None,
             qos: QosProfile::keep_last(1),
-            announcement: &mark.encode(),
+            announcement: &mark.announcement(),
             ignore_local_publications: true,
             on_data: Arc::new(|| ()),
             on_event: None,

@@ -8,15 +8,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
-    CreateEndpointError, Gid, Match, PublishError, PublishMode, Publisher, PublisherOptions,
-    Sample, Stamp, Subscription, SubscriptionEvent, SubscriptionOptions, TypeHash,
+    BridgeMark, CreateEndpointError, Gid, Match, Sample, Stamp, Subscription, SubscriptionEvent,
+    SubscriptionOptions, TypeHash,
 };
 use feros_sync::{AtomicBool, Mutex, Ordering};
 
 use crate::bell::Bell;
-use crate::class::{Class, mirrored};
+use crate::class::Class;
 use crate::counts::{Counters, Warnings};
-use crate::mark::Mark;
+use crate::mirror::{LINGER, Mirror, Mirrors};
 use crate::side::Side;
 
 /// What is carried, from where to where.
@@ -32,15 +32,13 @@ pub(crate) struct TopicKey {
 /// What all ways of a bridge share.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) mark: Mark,
+    pub(crate) mark: BridgeMark,
     pub(crate) queue_len: usize,
     pub(crate) counters: Arc<Counters>,
     pub(crate) warnings: Arc<Warnings>,
 }
 
-/// So long a publisher that left is waited for to be acknowledged on the other side.
-const LINGER: Duration = Duration::from_secs(1);
-/// How often that is looked at.
+/// How often it is looked at whether the last messages of a publisher that left arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A thread that ends when it is told to, after it passed on what had arrived.
@@ -121,7 +119,7 @@ pub(crate) fn carry(
         type_name: &key.type_name,
         type_hash: hash,
         qos: key.class.requested(shared.queue_len),
-        announcement: &shared.mark.encode(),
+        announcement: &shared.mark.announcement(),
         ignore_local_publications: true,
         on_data: bell.notify(),
         on_event: Some(Arc::new(move || {
@@ -129,11 +127,16 @@ pub(crate) fn carry(
             event_bell.ring();
         })),
     })?;
-    let carrier = Carrier {
+    let mirrors = Mirrors {
         key: key.clone(),
         hash,
-        subscription,
         to: to.clone(),
+        mark: shared.mark,
+        queue_len: shared.queue_len,
+    };
+    let carrier = Carrier {
+        subscription,
+        mirrors,
         shared,
         left: left.clone(),
         has_news: has_news.clone(),
@@ -152,7 +155,7 @@ pub(crate) fn carry(
 /// Who publishes on the side that messages are taken from.
 struct Source {
     /// What stands for it on the other side; `None` for one that is not carried here.
-    mirror: Option<Arc<dyn Publisher>>,
+    mirror: Option<Mirror>,
     /// Whether it is on the other side itself.
     is_left: bool,
     /// Since when it is gone.
@@ -162,19 +165,15 @@ struct Source {
 impl Source {
     /// Whether nothing of it is on its way any more.
     fn may_go(&self) -> bool {
-        let is_acknowledged =
-            |mirror: &Arc<dyn Publisher>| mirror.wait_for_all_acked(Duration::ZERO).is_ok();
         self.gone.is_some_and(|since| {
-            since.elapsed() >= LINGER || self.mirror.as_ref().is_none_or(is_acknowledged)
+            since.elapsed() >= LINGER || self.mirror.as_ref().is_none_or(Mirror::is_acked)
         })
     }
 }
 
 struct Carrier {
-    key: TopicKey,
-    hash: Option<TypeHash>,
     subscription: Arc<dyn Subscription>,
-    to: Side,
+    mirrors: Mirrors,
     shared: Shared,
     /// Publishers that are on the other side themselves.
     left: Arc<Mutex<BTreeSet<Gid>>>,
@@ -233,24 +232,14 @@ impl Carrier {
         }
     }
 
-    fn mirror_of(&self, found: &Match) -> Option<Arc<dyn Publisher>> {
-        let is_ours = Mark::read(found.announcement.as_deref()).is_none()
-            && Class::of(&found.qos) == self.key.class;
-        is_ours.then(|| self.mirror(&found.qos)).flatten()
+    fn mirror_of(&self, found: &Match) -> Option<Mirror> {
+        let is_ours = BridgeMark::read(found.announcement.as_deref()).is_none()
+            && Class::of(&found.qos) == self.mirrors.key.class;
+        is_ours.then(|| self.made(self.mirrors.of(found))).flatten()
     }
 
-    fn mirror(&self, offered: &feros_rmw::QosProfile) -> Option<Arc<dyn Publisher>> {
-        let made = self.to.session.create_publisher(PublisherOptions {
-            node: self.to.node,
-            topic: &self.key.topic,
-            type_name: &self.key.type_name,
-            type_hash: self.hash,
-            qos: mirrored(offered, self.shared.queue_len),
-            announcement: &self.shared.mark.encode(),
-            mode: PublishMode::Synchronous,
-            on_event: None,
-        });
-        made.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
+    fn made(&self, mirror: Result<Mirror, CreateEndpointError>) -> Option<Mirror> {
+        mirror.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
     }
 
     fn pass_on(&mut self, is_ending: &AtomicBool) {
@@ -269,27 +258,16 @@ impl Carrier {
             self.see_who_is_there();
         }
         if !self.sources.contains_key(&from) && !self.sources.contains_key(&STRANGER) {
-            let mirror = self.mirror(&self.key.class.requested(self.shared.queue_len));
+            let mirror = self.made(self.mirrors.of_strangers());
             self.sources.insert(STRANGER, Source { mirror, is_left: false, gone: None });
         }
-        let source = self.sources.get(&from).or_else(|| self.sources.get(&STRANGER));
-        let Some(mirror) = source.and_then(|source| source.mirror.as_ref()) else { return };
-        let stamp = sample.info.stamp().unwrap_or_else(Stamp::now);
-        let bytes: &[u8] = &sample.payload;
-        let mut fill = |memory: &mut [u8]| {
-            memory.copy_from_slice(bytes);
-            Ok(())
-        };
-        let mut published = mirror.publish_at(stamp, bytes.len(), &mut fill);
-        // Who keeps all waits for as long as it takes.
-        while matches!(published, Err(PublishError::Timeout { .. }))
-            && self.key.class.keeps_all()
-            && !is_ending.load(Ordering::Acquire)
-        {
-            published = mirror.publish_at(stamp, bytes.len(), &mut fill);
-        }
-        match published {
-            Ok(_) => Counters::add(&self.shared.counters.messages, 1),
+        let gid = if self.sources.contains_key(&from) { from } else { STRANGER };
+        let source = self.sources.get_mut(&gid);
+        let Some(mirror) = source.and_then(|source| source.mirror.as_mut()) else { return };
+        let info = &sample.info;
+        let numbered = (info.publication_sequence_number, info.stamp().unwrap_or_else(Stamp::now));
+        match mirror.publish(numbered, &sample.payload, &self.mirrors, is_ending) {
+            Ok(()) => Counters::add(&self.shared.counters.messages, 1),
             Err(error) => {
                 Counters::add(&self.shared.counters.failed, 1);
                 self.shared.warnings.warn_once(error.to_string());
@@ -314,8 +292,7 @@ impl Carrier {
     fn linger(self) {
         let until = Instant::now() + LINGER;
         for mirror in self.sources.values().filter_map(|source| source.mirror.as_ref()) {
-            // Who has not acknowledged by then does not get it, as from a publisher that ends.
-            let _ = mirror.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
+            mirror.wait_until_acked(until);
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, TypeHash, twin};
+use feros_rmw::{BridgeMark, EndpointInfo, EndpointKind, Gid, GraphSnapshot, TypeHash, twin};
 
-use crate::mark::{Mark, process};
+use crate::process::process;
 
 /// A topic or a service on one side.
 #[derive(Debug, Default)]
@@ -15,9 +15,9 @@ pub(crate) struct Name<'a> {
     pub(crate) offers: Vec<&'a EndpointInfo>,
     pub(crate) wants: Vec<&'a EndpointInfo>,
     /// Of the bridges that take it from here.
-    pub(crate) taken: BTreeSet<Mark>,
+    pub(crate) taken: BTreeSet<BridgeMark>,
     /// Of the bridges that bring it here.
-    pub(crate) brought: BTreeSet<Mark>,
+    pub(crate) brought: BTreeSet<BridgeMark>,
 }
 
 /// One side at one moment.
@@ -30,9 +30,12 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn of(graph: &'a GraphSnapshot) -> Self {
+    /// Without those whose gids are `left_alone`.
+    pub(crate) fn of(graph: &'a GraphSnapshot, left_alone: &BTreeSet<Gid>) -> Self {
         let mut view = Self::default();
-        for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
+        let is_seen =
+            |endpoint: &&EndpointInfo| endpoint.is_ros && !left_alone.contains(&endpoint.gid);
+        for endpoint in graph.endpoints.iter().filter(is_seen) {
             let (names, is_offer) = match endpoint.kind {
                 EndpointKind::Publisher => (&mut view.topics, true),
                 EndpointKind::Subscription => (&mut view.topics, false),
@@ -40,7 +43,7 @@ impl<'a> View<'a> {
                 EndpointKind::Client => (&mut view.services, false),
             };
             let name = names.entry(&endpoint.name).or_default();
-            match (Mark::read(endpoint.announcement.as_deref()), is_offer) {
+            match (BridgeMark::read(endpoint.announcement.as_deref()), is_offer) {
                 (None, true) => name.offers.push(endpoint),
                 (None, false) => name.wants.push(endpoint),
                 (Some(mark), _) => {
@@ -67,11 +70,19 @@ pub(crate) fn without_processes_of<'a>(
     others: &[&EndpointInfo],
 ) -> Vec<&'a EndpointInfo> {
     let there: BTreeSet<&str> = others.iter().filter_map(|other| process_of(other)).collect();
-    let twins: BTreeSet<Gid> = others.iter().map(|other| identity_of(other)).collect();
-    let is_apart = |endpoint: &&&EndpointInfo| {
+    let is_apart = |endpoint: &&EndpointInfo| {
         process_of(endpoint).is_none_or(|process| !there.contains(process))
-            && !twins.contains(&identity_of(endpoint))
     };
+    without_twins_of(endpoints, others).into_iter().filter(is_apart).collect()
+}
+
+/// Those of `endpoints` that are none of the `others` in a session on both sides.
+pub(crate) fn without_twins_of<'a>(
+    endpoints: &[&'a EndpointInfo],
+    others: &[&EndpointInfo],
+) -> Vec<&'a EndpointInfo> {
+    let twins: BTreeSet<Gid> = others.iter().map(|other| identity_of(other)).collect();
+    let is_apart = |endpoint: &&&EndpointInfo| !twins.contains(&identity_of(endpoint));
     endpoints.iter().filter(is_apart).copied().collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feros_rmw::{Gid, twin};
+use feros_rmw::{BridgeMark, Gid, twin};
 
 /// What an endpoint on one of the engines says of itself.
 pub(crate) struct Announced {
@@ -17,11 +17,20 @@ pub(crate) struct Announced {
 impl Announced {
     pub(crate) fn new(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
         let (named, text) = announcement.map_or((None, ""), |text| twin::read(text));
-        let announcement = match named {
-            None if side == 0 => announcement.cloned(),
-            None => None,
-            Some(_) => (!text.is_empty()).then(|| Arc::from(text)),
-        };
+        let may_be_reached = side == 0 || named.is_some();
+        let announcement = announcement.filter(|_| may_be_reached && !text.is_empty());
+        let as_it_is = announcement.filter(|all| all.len() == text.len()).cloned();
+        let announcement = as_it_is.or_else(|| announcement.map(|_| Arc::from(text)));
         Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
+    }
+
+    /// As [`new`](Self::new), of what a publisher's messages are: those that a bridge passes on are
+    /// their publisher's.
+    pub(crate) fn of_messages(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
+        let said = Self::new(side, gid, announcement);
+        match BridgeMark::origin(announcement.map(AsRef::as_ref)) {
+            Some(origin) => Self { identity: origin, ..said },
+            None => said,
+        }
     }
 }

@@ -44,7 +44,7 @@ impl PairClient {
                 ..options.clone()
             })
         };
-        let first = of_side(0, options.announcement)?;
+        let first = of_side(0, &twin::first_announcement(options.announcement))?;
         let second = of_side(1, &twin::announcement(first.gid(), options.announcement))?;
         Ok(Self {
             sides: [first, second],

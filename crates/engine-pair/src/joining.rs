@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use feros_rmw::{Gid, Match, QosProfile, twin};
+use feros_rmw::{BridgeMark, Gid, Match, QosProfile, twin};
 
 use crate::announced::Announced;
 use crate::later::Watch;
@@ -35,7 +35,7 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
     let mut places = HashMap::with_capacity(lists[0].len());
     for (side, list) in lists.into_iter().enumerate() {
         for found in list {
-            let said = Announced::new(side, found.gid, found.announcement.as_ref());
+            let said = Announced::of_messages(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
@@ -69,12 +69,14 @@ impl Joiner {
     }
 
     /// As [`join`](Self::join), of those who offer something: without what a bridge brings from one
-    /// of the engines to the other.
+    /// of the engines to the other, where it does not say whose that is.
     pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
         for (side, list) in lists.iter_mut().enumerate() {
-            let repeats =
-                |found: &Match| self.shared.repeats_the_other(side, found.announcement.as_deref());
-            list.retain(|found| !repeats(found));
+            list.retain(|found| {
+                let announcement = found.announcement.as_deref();
+                BridgeMark::origin(announcement).is_some()
+                    || !self.shared.repeats_the_other(side, announcement)
+            });
         }
         self.join(lists)
     }

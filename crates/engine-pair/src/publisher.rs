@@ -85,7 +85,7 @@ impl PairPublisher {
                 ..options.clone()
             })
         };
-        let first = of_side(0, options.qos, options.announcement)?;
+        let first = of_side(0, options.qos, &twin::first_announcement(options.announcement))?;
         let marked = twin::announcement(first.gid(), options.announcement);
         let second = of_side(1, first.qos(), &marked)?;
         let keeps_promises = keeps_promises(&first.qos());
@@ -302,9 +302,10 @@ impl Publisher for PairPublisher {
         check_announcement(announcement)
             .map_err(|reason| AnnounceError::Text { topic: self.writer.topic.clone(), reason })?;
         let mut former = self.writer.announcement.lock();
-        first.announce(announcement)?;
+        first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            let _ = first.announce(&former); // the error is that of the second engine
+            // The error is that of the second engine.
+            let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }
         announcement.clone_into(&mut former);

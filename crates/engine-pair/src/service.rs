@@ -40,8 +40,11 @@ impl PairService {
         options: &ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
         let nodes = shared.node(options.node, options.service)?;
-        let first =
-            shared.sides[0].create_service(ServiceOptions { node: nodes[0], ..options.clone() })?;
+        let first = shared.sides[0].create_service(ServiceOptions {
+            node: nodes[0],
+            announcement: &twin::first_announcement(options.announcement),
+            ..options.clone()
+        })?;
         let second = shared.sides[1].create_service(ServiceOptions {
             node: nodes[1],
             announcement: &twin::announcement(first.gid(), options.announcement),

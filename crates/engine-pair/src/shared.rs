@@ -6,16 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use feros_rmw::{
-    CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, NodeId, NodeName,
-    Session,
+    BridgeMark, CreateEndpointError, EndpointKind, Gid, GraphChangeGuard, GraphSnapshot, NodeId,
+    NodeName, Session,
 };
 use feros_sync::Mutex;
 
 use crate::graph;
 use crate::later::Later;
-
-/// How the mark of a bridge between engines begins (`feros_engine_bridge`).
-const BRIDGE: &str = "-,bridge=";
 
 pub(crate) struct Shared {
     pub(crate) sides: [Arc<dyn Session>; 2],
@@ -119,15 +116,11 @@ impl Shared {
     /// A bridge marks what it takes from a side, and what it brings from there, with the same
     /// words.
     pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
-        let Some(mark) = announcement.filter(|text| text.starts_with(BRIDGE)) else { return false };
+        let Some(mark) = BridgeMark::read(announcement) else { return false };
         let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);
         self.sides[1 - side].graph().endpoints.iter().any(|endpoint| {
-            endpoint.announcement.as_deref() == Some(mark) && (side == 1 || takes(endpoint.kind))
+            let is_of_the_bridge = BridgeMark::read(endpoint.announcement.as_deref()) == Some(mark);
+            is_of_the_bridge && (side == 1 || takes(endpoint.kind))
         })
-    }
-
-    /// Whether a bridge made the endpoint.
-    pub(crate) fn is_by_a_bridge(announcement: Option<&str>) -> bool {
-        announcement.is_some_and(|text| text.starts_with(BRIDGE))
     }
 }

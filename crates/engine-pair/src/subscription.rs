@@ -6,8 +6,8 @@ use std::sync::Arc;
 use feros_rmw::announcement::check_announcement;
 use feros_rmw::gaps::Gaps;
 use feros_rmw::{
-    AnnounceError, CreateEndpointError, EventError, Gid, Match, QosProfile, Reliability, Sample,
-    Subscription, SubscriptionEvent, SubscriptionOptions, TakeError, twin,
+    AnnounceError, BridgeMark, CreateEndpointError, EventError, Gid, Match, QosProfile,
+    Reliability, Sample, Subscription, SubscriptionEvent, SubscriptionOptions, TakeError, twin,
 };
 use feros_sync::Mutex;
 
@@ -50,9 +50,9 @@ struct Matches {
 enum Source {
     /// Of a publisher that no other engine brings.
     Single(Gid),
-    /// Of a publisher that may be on both.
+    /// Of a publisher that may be on both, or whose messages a bridge passes on with their numbers.
     Twin { identity: Gid, in_order: bool },
-    /// By a bridge; `repeats` what the other engine brings.
+    /// By a bridge that does not say whose they are; `repeats` what the other engine brings.
     Bridge { gid: Gid, repeats: bool },
 }
 
@@ -82,7 +82,7 @@ impl PairSubscription {
                 ..options.clone()
             })
         };
-        let first = of_side(0, options.qos, options.announcement)?;
+        let first = of_side(0, options.qos, &twin::first_announcement(options.announcement))?;
         let marked = twin::announcement(first.gid(), options.announcement);
         let second = of_side(1, first.qos(), &marked)?;
         Ok(Self {
@@ -128,25 +128,24 @@ impl PairSubscription {
 
     fn source(&self, side: usize, found: &Match, lists: &[Vec<Match>; 2]) -> Source {
         let announcement = found.announcement.as_deref();
-        if Shared::is_by_a_bridge(announcement) {
+        let is_of_a_bridge = BridgeMark::read(announcement).is_some();
+        if is_of_a_bridge && BridgeMark::origin(announcement).is_none() {
             let repeats = self.shared.repeats_the_other(side, announcement);
             return Source::Bridge { gid: found.gid, repeats };
         }
-        let said = Announced::new(side, found.gid, found.announcement.as_ref());
-        let is_named = || {
-            let mut others = lists[1 - side].iter();
-            others.any(|other| {
-                Announced::new(1 - side, other.gid, other.announcement.as_ref()).identity
-                    == found.gid
-            })
+        let identity_of = |side, found: &Match| {
+            Announced::of_messages(side, found.gid, found.announcement.as_ref()).identity
         };
-        if !said.is_twin && !is_named() {
+        let identity = identity_of(side, found);
+        let is_named =
+            || lists[1 - side].iter().any(|other| identity_of(1 - side, other) == identity);
+        if identity == found.gid && !is_named() {
             return Source::Single(found.gid);
         }
         let best_effort = Reliability::BestEffort;
         let in_order =
             self.sides[0].qos().reliability == best_effort || found.qos.reliability == best_effort;
-        Source::Twin { identity: said.identity, in_order }
+        Source::Twin { identity, in_order }
     }
 
     /// What a message is.
@@ -172,9 +171,10 @@ impl PairSubscription {
     fn source_of_unmatched(&self, side: usize, gid: Gid) -> Source {
         let graph = self.shared.sides[side].graph();
         let found = graph.endpoints.iter().find(|endpoint| endpoint.gid == gid);
-        let said = found.map(|found| Announced::new(side, gid, found.announcement.as_ref()));
+        let said =
+            found.map(|found| Announced::of_messages(side, gid, found.announcement.as_ref()));
         match said {
-            Some(Announced { is_twin: true, identity, .. }) => {
+            Some(Announced { identity, .. }) if identity != gid => {
                 let in_order = self.sides[0].qos().reliability == Reliability::BestEffort;
                 Source::Twin { identity, in_order }
             }
@@ -242,7 +242,8 @@ impl PairSubscription {
             reception.drained = 0;
         }
         let is_new = number.is_none_or(|number| heard.note(number, in_order));
-        if is_twin && !is_new {
+        // What a bridge passes on may come before it is known that the publisher is on both sides.
+        if !is_new && (is_twin || heard.by[1 - side]) {
             return None;
         }
         sample.info.publisher_gid = from;
@@ -306,9 +307,10 @@ impl Subscription for PairSubscription {
         check_announcement(announcement)
             .map_err(|reason| AnnounceError::Text { topic: self.topic.clone(), reason })?;
         let mut former = self.announcement.lock();
-        first.announce(announcement)?;
+        first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            let _ = first.announce(&former); // the error is that of the second engine
+            // The error is that of the second engine.
+            let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }
         announcement.clone_into(&mut former);

@@ -33,8 +33,8 @@ pub enum AnnouncementError {
     },
 }
 
-/// Checks that a text can be announced; the empty text announces nothing. The name of a
-/// [`twin`] before it does not count.
+/// Checks that a text can be announced; the empty text announces nothing. What is said of a
+/// [`twin`] does not count.
 ///
 /// # Errors
 /// See [`AnnouncementError`].

@@ -17,6 +17,7 @@
 //! | [`stamp`] | source timestamps of messages |
 //! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
 //! | [`twin`] | endpoints that are on two engines at once |
+//! | [`bridge_mark`] | endpoints that a bridge between engines made |
 //! | [`gaps`] | gaps in the numbers of publishers, counted as losses |
 //! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
 //! | [`said_once`] | texts that are logged once |
@@ -29,6 +30,7 @@
 //! `feros-conformance` holds one suite for all of them.
 
 pub mod announcement;
+pub mod bridge_mark;
 pub mod dds;
 pub mod engine;
 pub mod event;
@@ -48,6 +50,7 @@ pub mod twin;
 mod type_hash;
 
 pub use announcement::{AnnounceError, AnnouncementError, Match};
+pub use bridge_mark::BridgeMark;
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
     GraphChangeGuard, Kept, NodeId, Notify, OpenError, ParameterData, PublishError, PublishMode,

@@ -1,14 +1,21 @@
 //! Endpoints that are on two engines at once: the one on the second engine says in its announcement
-//! which one on the first is the same.
+//! which one on the first is the same, and that one says that there is another.
 //!
 //! It is in the announcement because that is in the discovery of the endpoint itself, on every
-//! engine: whoever matches the endpoint knows it. Who knows nothing of twins reads a text of which
-//! nothing of transports follows, as after the mark of a bridge.
+//! engine: whoever matches the endpoint knows it. Who knows nothing of twins reads of the second a
+//! text of which nothing of transports follows, as after the mark of a bridge, and of the first
+//! what it says of transports, and a field more (`feros_shm::Announcement`).
 
 use crate::gid::Gid;
 
 /// Before it stands what says that nothing of transports follows (`feros_shm::Announcement`).
 const BEGIN: &str = "-,twin=";
+
+/// What ends the announcement of an endpoint on the first engine.
+const END: &str = ",~";
+
+/// The announcement of an endpoint on the first engine that says nothing else.
+const END_ALONE: &str = "-,~";
 
 /// Digits of a gid.
 const DIGITS: usize = 32;
@@ -36,13 +43,37 @@ pub fn announcement(of: Gid, text: &str) -> String {
     marked
 }
 
+/// The announcement of an endpoint on the first engine that has a twin on another, and the text
+/// that both announce.
+///
+/// ```
+/// use feros_rmw::twin;
+/// let text = twin::first_announcement("4,host");
+/// assert!(twin::is_first(&text) && !twin::is_first("4,host"));
+/// assert_eq!(twin::read(&text), (None, "4,host"));
+/// ```
+#[must_use]
+pub fn first_announcement(text: &str) -> String {
+    if text.is_empty() { END_ALONE.to_owned() } else { format!("{text}{END}") }
+}
+
+/// Whether an announcement says that the endpoint has a twin on another engine, which names it.
+#[must_use]
+pub fn is_first(text: &str) -> bool {
+    text.ends_with(END)
+}
+
 /// The twin that an announcement names, if it does, and the text that both announce. Any text is
 /// permitted.
 #[must_use]
 pub fn read(text: &str) -> (Option<Gid>, &str) {
     let marked = text.strip_prefix(BEGIN).and_then(|rest| rest.split_once(','));
     let twin = marked.and_then(|(digits, text)| Some((parse(digits)?, text)));
-    twin.map_or((None, text), |(gid, text)| (Some(gid), text))
+    if let Some((gid, text)) = twin {
+        return (Some(gid), text);
+    }
+    let both = if text == END_ALONE { "" } else { text.strip_suffix(END).unwrap_or(text) };
+    (None, both)
 }
 
 fn parse(digits: &str) -> Option<Gid> {
@@ -66,6 +97,9 @@ mod tests {
         for text in ["", "x", "-,bridge=7.0", "4,1-2-3-4,0,1,2,3,phn,5"] {
             assert_eq!(read(&announcement(gid, text)), (Some(gid), text));
             assert_eq!(read(text), (None, text));
+            assert_eq!(read(&first_announcement(text)), (None, text));
+            assert!(is_first(&first_announcement(text)) && !is_first(text));
+            assert!(!is_first(&announcement(gid, text)));
         }
         let long = format!("-,twin={},", "a".repeat(33));
         for text in ["-,twin=", "-,twin=a5,x", "-,twin=", &long, "-,twin=üüüüüüüüüüüüüüüü,x"]
@@ -75,8 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_twin_takes_nothing_of_what_may_be_announced() {
+    fn what_is_said_of_a_twin_takes_nothing_of_what_may_be_announced() {
         let longest = "x".repeat(512);
+        assert_eq!(check_announcement(&first_announcement(&longest)), Ok(()));
         assert_eq!(check_announcement(&announcement(Gid([1; 16]), &longest)), Ok(()));
         let error = check_announcement(&announcement(Gid([1; 16]), &format!("{longest}x")));
         assert_eq!(error, Err(AnnouncementError::TooLong { size_bytes: 513 }));

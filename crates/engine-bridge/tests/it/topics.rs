@@ -1,7 +1,9 @@
 //! Topics: bytes, stamps, policies, and who gets what when.
 
 use feros_engine_bridge::BridgeOptions;
-use feros_rmw::{Durability, EndpointKind, QosProfile, Reliability, Selection, Stamp, TypeHash};
+use feros_rmw::{
+    BridgeMark, Durability, EndpointKind, QosProfile, Reliability, Selection, Stamp, TypeHash, twin,
+};
 use feros_test_support::{Watchdog, until};
 
 use crate::ends::{HASH, Running, STRING, World, bridge_of, number_in, numbered};
@@ -290,4 +292,88 @@ fn three_sides_are_joined_each_with_each() {
     }
     assert!(listeners.iter().all(|listener| listener.has_nothing()));
     assert_eq!(bridge.bridged().len(), 6);
+}
+
+/// Who is on both sides knows by it what it has heard already.
+#[test]
+fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
+    let _watchdog = Watchdog::start();
+    let world = World::new();
+    let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
+    let talker = near.talker("/chatter", QosProfile::keep_all());
+    (0..3).for_each(|number| talker.say(&numbered(number)));
+    let _bridge = world.running();
+    let listener = far.listener("/chatter", QosProfile::keep_all());
+    talker.wait_for_matches(1);
+    listener.wait_for_matches(1);
+    let announcement = listener.0.matches()[0].announcement.clone();
+    assert_eq!(BridgeMark::origin(announcement.as_deref()), Some(talker.0.gid()));
+    let hears = |number| {
+        talker.say(&numbered(number));
+        let sample = listener.next();
+        let heard = (number_in(&sample.payload), sample.info.publication_sequence_number);
+        assert_eq!(heard, (number, Some(u64::from(number) + 1)));
+    };
+    hears(3);
+    hears(4);
+    talker.0.skip(5);
+    hears(10);
+}
+
+/// An endpoint on two engines is seen on one of them first: what it says there reaches the other
+/// side without a bridge, as soon as it is seen there.
+#[test]
+fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
+    let _watchdog = Watchdog::start();
+    let world = World::new();
+    let [near, far] = [0, 1].map(|side| world.robot(side, "robot"));
+    let bridge = world.running();
+    let other = near.talker("/seen", QosProfile::default());
+    let seen = far.listener("/seen", QosProfile::default());
+    seen.wait_for_matches(1);
+    let listeners = ["/arriving", "/lasting"].map(|name| far.listener(name, QosProfile::default()));
+    let first = twin::first_announcement("");
+    let talker = |name| near.talker_that_announces(name, STRING, QosProfile::default(), &first);
+    let lasting = talker("/lasting");
+    let arriving = talker("/arriving");
+    let second = twin::announcement(arriving.0.gid(), "");
+    let again = far.talker_that_announces("/arriving", STRING, QosProfile::default(), &second);
+    // Whose other half shows itself nowhere is bridged; by then the former would be.
+    listeners[1].wait_for_matches(1);
+    assert_eq!(bridge.bridged(), [("/lasting".into(), 0, 1), ("/seen".into(), 0, 1)]);
+    assert_eq!((arriving.0.matched_subscriptions(), listeners[0].0.matched_publishers()), (0, 1));
+    lasting.say(&numbered(1));
+    assert_eq!(listeners[1].next_number(), 1);
+    again.say(&numbered(2));
+    assert_eq!(listeners[0].next_number(), 2);
+    drop(other);
+}
+
+/// As a node on two engines beside a bridge of three: the third hears each message once.
+#[test]
+fn what_is_on_two_sides_comes_to_the_third_from_one() {
+    let _watchdog = Watchdog::start();
+    let world = World::of(3);
+    let [one, two, three] = [0, 1, 2].map(|side| world.robot(side, "robot"));
+    let bridge = world.running();
+    let first = twin::first_announcement("");
+    let talker = one.talker_that_announces("/chatter", STRING, QosProfile::default(), &first);
+    let second = twin::announcement(talker.0.gid(), "");
+    let again = two.talker_that_announces("/chatter", STRING, QosProfile::default(), &second);
+    let listener = three.listener("/chatter", QosProfile::default());
+    listener.wait_for_matches(1);
+    talker.wait_for_matches(1);
+    for number in 0..20 {
+        again.say(&numbered(number));
+        talker.say(&numbered(number));
+        assert_eq!(listener.next_number(), number);
+    }
+    assert_eq!(bridge.bridged(), [("/chatter".into(), 0, 2)]);
+    // The other half goes on where the first one ends.
+    drop(talker);
+    until("the other half", || {
+        again.say(&numbered(20));
+        listener.0.take().unwrap().is_some_and(|sample| number_in(&sample.payload) == 20)
+    });
+    assert_eq!(bridge.bridged(), [("/chatter".into(), 1, 2)]);
 }

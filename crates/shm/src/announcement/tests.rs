@@ -252,7 +252,14 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     assert_eq!(Announced::read(Some(&many.encode())), feros(few));
     let later = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
     let declined = vec![Declined { publisher: 9, why: LinkObstacle::Unavailable(Obstacle::Other) }];
-    assert_eq!(later, feros(Announcement { declined, ..announcement() }));
+    assert_eq!(later, feros(Announcement { declined: declined.clone(), ..announcement() }));
+    // What an endpoint says that is on another engine too.
+    for announcement in [announcement(), Announcement { declined, ..announcement() }] {
+        let text = feros_rmw::twin::first_announcement(&announcement.encode());
+        assert_eq!(Announced::read(Some(&text)), feros(announcement));
+    }
+    let alone = feros_rmw::twin::first_announcement("");
+    assert_eq!(Announced::read(Some(&alone)), Announced::Nothing);
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Endpoints that say they are on two engines at once, and are seen on one yet: whoever passes on
+//! what they offer would bring it to somebody who is about to hear it from them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, twin};
+
+/// Since when endpoints on two engines are seen.
+#[derive(Default)]
+pub(crate) struct Arrivals {
+    /// By the gid on the first engine.
+    since: BTreeMap<Gid, Instant>,
+}
+
+impl Arrivals {
+    /// Those that are to be left alone yet, since the other half may show itself on another side.
+    /// After `settle` it is taken to be elsewhere.
+    pub(crate) fn look(
+        &mut self,
+        graphs: &[Arc<GraphSnapshot>],
+        settle: Duration,
+        now: Instant,
+    ) -> BTreeSet<Gid> {
+        let mut since = BTreeMap::new();
+        let mut halves: BTreeMap<Gid, BTreeSet<Gid>> = BTreeMap::new();
+        let endpoints = graphs.iter().flat_map(|graph| &graph.endpoints);
+        for (identity, endpoint) in endpoints.filter_map(of_two) {
+            since.insert(identity, self.since.get(&identity).copied().unwrap_or(now));
+            halves.entry(identity).or_default().insert(endpoint.gid);
+        }
+        self.since = since;
+        let is_new = |identity: &Gid| now.saturating_duration_since(self.since[identity]) < settle;
+        let alone =
+            halves.into_iter().filter(|(identity, seen)| seen.len() == 1 && is_new(identity));
+        alone.flat_map(|(_, seen)| seen).collect()
+    }
+}
+
+/// The endpoint and its gid on the first engine, if it is on two.
+fn of_two(endpoint: &EndpointInfo) -> Option<(Gid, &EndpointInfo)> {
+    let text = endpoint.announcement.as_deref()?;
+    let named = twin::read(text).0;
+    let identity = named.or_else(|| twin::is_first(text).then_some(endpoint.gid))?;
+    Some((identity, endpoint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feros_rmw::graph::EndpointNode;
+    use feros_rmw::{EndpointKind, QosProfile};
+
+    const FIRST: Gid = Gid([1; 16]);
+    const SECOND: Gid = Gid([2; 16]);
+    const OTHER: Gid = Gid([3; 16]);
+
+    fn graph(endpoints: &[(Gid, &str)]) -> Arc<GraphSnapshot> {
+        let endpoint = |(gid, text): &(Gid, &str)| EndpointInfo {
+            gid: *gid,
+            kind: EndpointKind::Publisher,
+            name: "/chatter".into(),
+            is_ros: true,
+            type_name: "std_msgs/msg/String".into(),
+            type_hash: None,
+            qos: QosProfile::default(),
+            node: EndpointNode::Unknown,
+            announcement: Some((*text).into()),
+        };
+        Arc::new(GraphSnapshot {
+            endpoints: endpoints.iter().map(endpoint).collect(),
+            ..GraphSnapshot::default()
+        })
+    }
+
+    #[test]
+    fn one_half_is_left_alone_until_the_other_is_seen_or_time_is_over() {
+        let [first, second] = [twin::first_announcement("x"), twin::announcement(FIRST, "x")];
+        let settle = Duration::from_secs(1);
+        let began = Instant::now();
+        let none = BTreeSet::new();
+        for (gid, text) in [(FIRST, &*first), (SECOND, &*second)] {
+            let mut arrivals = Arrivals::default();
+            let mut look = |sides: [&[(Gid, &str)]; 2], after: f32| {
+                arrivals.look(&sides.map(graph), settle, began + settle.mul_f32(after))
+            };
+            let half: &[_] = &[(gid, text)];
+            assert_eq!(look([half, &[(OTHER, "x")]], 0.0), BTreeSet::from([gid]));
+            assert_eq!(look([half, &[]], 0.9), BTreeSet::from([gid]));
+            assert_eq!(look([&[(FIRST, &first)], &[(SECOND, &second)]], 0.95), none);
+            // It is known, so that a lost engine holds up nothing.
+            assert_eq!(look([half, &[]], 1.1), none);
+            // Who comes back is new.
+            assert_eq!(look([&[], &[]], 1.2), none);
+            assert_eq!(look([half, &[]], 1.3), BTreeSet::from([gid]));
+            assert_eq!(look([half, &[]], 2.4), none);
+        }
+    }
+}

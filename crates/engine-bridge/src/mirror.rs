@@ -1,0 +1,134 @@
+//! What stands for one publisher on the other side: its policies, its messages, and their numbers,
+//! so that who is on both sides knows what it has heard already.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_rmw::{
+    BridgeMark, CreateEndpointError, Gid, Match, PublishError, PublishMode, Publisher,
+    PublisherOptions, QosProfile, Stamp, TypeHash, twin,
+};
+use feros_sync::{AtomicBool, Ordering};
+
+use crate::class::mirrored;
+use crate::side::Side;
+use crate::topic::TopicKey;
+
+/// So long a publisher that left is waited for to be acknowledged on the other side.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
+
+/// Numbers beyond are not kept: nobody publishes so much, and who counts on has to have room.
+const LAST_NUMBER: u64 = 1 << 62;
+
+/// Where mirrors of a topic are made.
+pub(crate) struct Mirrors {
+    pub(crate) key: TopicKey,
+    pub(crate) hash: Option<TypeHash>,
+    pub(crate) to: Side,
+    pub(crate) mark: BridgeMark,
+    pub(crate) queue_len: usize,
+}
+
+impl Mirrors {
+    /// A mirror of a publisher.
+    pub(crate) fn of(&self, found: &Match) -> Result<Mirror, CreateEndpointError> {
+        let announcement = found.announcement.as_deref().unwrap_or_default();
+        let identity = twin::read(announcement).0.unwrap_or(found.gid);
+        self.make(mirrored(&found.qos, self.queue_len), Some(identity))
+    }
+
+    /// A mirror for all whom the engine does not know.
+    pub(crate) fn of_strangers(&self) -> Result<Mirror, CreateEndpointError> {
+        self.make(mirrored(&self.key.class.requested(self.queue_len), self.queue_len), None)
+    }
+
+    fn make(&self, qos: QosProfile, origin: Option<Gid>) -> Result<Mirror, CreateEndpointError> {
+        let announcement = match origin {
+            Some(origin) => self.mark.announcement_for(origin),
+            None => self.mark.announcement(),
+        };
+        let publisher = self.to.session.create_publisher(PublisherOptions {
+            node: self.to.node,
+            topic: &self.key.topic,
+            type_name: &self.key.type_name,
+            type_hash: self.hash,
+            qos,
+            announcement: &announcement,
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        })?;
+        Ok(Mirror { publisher, qos, next: origin.map(|_| 1) })
+    }
+}
+
+/// A publisher that passes on messages of others.
+pub(crate) struct Mirror {
+    publisher: Arc<dyn Publisher>,
+    qos: QosProfile,
+    /// The number that its publisher gives the next message; `None` where it keeps none.
+    next: Option<u64>,
+}
+
+impl Mirror {
+    /// Publishes a message with the number that it has. Who keeps all waits for room until
+    /// `is_ending`.
+    pub(crate) fn publish(
+        &mut self,
+        (number, stamp): (Option<u64>, Stamp),
+        bytes: &[u8],
+        mirrors: &Mirrors,
+        is_ending: &AtomicBool,
+    ) -> Result<(), PublishError> {
+        self.count_on(number, mirrors);
+        let mut fill = |memory: &mut [u8]| {
+            memory.copy_from_slice(bytes);
+            Ok(())
+        };
+        let mut published = self.publisher.publish_at(stamp, bytes.len(), &mut fill);
+        while matches!(published, Err(PublishError::Timeout { .. }))
+            && mirrors.key.class.keeps_all()
+            && !is_ending.load(Ordering::Acquire)
+        {
+            published = self.publisher.publish_at(stamp, bytes.len(), &mut fill);
+        }
+        published?;
+        self.next = self.next.map(|next| next + 1);
+        Ok(())
+    }
+
+    /// Makes this the number of the next message.
+    fn count_on(&mut self, number: Option<u64>, mirrors: &Mirrors) {
+        let Some(next) = self.next else { return };
+        match number {
+            Some(number) if (next..=LAST_NUMBER).contains(&number) => {
+                if number > next {
+                    self.publisher.skip(number - next);
+                }
+                self.next = Some(number);
+            }
+            _ => self.give_up_numbers(mirrors),
+        }
+    }
+
+    /// Goes on without a promise about numbers, as of somebody who does not count.
+    #[cold]
+    fn give_up_numbers(&mut self, mirrors: &Mirrors) {
+        self.next = None;
+        match mirrors.make(self.qos, None) {
+            Ok(other) => {
+                self.wait_until_acked(Instant::now() + LINGER);
+                self.publisher = other.publisher;
+            }
+            Err(error) => tracing::warn!("numbers of messages are not kept: {error}"),
+        }
+    }
+
+    pub(crate) fn is_acked(&self) -> bool {
+        self.publisher.wait_for_all_acked(Duration::ZERO).is_ok()
+    }
+
+    /// Who has not acknowledged by then does not get it, as from a publisher that ends.
+    pub(crate) fn wait_until_acked(&self, until: Instant) {
+        let _ = self.publisher.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
+    }
+}
