@@ -7,9 +7,7 @@
 #![cfg(has_shim)]
 #![allow(clippy::unwrap_used)]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +18,7 @@ use feros_rmw::{
     Session, SessionOptions, Subscription, SubscriptionEvent, SubscriptionOptions,
 };
 use feros_rmw_fastdds::FastDdsEngine;
+use feros_test_support::{TestProcess, obey};
 
 /// Which host a process is: `near` or `far`; the test's own process has none.
 const HOST_VARIABLE: &str = "FEROS_TEST_FASTDDS_HOST";
@@ -52,56 +51,13 @@ const PROFILES: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 </dds>
 "#;
 
-/// The process of a host; ends with its input.
-struct Host {
-    child: Child,
-    commands: Option<ChildStdin>,
-    says: BufReader<ChildStdout>,
-}
-
-impl Host {
-    fn start(namespace: &Namespace, name: &str, profiles: &Path) -> Self {
-        let mut child = namespace
-            .command(std::env::current_exe().unwrap())
-            .args(["host_process", "--exact", "--nocapture"])
-            .env(HOST_VARIABLE, name)
-            .env(PROFILES_VARIABLE, profiles)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let says = BufReader::new(child.stdout.take().unwrap());
-        let mut host = Self { commands: child.stdin.take(), says, child };
-        host.wait_for("ready");
-        host
-    }
-
-    fn wait_for(&mut self, word: &str) {
-        let mut line = String::new();
-        while line.trim_end() != word {
-            line.clear();
-            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "{word} is said");
-        }
-    }
-
-    /// Has the host do something, and waits until that is done.
-    fn command(&mut self, word: &str) {
-        writeln!(self.commands.as_mut().unwrap(), "{word}").unwrap();
-        self.wait_for(word);
-    }
-
-    fn end(mut self) {
-        self.commands = None;
-        self.says.read_to_end(&mut Vec::new()).unwrap();
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.child.kill(); // it may have ended
-        let _ = self.child.wait();
-    }
+/// The process of a host.
+fn start(host: &Namespace, name: &str, profiles: &Path) -> TestProcess {
+    let mut command = host.command(std::env::current_exe().unwrap());
+    command.env(HOST_VARIABLE, name).env(PROFILES_VARIABLE, profiles);
+    let mut process = TestProcess::start(command, "host_process");
+    process.said("ready");
+    process
 }
 
 #[test]
@@ -120,8 +76,7 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
         LinkOptions { delay: Duration::from_millis(5), loss: 0.02, ..LinkOptions::default() };
     let cut = LinkOptions { loss: 1.0, ..whole.clone() };
     let link = Link::between(&near, &far, whole.clone()).unwrap();
-    let (mut near, mut far) =
-        (Host::start(&near, "near", &profiles), Host::start(&far, "far", &profiles));
+    let (mut near, mut far) = (start(&near, "near", &profiles), start(&far, "far", &profiles));
     near.command("match");
     far.command("match");
     near.command("publish");
@@ -157,16 +112,6 @@ fn host_process() {
     };
     let session = FastDdsEngine.open(&options).unwrap();
     if name == "near" { near(&*session) } else { far(&*session) }
-}
-
-/// Says that it is ready, and then of each line of the input that it is done.
-fn obey(mut handle: impl FnMut(&str)) {
-    println!("ready");
-    for line in std::io::stdin().lines() {
-        let line = line.unwrap();
-        handle(&line);
-        println!("{line}");
-    }
 }
 
 fn near(session: &dyn Session) {

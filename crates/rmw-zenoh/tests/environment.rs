@@ -6,12 +6,13 @@ mod network;
 #[path = "../../rmw-ros1/tests/said/mod.rs"]
 mod said;
 
-use std::io::{BufRead as _, BufReader, Lines, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use feros_rmw::{Engine as _, SessionOptions};
 use feros_rmw_zenoh::{Router, ZenohEngine};
+use feros_test_support::TestProcess;
 
 use network::{DOMAIN_ID, Network, free_port};
 
@@ -23,45 +24,21 @@ const VARIABLES: [&str; 4] =
     ["ZENOH_SESSION_CONFIG_URI", "ZENOH_ROUTER_CONFIG_URI", OVERRIDE, ATTEMPTS];
 const NO_ROUTER: &str = "no Zenoh router is at ";
 
-/// A process with variables of its own; ends with the test.
-struct Process {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+/// A process with variables of its own.
+fn start(role: &str, variables: &[(&str, &str)]) -> TestProcess {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    for name in VARIABLES {
+        command.env_remove(name);
+    }
+    command.env(ROLE_VARIABLE, role).envs(variables.iter().copied());
+    TestProcess::start(command, "environment_process")
 }
 
-impl Process {
-    fn start(role: &str, variables: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["environment_process", "--exact", "--nocapture"]).env(ROLE_VARIABLE, role);
-        for name in VARIABLES {
-            command.env_remove(name);
-        }
-        let command = command.envs(variables.iter().copied());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines }
-    }
-
-    /// The rest of the next line that begins so; the test ends if the process does first.
-    fn next(&mut self, begin: &str) -> String {
-        let mut lines = self.lines.by_ref().map(Result::unwrap);
-        let found = lines.find_map(|line| line.strip_prefix(begin).map(str::to_owned));
-        found.unwrap_or_else(|| panic!("the process says {begin}"))
-    }
-
-    /// How often it was warned that there is no router, once its session is there.
-    fn warnings(&mut self) -> usize {
-        let lines = self.lines.by_ref().map(Result::unwrap);
-        let before = lines.take_while(|line| !line.starts_with("opened "));
-        before.filter(|line| line.starts_with("warned ")).count()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill(); // it may have ended
-        let _ = self.child.wait();
-    }
+/// How often a process was warned that there is no router, once its session is there.
+fn warnings(mut process: TestProcess) -> usize {
+    let before = std::iter::repeat_with(|| process.line());
+    let before = before.take_while(|line| !line.starts_with("opened "));
+    before.filter(|line| line.starts_with("warned ")).count()
 }
 
 /// Does what its role is, and says what came of it. Nothing in a run of the tests.
@@ -118,7 +95,7 @@ fn a_session_looks_for_a_router_as_often_as_it_is_told() {
     let warnings = |attempts: Option<&str>| {
         let attempts = attempts.map(|attempts| (ATTEMPTS, attempts));
         let variables: Vec<_> = attempts.into_iter().chain([(OVERRIDE, &*nowhere)]).collect();
-        Process::start("session", &variables).warnings()
+        warnings(start("session", &variables))
     };
     assert_eq!(warnings(Some("-1")), 0);
     assert_eq!(warnings(Some("2")), 1);
@@ -132,11 +109,11 @@ fn a_session_waits_for_a_router() {
     for attempts in ["0", "1000000"] {
         network.kill();
         let variables = [(ATTEMPTS, attempts), (OVERRIDE, &*overrides(&network.endpoint))];
-        let mut waiting = Process::start("waiting", &variables);
-        let warning = waiting.next("warned ");
+        let mut waiting = start("waiting", &variables);
+        let warning = waiting.said("warned ");
         assert!(warning.contains(&network.endpoint) && warning.contains("feros zenoh router"));
         network.restart();
-        waiting.next("opened ");
+        waiting.said("opened ");
     }
 }
 
@@ -178,12 +155,12 @@ fn files_take_the_place_of_defaults_and_overrides_stand_above_both() {
         (OVERRIDE, "scouting/delay=222"),
         (ATTEMPTS, "0"),
     ];
-    let mut router = Process::start("router", &variables);
-    assert!(router.next("locators ").contains(&endpoint));
+    let mut router = start("router", &variables);
+    assert!(router.said("locators ").contains(&endpoint));
     let parsed = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
-    let router_has = parsed(router.next("configuration "));
+    let router_has = parsed(router.said("configuration "));
     // It waits for a router without end, so the one that it names is there.
-    let session_has = parsed(Process::start("session", &variables).next("opened "));
+    let session_has = parsed(start("session", &variables).said("opened "));
     assert_eq!((&router_has["mode"], &session_has["mode"]), (&"router".into(), &"client".into()));
     for has in [router_has, session_has] {
         assert_eq!(has["scouting"]["delay"], 222, "the override: {has}");

@@ -9,13 +9,12 @@ mod ends;
 mod measured;
 mod network;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
 use feros_rmw::{QosProfile, Sample};
+use feros_test_support::{TestProcess, obey};
 
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
@@ -26,60 +25,13 @@ const PORT: u16 = 7447;
 /// What the routers of both sites are configured with in place of `WATCHFUL`.
 const SETTING_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE_SETTING";
 
-/// A site's process; ends with its input.
-struct Site {
-    child: Child,
-    commands: Option<ChildStdin>,
-    says: BufReader<ChildStdout>,
-}
-
-impl Site {
-    fn start(host: &Namespace, name: &str) -> Self {
-        Self::with(host, name, WATCHFUL)
-    }
-
-    fn with(host: &Namespace, name: &str, setting: &str) -> Self {
-        let mut child = host
-            .command(std::env::current_exe().unwrap())
-            .args(["site_process", "--exact", "--nocapture"])
-            .env(SITE_VARIABLE, name)
-            .env(SETTING_VARIABLE, setting)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let says = BufReader::new(child.stdout.take().unwrap());
-        let mut site = Self { commands: child.stdin.take(), says, child };
-        site.wait_for("ready");
-        site
-    }
-
-    fn wait_for(&mut self, word: &str) {
-        let mut line = String::new();
-        while line.trim_end() != word {
-            line.clear();
-            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "{word} is said");
-        }
-    }
-
-    /// Has the site do something, and waits until that is done.
-    fn command(&mut self, word: &str) {
-        writeln!(self.commands.as_mut().unwrap(), "{word}").unwrap();
-        self.wait_for(word);
-    }
-
-    fn end(mut self) {
-        self.commands = None;
-        self.says.read_to_end(&mut Vec::new()).unwrap();
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = self.child.kill(); // it may have ended
-        let _ = self.child.wait();
-    }
+/// A site's process.
+fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
+    let mut command = host.command(std::env::current_exe().unwrap());
+    command.env(SITE_VARIABLE, name).env(SETTING_VARIABLE, setting);
+    let mut process = TestProcess::start(command, "site_process");
+    process.said("ready");
+    process
 }
 
 /// Two hosts; `None` where this process may not have them.
@@ -100,8 +52,8 @@ fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
     let long =
         LinkOptions { delay: Duration::from_millis(5), loss: 0.02, ..LinkOptions::default() };
     let link = Link::between(&near, &far, long.clone()).unwrap();
-    let mut far = Site::start(&far, "far");
-    let mut near = Site::start(&near, "near");
+    let mut far = start(&far, "far", WATCHFUL);
+    let mut near = start(&near, "near", WATCHFUL);
     near.command("joined");
     far.command("joined");
     let carried = link.counters();
@@ -134,8 +86,8 @@ fn how_soon_a_partition_heals() {
     ] {
         let Some((near, far)) = two_hosts() else { return };
         let link = Link::between(&near, &far, LinkOptions::default()).unwrap();
-        let mut far = Site::with(&far, "far", &setting);
-        let mut near = Site::with(&near, "near", &setting);
+        let mut far = start(&far, "far", &setting);
+        let mut near = start(&near, "near", &setting);
         near.command("joined");
         far.command("joined");
         measured::rounds(&format!("partition heals; {name}"), |round| {
@@ -170,16 +122,6 @@ fn endpoint(host: usize) -> String {
 fn site_network(host: usize, more: &str) -> Network {
     let setting = std::env::var(SETTING_VARIABLE).unwrap();
     Network::at(endpoint(host), &format!("{more}{setting}"))
-}
-
-/// Says that it is ready, and then of each line of the input that it is done.
-fn obey(mut handle: impl FnMut(&str)) {
-    println!("ready");
-    for line in std::io::stdin().lines() {
-        let line = line.unwrap();
-        handle(&line);
-        println!("{line}");
-    }
 }
 
 /// Publishes and hears the echo of it, and calls.

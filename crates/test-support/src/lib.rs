@@ -1,15 +1,17 @@
 //! What tests of several crates share: waiting for conditions instead of time, a watchdog for what
-//! would hang, and threads that end with the test.
+//! would hang, and threads and processes that end with the test.
 //!
 //! The crate depends on nothing of ours, so that every crate can use it in its tests.
 #![forbid(unsafe_code)]
 
 mod awaiting;
 mod background;
+mod process;
 mod waiting;
 mod watchdog;
 
 pub use awaiting::block_on;
 pub use background::{Background, SetAtEnd, spawn};
+pub use process::{TestProcess, obey};
 pub use waiting::{eventually, until};
 pub use watchdog::{WATCHDOG, Watchdog};

@@ -4,15 +4,13 @@
 //! Needs root; without it the tests say so and are skipped. The bridge is a process of its own,
 //! this program again.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::Arc;
 
 use feros_engine_bridge::{BridgeOptions, Counts};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
 use feros_rmw::{Engine as _, QosProfile, Session, SessionOptions, SubscriptionEvent};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
-use feros_test_support::{Watchdog, eventually, until};
+use feros_test_support::{TestProcess, Watchdog, eventually, until};
 
 use crate::ends::{Listener, Robot, Running, Talker, World, bridge_of, number_in, numbered};
 
@@ -43,60 +41,27 @@ fn bridge_on_a_host() {
     }
 }
 
-struct BridgeProcess {
-    child: Child,
-    input: ChildStdin,
-    says: BufReader<ChildStdout>,
+fn start_bridge(host: &Namespace, domains: [u32; 2], lease: &str) -> TestProcess {
+    let mut command = host.command(std::env::current_exe().unwrap());
+    command.env(BRIDGE_VARIABLE, format!("{},{},{lease}", domains[0], domains[1]));
+    let mut process = TestProcess::start(command, "hosts::bridge_on_a_host");
+    process.said("bridging");
+    process
 }
 
-impl BridgeProcess {
-    fn start(host: &Namespace, domains: [u32; 2], lease: &str) -> Self {
-        let mut child = host
-            .command(std::env::current_exe().unwrap())
-            .args(["hosts::bridge_on_a_host", "--exact", "--nocapture"])
-            .env(BRIDGE_VARIABLE, format!("{},{},{lease}", domains[0], domains[1]))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let says = BufReader::new(child.stdout.take().unwrap());
-        let mut process = Self { input: child.stdin.take().unwrap(), child, says };
-        process.said("bridging");
-        process
-    }
-
-    /// The rest of the next line that begins so.
-    fn said(&mut self, begin: &str) -> String {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "{begin} is said");
-            if let Some((_, rest)) = line.split_once(begin) {
-                return rest.trim().to_owned();
-            }
-        }
-    }
-
-    fn counts(&mut self) -> Counts {
-        writeln!(self.input).unwrap();
-        let said = self.said("counts:");
-        let counted: Vec<u64> = said.split(' ').map(|count| count.parse().unwrap()).collect();
-        let [messages, calls, lost, failed] = counted[..] else { panic!("{said}") };
-        Counts { messages, calls, lost, failed }
-    }
-}
-
-impl Drop for BridgeProcess {
-    fn drop(&mut self) {
-        let _ = self.child.kill(); // it may have ended
-        let _ = self.child.wait();
-    }
+fn counts(bridge: &mut TestProcess) -> Counts {
+    bridge.tell("");
+    let said = bridge.said("counts: ");
+    let counted: Vec<u64> = said.split(' ').map(|count| count.parse().unwrap()).collect();
+    let [messages, calls, lost, failed] = counted[..] else { panic!("{said}") };
+    Counts { messages, calls, lost, failed }
 }
 
 /// A robot on each host, each in a domain of its own, and a bridge on the first host.
 struct Hosts {
     near: Robot,
     far: Robot,
-    bridge: BridgeProcess,
+    bridge: TestProcess,
     link: Link,
     _hosts: [Namespace; 2],
     _world: World,
@@ -121,7 +86,7 @@ impl Hosts {
         let link = Link::between(&hosts[0], &hosts[1], whole()).unwrap();
         let world = World::new();
         let domains = [0, 1].map(|side| world.domain_id(side));
-        let bridge = BridgeProcess::start(&hosts[0], domains, lease);
+        let bridge = start_bridge(&hosts[0], domains, lease);
         let [near, far] = [0, 1].map(|side| {
             let session = hosts[side].run(|| session(domains[side], lease)).unwrap();
             Robot::on(session, "robot")
@@ -200,9 +165,9 @@ fn hosts_that_were_parted_talk_again() {
             hosts.heal();
         }
     }
-    let counts = hosts.bridge.counts();
-    assert_eq!((counts.lost, counts.failed), (0, 0), "{counts:?}");
-    assert!((30..=u64::from(next) - 20).contains(&counts.messages), "{counts:?}");
+    let counted = counts(&mut hosts.bridge);
+    assert_eq!((counted.lost, counted.failed), (0, 0), "{counted:?}");
+    assert!((30..=u64::from(next) - 20).contains(&counted.messages), "{counted:?}");
 }
 
 /// A cut that is over before anybody is taken to be gone: the newest messages are repeated, and the
@@ -214,7 +179,7 @@ fn what_a_short_cut_takes_is_counted() {
     let talker = hosts.near.talker("/cut", QosProfile::keep_last(10));
     let listener = hosts.far.listener("/cut", QosProfile::keep_last(1000));
     let next = talk(&talker, &listener, 0);
-    let before = hosts.bridge.counts();
+    let before = counts(&mut hosts.bridge);
     assert_eq!(lost(&listener), 0);
     hosts.cut();
     let published = 100;
@@ -222,7 +187,7 @@ fn what_a_short_cut_takes_is_counted() {
         talker.say(&numbered(number));
         // One at a time: the bridge's queue is as short as the talker's.
         let passed = before.messages + u64::from(number - next) + 1;
-        until("the bridge has passed it on", || hosts.bridge.counts().messages == passed);
+        until("the bridge has passed it on", || counts(&mut hosts.bridge).messages == passed);
     }
     assert!(listener.has_nothing());
     hosts.heal();
@@ -235,6 +200,6 @@ fn what_a_short_cut_takes_is_counted() {
     assert!(heard.len() >= 10, "{heard:?}");
     assert_eq!(lost(&listener), u64::from(published) - heard.len() as u64, "{heard:?}");
     talk(&talker, &listener, last + 1);
-    let counts = hosts.bridge.counts();
-    assert_eq!((counts.lost, counts.failed), (0, 0), "{counts:?}");
+    let counted = counts(&mut hosts.bridge);
+    assert_eq!((counted.lost, counted.failed), (0, 0), "{counted:?}");
 }

@@ -1,0 +1,101 @@
+//! A second process of a test: its own program again, which runs one of its tests alone.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A process that is told what to do, line by line, and says what it has done. Killed when dropped.
+pub struct TestProcess {
+    child: Child,
+    input: Option<ChildStdin>,
+    says: BufReader<ChildStdout>,
+}
+
+impl TestProcess {
+    /// Starts the `test` of this program that `command` runs, a program of tests: of a host, or
+    /// with variables of its own.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn start(mut command: Command, test: &str) -> Self {
+        command.args([test, "--exact", "--nocapture"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program of this test starts");
+        let says = BufReader::new(child.stdout.take().expect("it is piped"));
+        Self { input: child.stdin.take(), says, child }
+    }
+
+    /// The next line.
+    ///
+    /// # Panics
+    /// When the process has ended, or does not speak UTF-8.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        let read = self.says.read_line(&mut line).expect("UTF-8");
+        assert_ne!(read, 0, "the process ended");
+        line.truncate(line.trim_end().len());
+        line
+    }
+
+    /// What follows `begin` in the next line that has it.
+    ///
+    /// # Panics
+    /// When the process ends without having said it.
+    pub fn said(&mut self, begin: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.says.read_line(&mut line).expect("UTF-8"), 0, "{begin} is said");
+            if let Some((_, rest)) = line.split_once(begin) {
+                return rest.trim_end().to_owned();
+            }
+        }
+    }
+
+    /// Has the process do something.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn tell(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("there until the end");
+        writeln!(input, "{line}").expect("the process reads it");
+    }
+
+    /// Has a process that [`obey`]s do something, and waits until that is done.
+    ///
+    /// # Panics
+    /// When it ends instead.
+    pub fn command(&mut self, word: &str) {
+        self.tell(word);
+        while self.line() != word {}
+    }
+
+    /// Ends its input, and waits until it has ended well.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn end(mut self) {
+        self.input = None;
+        self.says.read_to_end(&mut Vec::new()).expect("a pipe is read");
+        assert!(self.child.wait().expect("it is a child").success());
+    }
+}
+
+impl Drop for TestProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+/// In the other process: says that it is ready, and then of each line of the input that it is done,
+/// until the input ends.
+///
+/// # Panics
+/// When the input is not UTF-8.
+pub fn obey(mut handle: impl FnMut(&str)) {
+    println!("ready");
+    for line in std::io::stdin().lines() {
+        let line = line.expect("UTF-8");
+        handle(&line);
+        println!("{line}");
+    }
+}
