@@ -15,6 +15,7 @@
 //! | `plan` | what is to be carried, and what not and why |
 //! | `class` | quality of service on the way |
 //! | `topic`, `service` | a name's way from one side to another, each with a thread |
+//! | `topic_key` | which topic it is, from where to where |
 //! | `mirror` | what stands for a publisher on the other side |
 #![forbid(unsafe_code)]
 
@@ -28,6 +29,7 @@ mod process;
 mod service;
 mod side;
 mod topic;
+mod topic_key;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +48,8 @@ use counts::{Counters, Warnings};
 use plan::{Plan, PlannedService, PlannedTopic, Planner};
 use service::ServiceKey;
 use side::Side;
-use topic::{Shared, TopicKey, TopicWay, Way};
+use topic::{Shared, TopicWay, Way};
+use topic_key::TopicKey;
 use view::View;
 
 /// What a bridge is asked for.

@@ -12,7 +12,7 @@ use feros_sync::{AtomicBool, Ordering};
 
 use crate::class::mirrored;
 use crate::side::Side;
-use crate::topic::TopicKey;
+use crate::topic_key::TopicKey;
 
 /// So long a publisher that left is waited for to be acknowledged on the other side.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use crate::class::Class;
 use crate::counts::Warnings;
 use crate::service::ServiceKey;
 use crate::side::Side;
-use crate::topic::TopicKey;
+use crate::topic_key::TopicKey;
 use crate::view::{Name, View, carriers, hashes, types, without_processes_of, without_twins_of};
 
 /// A topic that somebody offers on one side and wants on another.

@@ -18,16 +18,7 @@ use crate::class::Class;
 use crate::counts::{Counters, Warnings};
 use crate::mirror::{LINGER, Mirror, Mirrors};
 use crate::side::Side;
-
-/// What is carried, from where to where.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct TopicKey {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    pub(crate) topic: String,
-    pub(crate) type_name: String,
-    pub(crate) class: Class,
-}
+use crate::topic_key::TopicKey;
 
 /// What all ways of a bridge share.
 #[derive(Clone)]

@@ -5,7 +5,6 @@
 //! node, whose callbacks run there. What the node has already is no change, so a node hears nothing
 //! of its own writing. A value that the node refuses gives way to the node's own.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -15,61 +14,12 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_ros1::{MasterError, Value};
 
 use crate::bell::Bell;
+use crate::followed::is_same;
 use crate::kept_parameters::{Kept, KeptParameters, place};
 use crate::parameters::{leaves, yaml};
 
 /// Most values that wait for their nodes; what has no room is asked for again.
 const MOST_WAITING: usize = 256;
-/// From so many names on that may have changed, all are looked at.
-const MOST_CHANGED: usize = 64;
-
-/// What of a node follows the master.
-#[derive(Default)]
-pub(crate) struct Followed {
-    /// What takes over values; none until the node can.
-    taker: Option<Arc<dyn TakesParameters>>,
-    /// Whether the master, as it is now, says what changes.
-    is_subscribed: bool,
-    /// Names that may have another value on the master, or those below them; the empty one is all.
-    changed: BTreeSet<String>,
-    /// Values of the master that the node has not set yet, nor another one since.
-    adopted: BTreeMap<String, Value>,
-    /// Names that have a value on its way, one at a time, and whether they have changed since.
-    under_way: BTreeMap<String, bool>,
-}
-
-impl Followed {
-    /// The master is another one: it says nothing yet.
-    pub(crate) fn begin_again(&mut self) {
-        self.is_subscribed = false;
-    }
-
-    /// Whether what the node has now is what came from the master; from now on nothing is.
-    pub(crate) fn is_adopted(&mut self, name: &str, value: Option<&Value>) -> bool {
-        let adopted = self.adopted.remove(name);
-        adopted.zip(value).is_some_and(|(adopted, value)| is_same(&adopted, value))
-    }
-
-    fn note(&mut self, name: String) {
-        if self.changed.len() >= MOST_CHANGED {
-            self.changed.clear();
-            self.changed.insert(String::new());
-        }
-        self.changed.insert(name);
-    }
-}
-
-/// Whether two values are the same, numbers by their bits.
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Double(one), Value::Double(other)) => one.to_bits() == other.to_bits(),
-        (Value::List(one), Value::List(other)) => {
-            one.len() == other.len()
-                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
-        }
-        (one, other) => one == other,
-    }
-}
 
 impl KeptParameters {
     /// Has a node take over from now on what others set.
@@ -256,9 +206,12 @@ fn take(ways: &Receiver<Way>) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::collections::BTreeSet;
+
     use feros_rmw::ParameterData;
 
     use super::*;
+    use crate::followed::MOST_CHANGED;
 
     #[test]
     fn names_that_change_are_bounded() {
@@ -287,12 +240,5 @@ mod tests {
         assert!(kept.set("/node", "rate", Some(ParameterData::Integer(7))));
         assert!(kept.0.lock().followed.adopted.is_empty());
         assert!(kept.set("/node", "rate", Some(ParameterData::Integer(6))));
-    }
-
-    #[test]
-    fn values_are_the_same_by_their_bits() {
-        let list = |number| Value::List(vec![Value::Double(number)]);
-        assert!(is_same(&list(f64::NAN), &list(f64::NAN)));
-        assert!(!is_same(&list(0.0), &list(-0.0)) && !is_same(&Value::Int(1), &list(1.0)));
     }
 }

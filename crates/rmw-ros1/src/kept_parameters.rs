@@ -11,7 +11,7 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_ros1::{Master, MasterError, Value};
 use feros_sync::Mutex;
 
-use crate::followed_parameters::Followed;
+use crate::followed::Followed;
 use crate::parameters::USE_SIM_TIME_OF_NODE;
 
 /// The parameters of one node.

@@ -21,6 +21,7 @@
 mod bell;
 mod caller;
 mod client;
+mod followed;
 mod followed_parameters;
 mod incoming;
 mod kept_parameters;
