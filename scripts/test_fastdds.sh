@@ -25,6 +25,19 @@ target="${CARGO_TARGET_DIR:-target}"
 # Segments and locks of Fast DDS 3, and of 2.
 shared_memory() { find /dev/shm -maxdepth 1 \( -name '*fastdds*' -o -name '*fastrtps*' \) | sort; }
 
+# Whether a process maps the file, or has it open.
+is_used() {
+    grep -qsF "$1" /proc/[0-9]*/maps || [[ -n "$(find /proc/[0-9]*/fd -lname "$1" -print -quit 2>/dev/null)" ]]
+}
+
+# remove_since BEFORE: what processes that were killed have left since then.
+remove_since() {
+    local file
+    comm -13 <(printf '%s\n' "$1") <(shared_memory) | while read -r file; do
+        is_used "$file" || rm -f "$file"
+    done
+}
+
 # run NAME ARGUMENTS: a test, with these arguments of cargo.
 run() {
     local name="$1" code before said
@@ -36,9 +49,8 @@ run() {
             code=$?
         if grep -q "(signal: 11, SIGSEGV" "$said"; then code=139; fi
         rm "$said"
+        remove_since "$before"
         ((code == 137 || code == 139)) || break
-        # What a killed process leaves.
-        comm -13 <(printf '%s\n' "$before") <(shared_memory) | xargs --no-run-if-empty rm -f
         echo "engine on Fast DDS: $name hung or crashed (code $code) in run $run" >&2
     done
     ((code == 0)) || exit "$code"
