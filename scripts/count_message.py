@@ -43,10 +43,11 @@ BOUNDS = {
     ("feros:built", "talker"): (1750, 140, 68),
     ("feros:built", "listener"): (None, 280, 140),
 }
-# By how much each may be more. The lines of code are the same in each run within 1 %; the rest is
+# By how much each may be more. The lines of code are the same in each run of one build, and differ
+# from build to build with where the linker puts them: the same talker had 138 and 145. The rest is
 # for another C library. Data lies elsewhere in each run, across more lines or fewer: nine runs of
 # one program had 63 to 69 and 132 to 150 lines, and 1689 to 1804 instructions.
-LEEWAY = (1.07, 1.03, 1.2)
+LEEWAY = (1.07, 1.06, 1.2)
 
 SYSTEMS = {
     "feros:built": ["--form", "built", "--transport", "shared_memory"],
