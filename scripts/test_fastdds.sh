@@ -64,6 +64,6 @@ if [[ $tests == library ]]; then
 fi
 package=(-p feros-rmw-fastdds --features suite)
 cargo test --target-dir "$target" --locked "${package[@]}" --no-run
-for test in has_shim conformance hosts profiles publication_mode stock; do
+for test in has_shim arrival conformance exit hosts profiles publication_mode stock; do
     run "$test" "${package[@]}" --test "$test"
 done

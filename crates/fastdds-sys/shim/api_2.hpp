@@ -27,6 +27,7 @@
 #include <fastdds/rtps/common/WriteParams.h>
 #include <fastdds/rtps/participant/ParticipantDiscoveryInfo.h>
 #include <fastdds/rtps/reader/ReaderDiscoveryInfo.h>
+#include <fastdds/rtps/transport/ChainingTransport.h>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastdds/rtps/writer/WriterDiscoveryInfo.h>
@@ -42,6 +43,7 @@
 namespace feros {
 
 namespace rtps = eprosima::fastrtps::rtps;
+namespace transports = eprosima::fastdds::rtps;
 
 namespace fast {
 
@@ -62,6 +64,25 @@ constexpr int RETCODE_NO_DATA = 11;
 #include "found.hpp"
 
 namespace feros {
+
+// A transport on another one, which sends as that one does.
+class PassingTransport : public transports::ChainingTransport
+{
+public:
+
+    using ChainingTransport::ChainingTransport;
+
+    bool send(
+            rtps::SenderResource* lower,
+            const rtps::octet* data,
+            uint32_t size_bytes,
+            rtps::LocatorsIterator* begin,
+            rtps::LocatorsIterator* end,
+            const std::chrono::steady_clock::time_point& until) override
+    {
+        return lower->send(data, size_bytes, begin, end, until);
+    }
+};
 
 constexpr const char* VERSION = FASTRTPS_VERSION_STR;
 

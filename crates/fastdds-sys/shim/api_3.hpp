@@ -20,6 +20,7 @@
 #include <fastdds/rtps/common/SequenceNumber.hpp>
 #include <fastdds/rtps/common/Time_t.hpp>
 #include <fastdds/rtps/common/WriteParams.hpp>
+#include <fastdds/rtps/transport/ChainingTransport.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
 #include <fastdds/utils/IPLocator.hpp>
@@ -30,12 +31,32 @@ namespace feros {
 
 namespace fast = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastdds::rtps;
+namespace transports = eprosima::fastdds::rtps;
 
 } // namespace feros
 
 #include "found.hpp"
 
 namespace feros {
+
+// A transport on another one, which sends as that one does.
+class PassingTransport : public transports::ChainingTransport
+{
+public:
+
+    using ChainingTransport::ChainingTransport;
+
+    bool send(
+            rtps::SenderResource* lower,
+            const std::vector<rtps::NetworkBuffer>& buffers,
+            uint32_t size_bytes,
+            rtps::LocatorsIterator* begin,
+            rtps::LocatorsIterator* end,
+            const std::chrono::steady_clock::time_point& until) override
+    {
+        return lower->send(buffers, size_bytes, begin, end, until);
+    }
+};
 
 constexpr const char* VERSION = FASTDDS_VERSION_STR;
 

@@ -12,6 +12,7 @@
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <fastdds/dds/subscriber/qos/DataReaderQos.hpp>
 
+#include "at_exit.hpp"
 #include "participant.hpp"
 #include "raw_type.hpp"
 
@@ -368,6 +369,7 @@ catch (...)
 void feros_fastdds_writer_delete(
         feros_fastdds_writer* writer)
 {
+    const Deletion deletion;
     writer->listener.gate.close();
     writer->writer->set_listener(nullptr);
     writer->participant->publisher->delete_datawriter(writer->writer);
@@ -461,6 +463,7 @@ catch (...)
 void feros_fastdds_reader_delete(
         feros_fastdds_reader* reader)
 {
+    const Deletion deletion;
     reader->listener.gate.close();
     reader->reader->set_listener(nullptr);
     reader->participant->subscriber->delete_datareader(reader->reader);

@@ -10,12 +10,13 @@
 
 #include <fastdds/dds/log/Log.hpp>
 
+#include "at_exit.hpp"
+#include "held_udp.hpp"
 #include "raw_type.hpp"
 
 namespace {
 
 using namespace feros;
-namespace transports = eprosima::fastdds::rtps; // in both versions
 
 constexpr uint8_t LOCALHOST = 1;
 constexpr uint8_t OFF = 2;
@@ -109,25 +110,28 @@ uint32_t shared_bytes()
 }
 
 // Messages wait in the shared memory of who sends them. That of Fast DDS has 512 KiB, and holds up
-// messages that are larger. Transports that XML or the environment choose stay as they are.
-void share_enough_memory(
+// messages that are larger. UDP is held until the returned one is opened. Transports that XML or
+// the environment choose stay as they are, and all where there is no shared memory.
+std::shared_ptr<Reception> choose_transports(
         fast::DomainParticipantQos& qos)
 {
     constexpr uint32_t DEFAULT_BYTES = 512 << 10;
+    auto reception = std::make_shared<Reception>();
     auto& transport = qos.transport();
     const uint32_t bytes = shared_bytes();
-    if (!transport.use_builtin_transports || !transport.user_transports.empty() || bytes <= DEFAULT_BYTES ||
+    if (!transport.use_builtin_transports || !transport.user_transports.empty() || bytes == 0 ||
             std::getenv("FASTDDS_BUILTIN_TRANSPORTS") != nullptr)
     {
-        return;
+        return reception;
     }
     auto shared_memory = std::make_shared<transports::SharedMemTransportDescriptor>();
-    shared_memory->segment_size(bytes);
+    shared_memory->segment_size(std::max(bytes, DEFAULT_BYTES));
     auto udp = std::make_shared<transports::UDPv4TransportDescriptor>();
     udp->sendBufferSize = transport.send_socket_buffer_size;
     udp->receiveBufferSize = transport.listen_socket_buffer_size;
     transport.use_builtin_transports = false;
-    transport.user_transports = {shared_memory, udp};
+    transport.user_transports = {shared_memory, std::make_shared<HeldUdpDescriptor>(udp, reception)};
+    return reception;
 }
 
 class LogSink : public fast::LogConsumer
@@ -227,7 +231,7 @@ feros_fastdds_participant::feros_fastdds_participant(
     feros::load_profiles(*factory);
     fast::DomainParticipantQos qos = factory->get_default_participant_qos();
     look_for(options, qos);
-    share_enough_memory(qos);
+    const auto reception = choose_transports(qos);
     // Others see the depth of histories.
     qos.properties().properties().emplace_back("fastdds.serialize_optional_qos", "true");
     // One NUL at the end, as rmw_fastrtps.
@@ -247,8 +251,10 @@ feros_fastdds_participant::feros_fastdds_participant(
     }
     participant = factory->create_participant(
         options.domain_id, qos, &discovery, fast::StatusMask::none());
+    reception->open();
     if (participant != nullptr)
     {
+        feros::Deletions::wait_for_at_exit();
         publisher = participant->create_publisher(participant->get_default_publisher_qos());
         subscriber = participant->create_subscriber(participant->get_default_subscriber_qos());
     }
@@ -259,6 +265,7 @@ feros_fastdds_participant::~feros_fastdds_participant()
     discovery.gate.close();
     if (participant != nullptr)
     {
+        const feros::Deletion deletion;
         participant->set_listener(nullptr);
         participant->delete_contained_entities();
         fast::DomainParticipantFactory::get_instance()->delete_participant(participant);

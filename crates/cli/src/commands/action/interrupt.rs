@@ -2,6 +2,7 @@
 //! the goal can still be canceled. A second one ends the command at once.
 
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use feros::{Context, Stopper};
 use feros_sync::Mutex;
@@ -14,6 +15,7 @@ use crate::error::CliError;
 pub(super) struct Interrupt {
     stopper: Arc<Mutex<Option<Stopper>>>,
     signals: Handle,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Interrupt {
@@ -36,11 +38,11 @@ impl Interrupt {
                 }
             }
         };
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("action-signals".into())
             .spawn(listen)
             .map_err(|error| CliError::failed(format!("there is no thread to be had: {error}")))?;
-        Ok(Self { stopper, signals: handle })
+        Ok(Self { stopper, signals: handle, thread: Some(thread) })
     }
 
     /// Has the first signal stop an executor instead.
@@ -52,5 +54,8 @@ impl Interrupt {
 impl Drop for Interrupt {
     fn drop(&mut self) {
         self.signals.close();
+        // Its context ends with it, and has to before the process does.
+        let ended = self.thread.take().map(JoinHandle::join);
+        debug_assert!(!matches!(ended, Some(Err(_))), "listening to signals panics nowhere");
     }
 }

@@ -1,0 +1,99 @@
+// Keeps threads that delete participants and endpoints out of the library while it ends with the
+// process: its destructors delete what they know as well, and wait for no thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace feros {
+
+/// Deletions that are under way. Never destroyed: threads may come here until the process is gone.
+class Deletions
+{
+public:
+
+    static Deletions& of_process()
+    {
+        static Deletions& all = *new Deletions;
+        return all;
+    }
+
+    /// From now on the process waits for deletions before it ends. To be called once there is a
+    /// participant: what is registered last runs first at exit.
+    static void wait_for_at_exit()
+    {
+        static const int registered = std::atexit([]
+            {
+                of_process().end();
+            });
+        static_cast<void>(registered);
+    }
+
+private:
+
+    friend class Deletion;
+
+    void enter()
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        changed.wait(guard, [this]
+            {
+                return !has_ended || std::this_thread::get_id() == ending;
+            });
+        ++under_way;
+    }
+
+    void leave()
+    {
+        std::lock_guard<std::mutex> guard(lock);
+        --under_way;
+        changed.notify_all();
+    }
+
+    /// A deletion that hangs does not hold up the process.
+    static constexpr std::chrono::seconds LONGEST_WAIT{5};
+
+    void end()
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        has_ended = true;
+        ending = std::this_thread::get_id();
+        changed.wait_for(guard, LONGEST_WAIT, [this]
+            {
+                return under_way == 0;
+            });
+    }
+
+    std::mutex lock;
+    std::condition_variable changed;
+    int under_way = 0;
+    bool has_ended = false;
+    std::thread::id ending;
+};
+
+/// A deletion, as long as it lives. To begin one waits for ever once another thread ends the
+/// process.
+class Deletion
+{
+public:
+
+    Deletion()
+    {
+        Deletions::of_process().enter();
+    }
+
+    ~Deletion()
+    {
+        Deletions::of_process().leave();
+    }
+
+    Deletion(
+            const Deletion&) = delete;
+    Deletion& operator =(
+            const Deletion&) = delete;
+};
+
+} // namespace feros

@@ -1,0 +1,108 @@
+// UDP whose datagrams wait until their participant takes them. A participant of Fast DDS announces
+// itself before it does (RTPSParticipantImpl::enable of either version): who is there already
+// answers at once, on loopback before that, and says so again after seconds only.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+namespace feros {
+
+/// Tells the threads that receive for a participant that it is made.
+class Reception
+{
+public:
+
+    void open()
+    {
+        std::lock_guard<std::mutex> guard(lock);
+        is_open = true;
+        opened.notify_all();
+    }
+
+    /// A participant that could not be made waits for these threads.
+    void wait()
+    {
+        if (is_open)
+        {
+            return;
+        }
+        std::unique_lock<std::mutex> guard(lock);
+        opened.wait_for(guard, LONGEST_WAIT, [this]
+            {
+                return is_open.load();
+            });
+        is_open = true;
+    }
+
+private:
+
+    static constexpr std::chrono::seconds LONGEST_WAIT{2};
+
+    std::atomic<bool> is_open{false};
+    std::mutex lock;
+    std::condition_variable opened;
+};
+
+class HeldUdpDescriptor : public transports::ChainingTransportDescriptor
+{
+public:
+
+    HeldUdpDescriptor(
+            std::shared_ptr<transports::UDPv4TransportDescriptor> udp,
+            std::shared_ptr<Reception> reception)
+        : ChainingTransportDescriptor(udp)
+        , reception_(std::move(reception))
+    {
+    }
+
+    transports::TransportInterface* create_transport() const override;
+
+private:
+
+    friend class HeldUdp;
+
+    std::shared_ptr<Reception> reception_;
+};
+
+class HeldUdp : public PassingTransport
+{
+public:
+
+    explicit HeldUdp(
+            const HeldUdpDescriptor& descriptor)
+        : PassingTransport(descriptor)
+        , descriptor_(descriptor)
+    {
+    }
+
+    transports::TransportDescriptorInterface* get_configuration() override
+    {
+        return &descriptor_;
+    }
+
+    void receive(
+            transports::TransportReceiverInterface* next,
+            const rtps::octet* data,
+            uint32_t size_bytes,
+            const rtps::Locator_t& local,
+            const rtps::Locator_t& remote) override
+    {
+        descriptor_.reception_->wait();
+        next->OnDataReceived(data, size_bytes, local, remote);
+    }
+
+private:
+
+    HeldUdpDescriptor descriptor_;
+};
+
+inline transports::TransportInterface* HeldUdpDescriptor::create_transport() const
+{
+    return new HeldUdp(*this);
+}
+
+} // namespace feros

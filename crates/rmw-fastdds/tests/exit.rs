@@ -1,0 +1,43 @@
+//! A process that ends while one of its threads ends a session: the library's destructors at exit
+//! must not meet the thread.
+#![cfg(has_shim)]
+#![allow(clippy::unwrap_used)]
+
+use std::process::Command;
+use std::sync::mpsc::channel;
+
+use feros_rmw::{DiscoveryRange, Engine as _, SessionOptions};
+use feros_rmw_fastdds::FastDdsEngine;
+use feros_test_support::TestProcess;
+
+const VARIABLE: &str = "FEROS_TEST_FASTDDS_EXIT";
+
+#[test]
+fn a_process_may_end_while_a_thread_ends_a_session() {
+    for _ in 0..5 {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.env(VARIABLE, "1");
+        TestProcess::start(command, "exit_process").end();
+    }
+}
+
+/// Ends as soon as its thread ends the session. Nothing in a run of the tests.
+#[test]
+fn exit_process() {
+    if std::env::var_os(VARIABLE).is_none() {
+        return;
+    }
+    let options = SessionOptions {
+        domain_id: 127,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    let session = FastDdsEngine.open(&options).unwrap();
+    let (is_ending, ends) = channel();
+    std::thread::spawn(move || {
+        is_ending.send(()).unwrap();
+        drop(session);
+    });
+    ends.recv().unwrap();
+    std::process::exit(0);
+}
