@@ -32,8 +32,7 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
                 if known.node == EndpointNode::Unknown {
                     known.node = endpoint.node.clone();
                 }
-                known.announcement = known.announcement.take().or(said.announcement);
-                continue;
+                continue; // what the first engine says holds
             }
             places.insert(key, endpoints.len());
             endpoints.push(EndpointInfo {

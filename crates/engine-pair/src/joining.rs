@@ -37,9 +37,9 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
         for found in list {
             let said = Announced::of_messages(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
+                // What the first engine says holds: a change may come later by the other.
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
-                known.announcement = known.announcement.take().or(said.announcement);
                 continue;
             }
             if side == 1 && said.is_twin && !is_due(said.identity) {
@@ -153,5 +153,12 @@ mod tests {
         );
         let joined = join(lists, |_| false);
         assert_eq!(joined.len(), 4, "a twin waits for the first engine");
+    }
+
+    #[test]
+    fn what_the_second_engine_says_late_is_not_believed() {
+        let before = twin::announcement(Gid([1; 16]), "before");
+        let joined = join([vec![found(1, "")], vec![found(11, &before)]], |_| true);
+        assert_eq!(shown(&joined), [(1, [Some(1), Some(11)], None)]);
     }
 }
