@@ -203,7 +203,6 @@ const BUSY: &str = "busy";
 
 /// The lock of a space, on its folder. A killed process has it no longer.
 pub(crate) struct SpaceLock {
-    /// Closing it unlocks.
     folder: OwnedFd,
     /// Whether whoever had it before was not through, so that things may be there unfinished.
     pub(crate) was_interrupted: bool,
@@ -254,6 +253,14 @@ impl SpaceLock {
     }
 }
 
+impl Drop for SpaceLock {
+    /// Closing the folder would leave the lock to a process forked meanwhile (`flock(2)`).
+    fn drop(&mut self) {
+        // It fails for an invalid descriptor alone; closing it follows in any case.
+        let _ = rustix::fs::flock(&self.folder, FlockOperation::Unlock);
+    }
+}
+
 /// Whether what is open is what the path leads to.
 fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
     match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
@@ -266,6 +273,19 @@ fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn a_process_forked_meanwhile_does_not_keep_the_lock() {
+        let folder = std::env::temp_dir().join(format!("feros-forked-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let take = || SpaceLock::take(&folder, Duration::ZERO).unwrap().unwrap();
+        let first = take();
+        let of_the_forked = first.folder.try_clone().unwrap(); // what fork does with it
+        first.finish();
+        take().finish();
+        drop(of_the_forked);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn whoever_comes_after_an_unfinished_work_is_told() {
