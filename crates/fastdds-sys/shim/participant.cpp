@@ -91,10 +91,10 @@ void look_for(
     }
 }
 
-// The most that the shared memory of a participant takes, and its part of what is free. Memory that
-// no message has used is not taken.
-constexpr uint64_t MOST_SHARED_BYTES = 64 << 20;
-constexpr uint64_t PART_OF_FREE = 32;
+// The most that the shared memory of a participant takes, and its part of what is free. Fast DDS
+// takes all of it at the start (`posix_fallocate`), whether messages use it or not.
+constexpr uint64_t MOST_SHARED_BYTES = 16 << 20;
+constexpr uint64_t PART_OF_FREE = 64;
 
 uint32_t shared_bytes()
 {
