@@ -3,7 +3,7 @@
 //! (`docs/decisions/0023-engine-pair.md`).
 //!
 //! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds`. Fast DDS
-//! may hang (`scripts/test_fastdds.sh`), so these tests are a feature.
+//! may hang (.config/nextest.toml), so these tests are a feature.
 #![allow(clippy::unwrap_used)]
 
 mod domains;

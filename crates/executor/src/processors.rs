@@ -91,7 +91,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use feros_test_support::eventually;
+    use feros_test_support::{eventually, skip};
     use rustix::thread::CpuSet;
 
     #[test]
@@ -113,8 +113,7 @@ mod tests {
     fn a_thread_leaves_the_processor_of_another_that_computes() {
         let allowed = sched_getaffinity(None).unwrap();
         if allowed.count() < 2 {
-            eprintln!("skipped: this process may use one processor only");
-            return;
+            return skip("this process may use one processor only; let it use two (taskset)");
         }
         let first = (0..CpuSet::MAX_CPU).find(|&it| allowed.is_set(it)).unwrap();
         let mut only = CpuSet::new();

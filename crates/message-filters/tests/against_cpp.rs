@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros_message_filters::{ApproximateTime, Policy as _, Sorted, Time};
+use feros_test_support::skip;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -91,10 +92,7 @@ impl Case {
 #[test]
 fn any_messages_make_the_sets_that_cpp_makes() {
     if !Path::new("/usr/include/message_filters/sync_policies/approximate_time.h").is_file() {
-        eprintln!(
-            "skipped: message_filters of C++ is not installed (apt install libmessage-filters-dev)"
-        );
-        return;
+        return skip("message_filters of C++ is missing; apt-get install libmessage-filters-dev");
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpp");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("approximate_time_peer");

@@ -4,7 +4,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-use std::io::Write as _;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use feros_rmw::{
     SessionOptions, Subscription, SubscriptionOptions,
 };
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
+use feros_test_support::skip;
 
 /// Says in a child which case it is.
 const CASE: &str = "FEROS_TEST_LARGE_PACKETS_CASE";
@@ -39,8 +39,8 @@ const TWO_HOSTS: &str = r#"
     FEROS_TEST_LARGE_PACKETS_OTHER_HOST=$other "$@"
 "#;
 
-/// The first host of two runs `child`; what it printed, or `None` where namespaces are not
-/// permitted or not installed.
+/// The first host of two runs `child`; what it printed, or `None`, which is reported, where
+/// namespaces are not permitted or not installed.
 fn on_two_hosts(case: &str) -> Option<String> {
     let run = |program: &[&str]| {
         let mut command = Command::new("unshare");
@@ -49,11 +49,10 @@ fn on_two_hosts(case: &str) -> Option<String> {
     };
     let prepared = run(&["true"]);
     if !prepared.as_ref().is_ok_and(|prepared| prepared.status.success()) {
-        // Not through the harness, which would swallow it.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED large_packets, case {case}: no network namespaces: {prepared:?}"
-        );
+        skip(format!(
+            "network namespaces of a user are not to be had; they take util-linux, iproute2 and a \
+             kernel that permits them: {prepared:?}"
+        ));
         return None;
     }
     let program = std::env::current_exe().unwrap();

@@ -18,7 +18,7 @@ use feros_rmw::{
     Session, SessionOptions, Subscription, SubscriptionEvent, SubscriptionOptions,
 };
 use feros_rmw_fastdds::FastDdsEngine;
-use feros_test_support::{TestProcess, obey};
+use feros_test_support::{TestProcess, obey, skip};
 
 /// Which host a process is: `near` or `far`; the test's own process has none.
 const HOST_VARIABLE: &str = "FEROS_TEST_FASTDDS_HOST";
@@ -66,7 +66,7 @@ fn hosts_that_are_parted_meet_again_and_know_what_they_lost() {
     let (near, far) = match namespaces {
         Ok(namespaces) => namespaces,
         Err(error @ NamespaceError::NotPermitted { .. }) => {
-            return eprintln!("skipped: {error}");
+            return skip(error);
         }
         Err(error) => panic!("{error}"),
     };

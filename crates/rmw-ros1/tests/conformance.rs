@@ -30,6 +30,10 @@ impl Fixture for OneSession {
     fn exceptions(&self) -> &[(&str, &str)] {
         &EXCEPTIONS
     }
+
+    fn skip(&self, reason: &str) {
+        feros_test_support::skip(reason);
+    }
 }
 
 struct TwoSessions(ConfiguredRos1Engine);
@@ -41,6 +45,10 @@ impl Fixture for TwoSessions {
 
     fn exceptions(&self) -> &[(&str, &str)] {
         &EXCEPTIONS
+    }
+
+    fn skip(&self, reason: &str) {
+        feros_test_support::skip(reason);
     }
 }
 

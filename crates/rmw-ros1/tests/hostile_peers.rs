@@ -100,7 +100,7 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
 /// Nodes of two masters hear nothing of each other, and each master has its own.
 #[test]
 fn two_masters_are_two_worlds() {
-    let (Some(one), Some(other)) = (World::new(), World::new()) else { return };
+    let Some((one, other)) = World::two() else { return };
     let (here, there) = (one.node("both"), other.node("both"));
     let sent_here = here.publisher("/same", STRING, QosProfile::default());
     let sent_there = there.publisher("/same", STRING, QosProfile::default());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
 use feros_rmw::{QosProfile, Sample};
-use feros_test_support::{TestProcess, obey};
+use feros_test_support::{TestProcess, obey, skip};
 
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
@@ -34,12 +34,12 @@ fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
     process
 }
 
-/// Two hosts; `None` where this process may not have them.
+/// Two hosts; `None`, which is reported, where this process may not have them.
 fn two_hosts() -> Option<(Namespace, Namespace)> {
     match Namespace::new().and_then(|near| Ok((near, Namespace::new()?))) {
         Ok(hosts) => Some(hosts),
         Err(error @ NamespaceError::NotPermitted { .. }) => {
-            eprintln!("skipped: {error}");
+            skip(error);
             None
         }
         Err(error) => panic!("{error}"),

@@ -10,7 +10,7 @@ use feros_shm::{
     Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
 use feros_sync::{Mutex, MutexGuard};
-use feros_test_support::WATCHDOG;
+use feros_test_support::{WATCHDOG, skip};
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroU64;
@@ -472,10 +472,7 @@ impl Drop for PublicCopy {
 fn another_user_cannot_map_the_segment() {
     let _turn = in_turn();
     if !rustix::process::geteuid().is_root() {
-        eprintln!(
-            "SKIPPED another_user_cannot_map_the_segment: only root can start a process as another user"
-        );
-        return;
+        return skip("only root can start a process as another user; run it as root");
     }
     let program = PublicCopy::new();
     let own = Subscription::new();

@@ -1,17 +1,21 @@
 //! What tests of several crates share: waiting for conditions instead of time, a watchdog for what
-//! would hang, and threads and processes that end with the test.
+//! would hang, threads and processes that end with the test, and saying what is skipped.
 //!
 //! The crate depends on nothing of ours, so that every crate can use it in its tests.
 #![forbid(unsafe_code)]
 
 mod awaiting;
 mod background;
+mod built;
 mod process;
+mod skipped;
 mod waiting;
 mod watchdog;
 
 pub use awaiting::block_on;
 pub use background::{Background, SetAtEnd, spawn};
+pub use built::built;
 pub use process::{TestProcess, obey};
+pub use skipped::skip;
 pub use waiting::{eventually, until};
 pub use watchdog::{WATCHDOG, Watchdog};

@@ -8,6 +8,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use feros_test_support::skip;
+
 /// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others. Up to 101 the
 /// ports of a domain are below those that Linux hands out to any socket, such as those that Fast
 /// DDS sends from.
@@ -45,7 +47,7 @@ pub struct Domain {
 
 impl Domain {
     /// Takes a free domain for stock peers. `None` means that the environment says to skip the
-    /// interop tests.
+    /// interop tests, which is reported.
     ///
     /// # Panics
     /// When the ROS 2 wheels are not installed, or no domain becomes free.
@@ -105,12 +107,12 @@ impl Domain {
     }
 }
 
-/// Whether peers are on the rmw of Feros instead of that of stock: said for tests of what
-/// only stock does.
+/// Whether peers are on the rmw of Feros instead of that of stock: reported as a skip, since it is
+/// asked by tests of what only stock does.
 pub fn peers_are_on_feros(what: &str) -> bool {
     let preloaded = std::env::var_os(PRELOADED).is_some();
     if preloaded {
-        eprintln!("skipped, since peers are on rmw_feros: {what}");
+        skip(format!("{what}: only stock does this, and {PRELOADED} has peers on rmw_feros"));
     }
     preloaded
 }
@@ -137,14 +139,32 @@ fn chosen_domains() -> RangeInclusive<u16> {
     }
 }
 
+/// Whether the environment says to do without the peers of others, which is reported.
+pub fn interop_is_skipped() -> bool {
+    let is_skipped = std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1");
+    if is_skipped {
+        skip("FEROS_SKIP_INTEROP=1 is set; unset it, and let scripts/setup.sh install the peers");
+    }
+    is_skipped
+}
+
+/// The kit of stock ROS 2 for C++, a folder; `None`, which is reported, where `FEROS_STOCK` does
+/// not name it.
+pub fn kit_of_cpp() -> Option<PathBuf> {
+    let kit = std::env::var_os("FEROS_STOCK").map(PathBuf::from);
+    if kit.is_none() {
+        skip("FEROS_STOCK does not name the kit of stock ROS 2 for C++ (CONTRIBUTING.md)");
+    }
+    kit
+}
+
 /// The prefix of stock ROS 2, the environment with the wheels: `lib`, `include` and `share` are in
-/// it. `None` means that the environment says to skip the interop tests.
+/// it. `None` means that the environment says to skip the interop tests, which is reported.
 ///
 /// # Panics
 /// When the ROS 2 wheels are not installed.
 pub fn prefix_of_ros2() -> Option<PathBuf> {
-    if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-        eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+    if interop_is_skipped() {
         return None;
     }
     let python = python_with_ros2();

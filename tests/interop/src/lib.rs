@@ -24,6 +24,8 @@ mod domain;
 mod package;
 mod peer;
 
-pub use domain::{Domain, peers_are_on_feros, prefix_of_ros2, python_with_ros2};
+pub use domain::{
+    Domain, interop_is_skipped, kit_of_cpp, peers_are_on_feros, prefix_of_ros2, python_with_ros2,
+};
 pub use package::Package;
 pub use peer::{LONGEST_WAIT, Peer};

@@ -4,8 +4,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use feros_interop::prefix_of_ros2;
+use feros_interop::{kit_of_cpp, prefix_of_ros2};
 use feros_sync::Mutex;
+use feros_test_support::skip;
 
 use crate::run::Rmw;
 
@@ -21,15 +22,12 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// `None`: there is no kit, which is said. `programs` is the folder to compile to.
+    /// `None`: there is no kit, which is reported. `programs` is the folder to compile to.
     ///
     /// # Panics
     /// When there is a kit, but stock ROS 2 is not installed.
     pub fn find(programs: impl Into<PathBuf>) -> Option<Self> {
-        let Some(folder) = std::env::var_os("FEROS_STOCK").map(PathBuf::from) else {
-            eprintln!("skipped: FEROS_STOCK names no kit with rclcpp");
-            return None;
-        };
+        let folder = kit_of_cpp()?;
         let environment = prefix_of_ros2()?;
         Some(Self { folder, environment, programs: programs.into() })
     }
@@ -40,9 +38,9 @@ impl Kit {
         let mut all = vec![Rmw::Stock];
         match feros_library_folder() {
             Some(folder) => all.push(Rmw::Feros { folder }),
-            None => eprintln!(
-                "skipped: there is no librmw_feros.so; build it (`cargo build -p feros-rmw-feros`) \
-                 or name its folder in FEROS_RMW_DIR"
+            None => skip(
+                "on rmw_feros: there is no librmw_feros.so; build it (`cargo build -p \
+                 feros-rmw-feros`) or name its folder in FEROS_RMW_DIR",
             ),
         }
         all

@@ -18,8 +18,7 @@ use crate::support::{START, messages, topic};
 
 /// Runs the script beside this file; `None` where the environment says to do without others.
 fn others(arguments: &[&str]) -> Option<Value> {
-    if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-        eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+    if feros_interop::interop_is_skipped() {
         return None;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bags.py");

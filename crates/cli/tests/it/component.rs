@@ -10,28 +10,10 @@ use crate::process::eventually;
 
 const FEROS: &str = env!("CARGO_BIN_EXE_feros");
 
-/// The folder with command, containers and the demonstration's library. Other packages' binaries
-/// are nobody's dependency, so cargo is asked for them; in a run over the whole workspace they are
-/// there.
+/// The folder with command, containers and the demonstration's library.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--locked",
-            "-p",
-            "feros-container",
-            "-p",
-            "demo_components_library",
-        ]);
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
-        Path::new(FEROS).parent().unwrap().to_owned()
-    })
+    BUILT.get_or_init(|| feros_test_support::built(&["feros-container", "demo_components_library"]))
 }
 
 /// A domain and a prefix of one test.

@@ -6,6 +6,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use feros_test_support::skip;
+
 use crate::fixture::{Fixture, Running};
 
 /// A process in a mount namespace of its own, with a small file system at a place.
@@ -62,8 +64,7 @@ impl Drop for SmallDisk {
 fn a_full_disk_ends_a_run_and_loses_nothing() {
     let fixture = Fixture::new();
     let Some(disk) = SmallDisk::at(fixture.path("small")) else {
-        eprintln!("skipped: a file system of its own needs root");
-        return;
+        return skip("a small disk of one's own needs a mount namespace; run it as root");
     };
     let out = disk.seen.join("out");
     let cells = || fs::read_to_string(out.join("cells.jsonl")).unwrap_or_default();

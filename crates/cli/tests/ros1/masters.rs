@@ -109,7 +109,7 @@ fn a_master_that_takes_the_place_of_another_has_the_bridge() {
 /// and in ROS 2, once.
 #[test]
 fn two_masters_are_joined_by_one_domain() {
-    let (Some(a), Some(b)) = (World::new(), World::new()) else { return };
+    let Some((a, b)) = World::two() else { return };
     let uri = b.uri();
     let _bridges = [a.bridge(&CHATTER), a.bridge(&[&CHATTER[..], &["--master", &uri]].concat())];
     let ros2 = a.ros2();
@@ -142,7 +142,7 @@ fn two_masters_are_joined_by_one_domain() {
 #[test]
 fn bridges_that_wait_for_each_other_say_so() {
     const WAITS: &str = "subscribed to under that of another bridge";
-    let (Some(a), Some(b)) = (World::new(), World::new()) else { return };
+    let Some((a, b)) = World::two() else { return };
     let uri = b.uri();
     let mut at_a = a.bridge(&[]);
     let mut at_b = a.bridge(&["--master", &uri]);
@@ -195,7 +195,7 @@ fn bridges_of_one_master_do_not_wait_for_each_other() {
 /// hears both, once, and nothing goes through the master from domain to domain.
 #[test]
 fn two_domains_are_not_joined_by_a_master() {
-    let (Some(a), Some(b)) = (World::new(), World::new()) else { return };
+    let Some((a, b)) = World::two() else { return };
     let uri = a.uri();
     let second = ["--master", &uri, "--name", "second_bridge"];
     let mut bridges = [a.bridge(&CHATTER), b.bridge(&[&CHATTER[..], &second].concat())];

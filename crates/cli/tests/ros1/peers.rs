@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions};
-use feros_interop::Domain;
+use feros_interop::{Domain, interop_is_skipped};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError, host_address};
 use feros_ros1::{Address, Master, SystemState};
-use feros_test_support::WATCHDOG;
+use feros_test_support::{WATCHDOG, skip};
 use serde_json::{Value, json};
 
 /// Debian's Python, which has Debian's packages of ROS 1.
@@ -35,7 +35,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// `None` means that the environment says to skip the interop tests.
+    /// `None` means that the environment says to skip the interop tests, which is reported.
     ///
     /// # Panics
     /// When ROS 1 is not installed.
@@ -43,13 +43,18 @@ impl World {
         Self::on(None)
     }
 
+    /// Two of them, which know nothing of each other.
+    pub(crate) fn two() -> Option<(Self, Self)> {
+        Some((Self::new()?, Self::new()?))
+    }
+
     /// ROS 1 on one host, the command on another one, and the link between; `None` also, which is
-    /// said, where this process may not make hosts.
+    /// reported, where this process may not make hosts.
     pub(crate) fn apart() -> Option<(Self, Link)> {
         let hosts = match Namespace::new().and_then(|one| Ok([one, Namespace::new()?])) {
             Ok(hosts) => hosts,
             Err(error @ NamespaceError::NotPermitted { .. }) => {
-                eprintln!("skipped: {error}");
+                skip(error);
                 return None;
             }
             Err(error) => panic!("{error}"),
@@ -59,8 +64,7 @@ impl World {
     }
 
     fn on(hosts: Option<[Namespace; 2]>) -> Option<Self> {
-        if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-            eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+        if interop_is_skipped() {
             return None;
         }
         let domain = Domain::reserve_without_ros2();

@@ -4,14 +4,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program; `None`, which is said, where the environment says to skip the interop tests, or
+use feros_interop::interop_is_skipped;
+use feros_test_support::skip;
+
+/// The program; `None`, which is reported, where the environment says to skip the interop tests, or
 /// there is no compiler or no header of ROS 1.
 ///
 /// # Panics
 /// When it does not compile.
 pub(crate) fn program() -> Option<&'static Path> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(compile).as_deref()
+    static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    if interop_is_skipped() {
+        return None;
+    }
+    // Compiled once, reported by each test.
+    PROGRAM.get_or_init(compile).as_deref().map_err(skip).ok()
 }
 
 const LIBRARIES: [&str; 8] = [
@@ -25,31 +32,26 @@ const LIBRARIES: [&str; 8] = [
     "-lpthread",
 ];
 
-fn compile() -> Option<PathBuf> {
-    if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-        eprintln!("skipped: FEROS_SKIP_INTEROP=1");
-        return None;
-    }
+/// An error says what is missing.
+fn compile() -> Result<PathBuf, String> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/ros1/roscpp.cpp");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let program = folder.join("ros1_roscpp");
     let changed = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
     if changed(&program).is_some_and(|built| Some(built) > changed(Path::new(source))) {
-        return Some(program);
+        return Ok(program);
     }
     if Command::new("c++").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no C++ compiler (c++)");
-        return None;
+        return Err("there is no C++ compiler (c++); apt-get install g++ brings one".to_owned());
     }
     let headers = ["ros/ros.h", "nodelet/loader.h", "std_msgs/String.h"];
     if let Some(missing) =
         headers.iter().find(|header| !Path::new("/usr/include").join(header).exists())
     {
-        eprintln!(
-            "skipped: there is no {missing}; apt-get install libroscpp-dev libnodeletlib-dev libnodelet-dev \
+        return Err(format!(
+            "there is no {missing}; apt-get install libroscpp-dev libnodeletlib-dev libnodelet-dev \
              libstd-msgs-dev brings the headers of ROS 1"
-        );
-        return None;
+        ));
     }
     // Two test programs may compile it at once: each writes its own, and the last one stays.
     let made = folder.join(format!("ros1_roscpp.{}", std::process::id()));
@@ -62,5 +64,5 @@ fn compile() -> Option<PathBuf> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && made.exists(), "roscpp.cpp does not compile: {said}");
     std::fs::rename(&made, &program).unwrap();
-    Some(program)
+    Ok(program)
 }

@@ -11,7 +11,7 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{Context, ParameterValue};
 use feros_component::remote::ContainerClient;
-use feros_test_support::eventually;
+use feros_test_support::{eventually, skip};
 
 use crate::support::{SINGLE, WATCHDOG, prefix, request};
 
@@ -99,7 +99,9 @@ impl Drop for Running {
 fn requests_of_other_hosts_are_ignored() {
     let (here, there) = match two_hosts() {
         Ok(hosts) => hosts,
-        Err(why) => return eprintln!("SKIPPED: two hosts: {why}"),
+        Err(why) => {
+            return skip(format!("two hosts are network namespaces, run it as root: {why}"));
+        }
     };
     let prefix = prefix();
     let log = prefix.path().join("log");

@@ -10,7 +10,7 @@ use feros_engine_bridge::{BridgeOptions, Counts};
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
 use feros_rmw::{Engine as _, QosProfile, Session, SessionOptions, SubscriptionEvent};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
-use feros_test_support::{TestProcess, Watchdog, eventually, until};
+use feros_test_support::{TestProcess, Watchdog, eventually, skip, until};
 
 use crate::ends::{Listener, Robot, Running, Talker, World, bridge_of, number_in, numbered};
 
@@ -78,7 +78,7 @@ impl Hosts {
         let hosts = match hosts {
             Ok(hosts) => hosts,
             Err(error @ NamespaceError::NotPermitted { .. }) => {
-                eprintln!("skipped: {error}");
+                skip(error);
                 return None;
             }
             Err(error) => panic!("{error}"),

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use feros_interop::{Domain, prefix_of_ros2};
+use feros_interop::{Domain, kit_of_cpp, prefix_of_ros2};
 
 use crate::support::library;
 
@@ -13,10 +13,7 @@ const CASES: &str = "132 passed, 0 failed";
 
 #[test]
 fn the_suite_of_rmw_implementations_passes() {
-    let Some(kit) = std::env::var_os("FEROS_STOCK").map(PathBuf::from) else {
-        eprintln!("skipped: FEROS_STOCK does not name the kit of stock ROS 2");
-        return;
-    };
+    let Some(kit) = kit_of_cpp() else { return };
     let Some(prefix) = prefix_of_ros2() else { return };
     let domain = Domain::reserve_without_ros2();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("test_rmw_implementation");

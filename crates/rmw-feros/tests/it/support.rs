@@ -10,14 +10,7 @@ use feros_interop::{Domain, Peer};
 pub(crate) fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--lib", "--package", env!("CARGO_PKG_NAME")]);
-        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-        assert!(cargo.status().expect("cargo runs").success(), "the library does not build");
-        // The test is in target/PROFILE/deps; the library beside that folder.
-        let test = std::env::current_exe().expect("the test's own path");
-        let target = test.ancestors().nth(3).expect("a target folder");
-        let library = target.join("debug").join("librmw_feros.so");
+        let library = feros_test_support::built(&[env!("CARGO_PKG_NAME")]).join("librmw_feros.so");
         assert!(library.is_file(), "{} is missing", library.display());
         library
     })

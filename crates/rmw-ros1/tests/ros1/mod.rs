@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use feros_conformance::NotificationCounter;
-use feros_interop::Domain;
+use feros_interop::{Domain, interop_is_skipped};
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, Engine as _, GraphSnapshot, NodeId, NodeName,
@@ -36,16 +36,20 @@ pub struct World {
 }
 
 impl World {
-    /// `None` means that the environment says to skip the interop tests.
+    /// `None` means that the environment says to skip the interop tests, which is reported.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();
         Some(world)
     }
 
+    /// Two of them, which know nothing of each other.
+    pub fn two() -> Option<(Self, Self)> {
+        Some((Self::new()?, Self::new()?))
+    }
+
     pub fn without_master() -> Option<Self> {
-        if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-            eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+        if interop_is_skipped() {
             return None;
         }
         let domain = Domain::reserve_without_ros2();

@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use feros_test_support::skip;
+
 use crate::network::{DOMAIN_ID, Network};
 
 /// A process that ends with the test.
@@ -24,7 +26,7 @@ fn python() -> Option<PathBuf> {
     if python.exists() {
         return Some(python);
     }
-    println!("skipped: {} is missing; scripts/setup.sh makes it", python.display());
+    skip(format!("{} is missing; scripts/setup.sh makes it", python.display()));
     None
 }
 

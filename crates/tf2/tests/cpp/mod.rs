@@ -13,10 +13,10 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Builds and starts it; `None`, said aloud, where `libtf2-dev` is not installed.
+    /// Builds and starts it; `None`, which is reported, where `libtf2-dev` is not installed.
     pub(crate) fn start() -> Option<Self> {
         if !Path::new("/usr/include/tf2/buffer_core.h").is_file() {
-            eprintln!("skipped: the tf2 of C++ is not installed (apt install libtf2-dev)");
+            feros_test_support::skip("the tf2 of C++ is missing; apt-get install libtf2-dev");
             return None;
         }
         let mut child = Command::new(build())

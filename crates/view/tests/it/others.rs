@@ -14,8 +14,7 @@ use crate::support::Fixture;
 
 #[test]
 fn a_client_of_others_sees_and_does_what_foxglove_does() {
-    if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
-        eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+    if feros_interop::interop_is_skipped() {
         return;
     }
     let fixture = Fixture::with_changes();

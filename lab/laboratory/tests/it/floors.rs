@@ -52,9 +52,8 @@ fn over_a_link_a_message_goes_in_packets_and_what_is_lost_is_counted() {
          [link.lossy]\nrate_mbit = [1000]\nloss_percent = [20]\n",
     );
     if let Some(reason) = &fixture.machine.no_remote {
-        println!("no remote cells here: {reason}");
         assert!(plan.steps.is_empty(), "a floor that cannot be measured is missing nowhere");
-        return;
+        return feros_test_support::skip(reason);
     }
     let seen = fixture.run(&plan);
     assert_eq!(seen.result.unwrap().complete, 2, "{:?}", seen.notes);

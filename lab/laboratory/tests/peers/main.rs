@@ -1,7 +1,7 @@
 //! One real tiny run of every installed peer in each role and placement that its manifest claims,
 //! by the contract alone.
 //!
-//! What is not installed is said and left out. Peers that are built with cargo are taken from
+//! What is not installed is reported as skipped. Peers that are built with cargo are taken from
 //! beside this test, where a test of the whole workspace has put them; those that are workspaces of
 //! their own take minutes to build, and are run only if the laboratory has built them before.
 #![allow(clippy::unwrap_used)]
@@ -9,6 +9,7 @@
 mod fixture;
 mod program;
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
 
@@ -28,32 +29,46 @@ const AT_ONCE: usize = 4;
 fn every_installed_peer_keeps_the_contract() {
     let peers = Peers::read(&peers_folder()).unwrap();
     let waiting: Mutex<Vec<&Peer>> = Mutex::new(peers.iter().collect());
-    let failures = Mutex::new(Vec::new());
+    let (failures, skipped) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(peer) = { waiting.lock().unwrap().pop() } {
-                    let mut found = check(peer, &peers);
+                    let mut found = match fixture::build(peer) {
+                        Built::Ready(out) => check(peer, &peers, out),
+                        Built::Missing(reason) => {
+                            skipped.lock().unwrap().extend(skip_of(peer, &reason));
+                            continue;
+                        }
+                        Built::Failed(reason) => {
+                            vec![format!("{}: its build failed: {reason}", peer.name)]
+                        }
+                    };
                     failures.lock().unwrap().append(&mut found);
                 }
             });
         }
     });
+    // By the thread of the test, which has its name.
+    let mut skipped = skipped.into_inner().unwrap();
+    skipped.sort();
+    skipped.iter().for_each(feros_test_support::skip);
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What is wrong with a peer.
-fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
+/// Why a peer is left out, and what installs it.
+fn skip_of(peer: &Peer, reason: &str) -> Option<String> {
+    let install = peer.manifest.install.iter().map(|command| format!("; install: {command}"));
+    // The laboratory's own tests need one that is never there.
+    (peer.name != "mock_absent")
+        .then(|| format!("{}: {reason}{}", peer.name, install.collect::<String>()))
+}
+
+/// What is wrong with a peer, whose programs are in `out`.
+fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
     let name = &peer.name;
-    let mut fixture = match fixture::build(peer) {
-        Built::Ready(out) => Fixture::new(peer, out),
-        Built::Missing(reason) => {
-            println!("{name}: not installed: {reason}");
-            return Vec::new();
-        }
-        Built::Failed(reason) => return vec![format!("{name}: its build failed: {reason}")],
-    };
+    let mut fixture = Fixture::new(peer, out);
     let mut failures = Vec::new();
     let mut refused = 0;
     let mut note = |what: String, result: Result<(), String>| match result {

@@ -7,21 +7,22 @@ use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkError, LinkOptions, Namespace, NamespaceError, Switch, host_address};
 pub(crate) use feros_test_support::WATCHDOG;
+use feros_test_support::skip;
 
 const PORT: u16 = 7777;
 
 /// One test at a time: they measure.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// `N` namespaces, and nobody beside until they have ended (hence the order); `None`, with the
-/// reason printed, where they are not permitted.
+/// `N` namespaces, and nobody beside until they have ended (hence the order); `None`,
+/// which is reported, where they are not permitted.
 pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [Namespace; N])> {
     let alone = ALONE.lock();
     let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
     match made {
         Ok(made) => Some((alone, made.try_into().unwrap())),
         Err(error @ NamespaceError::NotPermitted { .. }) => {
-            eprintln!("skipped: {error}");
+            skip(error);
             None
         }
         Err(error) => panic!("{error}"),

@@ -123,7 +123,7 @@ fn killing_the_owner_leaves_no_process_no_namespace_and_no_device() {
 fn without_the_rights_it_says_so() {
     let permitted = namespaces::<1>();
     if permitted.is_none() {
-        return; // it has been said
+        return; // it has been reported
     }
     // The same program without the rights that root has.
     let output = Command::new("setpriv")

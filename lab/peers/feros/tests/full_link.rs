@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
+use feros_test_support::skip;
 use serde_json::Value;
 
 const MESSAGES: u64 = 300;
@@ -62,12 +63,13 @@ fn end(mut program: Child) -> Value {
     end.unwrap_or_else(|| panic!("no end in {text}"))
 }
 
-/// Two hosts and the full link between them; `None` where the test may not make them.
+/// Two hosts and the full link between them; `None`, which is reported, where the test
+/// may not make them.
 fn hosts() -> Option<(Namespace, Namespace, Link)> {
     let (here, there) = match (Namespace::new(), Namespace::new()) {
         (Ok(here), Ok(there)) => (here, there),
         (Err(error @ NamespaceError::NotPermitted { .. }), _) => {
-            eprintln!("skipped: {error}");
+            skip(error);
             return None;
         }
         (here, there) => panic!("{here:?} {there:?}"),

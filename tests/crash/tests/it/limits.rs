@@ -79,21 +79,21 @@ fn topics_need_no_open_files_of_their_own() {
 
 /// What keeps one side from shared memory is said by both, and messages come by the network;
 /// whichever side it is.
-fn takes_the_network(limit: &str, in_the_log: &str, reason: &str) {
+fn takes_the_network(place: &Place, limit: &str, in_the_log: &str, reason: &str) {
     for talker_is_limited in [true, false] {
-        one_side_takes_the_network(talker_is_limited, limit, in_the_log, reason);
+        one_side_takes_the_network(place, talker_is_limited, limit, in_the_log, reason);
     }
 }
 
 fn one_side_takes_the_network(
+    place: &Place,
     talker_is_limited: bool,
     limit: &str,
     in_the_log: &str,
     reason: &str,
 ) {
-    let place = Place::own_if_possible();
     let of = |is_limited, name| {
-        if is_limited { start(&place, name, limit) } else { Peer::start(&place, name) }
+        if is_limited { start(place, name, limit) } else { Peer::start(place, name) }
     };
     let mut talker = of(talker_is_limited, "talker");
     let mut listener = of(!talker_is_limited, "listener");
@@ -116,6 +116,7 @@ fn one_side_takes_the_network(
 #[test]
 fn a_process_without_further_open_files_takes_the_network() {
     takes_the_network(
+        &Place::own_if_possible(),
         "--nofile=17",
         "this process may have 17 files open and has nearly all (RLIMIT_NOFILE)",
         "its process has as many files open as it may (RLIMIT_NOFILE)",
@@ -126,12 +127,13 @@ fn a_process_without_further_open_files_takes_the_network() {
 fn a_process_that_may_make_no_large_files_takes_the_network() {
     let reason = "its process may not make files of the size (RLIMIT_FSIZE)";
     let in_the_log = |limit| format!("more than {limit} bytes (RLIMIT_FSIZE)");
+    let place = Place::own_if_possible();
     // Too small for any shared memory.
     for limit in [10_000, 200_000] {
-        takes_the_network(&format!("--fsize={limit}"), &in_the_log(limit), reason);
+        takes_the_network(&place, &format!("--fsize={limit}"), &in_the_log(limit), reason);
     }
     // Too small for a publisher's messages.
-    one_side_takes_the_network(true, "--fsize=1300000", &in_the_log(1_300_000), reason);
+    one_side_takes_the_network(&place, true, "--fsize=1300000", &in_the_log(1_300_000), reason);
 }
 
 /// A user of no other process: the limit counts the threads of all processes of a user.
@@ -155,7 +157,10 @@ fn end_with_threads(place: &Place, copy: &Copy, threads: u32) -> (Option<i32>, S
 #[test]
 fn a_process_that_may_make_no_threads_says_so_and_is_not_aborted() {
     if !is_root() {
-        return skipped("a process without threads", "it needs another user");
+        return skipped(
+            "a process without threads",
+            "only root can start one of another user; run it as root",
+        );
     }
     let (place, copy) = (Place::of_host(), Copy::of(USER));
     for threads in 1..=12 {

@@ -34,7 +34,7 @@ fn is_ours(name: &str) -> bool {
 #[test]
 fn two_users_talk_by_the_network_and_tell_why() {
     if !is_root() {
-        return skipped("processes of two users", "it takes root to start them");
+        return skipped("processes of two users", "only root can start them; run it as root");
     }
     let place = Place::of_host();
     let copy = Copy::of(NOBODY);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use feros::action::{CancelError, SendGoalError};
 use feros::msgs::test_msgs::action::{Fibonacci, Fibonacci_Feedback, Fibonacci_Goal};
 use feros::{ActionServerOptions, GoalStatus};
-use feros_interop::Domain;
+use feros_interop::{Domain, kit_of_cpp};
 use feros_test_support::eventually;
 
 use super::actions::{result, serve};
@@ -30,10 +30,7 @@ struct Program {
 impl Program {
     /// `None`: there is no kit.
     fn start(domain: &Domain) -> Option<Self> {
-        let Some(kit) = std::env::var_os("FEROS_STOCK").map(PathBuf::from) else {
-            eprintln!("skipped: FEROS_STOCK names no kit with rclcpp_action");
-            return None;
-        };
+        let kit = kit_of_cpp()?;
         let venv = std::env::var_os("FEROS_ROS2_VENV").map_or_else(
             || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv"),
             PathBuf::from,

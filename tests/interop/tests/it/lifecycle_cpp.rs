@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use feros::LifecycleClient;
 use feros::lifecycle::Transition;
 use feros::msgs::lifecycle_msgs::msg::TransitionDescription;
-use feros_interop::Domain;
+use feros_interop::{Domain, kit_of_cpp};
 
 use crate::support::{Spinning, WATCHDOG, node};
 
@@ -77,10 +77,7 @@ impl Drop for Program {
 
 #[test]
 fn a_node_of_rclcpp_is_managed_by_feros() {
-    let Some(kit) = std::env::var_os("FEROS_STOCK").map(PathBuf::from) else {
-        eprintln!("skipped: FEROS_STOCK names no kit with rclcpp_lifecycle");
-        return;
-    };
+    let Some(kit) = kit_of_cpp() else { return };
     let Some(domain) = Domain::reserve() else { return };
     let venv = std::env::var_os("FEROS_ROS2_VENV").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv"),

@@ -37,9 +37,10 @@ pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Says that a test was not run.
+/// Reports that a test, or what is named of it, was not run.
+#[track_caller]
 pub(crate) fn skipped(what: &str, why: &str) {
-    eprintln!("SKIPPED: {what}: {why}");
+    feros_test_support::skip(format!("{what}: {why}"));
 }
 
 impl Place {
@@ -48,7 +49,8 @@ impl Place {
         Self { domain: Domain::reserve_without_ros2(), keeper: None }
     }
 
-    /// As [`Place::of_host`], where stock peers can run; `None` if they are not wanted.
+    /// As [`Place::of_host`], where stock peers can run; `None`, which is reported, if they
+    /// are not wanted.
     pub(crate) fn with_ros2() -> Option<Self> {
         Some(Self { domain: Domain::reserve()?, keeper: None })
     }
@@ -65,7 +67,7 @@ impl Place {
     /// A `/dev/shm` of its own; an error says why there cannot be one.
     pub(crate) fn own(kind: &DevShm) -> Result<Self, String> {
         if !is_root() {
-            return Err("a /dev/shm of its own needs root".to_owned());
+            return Err("a /dev/shm of its own needs a mount namespace; run it as root".to_owned());
         }
         let mount = match kind {
             DevShm::OfBytes(size) => {
@@ -92,7 +94,7 @@ impl Place {
         if line.trim() != "ready" {
             drop(keeper.stdin.take());
             let status = keeper.wait().unwrap();
-            return Err(format!("a mount namespace cannot be made here: {status}"));
+            return Err(format!("a mount namespace cannot be made; run it as root: {status}"));
         }
         Ok(Self { domain: Domain::reserve_without_ros2(), keeper: Some(keeper) })
     }

@@ -1,0 +1,31 @@
+//! Programs and libraries of other packages, which tests start: nobody's dependency, so that cargo
+//! has to be asked for them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Says that all packages of the workspace are built: `./test` does that, and cargo would wait for
+/// its next build.
+const ALL_BUILT: &str = "FEROS_TESTS_BUILT";
+
+/// The folder with the programs and libraries of these packages, beside the test's own folder.
+///
+/// # Panics
+/// When cargo cannot build them.
+pub fn built(packages: &[&str]) -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let folder = test.ancestors().nth(2).expect("a test is in target/PROFILE/deps").to_owned();
+    if std::env::var_os(ALL_BUILT).is_some() {
+        return folder;
+    }
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--locked"]).current_dir(workspace);
+    cargo.args(packages.iter().flat_map(|package| ["--package", package]));
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    let status = cargo.status().expect("cargo runs");
+    assert!(status.success(), "cargo cannot build {}: {status}", packages.join(", "));
+    folder
+}
