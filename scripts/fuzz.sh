@@ -1,31 +1,59 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for some seconds: scripts/fuzz.sh SECONDS [TARGET...]
-# Beginning with what fuzz/seeds/TARGET holds; what is found on the way goes to fuzz/corpus, crashes to fuzz/artifacts.
+# Runs fuzz targets for some seconds each, two at a time.
+#
+#   scripts/fuzz.sh SECONDS [TARGET...]   runs all, or these
+#   scripts/fuzz.sh build                 compiles the program that has all targets
+#   scripts/fuzz.sh list                  prints their names
+#
+# A run begins with what fuzz/seeds/TARGET holds; what is found on the way goes to fuzz/corpus,
+# crashes to fuzz/artifacts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PWD/.venv/bin:$PATH"
-seconds="${1:?usage: scripts/fuzz.sh SECONDS [TARGET...]}"
+usage="usage: scripts/fuzz.sh SECONDS [TARGET...], or build, or list"
+what="${1:?$usage}"
 shift
-(($# > 0)) || mapfile -t all < <(cargo-fuzz list)
-targets=("${@:-${all[@]}}")
-[[ -n "${targets[0]:-}" ]] || { echo "fuzz: error: fuzz/ has no target" >&2; exit 1; }
 # The coverage instrumentation needs no sanitizer, and without one the stable compiler does. Decoders are safe Rust:
 # what a sanitizer would find there, the checks of the language find.
-export RUSTC_BOOTSTRAP=1
+RUSTC_BOOTSTRAP=1 cargo-fuzz build --sanitizer none feros-fuzz
+[[ $what != build ]] || exit 0
+program="fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release/feros-fuzz"
+mapfile -t known < <(FEROS_FUZZ_TARGET=list "$program" 2>/dev/null)
+if [[ $what == list ]]; then
+    printf '%s\n' "${known[@]}"
+    exit 0
+fi
+[[ $what =~ ^[0-9]+$ ]] || { printf 'fuzz: error: %s is no number of seconds; %s\n' "$what" "$usage" >&2; exit 2; }
+targets=("${@:-${known[@]}}")
 for target in "${targets[@]}"; do
-    echo "fuzz: $target for $seconds s"
-    log="$(mktemp)"
-    corpora=("fuzz/corpus/$target")
-    mkdir -p "${corpora[0]}"
-    [[ ! -d "fuzz/seeds/$target" ]] || corpora+=("fuzz/seeds/$target")
-    # libFuzzer writes hundreds of lines: shown are the last ones, all of them only on failure.
-    if cargo-fuzz run --sanitizer none "$target" "${corpora[@]}" -- -max_total_time="$seconds" -rss_limit_mb=2048 >"$log" 2>&1; then
-        tail -n 1 "$log"
-        rm -f "$log"
-    else
-        code=$?
-        cat "$log" >&2
-        rm -f "$log"
-        exit "$code"
-    fi
+    [[ " ${known[*]} " == *" $target "* ]] ||
+        { printf 'fuzz: error: there is no target %s (known: %s)\n' "$target" "${known[*]}" >&2; exit 2; }
 done
+
+logs="$(mktemp -d)"
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$logs"' EXIT
+trap 'exit 143' INT TERM HUP
+
+# fuzz TARGET: runs one; its last line, or all lines when it fails.
+fuzz() {
+    local target="$1" log="$logs/$1" corpora=("fuzz/corpus/$1")
+    mkdir -p "${corpora[0]}" "fuzz/artifacts/$target"
+    [[ ! -d "fuzz/seeds/$target" ]] || corpora+=("fuzz/seeds/$target")
+    # libFuzzer writes hundreds of lines.
+    if FEROS_FUZZ_TARGET="$target" "$program" "${corpora[@]}" -artifact_prefix="fuzz/artifacts/$target/" \
+        -max_total_time="$what" -rss_limit_mb=2048 >"$log" 2>&1; then
+        printf 'fuzz: %s: %s\n' "$target" "$(tail -n 1 "$log")"
+    else
+        printf 'fuzz: %s failed:\n%s\n' "$target" "$(cat "$log")"
+        touch "$log.failed"
+    fi
+}
+
+for target in "${targets[@]}"; do
+    while (($(jobs -rp | wc -l) >= 2)); do wait -n || true; done
+    fuzz "$target" &
+done
+wait
+failed="$(find "$logs" -name '*.failed' | wc -l)"
+printf '%d passed, %d failed\n' $((${#targets[@]} - failed)) "$failed"
+((failed == 0))

@@ -1,6 +1,5 @@
 //! Any bytes as the messages of an action: what is read of them at a fixed place, without their
 //! type, is what the type says of them.
-#![no_main]
 
 use feros_message::cdr::Reader;
 use feros_message::{Action, Decode as _, GoalId, Message, from_bytes, goal_id_of, set_goal_id};
@@ -11,11 +10,10 @@ use feros_msgs::test_msgs::action::{
     Fibonacci_GetResult_Response, Fibonacci_SendGoal_Request, Fibonacci_SendGoal_Response,
     NestedMessage_FeedbackMessage, NestedMessage_SendGoal_Request,
 };
-use libfuzzer_sys::fuzz_target;
 
 const ID: GoalId = [0x5a; 16];
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((&which, sample)) = data.split_first() else { return };
     match which % 8 {
         0 => check_id(sample, |m: &Fibonacci_SendGoal_Request| m.goal_id.uuid),
@@ -27,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
         6 => check_answer(sample),
         _ => check_status(sample),
     }
-});
+}
 
 /// The id at its place is that of the message, and another one in its place changes nothing else.
 fn check_id<M: Message>(sample: &[u8], id: fn(&M) -> GoalId) {

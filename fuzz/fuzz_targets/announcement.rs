@@ -1,12 +1,10 @@
 //! Any two lines as what the endpoints of a match announce of their transports. What can be read
 //! survives its encoding, and every pair has a transport or a reason why there is none.
-#![no_main]
 
 use feros_rmw::announcement::check_announcement;
 use feros_shm::{Announced, Reason, Transport, classify};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (first, second) = text.split_once('\n').unwrap_or((text, text));
     let [first, second] = [first, second].map(|text| Announced::read(Some(text)));
@@ -38,4 +36,4 @@ fuzz_target!(|bytes: &[u8]| {
         let otherwise = classify(publisher, &receiver).transport;
         assert!(otherwise <= choice.transport || choice.transport.is_none());
     }
-});
+}

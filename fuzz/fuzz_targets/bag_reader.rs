@@ -1,16 +1,14 @@
 //! Any bytes as an MCAP file, and as the content of its records behind a good head: what can be
 //! read is, all else is an error, within bounded memory. An index that is written anew can be read.
-#![no_main]
 
 use std::path::Path;
 
 use feros_bag::{BagMetadata, BagReader, MessageFilter, ReaderOptions, reindex};
-use libfuzzer_sys::fuzz_target;
 
 /// What a reader may hold at once.
 const LIMIT: usize = 4 << 20;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(metadata) = BagMetadata::from_yaml(text)
     {
@@ -28,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
         rest = left;
     }
     look_at(&file);
-});
+}
 
 fn look_at(bytes: &[u8]) {
     let folder = std::env::temp_dir().join(format!("feros-fuzz-bag-{}", std::process::id()));

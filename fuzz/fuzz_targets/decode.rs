@@ -1,6 +1,5 @@
 //! Any bytes as a sample of generated types: they are refused by owned value and view alike, or
 //! both mean the same and the value encodes to bytes that mean it again.
-#![no_main]
 
 use feros_message::cdr::{ByteOrder, Writer};
 use feros_message::{EncodeError, Message, encoded_size, from_bytes, to_vec, view};
@@ -8,7 +7,6 @@ use feros_msgs::{
     composition_interfaces, diagnostic_msgs, geometry_msgs, nav_msgs, rcl_interfaces,
     rmw_dds_common, sensor_msgs, std_msgs, test_msgs, visualization_msgs,
 };
-use libfuzzer_sys::fuzz_target;
 
 const CHECKS: &[fn(&[u8])] = &[
     check::<composition_interfaces::srv::ListNodes_Event>,
@@ -34,10 +32,10 @@ const CHECKS: &[fn(&[u8])] = &[
     check::<visualization_msgs::msg::Marker>,
 ];
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((&which, sample)) = data.split_first() else { return };
     CHECKS[usize::from(which) % CHECKS.len()](sample);
-});
+}
 
 fn check<M: Message>(sample: &[u8]) {
     let (owned, seen) = (from_bytes::<M>(sample), view::<M>(sample));

@@ -1,13 +1,11 @@
 //! Any bytes as what a DDS participant says of itself: the announcement of its nodes and the
 //! USER_DATA of its endpoints. They are refused, or encode to bytes that mean the same.
-#![no_main]
 
 use feros_rmw::dds::discovery_info::ParticipantEntities;
 use feros_rmw::dds::names::{demangle_service_type, demangle_topic, demangle_type};
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(entities) = ParticipantEntities::parse(bytes) {
         // Gids and names take at least as many bytes on the wire as counted here: nothing is made
         // of nothing.
@@ -27,4 +25,4 @@ fuzz_target!(|bytes: &[u8]| {
         demangle_type(text);
         demangle_service_type(text);
     }
-});
+}

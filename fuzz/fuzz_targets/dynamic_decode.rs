@@ -1,20 +1,18 @@
 //! Any bytes as a sample of each shipped message type: they are refused, or decode to a message
 //! that encodes to bytes which mean the same.
-#![no_main]
 
 use std::sync::LazyLock;
 
 use feros_interface::shipped;
 use feros_message::cdr::ByteOrder;
 use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};
-use libfuzzer_sys::fuzz_target;
 
 static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     let resolve = |name| DynamicType::resolve(shipped(), name).expect("shipped types are complete");
     shipped().messages().map(|message| resolve(&message.name)).collect()
 });
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((&[low, high, print], sample)) = data.split_first_chunk() else { return };
     let ty = &TYPES[usize::from(u16::from_le_bytes([low, high])) % TYPES.len()];
     let Ok(message) = ty.decode(sample) else { return };
@@ -45,4 +43,4 @@ fuzz_target!(|data: &[u8]| {
             DynamicMessage::from_json(ty, &json).unwrap_or_else(|error| panic!("{error}\n{json}"));
         assert_eq!(json_of(from_json), json);
     }
-});
+}

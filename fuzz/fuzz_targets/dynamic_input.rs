@@ -1,11 +1,9 @@
 //! Any text as YAML and JSON for a message, and as a path into one.
-#![no_main]
 
 use std::sync::LazyLock;
 
 use feros_interface::shipped;
 use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};
-use libfuzzer_sys::fuzz_target;
 
 static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     [
@@ -21,7 +19,7 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     .into()
 });
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(text: &str) {
     for ty in TYPES.iter() {
         let stamped =
             DynamicMessage::from_yaml_with_stamps(ty, text).ok().map(|(mut message, stamps)| {
@@ -39,4 +37,4 @@ fuzz_target!(|text: &str| {
         }
         let _ = ty.default_message().select(text);
     }
-});
+}

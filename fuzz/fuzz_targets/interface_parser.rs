@@ -1,10 +1,8 @@
 //! Any text as a definition: it is refused, or printed to a text that means the same.
-#![no_main]
 
 use std::sync::LazyLock;
 
 use feros_interface::{InterfaceSet, Namespace, TypeName, parse_interface, shipped};
-use libfuzzer_sys::fuzz_target;
 
 /// What services and actions refer to, and something to refer to besides.
 static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
@@ -18,7 +16,7 @@ static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     set
 });
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(text: &str) {
     for namespace in Namespace::ALL {
         let name = TypeName::new("pkg", namespace, "Probe");
         let Ok(interface) = parse_interface(&name, text) else { continue };
@@ -33,4 +31,4 @@ fuzz_target!(|text: &str| {
         };
         assert_eq!(hash(interface), hash(again));
     }
-});
+}

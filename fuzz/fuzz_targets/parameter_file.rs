@@ -1,10 +1,8 @@
 //! Any text as a parameter file and as a value of `-p`: values that read back as they are printed,
 //! or a message with its place.
-#![no_main]
 
 use feros_parameter::{ParameterValue, file};
 use feros_rmw::NodeName;
-use libfuzzer_sys::fuzz_target;
 
 /// NaN is not itself, so texts are compared.
 fn check(value: &ParameterValue) {
@@ -12,7 +10,7 @@ fn check(value: &ParameterValue) {
     assert_eq!(ParameterValue::from_yaml(&text).map(|read| read.to_string()), Ok(text));
 }
 
-fuzz_target!(|text: &str| {
+pub(crate) fn run(text: &str) {
     match ParameterValue::from_yaml(text) {
         Ok(value) => check(&value),
         Err(error) => assert!(error.line > 0 && error.column > 0 && !error.problem.is_empty()),
@@ -24,4 +22,4 @@ fuzz_target!(|text: &str| {
         }
         Err(error) => assert!(error.line > 0 && error.column > 0 && !error.problem.is_empty()),
     }
-});
+}

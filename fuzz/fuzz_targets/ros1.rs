@@ -1,17 +1,15 @@
 //! What comes from ROS 1: headers of connections, XML-RPC, definitions, HTTP with what masters
 //! answer, messages of actions, and bodies of messages. What is taken has to come back as it was,
 //! and to be a message for those who read it.
-#![no_main]
 
 use std::sync::LazyLock;
 
 use feros_interface::{TypeName, shipped};
 use feros_ros1::{
-    Address, Catalog, ConnectionHeader, MAX_NAME_BYTES, Master, Plans, Rules, parse_type, read_about,
-    read_answer, read_call, read_cancel, read_goal, read_request, read_response, read_statuses,
-    write_about, write_cancel, write_goal, write_statuses,
+    Address, Catalog, ConnectionHeader, MAX_NAME_BYTES, Master, Plans, Rules, parse_type,
+    read_about, read_answer, read_call, read_cancel, read_goal, read_request, read_response,
+    read_statuses, write_about, write_cancel, write_goal, write_statuses,
 };
-use libfuzzer_sys::fuzz_target;
 
 const TYPES: [&str; 6] = [
     "sensor_msgs/PointCloud2",
@@ -35,7 +33,7 @@ static PLANS: LazyLock<Vec<Plans>> = LazyLock::new(|| {
     plans.into()
 });
 
-fuzz_target!(|data: &[u8]| {
+pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = data.split_first() else { return };
     match kind {
         0 => {
@@ -69,7 +67,7 @@ fuzz_target!(|data: &[u8]| {
         5 => action_says(bytes),
         kind => both(&PLANS[usize::from(*kind) % TYPES.len()], bytes),
     }
-});
+}
 
 /// The answer of a master, which may be anybody: what is kept of it are names.
 fn master_says(bytes: &[u8]) {

@@ -1,14 +1,12 @@
 //! Any transforms in any order, between any lookups: whatever is refused is counted, what can be
 //! transformed is transformed, and no tree of frames makes a lookup go round without an end. Then
 //! any bytes as a point cloud.
-#![no_main]
 
 use std::time::Duration;
 
 use feros_msgs::geometry_msgs::msg::TransformStamped;
 use feros_msgs::sensor_msgs::msg::{PointCloud2, PointField};
 use feros_tf2::{Buffer, BufferOptions, Readiness, Time, Transform, transform_point_cloud};
-use libfuzzer_sys::fuzz_target;
 
 const NAMES: [&str; 12] =
     ["", "/", "a", "/a", "b", "c", "d", "e", "//x", "a frame", "\u{1b}[31m", "f"];
@@ -121,7 +119,7 @@ fn cloud(input: &mut Input<'_>) {
     assert_eq!(cloud.data.len(), length);
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
     let options = BufferOptions::default()
         .cache_length(Duration::from_nanos(u64::from(input.byte())))
@@ -138,4 +136,4 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert!(buffer.frames().len() <= usize::from(bytes.get(2).copied().unwrap_or(0)));
     let _ = (buffer.all_frames_as_string(), buffer.all_frames_as_yaml(Time::from_nanos(1)));
-});
+}

@@ -1,14 +1,12 @@
 //! Any bytes as a file of trace points, and as the content of its blocks behind a good head and
 //! checksum. What can be read can be summarized and exported.
-#![no_main]
 
 use std::path::Path;
 
 use feros_trace::format::{MAGIC, checksum};
 use feros_trace_analysis::{Process, Summary, Trace};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     look_at(bytes);
     // Blocks, of which the first byte of each says kind and length.
     let mut file = [&MAGIC[..], &feros_trace::FORMAT.to_le_bytes(), &[0; 20], &[0, 0]].concat();
@@ -22,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         rest = left;
     }
     look_at(&file);
-});
+}
 
 fn look_at(bytes: &[u8]) {
     let Ok(process) = Process::parse(Path::new("file"), bytes) else { return };

@@ -1,15 +1,13 @@
 //! Any bytes as a file of trace points that grows while it is read, and as the content of its
 //! blocks behind a good head and checksum. However it grows, whole blocks are told once.
-#![no_main]
 
 use std::io::Cursor;
 use std::path::Path;
 
 use feros_trace::format::{MAGIC, checksum};
 use feros_trace_analysis::GrowingFile;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let Some((step, bytes)) = bytes.split_first() else { return };
     let step = usize::from(*step) + 1;
     grow(bytes, step);
@@ -25,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         rest = left;
     }
     grow(&file, step);
-});
+}
 
 fn grow(bytes: &[u8], step: usize) {
     let mut growing = GrowingFile::new(Path::new("file"), "");

@@ -1,11 +1,9 @@
 //! Any bytes as a frame of a client of `feros view`, and any text as an operation: what can be read
 //! is, all else is an error that people can read.
-#![no_main]
 
 use feros_view::protocol::{ClientFrame, ClientOp, full_name, split_name};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     match ClientFrame::parse(bytes) {
         Ok(ClientFrame::Message { data, .. }) => assert!(bytes.ends_with(data)),
         Ok(ClientFrame::ServiceRequest { encoding, data, .. }) => {
@@ -26,4 +24,4 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(_) => {}
         Err(error) => assert!(error.to_string().len() < 2000),
     }
-});
+}

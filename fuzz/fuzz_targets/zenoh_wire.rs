@@ -1,8 +1,5 @@
 //! Any bytes as what strangers send on the wire of `rmw_zenoh`: liveliness tokens, announcements,
 //! attachments. What can be read is written as it was read, up to what newer versions add.
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 
 // Without the rest of the crate, and so without Zenoh.
 #[path = "../../crates/rmw-zenoh/src/wire/mod.rs"]
@@ -13,7 +10,7 @@ use wire::announcement::AnnouncementToken;
 use wire::attachment::Attachment;
 use wire::token::{EndpointToken, Token, opposite};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Some(attachment) = Attachment::decode(bytes) {
         assert_eq!(attachment.encode(), *bytes);
     }
@@ -34,4 +31,4 @@ fuzz_target!(|bytes: &[u8]| {
         }
         None => {}
     }
-});
+}

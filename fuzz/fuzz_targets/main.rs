@@ -1,0 +1,71 @@
+//! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` says which target runs:
+//! the arguments are libFuzzer's own. `list` prints the names.
+#![no_main]
+
+mod action_messages;
+mod announcement;
+mod bag_reader;
+mod decode;
+mod discovery_message;
+mod dynamic_decode;
+mod dynamic_input;
+mod interface_parser;
+mod launch_file;
+mod parameter_file;
+mod ros1;
+mod tf2_tree;
+mod trace_file;
+mod trace_growing_file;
+mod view_frame;
+mod zenoh_wire;
+
+use std::process::exit;
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+
+type Target = fn(&[u8]);
+
+const VARIABLE: &str = "FEROS_FUZZ_TARGET";
+const TARGETS: &[(&str, Target)] = &[
+    ("action_messages", action_messages::run),
+    ("announcement", announcement::run),
+    ("bag_reader", bag_reader::run),
+    ("decode", decode::run),
+    ("discovery_message", discovery_message::run),
+    ("dynamic_decode", dynamic_decode::run),
+    ("dynamic_input", |bytes| dynamic_input::run(text(bytes))),
+    ("interface_parser", |bytes| interface_parser::run(text(bytes))),
+    ("launch_file", |bytes| launch_file::run(text(bytes))),
+    ("parameter_file", |bytes| parameter_file::run(text(bytes))),
+    ("ros1", ros1::run),
+    ("tf2_tree", tf2_tree::run),
+    ("trace_file", trace_file::run),
+    ("trace_growing_file", trace_growing_file::run),
+    ("view_frame", view_frame::run),
+    ("zenoh_wire", zenoh_wire::run),
+];
+
+fuzz_target!(init: { target(); }, |bytes: &[u8]| target()(bytes));
+
+/// The target that was asked for; without one the program ends.
+fn target() -> Target {
+    static TARGET: OnceLock<Target> = OnceLock::new();
+    *TARGET.get_or_init(|| {
+        let wanted = std::env::var(VARIABLE).unwrap_or_default();
+        if wanted == "list" {
+            TARGETS.iter().for_each(|(name, _)| println!("{name}"));
+            exit(0);
+        }
+        let found = TARGETS.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, target)| *target).unwrap_or_else(|| {
+            eprintln!("{VARIABLE} is {wanted:?}, which is no target; {VARIABLE}=list names them");
+            exit(2);
+        })
+    })
+}
+
+/// The text at the begin of any bytes.
+fn text(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
