@@ -7,6 +7,7 @@
 //! `DEP_FEROS_DDSC_SHIM` in their build scripts.
 
 mod bursts;
+mod cache;
 mod edit;
 mod large_packets;
 mod pacing;
@@ -55,7 +56,8 @@ fn run() -> Result<(), String> {
     let source = out.join("source");
     copy_source(&cyclonedds_src::source_dir(), &source)?;
     add_own_files(&source.join("src/core/ddsi/src"))?;
-    let installed = build_library(&source);
+    let installed = cache::installed(&source, OFF, || build_library(&source))
+        .map_err(|error| format!("The cache of finished builds cannot be used: {error}"))?;
     let (include, lib) = (installed.join("include"), installed.join("lib"));
     if !lib.join("libddsc.a").is_file() {
         return Err(format!("CMake ended without making {}/libddsc.a", lib.display()));
@@ -169,27 +171,29 @@ fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::write(path, content)
 }
 
+/// What the library is built without.
+const OFF: &[&str] = &[
+    "BUILD_SHARED_LIBS",
+    "BUILD_IDLC",
+    "BUILD_DDSPERF",
+    "BUILD_TESTING",
+    "BUILD_EXAMPLES",
+    "ENABLE_SECURITY",
+    "ENABLE_SSL",
+    "ENABLE_TCP_TLS",
+    "ENABLE_ICEORYX",
+    "ENABLE_ICEORYX2",
+    "ENABLE_LTO",
+    "ENABLE_TYPELIB",
+    "ENABLE_TYPE_DISCOVERY",
+    "ENABLE_TOPIC_DISCOVERY",
+    "ENABLE_QOS_PROVIDER",
+];
+
 fn build_library(source: &Path) -> PathBuf {
     let mut config = cmake::Config::new(source);
     config.profile("Release").pic(true).define("CMAKE_INSTALL_LIBDIR", "lib");
-    let off = [
-        "BUILD_SHARED_LIBS",
-        "BUILD_IDLC",
-        "BUILD_DDSPERF",
-        "BUILD_TESTING",
-        "BUILD_EXAMPLES",
-        "ENABLE_SECURITY",
-        "ENABLE_SSL",
-        "ENABLE_TCP_TLS",
-        "ENABLE_ICEORYX",
-        "ENABLE_ICEORYX2",
-        "ENABLE_LTO",
-        "ENABLE_TYPELIB",
-        "ENABLE_TYPE_DISCOVERY",
-        "ENABLE_TOPIC_DISCOVERY",
-        "ENABLE_QOS_PROVIDER",
-    ];
-    for option in off {
+    for option in OFF {
         config.define(option, "OFF");
     }
     config.build()
