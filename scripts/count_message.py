@@ -4,6 +4,7 @@
     scripts/count_message.py                        Feros
     scripts/count_message.py --systems all          and raw iceoryx2 and iceoryx beside it
     scripts/count_message.py --check                fails where Feros needs more than BOUNDS allow
+    scripts/count_message.py --check --thin         the same, optimized as ./test does it
 
 What is counted: instructions, and the different cache lines of code and of data that a message
 touches. Times depend on the machine and its load; these numbers depend on the code alone. A message
@@ -37,11 +38,18 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 PEERS = REPOSITORY / "lab" / "peers"
 
 # Most lines and instructions per message; a change of the code may lower them, and says why when it
-# raises them.
+# raises them. A release is optimized as a whole, which takes three minutes; ./test optimizes each
+# crate beside summaries of the others, and has bounds of its own.
 BOUNDS = {
-    # (system, side): (instructions, of talkers alone; lines of code; lines of data)
-    ("feros:built", "talker"): (1750, 140, 68),
-    ("feros:built", "listener"): (None, 280, 140),
+    # optimization: {(system, side): (instructions, of talkers alone; lines of code; lines of data)}
+    "fat": {
+        ("feros:built", "talker"): (1750, 140, 68),
+        ("feros:built", "listener"): (None, 280, 140),
+    },
+    "thin": {
+        ("feros:built", "talker"): (2080, 160, 90),
+        ("feros:built", "listener"): (None, 300, 152),
+    },
 }
 # By how much each may be more. The lines of code are the same in each run of one build, and differ
 # from build to build with where the linker puts them: the same talker had 138 and 145. The rest is
@@ -84,7 +92,7 @@ CALLGRIND = [
 ]
 
 
-def build(system):
+def build(system, optimization):
     """The program of a system."""
     name = system.split(":")[0]
     if name == "iceoryx":
@@ -95,8 +103,16 @@ def build(system):
         return out / name
     package = f"feros-lab-{name}"
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", package]
-    subprocess.run(command, check=True, cwd=REPOSITORY)
-    return TARGET / "release" / package
+    target, environment = TARGET, os.environ
+    if optimization == "thin":
+        target = TARGET / "thin"
+        environment = os.environ | {
+            "CARGO_TARGET_DIR": str(target),
+            "CARGO_PROFILE_RELEASE_LTO": "thin",
+            "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+        }
+    subprocess.run(command, check=True, cwd=REPOSITORY, env=environment)
+    return target / "release" / package
 
 
 class Failed(Exception):
@@ -250,7 +266,7 @@ def measure_patiently(system, program, side, folder):
             with daemon(system):
                 return measure(system, program, side, folder)
         except Failed as failure:
-            print(f"attempt {attempt + 1} of {ATTEMPTS}: {failure}", file=sys.stderr)
+            print(f"run again: {system} {side}, attempt {attempt + 1} of {ATTEMPTS}: {failure}")
     sys.exit(f"error: {system} {side} was not measured")
 
 
@@ -260,17 +276,24 @@ def main():
     )
     parser.add_argument("--systems", default="feros:built,feros", help="names, or `all`")
     parser.add_argument("--check", action="store_true", help="compare with the bounds")
+    parser.add_argument("--thin", action="store_true", help="optimize less than a release")
+    parser.add_argument("--build", action="store_true", help="compile the programs, and stop")
     parser.add_argument("--program", help="measure this program of Feros instead of building one")
     parser.add_argument("--keep", type=pathlib.Path, help="keep callgrind's files in this folder")
     options = parser.parse_args()
     systems = list(SYSTEMS) if options.systems == "all" else options.systems.split(",")
     if shutil.which("valgrind") is None:
         sys.exit("error: valgrind is not installed; scripts/setup.sh --lab installs it")
+    optimization = "thin" if options.thin else "fat"
+    if options.build:
+        for system in systems:
+            build(system, optimization)
+        return
     failed = []
     print(f"{'SYSTEM':<12} {'SIDE':<9} {'INSTRUCTIONS':>12} {'CODE':>6} {'DATA':>6} {'LINES':>6}")
     for system in systems:
         own = options.program if system.startswith("feros") else None
-        program = own or build(system)
+        program = own or build(system, optimization)
         for side in ("talker", "listener"):
             with tempfile.TemporaryDirectory() as scratch:
                 folder = pathlib.Path(scratch)
@@ -284,7 +307,7 @@ def main():
                 f"{system:<12} {side:<9} {told:>12} {code:>6.0f} {data:>6.0f} {lines:>6.0f}",
                 flush=True,
             )
-            most = BOUNDS.get((system, side), (None, None, None))
+            most = BOUNDS[optimization].get((system, side), (None, None, None))
             units = ("instructions", "lines of code", "lines of data")
             for found, bound, leeway, unit in zip((instructions, code, data), most, LEEWAY, units):
                 if None not in (found, bound) and found > bound * leeway:
