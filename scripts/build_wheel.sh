@@ -43,7 +43,9 @@ folder="$profile"
 package=crates/python
 most_bytes=20000000 # of a wheel that is given to others
 
-cargo build --locked --profile "$profile" -p feros-cli --bin feros "${features[@]}"
+# ./test has built the command already, as a part of all.
+[[ "$profile" == dev && -n "${FEROS_TESTS_BUILT:-}" ]] ||
+    cargo build --locked --profile "$profile" -p feros-cli --bin feros "${features[@]}"
 command="$target/$folder/feros"
 install -D "$command" "$package/data/scripts/feros"
 strip "$package/data/scripts/feros"

@@ -7,6 +7,7 @@
 #   scripts/setup.sh --test    (default) also stock ROS 2 as a peer, and the tools of the checks
 #   scripts/setup.sh --lab     also the other systems that the laboratory measures
 #
+# With --packages behind one of them it installs what comes from the system's packages, and stops.
 # FEROS_PYTHON=/path/to/python chooses the Python of the ROS 2 peer (CPython 3.10 to 3.13).
 # FEROS_SETUP_YES=1 answers yes where it would ask, for machines without a person.
 set -euo pipefail
@@ -19,11 +20,16 @@ say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
+packages_alone=
+if (($# == 2)) && [[ "$2" == --packages ]]; then
+    packages_alone=1
+    set -- "$1"
+fi
 case "${1:---test}" in
     --demo) purpose=demo ;;
     --test) purpose=test ;;
     --lab) purpose=lab ;;
-    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) printf 'setup: error: unknown option %s (known: --demo, --test, --lab)\n' "$1" >&2; exit 2 ;;
 esac
 (($# <= 1)) || { printf 'setup: error: one option at most (--demo, --test or --lab)\n' >&2; exit 2; }
@@ -251,7 +257,7 @@ install_zenoh_peers() {
 
 check_rust
 install_system_packages
-if [[ $purpose != demo ]]; then
+if [[ $purpose != demo && -z $packages_alone ]]; then
     install_ros2
     build_composition_interfaces
     install_zenoh_peers

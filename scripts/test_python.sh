@@ -3,12 +3,19 @@
 # environment, and runs its tests from there.
 #
 #   scripts/test_python.sh [--profile PROFILE] [PYTEST ARGUMENTS]
+#   scripts/test_python.sh --build              builds the wheel alone, for the laboratory's tests too
+#   scripts/test_python.sh --run                tests the wheel that was built
 #
 # Stock ROS 2 is asked where .venv has it, unless FEROS_SKIP_INTEROP=1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 profile=dev
+only=
+if [[ "${1:-}" == --build || "${1:-}" == --run ]]; then
+    only="$1"
+    shift
+fi
 if [[ "${1:-}" == --profile ]]; then
     profile="${2:?--profile needs a name}"
     shift 2
@@ -20,8 +27,11 @@ python="${FEROS_PYTHON:-.venv/bin/python}"
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     { printf 'test_python: error: %s is older than CPython 3.10, which the wheel needs. Set FEROS_PYTHON.\n' "$python" >&2; exit 1; }
-rm -rf "$wheels"
-scripts/build_wheel.sh --profile "$profile" --out "$wheels" --python "$python"
+if [[ $only != --run ]]; then
+    rm -rf "$wheels"
+    scripts/build_wheel.sh --profile "$profile" --out "$wheels" --python "$python"
+fi
+[[ $only != --build ]] || exit 0
 
 "$python" -m venv --clear "$venv"
 # First alone: nothing else may be needed to import it, and to run the command.

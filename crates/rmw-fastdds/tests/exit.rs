@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 
 use feros_rmw::{DiscoveryRange, Engine as _, SessionOptions};
 use feros_rmw_fastdds::FastDdsEngine;
@@ -33,11 +33,12 @@ fn exit_process() {
         ..SessionOptions::default()
     };
     let session = FastDdsEngine.open(&options).unwrap();
-    let (is_ending, ends) = channel();
-    std::thread::spawn(move || {
+    let (is_ending, ends) = sync_channel(1);
+    let end = move || {
         is_ending.send(()).unwrap();
         drop(session);
-    });
+    };
+    std::thread::Builder::new().name("end_session".into()).spawn(end).unwrap();
     ends.recv().unwrap();
     std::process::exit(0);
 }

@@ -1,0 +1,78 @@
+"""Checks the project, part by part, and says where the time goes.
+
+  ./test            everything, as CI does
+  ./test NAME...    these parts, with what they need
+  ./test --list     the parts: what each is, what it needs, how long it takes; with --json behind
+                    it the names alone
+  ./test quick      what needs neither peers nor an installation
+
+FEROS_FUZZ_SECONDS (5) is the time per fuzz target.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import leftovers
+import parts
+import schedule
+import table
+
+
+def list_parts():
+    """Prints which parts there are."""
+    usual = table.usual()
+    print(f"{'PART':<9} {'ALONE':>12}  WHAT")
+    for part in [*parts.PARTS, parts.QUICK]:
+        steps = parts.wanted([part.name])
+        seconds = sum(usual.get(step.name, 0) for step in steps)
+        needs = "what scripts/setup.sh --lab installs" if any(s.lane == parts.SETUP for s in steps) else "Rust, Python"
+        print(f"{part.name:<9} {table.minutes(seconds):>12}  {part.what}; needs {needs}")
+
+
+def run(names):
+    """Runs these parts; the exit code."""
+    parts.RESULTS.mkdir(parents=True, exist_ok=True)
+    os.environ |= parts.CARGO | parts.TOOLS
+    steps = parts.wanted(names)
+    plan = schedule.Schedule(steps, table.usual())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: plan.stop())
+    leftovers.adopt_orphans()
+    before = leftovers.Before()
+    began = time.monotonic()
+    passed = plan.run()
+    results = list(plan.results.values())
+    left = before.remove_new()
+    table.keep(results, time.monotonic() - began, left)
+    counts = table.total(results)
+    failed = [result.step.name for result in results if result.state == schedule.FAILED]
+    if failed:
+        print(f"\nfailed: {'; '.join(failed)}")
+    # In this form CI finds how many tests there were.
+    print(f"\ntests: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
+    return 0 if passed and not left else 1
+
+
+def main(names):
+    known = [part.name for part in parts.PARTS]
+    unknown = [name for name in names if name not in [*known, parts.QUICK.name]]
+    if names == ["--list"]:
+        list_parts()
+        return 0
+    if names == ["--list", "--json"]:
+        print(json.dumps(known))
+        return 0
+    if names in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return 0
+    if unknown:
+        print(f"test: error: unknown part {unknown[0]} (known: {', '.join(known)}, quick; or --list)", file=sys.stderr)
+        return 2
+    return run(names or known)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

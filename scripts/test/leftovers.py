@@ -1,0 +1,104 @@
+"""What tests may not leave behind: processes, network namespaces, and files in shared memory."""
+
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+SHARED_MEMORY = pathlib.Path("/dev/shm")
+
+
+def adopt_orphans():
+    """From now on a process whose parent has ended becomes a child of this one (prctl(2))."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children():
+    """The processes whose parent is this one: their ids, and how they were started."""
+    found = {}
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # pid (name) state parent ...: the name may have blanks and brackets.
+            state, parent = status.read_text().rpartition(")")[2].split()[:2]
+            words = (status.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if int(parent) == os.getpid() and state != "Z":
+            found[int(status.parent.name)] = words.strip()
+    return found
+
+
+def end(processes, patience_seconds=5.0):
+    """Asks these processes to end, and kills those that do not."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in processes:
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
+        until = time.monotonic() + patience_seconds
+        while children().keys() & set(processes) and time.monotonic() < until:
+            time.sleep(0.05)
+
+
+def namespaces():
+    """The names of network namespaces."""
+    try:
+        listed = subprocess.run(["ip", "netns", "list"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except FileNotFoundError:
+        return set()
+    return {line.split()[0] for line in listed.stdout.splitlines() if line}
+
+
+def is_used(name):
+    """Whether a process maps this file of shared memory, or has it open."""
+    path = str(SHARED_MEMORY / name)
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if path in (process / "maps").read_text():
+                return True
+            if any(os.readlink(file) == path for file in (process / "fd").iterdir()):
+                return True
+        except OSError:
+            continue  # it has ended, or belongs to another user
+    return False
+
+
+def shared_memory():
+    """The files of shared memory."""
+    try:
+        return {file.name for file in SHARED_MEMORY.iterdir()}
+    except OSError:
+        return set()
+
+
+class Before:
+    """What was there before the run."""
+
+    def __init__(self):
+        self.namespaces = namespaces()
+        self.shared_memory = shared_memory()
+
+    def new_files(self):
+        """Files of shared memory that are there now and were not before, and that no process uses."""
+        return sorted(name for name in shared_memory() - self.shared_memory if not is_used(name))
+
+    def new_namespaces(self):
+        """Network namespaces that are there now and were not before."""
+        return sorted(namespaces() - self.namespaces)
+
+    def remove_new(self):
+        """Ends and removes what has been left since; lines that name it."""
+        processes = children()
+        lines = [f"process {process}: {words[:160]}" for process, words in processes.items()]
+        end(processes)
+        for name in self.new_namespaces():
+            lines.append(f"network namespace {name}")
+            subprocess.run(["ip", "netns", "delete", name], check=False)
+        for name in self.new_files():
+            lines.append(str(SHARED_MEMORY / name))
+            (SHARED_MEMORY / name).unlink(missing_ok=True)
+        return lines

@@ -1,0 +1,173 @@
+"""Tests of the scripts that `./test` consists of.
+
+    python3 scripts/test/own_tests.py
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import counts
+import leftovers
+import parts
+import schedule
+import table
+
+JUNIT = """<?xml version="1.0"?>
+<testsuites><testsuite name="a">
+<testcase name="passes" classname="a::it"/>
+<testcase name="fails" classname="a::it"><failure/></testcase>
+<testcase name="is_flaky" classname="a::it"><flakyFailure/></testcase>
+<testcase name="is_left_out" classname="a::it"><skipped/></testcase>
+</testsuite></testsuites>
+"""
+
+
+class Numbers(unittest.TestCase):
+    def test_of_libtest_adds_all_programs(self):
+        line = "test result: {}. {} passed; {} failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s\n"
+        found = counts.of_libtest("x\n" + line.format("ok", 3, 0) + line.format("FAILED", 4, 2))
+        self.assertEqual((found.passed, found.failed), (7, 2))
+
+    def test_of_pytest_reads_the_last_line(self):
+        found = counts.of_pytest("....\n=== 2 failed, 100 passed, 3 skipped in 12.30s (0:00:12) ===\n")
+        self.assertEqual((found.passed, found.failed, found.skipped), (100, 2, 3))
+        self.assertEqual(counts.of_pytest("81 passed in 3s\n").passed, 81)
+
+    def test_of_node_reads_the_summary(self):
+        found = counts.of_node("ℹ tests 59\nℹ pass 57\nℹ fail 1\nℹ skipped 1\n")
+        self.assertEqual((found.passed, found.failed, found.skipped), (57, 1, 1))
+
+    def test_of_unittest_reads_the_end(self):
+        self.assertEqual(counts.of_unittest("..F\nRan 9 tests in 0.1s\n\nFAILED (failures=1, errors=1)\n"), counts.Counts(7, 2))
+        self.assertEqual(counts.of_unittest("Ran 9 tests in 0.1s\n\nOK\n"), counts.Counts(9))
+
+    def test_of_lines_reads_whole_lines_alone(self):
+        found = counts.of_lines("it says 9 passed, 9 failed\n16 passed, 1 failed\n")
+        self.assertEqual((found.passed, found.failed), (16, 1))
+
+    def test_of_nextest_names_what_was_run_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "junit.xml"
+            file.write_text(JUNIT)
+            found = counts.of_nextest(file)
+        self.assertEqual((found.passed, found.failed), (2, 1))
+        self.assertEqual(found.run_again, ["a::it is_flaky"])
+
+
+class Order(unittest.TestCase):
+    """Schedules of small commands."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(setattr, parts, "RESULTS", parts.RESULTS)
+        self.addCleanup(setattr, schedule, "say", schedule.say)
+        parts.RESULTS = pathlib.Path(folder.name)
+        self.said = []
+        schedule.say = self.said.append
+
+    def run_steps(self, *steps):
+        plan = schedule.Schedule(list(steps), {})
+        return plan, plan.run()
+
+    def step(self, name, words, after=(), lane=parts.RUN, **more):
+        return parts.Step(name, lane, ["sh", "-c", words], list(after), **more)
+
+    def test_what_needs_a_failed_step_is_not_run_and_all_else_is(self):
+        plan, passed = self.run_steps(
+            self.step("builds", "echo broken; exit 3", lane=parts.BUILD),
+            self.step("needs it", "true", ["builds"]),
+            self.step("needs nothing", "true"),
+        )
+        states = {name: result.state for name, result in plan.results.items()}
+        self.assertFalse(passed)
+        expected = {"builds": schedule.FAILED, "needs it": schedule.NOT_RUN, "needs nothing": schedule.PASSED}
+        self.assertEqual(states, expected)
+        self.assertIn("exit code 3", "".join(self.said))
+        self.assertIn("| broken", "".join(self.said))
+
+    def test_a_step_begins_after_those_that_it_needs(self):
+        plan, passed = self.run_steps(
+            self.step("last", "cat made", ["middle"]),
+            self.step("middle", "test -f made", ["first"], lane=parts.BUILD),
+            self.step("first", "echo 1 >made"),
+        )
+        self.addCleanup((parts.REPOSITORY / "made").unlink)
+        self.assertTrue(passed, self.said)
+
+    def test_a_step_that_hangs_is_ended_and_says_so(self):
+        plan, passed = self.run_steps(self.step("hangs", "sleep 600", limit_seconds=0))
+        self.assertFalse(passed)
+        self.assertEqual(plan.results["hangs"].reason, "did not end within 0 s")
+
+    def test_a_signal_ends_what_runs_and_begins_nothing_more(self):
+        plan = schedule.Schedule([self.step("runs", "sleep 600"), self.step("waits", "true", ["runs"])], {})
+        thread = threading.Thread(target=plan.run)
+        thread.start()
+        while not plan.running:
+            time.sleep(0.01)
+        plan.stop()
+        thread.join()
+        self.assertEqual(plan.results["runs"].state, schedule.NOT_RUN)
+        self.assertEqual(plan.results["runs"].reason, "ended by a signal")
+        self.assertEqual(plan.results["waits"].state, schedule.NOT_RUN)
+
+    def test_skips_are_counted_with_their_reasons(self):
+        write = r'printf "feros\tleaves_out\tno peer\nferos\tleaves_out\tno disk\n" >>"$FEROS_TESTS_SKIPPED"'
+        libtest = 'echo "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured"'
+        plan, _ = self.run_steps(self.step("tests", f"{write}; {libtest}", counts="libtest"))
+        result = plan.results["tests"]
+        self.assertEqual((result.tests.passed, result.tests.skipped), (2, 1))
+        self.assertEqual(result.skips[0], "feros leaves_out: no peer")
+        self.assertIn("- feros leaves_out: no disk", table.text([result], 1, []))
+
+    def test_every_part_names_steps_that_are_there(self):
+        for part in [*parts.PARTS, parts.QUICK]:
+            names = [step.name for step in parts.wanted([part.name])]
+            self.assertTrue(set(part.steps) <= set(names), part.name)
+        in_parts = {step.name for part in parts.PARTS for step in parts.wanted([part.name])}
+        self.assertEqual(in_parts, {step.name for step in parts.STEPS})
+
+
+class Targets(unittest.TestCase):
+    def test_those_that_are_built_without_tests_have_none(self):
+        command = ["cargo", "metadata", "--format-version=1", "--no-deps", "--locked", "--offline"]
+        said = subprocess.run(command, cwd=parts.REPOSITORY, check=True, stdout=subprocess.PIPE).stdout
+        for package in json.loads(said)["packages"]:
+            for target in package["targets"]:
+                if target["test"] or not {"lib", "cdylib", "dylib", "bin"} & set(target["kind"]):
+                    continue
+                for file in sources_of(pathlib.Path(target["src_path"])):
+                    tests = re.findall(r"#\[test\]\s+fn \w+", file.read_text())
+                    self.assertEqual(tests, [], f"{file}: its target has `test = false`")
+
+
+def sources_of(root):
+    """The files of a target: all beside it, but of a program beside a library its own alone."""
+    is_beside_library = root.parent.name == "bin" or (root.name == "main.rs" and (root.parent / "lib.rs").exists())
+    return [root] if is_beside_library else sorted(root.parent.rglob("*.rs"))
+
+
+class Remains(unittest.TestCase):
+    def test_an_orphan_and_a_file_in_shared_memory_are_found_and_removed(self):
+        leftovers.adopt_orphans()
+        before = leftovers.Before()
+        file = leftovers.SHARED_MEMORY / f"feros_own_test_{os.getpid()}"
+        subprocess.run(["sh", "-c", "sleep 600 & : >" + str(file)], check=True)
+        lines = before.remove_new()
+        self.assertEqual(len([line for line in lines if "sleep 600" in line]), 1, lines)
+        self.assertIn(str(file), lines)
+        self.assertFalse(file.exists())
+        self.assertEqual(leftovers.children(), {})
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -1,0 +1,282 @@
+"""The parts of `./test`: which there are, what each needs, and the steps that it consists of.
+
+A part is what a person runs by name, and a step is one command. The schedule (`schedule.py`) runs
+the steps of all parts that are wanted; a step that two parts have in common runs once.
+"""
+
+import dataclasses
+import os
+import pathlib
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")).resolve()
+# What each step says, the reports of tests, and the table.
+RESULTS = TARGET / "test"
+
+# Lanes run beside each other. Compilers take all processors, so they run one after the other; most
+# tests wait for other processes, so several steps of that lane run at once.
+SETUP, BUILD, RUN = "setup", "build", "run"
+LANES = {SETUP: 1, BUILD: 1, RUN: 3}
+
+# Has cargo compile our crates with clippy, as `cargo clippy -- -D warnings` does, but to the end
+# (clippy's src/main.rs has the form of the arguments).
+LINTED = {
+    "RUSTC_WORKSPACE_WRAPPER": "clippy-driver",
+    "CLIPPY_ARGS": "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+}
+CARGO = {
+    # A fresh clone is built once: the compiler's notes for the next build would only take disk.
+    "CARGO_INCREMENTAL": "0",
+    # Line numbers of back traces would double that again. The same for what builds alone need:
+    # Cargo.toml says why.
+    "CARGO_PROFILE_DEV_DEBUG": "none",
+    "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "none",
+    # Cyclone DDS is the same in every build (crates/cyclonedds-sys/build/cache.rs).
+    "FEROS_CYCLONEDDS_CACHE": str(TARGET / "cyclonedds"),
+}
+# The tools that scripts/setup.sh installs.
+TOOLS = {"PATH": f"{REPOSITORY / '.venv' / 'bin'}:{os.environ['PATH']}"}
+# Tests do not build anew what the run has built.
+BUILT = {"FEROS_TESTS_BUILT": "1"}
+
+
+@dataclasses.dataclass
+class Step:
+    """One command."""
+
+    name: str
+    lane: str
+    command: list
+    # Names of the steps that have to pass before.
+    after: list = dataclasses.field(default_factory=list)
+    environment: dict = dataclasses.field(default_factory=dict)
+    # Where the numbers of tests are: in what the command says (a reader of counts.py) ...
+    counts: str = ""
+    # ... or in a file in the form of JUnit.
+    report: pathlib.Path = None
+    # A watchdog for a command that hangs, never an assertion.
+    limit_seconds: int = 1800
+
+
+@dataclasses.dataclass
+class Build:
+    """Test programs that one call of cargo makes."""
+
+    # What is compiled, and which of it has tests to run, as arguments of cargo.
+    compiled: list
+    tested: list
+    manifest: pathlib.Path = REPOSITORY / "Cargo.toml"
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Suite:
+    """Tests of a build that run together, by the profile of nextest that has its name."""
+
+    build: str
+    # As the filters of nextest.
+    filter: str = "all()"
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+# Engines that are features are built in, so that the tests on them need no build of their own.
+ENGINES = "--features=feros-cli/ros1,feros/fastdds,feros-rmw-fastdds/suite"
+FAST_DDS_2 = {"FEROS_FASTDDS_PREFIX": "/usr", "FEROS_FASTDDS_EXPECTED": "2."}
+ON_FAST_DDS = ["--package=feros-rmw-fastdds", "--features=suite", "--tests"]
+BUILDS = {
+    "workspace": Build(
+        ["--workspace", "--all-targets", ENGINES],
+        ["--workspace", "--lib", "--bins", "--tests", ENGINES],
+    ),
+    # Debian's. What is built for Fast DDS 3 is built again after it.
+    "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
+    # A workspace of its own, see its Cargo.toml.
+    "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/rmw-zenoh/Cargo.toml"),
+}
+SUITES = {
+    "workspace": Suite("workspace", "not package(feros-rmw-fastdds)", BUILT),
+    "fastdds": Suite("workspace", "package(feros-rmw-fastdds)"),
+    "library": Suite("workspace", "package(feros) & binary(it)", {"FEROS_ENGINE": "fastdds"}),
+    "fastdds2": Suite("fastdds2", "all()", FAST_DDS_2),
+    "zenoh": Suite("zenoh"),
+}
+
+
+def report_of(suite):
+    """The file with what became of its tests, in the form of JUnit."""
+    return RESULTS / f"{suite}.xml"
+
+
+FEROS = TARGET / "debug" / "feros"
+FUZZ_SECONDS = os.environ.get("FEROS_FUZZ_SECONDS", "5")
+LOOM = {
+    "RUSTFLAGS": "--cfg loom",
+    # A folder of its own: with other flags all else would be built again.
+    "CARGO_TARGET_DIR": str(TARGET / "loom"),
+}
+LOOM_TESTS = ["cargo", "test", "--locked", "--profile=loom", "--lib"] + [
+    f"--package=feros-{name}"
+    for name in (
+        *("doorbell", "executor", "shm", "trace"),
+        *("rmw-cyclonedds-queue-under-loom", "turns-under-loom", "goals-under-loom"),
+    )
+]
+DENY = ["cargo-deny", "--locked", "check", "licenses", "bans", "sources"]
+
+PACKAGES, PYTHON = "packages of the system", "stock ROS 2 and tools"
+RUST_TESTS = "scripts/test/rust_tests.py"
+
+
+def build_tests(name, after, limit_seconds=1800):
+    """The step that compiles test programs."""
+    return Step(f"build: {name}", BUILD, [RUST_TESTS, "build", name], after, limit_seconds=limit_seconds)
+
+
+def run_tests(title, suite, limit_seconds=1800):
+    """The step that runs them."""
+    after = [f"build: {SUITES[suite].build}"]
+    return Step(
+        *(title, RUN, [RUST_TESTS, "run", suite], after),
+        report=report_of(suite),
+        limit_seconds=limit_seconds,
+    )
+
+
+STEPS = [
+    Step(PACKAGES, SETUP, ["scripts/setup.sh", "--lab", "--packages"]),
+    Step(PYTHON, SETUP, ["scripts/setup.sh", "--lab"], [PACKAGES]),
+    # What needs no stock ROS 2 is built while that is fetched.
+    Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [PACKAGES], LOOM),
+    build_tests("workspace", [PYTHON], 3600),
+    Step("build: wheel", BUILD, ["scripts/test_python.sh", "--build"], ["build: workspace"], LINTED | BUILT),
+    Step(
+        *("tests, interop with stock ROS 2 among them", RUN, [RUST_TESTS, "run", "workspace"]),
+        after=["build: wheel"],
+        report=report_of("workspace"),
+        limit_seconds=3600,
+    ),
+    Step("format", RUN, ["cargo", "fmt", "--all", "--check"]),
+    Step("text", RUN, ["scripts/check_text.py"]),
+    Step("figure of the README", RUN, ["scripts/latency_figure.py", "--check"]),
+    Step("scripts of these tests", RUN, ["python3", "scripts/test/own_tests.py"], counts="unittest"),
+    Step("page of the view, made from src", RUN, ["crates/view/page/build", "--check"], [PACKAGES]),
+    Step("book", RUN, ["mdbook", "build", "docs/book"], [PYTHON]),
+    Step("licences, bans, sources", RUN, DENY, [PYTHON]),
+    Step("loom", RUN, LOOM_TESTS, ["build: loom"], LOOM, "libtest"),
+    Step("wheel", RUN, ["scripts/test_python.sh", "--run"], ["build: wheel"], counts="pytest"),
+    Step(
+        "commands of README and book",
+        RUN,
+        ["scripts/check_text.py", "--command", FEROS],
+        ["build: workspace"],
+    ),
+    Step(
+        "page of the view, in Chromium",
+        RUN,
+        ["crates/view/page/test"],
+        ["build: workspace", "page of the view, made from src"],
+        {"FEROS_COMMAND": str(FEROS)},
+        "node",
+    ),
+    build_tests("zenoh", [PYTHON]),
+    Step("build: cost of a message", BUILD, ["scripts/count_message.py", "--thin", "--build"], [PACKAGES]),
+    Step("build: fuzz", BUILD, ["scripts/fuzz.sh", "build"], [PYTHON]),
+    Step(
+        "documentation",
+        BUILD,
+        ["cargo", "doc", "--workspace", "--no-deps", "--locked"],
+        [PACKAGES],
+        {"RUSTDOCFLAGS": "-D warnings"},
+    ),
+    Step(
+        "examples of the documentation",
+        BUILD,
+        ["cargo", "test", "--workspace", "--locked", "--doc", ENGINES],
+        [PYTHON],
+        LINTED,
+        "libtest",
+    ),
+    build_tests("fastdds2", ["engine on Fast DDS", "library on Fast DDS"]),
+    run_tests("engine on Fast DDS", "fastdds"),
+    run_tests("library on Fast DDS", "library"),
+    run_tests("engine on Fast DDS 2", "fastdds2"),
+    run_tests("engine on Zenoh", "zenoh"),
+    Step(
+        "cost of a message",
+        RUN,
+        ["scripts/count_message.py", "--thin", "--check"],
+        ["build: cost of a message"],
+    ),
+    Step("fuzz", RUN, ["scripts/fuzz.sh", FUZZ_SECONDS], ["build: fuzz"], counts="lines"),
+]
+
+# --- what a person names ---------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Part:
+    """What a person runs by name."""
+
+    name: str
+    what: str
+    # Its steps by name; the schedule adds what these need.
+    steps: list
+
+
+PARTS = [
+    Part("sources", "format, text, figure, licences, the book, these scripts", [
+        *("format", "text", "figure of the README", "scripts of these tests"),
+        *("book", "licences, bans, sources"),
+    ]),
+    Part("lints", "clippy over all targets, which compiles all tests", ["build: workspace"]),
+    Part("rust", "all Rust tests, interop with stock ROS 2 among them", [
+        "tests, interop with stock ROS 2 among them", "commands of README and book",
+    ]),
+    Part("docs", "documentation without warnings, and its examples", [
+        "documentation", "examples of the documentation",
+    ]),
+    Part("python", "the wheel in an empty environment, and its tests", ["wheel"]),
+    Part("page", "the page of `feros view`, in Chromium", [
+        "page of the view, made from src", "page of the view, in Chromium",
+    ]),
+    Part("cost", "instructions and cache lines of a message", ["cost of a message"]),
+    Part("loom", "concurrency under loom", ["loom"]),
+    Part("fuzz", "each fuzz target for FEROS_FUZZ_SECONDS (5)", ["fuzz"]),
+    Part("fastdds", "the engine on Fast DDS 3 and 2, and the library on it", [
+        "engine on Fast DDS", "library on Fast DDS", "engine on Fast DDS 2",
+    ]),
+    Part("zenoh", "the engine on Zenoh", ["engine on Zenoh"]),
+]
+# What needs neither peers nor an installation, so that it is apart from all else.
+SKIP_INTEROP = LINTED | {"FEROS_SKIP_INTEROP": "1"}
+UNIT_TESTS = ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins"]
+QUICK_STEPS = [
+    Step("quick: lints", BUILD, ["cargo", "build", "--workspace", "--all-targets", "--locked"], [], LINTED),
+    Step("quick: unit tests", BUILD, UNIT_TESTS, ["quick: lints"], SKIP_INTEROP, "libtest"),
+    Step(
+        "quick: library, over loopback",
+        BUILD,
+        ["cargo", "test", "--workspace", "--locked", "--test", "it", "--", "--skip", "stock"],
+        ["quick: lints"],
+        SKIP_INTEROP,
+        "libtest",
+    ),
+]
+QUICK = Part("quick", "what needs no installation: sources, lints, unit tests, the library", [
+    *("format", "text", "figure of the README", "scripts of these tests"),
+    *(step.name for step in QUICK_STEPS),
+])
+
+
+def wanted(names):
+    """The steps of these parts and all that they need, in the order of the list."""
+    steps = [*STEPS, *QUICK_STEPS]
+    by_name = {step.name: step for step in steps}
+    found = set()
+    missing = [name for part in [*PARTS, QUICK] if part.name in names for name in part.steps]
+    while missing:
+        name = missing.pop()
+        if name not in found:
+            found.add(name)
+            missing += by_name[name].after
+    return [step for step in steps if step.name in found]

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Builds Rust tests, and runs each in a process of its own.
+
+    scripts/test/rust_tests.py build BUILD   compiles tests, with clippy as the compiler: one pass
+                                             that lints, and makes the programs
+    scripts/test/rust_tests.py run SUITE     runs tests of a build with cargo-nextest
+
+`cargo clippy` and `cargo test` would each compile every crate of ours. The driver of clippy is a
+whole compiler, so that one build does for both; what it makes lies apart from what `cargo test`
+makes. A test that fails runs once more, alone, when all others have ended: the table names it then,
+and it is to be mended all the same. More than three failures are failures at once.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import parts
+
+MOST_RUN_AGAIN = 3
+LISTS = parts.RESULTS / "rust"
+
+
+def files_of(build):
+    """Where its programs and packages are listed."""
+    return LISTS / f"{build}.binaries.json", LISTS / f"{build}.packages.json"
+
+
+def build(name):
+    """Compiles tests, and notes which programs there are."""
+    LISTS.mkdir(parents=True, exist_ok=True)
+    binaries, packages = files_of(name)
+    choice = parts.BUILDS[name]
+    environment = os.environ | parts.LINTED | choice.environment
+    cargo = ["--locked", f"--manifest-path={choice.manifest}"]
+    subprocess.run(["cargo", "build", "--timings", *cargo, *choice.compiled], check=True, env=environment)
+    with packages.open("wb") as output:
+        command = ["cargo", "metadata", "--format-version=1", *cargo]
+        subprocess.run(command, check=True, env=environment, stdout=output)
+    with binaries.open("wb") as output:
+        command = ["cargo-nextest", "nextest", "list", *cargo, *choice.tested]
+        command += ["--list-type=binaries-only", "--message-format=json"]
+        subprocess.run(command, check=True, env=environment, stdout=output)
+    return 0
+
+
+def nextest(name, *arguments):
+    """Runs tests of a suite; the exit code, and where the report is."""
+    suite = parts.SUITES[name]
+    binaries, packages = files_of(suite.build)
+    command = ["cargo-nextest", "nextest", "run", "--no-fail-fast", f"--profile={name}"]
+    command += [f"--binaries-metadata={binaries}", f"--cargo-metadata={packages}"]
+    command += [f"--config-file={parts.REPOSITORY / '.config' / 'nextest.toml'}"]
+    # Below the folder of the packages, wherever cargo has its own.
+    folder = parts.BUILDS[suite.build].manifest.parent / "target" / "nextest" / name
+    written = folder / "junit.xml"
+    written.unlink(missing_ok=True)
+    environment = os.environ | parts.BUILDS[suite.build].environment | suite.environment
+    for wheel in (parts.TARGET / "wheels-dev").glob("feros-*.whl"):
+        environment["FEROS_LAB_WHEEL"] = str(wheel)  # the laboratory's tests build none
+    return subprocess.run([*command, *arguments], env=environment).returncode, written
+
+
+def failed_tests(report):
+    """The failed tests of a report: the program's name, and the test's."""
+    tests = xml.etree.ElementTree.parse(report).iter("testcase")
+    return [(t.get("classname"), t.get("name")) for t in tests if t.find("failure") is not None]
+
+
+def run(name):
+    """Runs all tests of a suite; those that failed once more."""
+    report = parts.report_of(name)
+    report.unlink(missing_ok=True)
+    code, written = nextest(name, "--filterset", parts.SUITES[name].filter)
+    shutil.copyfile(written, report)
+    failed = failed_tests(report) if code != 0 else []
+    if not 0 < len(failed) <= MOST_RUN_AGAIN:
+        return code
+    print("\nfailed, run once more, alone:", *map(" ".join, failed), sep="\n    ", flush=True)
+    these = " | ".join(f"(binary_id(={program}) & test(={test}))" for program, test in failed)
+    code, _ = nextest(name, "--test-threads=1", "--filterset", these)
+    if code == 0:
+        for program, test in failed:
+            print(f"run again: {program} {test}")
+    return code
+
+
+def main(arguments):
+    kinds = {"build": (build, parts.BUILDS), "run": (run, parts.SUITES)}
+    if len(arguments) == 2 and arguments[0] in kinds:
+        action, names = kinds[arguments[0]]
+        if arguments[1] in names:
+            return action(arguments[1])
+    print(__doc__, f"\nBuilds: {', '.join(parts.BUILDS)}\nSuites: {', '.join(parts.SUITES)}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"rust_tests: error: exit code {failed.returncode} of {' '.join(map(str, failed.cmd))}")

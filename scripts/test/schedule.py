@@ -1,0 +1,208 @@
+"""Runs steps in lanes: builds one after the other, and tests beside them.
+
+What waits for other processes runs beside what computes. A step that fails keeps those that need it
+from running, and nothing else, so that one run names every failure.
+"""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import counts
+import parts
+
+PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
+# Compilers leave the processors to tests: those have watchdogs.
+NICENESS = 10
+# How long processes have to end when they are asked to.
+GRACE_SECONDS = 15
+LINES_OF_A_FAILURE = 150
+
+
+@dataclasses.dataclass
+class Result:
+    """What became of a step."""
+
+    step: parts.Step
+    state: str = NOT_RUN
+    seconds: float = 0.0
+    # What it and all that it started took of the processors.
+    processor_seconds: float = 0.0
+    tests: counts.Counts = dataclasses.field(default_factory=counts.Counts)
+    # Lines `test: reason`.
+    skips: list = dataclasses.field(default_factory=list)
+    reason: str = ""
+
+
+class Schedule:
+    """All steps that are wanted, and what has become of them."""
+
+    def __init__(self, steps, usual):
+        self.results = {step.name: Result(step) for step in steps}
+        # Seconds that a step took when it was last measured.
+        self.usual = usual
+        self.begun = 0
+        self.running = {}
+        self.ended = set()
+        self.is_stopped = False
+        self.change = threading.Condition()
+
+    def run(self):
+        """Runs all steps; whether all passed."""
+        waiting = {lane: [] for lane in parts.LANES}
+        for result in self.results.values():
+            waiting[result.step.lane].append(result)
+        threads = [
+            threading.Thread(target=self._run_steps, args=(waiting[lane],))
+            for lane, at_once in parts.LANES.items()
+            for _ in range(at_once)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return all(result.state == PASSED for result in self.results.values())
+
+    def stop(self):
+        """Ends what runs, and begins nothing more. For a handler of signals."""
+        self.is_stopped = True
+        for process in list(self.running.values()):
+            _signal_group(process, signal.SIGTERM)
+
+    def _run_steps(self, waiting):
+        """Takes the first step of a lane that can begin, until there is no more."""
+        while True:
+            with self.change:
+                if not waiting:
+                    return
+                result = next((r for r in waiting if self._is_decided(r)), None)
+                if result is None:
+                    self.change.wait(1.0)
+                    continue
+                waiting.remove(result)
+            missing = [name for name in result.step.after if self.results[name].state != PASSED]
+            if self.is_stopped:
+                result.reason = "ended by a signal"
+            elif missing:
+                result.reason = f"needs {', '.join(missing)}"
+            else:
+                self._run_step(result)
+            with self.change:
+                self.ended.add(result.step.name)
+                self.change.notify_all()
+
+    def _is_decided(self, result):
+        """Whether all that it needs has ended."""
+        return self.is_stopped or self.ended.issuperset(result.step.after)
+
+    def _run_step(self, result):
+        step = result.step
+        log = log_of(step)
+        skips = parts.RESULTS / f"{_file_name(step)}.skipped"
+        skips.unlink(missing_ok=True)
+        with self.change:
+            self.begun += 1
+            number = self.begun
+        usually = f", usually {self.usual[step.name]:.0f} s" if step.name in self.usual else ""
+        say(f"[{number:2}/{len(self.results)}] {step.name}: begins{usually}")
+        began = time.monotonic()
+        environment = os.environ | step.environment | {"FEROS_TESTS_SKIPPED": str(skips)}
+        nice = ["nice", f"--adjustment={NICENESS}"] if step.lane == parts.BUILD else []
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [*nice, *map(str, step.command)],
+                cwd=parts.REPOSITORY,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self.running[step.name] = process
+            code, used = self._wait(process, began + step.limit_seconds)
+            del self.running[step.name]
+        result.seconds = time.monotonic() - began
+        result.processor_seconds = used.ru_utime + used.ru_stime
+        said = log.read_text(errors="replace")
+        # Each step has one or the other.
+        if step.report is not None:
+            result.tests = counts.of_nextest(step.report)
+        if step.counts:
+            result.tests += counts.READERS[step.counts](said)
+        result.skips = _skips(skips)
+        result.tests.run_again += _run_again(said)
+        # Whoever skips inside Rust has passed in the eyes of the program that runs it.
+        skipped = len({line.split(": ")[0] for line in result.skips})
+        result.tests.passed = max(0, result.tests.passed - skipped)
+        result.tests.skipped += skipped
+        result.state = PASSED if code == 0 else FAILED
+        if code is None:
+            result.reason = f"did not end within {step.limit_seconds} s"
+        elif code != 0 and self.is_stopped:
+            result.state, result.reason = NOT_RUN, "ended by a signal"
+        elif code != 0:
+            result.reason = f"exit code {code}"
+        end = f"[{number:2}/{len(self.results)}] {step.name}: {result.state} in {result.seconds:.0f} s"
+        if result.state == FAILED:
+            lines = said.splitlines()[-LINES_OF_A_FAILURE:]
+            quoted = "\n".join(f"    | {line}" for line in lines)
+            end += f", {result.reason}; the end of {os.path.relpath(log, parts.REPOSITORY)}:\n{quoted}\n"
+        say(end)
+
+    def _wait(self, process, until):
+        """Its exit code, `None` when it had to be killed, and what it used of the processors."""
+        is_killed = False
+        ending = None
+        while True:
+            done, status, used = os.wait4(process.pid, os.WNOHANG)
+            if done:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                if ending is not None:
+                    _signal_group(process, signal.SIGKILL)
+                return (None if is_killed else process.returncode), used
+            now = time.monotonic()
+            if ending is None and (self.is_stopped or now > until):
+                is_killed = not self.is_stopped
+                _signal_group(process, signal.SIGTERM)
+                ending = now
+            elif ending is not None and now > ending + GRACE_SECONDS:
+                _signal_group(process, signal.SIGKILL)
+            time.sleep(0.05)
+
+
+def say(text):
+    """Prints whole lines at once, though lanes print beside each other."""
+    print(text, flush=True)
+
+
+def log_of(step):
+    """The file with what a step said."""
+    return parts.RESULTS / f"{_file_name(step)}.log"
+
+
+def _file_name(step):
+    return "".join(letter if letter.isalnum() else "-" for letter in step.name)
+
+
+def _signal_group(process, number):
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _skips(file):
+    """Lines `test: reason` of a file that `feros_test_support::skip` writes."""
+    if not file.is_file():
+        return []
+    fields = [line.split("\t") for line in file.read_text().splitlines()]
+    return [f"{package} {test}: {reason}" for package, test, reason in fields]
+
+
+def _run_again(said):
+    """What scripts say that repeat something by themselves."""
+    prefix = "run again: "
+    return [line.removeprefix(prefix) for line in said.splitlines() if line.startswith(prefix)]
