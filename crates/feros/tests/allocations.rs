@@ -65,7 +65,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
     let session = SessionOptions {
-        domain_id: 181 + std::process::id() % 40,
+        domain_id: feros_test_support::own_domain(),
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };

@@ -2,9 +2,11 @@
 //! own, since a trace is a process's.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path as FilePath;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use feros::{
     Arguments, Context, ContextOptions, Dispatch, Executor, Publisher, PublisherOptions,
     Subscription, SubscriptionOptions, Transport, TransportSet,
 };
-use feros_test_support::{Background, WATCHDOG, eventually, until};
+use feros_test_support::{Background, ReservedDomain, WATCHDOG, eventually, until};
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
 /// In a child: what it does.
@@ -190,10 +192,10 @@ fn say_done_and_wait() {
 fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--nocapture"]).env(ROLE, role);
-    // One test after the other would do with one domain, but they run side by side.
-    let numbers = ["process", "direct", "host", "built", "network", "asynchronous", "off"];
-    let number = numbers.iter().position(|known| *known == role).unwrap_or(numbers.len());
-    command.env(DOMAIN, (170 + number as u32 + std::process::id() % 5 * 10).to_string());
+    // Tests run side by side: the children of each meet in a domain of their own.
+    static HELD: Mutex<BTreeMap<String, ReservedDomain>> = Mutex::new(BTreeMap::new());
+    let domain = HELD.lock().unwrap().entry(role.to_owned()).or_default().id();
+    command.env(DOMAIN, domain.to_string());
     command.env_remove("FEROS_TRACE").envs(folder.map(|folder| ("FEROS_TRACE", folder)));
     command
 }

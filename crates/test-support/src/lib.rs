@@ -7,6 +7,7 @@
 mod awaiting;
 mod background;
 mod built;
+mod domain;
 mod process;
 mod skipped;
 mod waiting;
@@ -15,6 +16,7 @@ mod watchdog;
 pub use awaiting::block_on;
 pub use background::{Background, SetAtEnd, spawn};
 pub use built::built;
+pub use domain::{ReservedDomain, own_domain};
 pub use process::{TestProcess, obey};
 pub use skipped::skip;
 pub use waiting::{eventually, until};

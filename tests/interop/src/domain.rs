@@ -1,26 +1,10 @@
 //! A DDS domain for one test alone, so that tests run in parallel, in threads and in processes,
 //! without meeting.
 
-use std::net::{Ipv4Addr, TcpListener};
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use feros_test_support::skip;
-
-/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others. Up to 101 the
-/// ports of a domain are below those that Linux hands out to any socket, such as those that Fast
-/// DDS sends from.
-const DOMAINS: RangeInclusive<u16> = 71..=100;
-
-/// The domain's lock is this TCP port plus its number: the system frees it however the process
-/// ends.
-const LOCK_PORT: u16 = 28_500;
-
-/// The watchdog for a free domain: there may be more tests than domains, which take turns.
-const LONGEST_TURN: Duration = Duration::from_secs(600);
+use feros_test_support::{ReservedDomain, skip};
 
 /// What would have a program reach, load or use something else than the test means.
 const FOREIGN_VARIABLES: [&str; 8] = [
@@ -41,8 +25,7 @@ const PRELOADED: &str = "FEROS_INTEROP_PRELOAD";
 /// A DDS domain that nobody else on this host uses as long as this value lives.
 #[derive(Debug)]
 pub struct Domain {
-    id: u16,
-    _lock: TcpListener,
+    reserved: ReservedDomain,
 }
 
 impl Domain {
@@ -60,29 +43,12 @@ impl Domain {
     /// # Panics
     /// When no domain becomes free.
     pub fn reserve_without_ros2() -> Self {
-        let domains = chosen_domains();
-        // Different processes begin at different places: the fewer tries, and the fewer old
-        // sockets, the better.
-        let first = std::process::id() as usize % domains.len();
-        let began = Instant::now();
-        loop {
-            for id in domains.clone().cycle_from(first) {
-                if let Ok(lock) = TcpListener::bind((Ipv4Addr::LOCALHOST, LOCK_PORT + id)) {
-                    return Self { id, _lock: lock };
-                }
-            }
-            let (first, last) = domains.clone().into_inner();
-            assert!(
-                began.elapsed() < LONGEST_TURN,
-                "DDS domains {first} to {last} stay in use by other tests"
-            );
-            thread::sleep(Duration::from_millis(50));
-        }
+        Self { reserved: ReservedDomain::new() }
     }
 
     /// The number of the domain, for `ROS_DOMAIN_ID`.
     pub fn id(&self) -> u16 {
-        self.id
+        self.reserved.id()
     }
 
     /// Has `command` run in this domain and on this host alone, whatever the environment of the
@@ -94,7 +60,7 @@ impl Domain {
         command
             // The default prefix of components is below it: that of a person is no test's.
             .env("XDG_DATA_HOME", "/nonexistent")
-            .env("ROS_DOMAIN_ID", self.id.to_string())
+            .env("ROS_DOMAIN_ID", self.id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         if let Some(library) = std::env::var_os(PRELOADED) {
             command.env("RMW_IMPLEMENTATION", "rmw_feros");
@@ -115,28 +81,6 @@ pub fn peers_are_on_feros(what: &str) -> bool {
         skip(format!("{what}: only stock does this, and {PRELOADED} has peers on rmw_feros"));
     }
     preloaded
-}
-
-trait CycleFrom {
-    fn cycle_from(self, first: usize) -> impl Iterator<Item = u16>;
-}
-
-impl CycleFrom for RangeInclusive<u16> {
-    fn cycle_from(self, first: usize) -> impl Iterator<Item = u16> {
-        let count = self.clone().count();
-        self.cycle().skip(first).take(count)
-    }
-}
-
-fn chosen_domains() -> RangeInclusive<u16> {
-    let Ok(text) = std::env::var("FEROS_TEST_DOMAINS") else { return DOMAINS };
-    let range = text
-        .split_once('-')
-        .and_then(|(first, last)| Some(first.parse().ok()?..=last.parse().ok()?));
-    match range {
-        Some(range) if !range.is_empty() && *range.end() <= 232 => range,
-        _ => panic!("FEROS_TEST_DOMAINS={text:?} is not FIRST-LAST with numbers up to 232"),
-    }
 }
 
 /// Whether the environment says to do without the peers of others, which is reported.
@@ -193,12 +137,5 @@ mod tests {
     fn two_tests_never_share_a_domain() {
         let (first, second) = (Domain::reserve_without_ros2(), Domain::reserve_without_ros2());
         assert_ne!(first.id(), second.id());
-        assert!(chosen_domains().contains(&first.id()) && chosen_domains().contains(&second.id()));
-    }
-
-    #[test]
-    fn every_domain_is_tried_once_whatever_the_beginning() {
-        let tried: Vec<u16> = (3..=5).cycle_from(2).collect();
-        assert_eq!(tried, [5, 3, 4]);
     }
 }

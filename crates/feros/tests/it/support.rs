@@ -19,8 +19,7 @@ pub(crate) fn context_of(transports: TransportSet) -> Context {
     make_context(&format!("--ros-args -r __ns:=/{test}"), transports)
 }
 
-/// A context of its own on loopback, in a domain that no other test process of this machine is
-/// likely to use.
+/// A context of its own on loopback, in the domain of this test process.
 pub(crate) fn context_with(arguments: &str) -> Context {
     make_context(arguments, TransportSet::ALL)
 }
@@ -29,7 +28,7 @@ fn make_context(arguments: &str, transports: TransportSet) -> Context {
     let line = arguments.split_whitespace().map(str::to_owned);
     let (arguments, _) = Arguments::parse(line).unwrap();
     let session = SessionOptions {
-        domain_id: 181 + std::process::id() % 40,
+        domain_id: feros_test_support::own_domain(),
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };

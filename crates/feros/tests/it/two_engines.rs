@@ -1,8 +1,8 @@
 //! A context on two engines, here Cyclone DDS in two domains: nodes on both meet nodes of either,
 //! on each transport, and a name is taken by one way alone.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, OnceLock};
 
 use feros::action::GoalResult;
 use feros::msgs::example_interfaces::action::{Fibonacci, Fibonacci_Goal, Fibonacci_Result};
@@ -15,6 +15,7 @@ use feros::{
 use feros_engine_pair::PairEngine;
 use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_rmw_cyclonedds::CycloneEngine;
+use feros_test_support::{ReservedDomain, own_domain};
 
 use crate::support::{WATCHDOG, spinning_node};
 
@@ -35,10 +36,11 @@ impl Engine for InDomain {
     }
 }
 
-/// Domains of these tests, away from those of others.
+/// Two domains of this process.
 fn domains() -> [Arc<dyn Engine>; 2] {
-    let first = 64 + std::process::id() % 15 * 2;
-    [Arc::new(InDomain(first)), Arc::new(InDomain(first + 1))]
+    static SECOND: OnceLock<ReservedDomain> = OnceLock::new();
+    let second = SECOND.get_or_init(ReservedDomain::new).id();
+    [Arc::new(InDomain(own_domain())), Arc::new(InDomain(second.into()))]
 }
 
 fn context(engine: Arc<dyn Engine>, transports: TransportSet) -> Context {

@@ -24,7 +24,7 @@ fn context() -> Context {
     );
     let (arguments, _) = Arguments::parse(line.split_whitespace().map(str::to_owned)).unwrap();
     let session = SessionOptions {
-        domain_id: 181 + std::process::id() % 40,
+        domain_id: feros_test_support::own_domain(),
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };

@@ -34,7 +34,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A session of its own, in a domain that no other test process of this machine is likely to use.
+/// A session of its own, in the domain of this test process.
 pub(crate) struct Place {
     pub(crate) session: Arc<dyn Session>,
     node: NodeId,
@@ -44,7 +44,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         let options = SessionOptions {
-            domain_id: 181 + std::process::id() % 40,
+            domain_id: feros_test_support::own_domain(),
             discovery_range: DiscoveryRange::Localhost,
             ..SessionOptions::default()
         };

@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 use feros_lab::contract::{EXIT_NOT_INSTALLED, EXIT_USAGE, Role};
 use feros_lab::peer::{Peer, Port, Server, SystemRef};
 use feros_lab::peer_builder::PeerBuilder;
+use feros_test_support::ReservedDomain;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{Options, Program};
 
 const SERVER_PATIENCE: Duration = Duration::from_secs(30);
-/// Domains that this test takes in turn; each process begins somewhere else.
-const DOMAINS: u32 = 60;
 
 pub(crate) fn peers_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers").canonicalize().unwrap()
@@ -89,7 +88,7 @@ fn read_lines(from: impl std::io::Read + Send + 'static, to: SyncSender<String>)
 pub(crate) struct Fixture<'a> {
     peer: &'a Peer,
     out: PathBuf,
-    domain: u32,
+    domain: ReservedDomain,
     port: u16,
     run: String,
     topics: AtomicU32,
@@ -101,7 +100,7 @@ impl<'a> Fixture<'a> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let run = format!("test{}x{number}", std::process::id());
-        let domain = 20 + (std::process::id() + number) % DOMAINS;
+        let domain = ReservedDomain::new();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut fixture =
             Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
@@ -117,7 +116,7 @@ impl<'a> Fixture<'a> {
             ("{out}", self.out.to_string_lossy().into_owned()),
             ("{peer}", self.peer.folder.to_string_lossy().into_owned()),
             ("{repository}", repository.to_string_lossy().into_owned()),
-            ("{domain}", self.domain.to_string()),
+            ("{domain}", self.domain.id().to_string()),
             ("{port}", self.port.to_string()),
             ("{run}", self.run.clone()),
             ("{address}", "127.0.0.1".into()),

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use feros_test_support::ReservedDomain;
 use serde_json::Value;
 
 /// A program of the peer; its input stays open, since its end would stop it.
@@ -20,14 +20,7 @@ struct Said {
     lines: BTreeMap<String, Value>,
 }
 
-/// A domain that no other run of these tests has.
-fn next_domain() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Those of other test programs are below and above.
-    84 + NEXT.fetch_add(1, Ordering::Relaxed) % 14
-}
-
-fn start(role: &str, options: &str, domain: u32, transports: &str) -> Running {
+fn start(role: &str, options: &str, domain: &ReservedDomain, transports: &str) -> Running {
     let common = "--topic transports --count 20 --warm-up 5 --depth 32 --timeout 60";
     let mut command = Command::new(env!("CARGO_BIN_EXE_feros-lab-feros"));
     command
@@ -35,7 +28,7 @@ fn start(role: &str, options: &str, domain: u32, transports: &str) -> Running {
         .args(common.split_ascii_whitespace())
         .args(options.split_ascii_whitespace())
         .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        .env("ROS_DOMAIN_ID", domain.to_string())
+        .env("ROS_DOMAIN_ID", domain.id().to_string())
         .env_remove("FEROS_TRANSPORTS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
@@ -62,7 +55,7 @@ fn finish(running: Running) -> Said {
 
 /// Talker and listener, or a pair; what publishes first.
 fn measure(options: &str, transports: &str) -> (Said, Said) {
-    let domain = next_domain();
+    let domain = &ReservedDomain::new();
     if options.contains("--placement intra") || options.contains("--placement composed") {
         let said = || finish(start("pair", options, domain, transports));
         let said = said();
@@ -157,7 +150,7 @@ fn a_transport_that_is_not_possible_is_an_error_with_its_reason() {
         let text = talker.lines["error"]["text"].as_str().unwrap_or_default();
         assert!(text.contains(reason), "{options}: {talker:?}");
     }
-    let refused = start("talker", "--transport tunnel", next_domain(), "").child;
+    let refused = start("talker", "--transport tunnel", &ReservedDomain::new(), "").child;
     let output = refused.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(64), "{output:?}");
 }
