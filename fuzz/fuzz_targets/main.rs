@@ -1,5 +1,5 @@
-//! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` says which target runs:
-//! the arguments are libFuzzer's own. `list` prints the names.
+//! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` says which target
+//! runs: the arguments are libFuzzer's own. `list` prints the names.
 #![no_main]
 
 mod action_messages;

@@ -16,7 +16,7 @@ RESULTS = TARGET / "test"
 # Lanes run beside each other. Compilers take all processors, so they run one after the other; most
 # tests wait for other processes, so several steps of that lane run at once.
 SETUP, BUILD, RUN = "setup", "build", "run"
-LANES = {SETUP: 1, BUILD: 1, RUN: 3}
+LANES = {SETUP: 1, BUILD: 1, RUN: 2}
 
 # Has cargo compile our crates with clippy, as `cargo clippy -- -D warnings` does, but to the end
 # (clippy's src/main.rs has the form of the arguments).
@@ -84,17 +84,19 @@ ENGINES = "--features=feros-cli/ros1,feros/fastdds,feros-rmw-fastdds/suite"
 FAST_DDS_2 = {"FEROS_FASTDDS_PREFIX": "/usr", "FEROS_FASTDDS_EXPECTED": "2."}
 ON_FAST_DDS = ["--package=feros-rmw-fastdds", "--features=suite", "--tests"]
 BUILDS = {
-    "workspace": Build(
-        ["--workspace", "--all-targets", ENGINES],
-        ["--workspace", "--lib", "--bins", "--tests", ENGINES],
-    ),
+    "workspace": Build(["--workspace", "--all-targets", ENGINES], ["--workspace", ENGINES]),
     # Debian's. What is built for Fast DDS 3 is built again after it.
     "fastdds2": Build(ON_FAST_DDS, ON_FAST_DDS, environment=FAST_DDS_2),
     # A workspace of its own, see its Cargo.toml.
     "zenoh": Build(["--all-targets"], ["--tests"], REPOSITORY / "crates/rmw-zenoh/Cargo.toml"),
 }
+# Tests that take a wheel, which is built after all else.
+ON_WHEEL = "binary_id(feros-lab::peers)"
 SUITES = {
-    "workspace": Suite("workspace", "not package(feros-rmw-fastdds)", BUILT),
+    "workspace": Suite(
+        "workspace", f"not package(feros-rmw-fastdds) & not {ON_WHEEL}", BUILT
+    ),
+    "peers": Suite("workspace", ON_WHEEL, BUILT),
     "fastdds": Suite("workspace", "package(feros-rmw-fastdds)"),
     "library": Suite("workspace", "package(feros) & binary(it)", {"FEROS_ENGINE": "fastdds"}),
     "fastdds2": Suite("fastdds2", "all()", FAST_DDS_2),
@@ -132,9 +134,9 @@ def build_tests(name, after, limit_seconds=1800):
     return Step(f"build: {name}", BUILD, [RUST_TESTS, "build", name], after, limit_seconds=limit_seconds)
 
 
-def run_tests(title, suite, limit_seconds=1800):
+def run_tests(title, suite, after=(), limit_seconds=1800):
     """The step that runs them."""
-    after = [f"build: {SUITES[suite].build}"]
+    after = [f"build: {SUITES[suite].build}", *after]
     return Step(
         *(title, RUN, [RUST_TESTS, "run", suite], after),
         report=report_of(suite),
@@ -149,12 +151,7 @@ STEPS = [
     Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [PACKAGES], LOOM),
     build_tests("workspace", [PYTHON], 3600),
     Step("build: wheel", BUILD, ["scripts/test_python.sh", "--build"], ["build: workspace"], LINTED | BUILT),
-    Step(
-        *("tests, interop with stock ROS 2 among them", RUN, [RUST_TESTS, "run", "workspace"]),
-        after=["build: wheel"],
-        report=report_of("workspace"),
-        limit_seconds=3600,
-    ),
+    run_tests("tests, interop with stock ROS 2 among them", "workspace", limit_seconds=3600),
     Step("format", RUN, ["cargo", "fmt", "--all", "--check"]),
     Step("text", RUN, ["scripts/check_text.py"]),
     Step("figure of the README", RUN, ["scripts/latency_figure.py", "--check"]),
@@ -179,13 +176,13 @@ STEPS = [
         "node",
     ),
     build_tests("zenoh", [PYTHON]),
-    Step("build: cost of a message", BUILD, ["scripts/count_message.py", "--thin", "--build"], [PACKAGES]),
+    Step("build: cost of a message", BUILD, ["scripts/count_message.py", "--thin", "--build"], [PYTHON]),
     Step("build: fuzz", BUILD, ["scripts/fuzz.sh", "build"], [PYTHON]),
     Step(
         "documentation",
         BUILD,
         ["cargo", "doc", "--workspace", "--no-deps", "--locked"],
-        [PACKAGES],
+        [PYTHON],
         {"RUSTDOCFLAGS": "-D warnings"},
     ),
     Step(
@@ -197,6 +194,7 @@ STEPS = [
         "libtest",
     ),
     build_tests("fastdds2", ["engine on Fast DDS", "library on Fast DDS"]),
+    run_tests("peers of the laboratory", "peers", ["build: wheel"]),
     run_tests("engine on Fast DDS", "fastdds"),
     run_tests("library on Fast DDS", "library"),
     run_tests("engine on Fast DDS 2", "fastdds2"),
@@ -230,7 +228,8 @@ PARTS = [
     ]),
     Part("lints", "clippy over all targets, which compiles all tests", ["build: workspace"]),
     Part("rust", "all Rust tests, interop with stock ROS 2 among them", [
-        "tests, interop with stock ROS 2 among them", "commands of README and book",
+        *("tests, interop with stock ROS 2 among them", "peers of the laboratory"),
+        "commands of README and book",
     ]),
     Part("docs", "documentation without warnings, and its examples", [
         "documentation", "examples of the documentation",

@@ -17,8 +17,8 @@ const MADE_WITH: &[&str] =
 /// What of an installed library is kept.
 const KEPT: &[&str] = &["include", "lib"];
 
-/// Where the library of this source is installed: in the cache if it is there, and where `build` has
-/// put it otherwise. `options` are those that it is built with.
+/// Where the library of this source is installed: in the cache if it is there, and where `build`
+/// has put it otherwise. `options` are those that it is built with.
 pub(crate) fn installed(
     source: &Path,
     options: &[&str],

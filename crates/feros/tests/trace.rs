@@ -192,9 +192,10 @@ fn say_done_and_wait() {
 fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--nocapture"]).env(ROLE, role);
-    // Tests run side by side: the children of each meet in a domain of their own.
+    // Tests run side by side, each on a thread with its name: its children meet in one domain.
     static HELD: Mutex<BTreeMap<String, ReservedDomain>> = Mutex::new(BTreeMap::new());
-    let domain = HELD.lock().unwrap().entry(role.to_owned()).or_default().id();
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    let domain = HELD.lock().unwrap().entry(test).or_default().id();
     command.env(DOMAIN, domain.to_string());
     command.env_remove("FEROS_TRACE").envs(folder.map(|folder| ("FEROS_TRACE", folder)));
     command

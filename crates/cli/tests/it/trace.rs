@@ -35,7 +35,7 @@ fn traced(folder: &Folder, command: &[&str]) -> Finished {
 #[test]
 fn a_command_is_traced_summarized_and_exported() {
     let folder = Folder::new("whole");
-    let demo = ["demo", "--count", "60", "--rate-hz", "50", "--without-ros2"];
+    let demo = ["demo", "--count", "200", "--rate-hz", "100", "--without-ros2"];
     let out = traced(&folder, &[&[env!("CARGO_BIN_EXE_feros")], &demo[..]].concat()).success();
     let summary: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let topics = summary["topics"].as_array().unwrap();
