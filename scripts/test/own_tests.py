@@ -149,6 +149,11 @@ class Targets(unittest.TestCase):
                     tests = re.findall(r"#\[test\]\s+fn \w+", file.read_text())
                     self.assertEqual(tests, [], f"{file}: its target has `test = false`")
 
+    def test_each_suite_has_a_profile_of_nextest(self):
+        settings = (parts.REPOSITORY / ".config" / "nextest.toml").read_text()
+        profiles = set(re.findall(r"^\[profile\.(\w+)\]$", settings, re.M))
+        self.assertEqual(profiles - {"default"}, set(parts.SUITES))
+
 
 def sources_of(root):
     """The files of a target: all beside it, but of a program beside a library its own alone."""

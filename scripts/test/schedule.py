@@ -161,7 +161,7 @@ class Schedule:
             if done:
                 process.returncode = os.waitstatus_to_exitcode(status)
                 if ending is not None:
-                    _signal_group(process, signal.SIGKILL)
+                    _wait_for_group(process)
                 return (None if is_killed else process.returncode), used
             now = time.monotonic()
             if ending is None and (self.is_stopped or now > until):
@@ -192,6 +192,18 @@ def _signal_group(process, number):
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         pass
+
+
+def _wait_for_group(process):
+    """What a command has started ends after it, when both were asked to; by force in the end."""
+    until = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < until:
+        try:
+            os.killpg(process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return
+        time.sleep(0.05)
+    _signal_group(process, signal.SIGKILL)
 
 
 def _skips(file):
