@@ -5,55 +5,88 @@
 #   scripts/fuzz.sh build                 compiles the program that has all targets
 #   scripts/fuzz.sh list                  prints their names
 #
-# A run begins with what fuzz/seeds/TARGET holds; what is found on the way goes to fuzz/corpus,
-# crashes to fuzz/artifacts.
+# A run begins with what fuzz/seeds/TARGET holds; what is found on the way goes to
+# fuzz/corpus/TARGET, crashes to fuzz/artifacts/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PWD/.venv/bin:$PATH"
+
+refuse() {
+    printf 'fuzz: error: %s\n' "$1" >&2
+    exit 2
+}
+
 usage="usage: scripts/fuzz.sh SECONDS [TARGET...], or build, or list"
-what="${1:?$usage}"
+what="${1:-}"
+[[ $what =~ ^([1-9][0-9]*|build|list)$ ]] || refuse "'$what' is no number of seconds; $usage"
 shift
-# The coverage instrumentation needs no sanitizer, and without one the stable compiler does. Decoders are safe Rust:
-# what a sanitizer would find there, the checks of the language find.
-RUSTC_BOOTSTRAP=1 cargo-fuzz build --sanitizer none feros-fuzz
-[[ $what != build ]] || exit 0
-program="fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release/feros-fuzz"
-mapfile -t known < <(FEROS_FUZZ_TARGET=list "$program" 2>/dev/null)
+# Each file but main.rs is a target. Names are checked before minutes of building.
+mapfile -t known < <(basename -s .rs fuzz/fuzz_targets/*.rs | grep -vx main)
+for target; do
+    [[ " ${known[*]} " == *" $target "* ]] ||
+        refuse "there is no target '$target' (known: ${known[*]})"
+done
+(($# > 0)) || set -- "${known[@]}"
 if [[ $what == list ]]; then
     printf '%s\n' "${known[@]}"
     exit 0
 fi
-[[ $what =~ ^[0-9]+$ ]] || { printf 'fuzz: error: %s is no number of seconds; %s\n' "$what" "$usage" >&2; exit 2; }
-targets=("${@:-${known[@]}}")
-for target in "${targets[@]}"; do
-    [[ " ${known[*]} " == *" $target "* ]] ||
-        { printf 'fuzz: error: there is no target %s (known: %s)\n' "$target" "${known[*]}" >&2; exit 2; }
-done
 
+# With job control each job is a process group: a signal reaches what cargo-fuzz starts, too.
+set -m
 logs="$(mktemp -d)"
-trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$logs"' EXIT
+finish() {
+    for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done
+    wait
+    rm -rf "$logs"
+}
+trap finish EXIT
 trap 'exit 143' INT TERM HUP
 
-# fuzz TARGET: runs one; its last line, or all lines when it fails.
-fuzz() {
-    local target="$1" log="$logs/$1" corpora=("fuzz/corpus/$1")
+# The coverage instrumentation needs no sanitizer, and without one the stable compiler does.
+# Decoders are safe Rust: what a sanitizer would find there, the checks of the language find.
+folder="${CARGO_TARGET_DIR:-fuzz/target}"
+host="$(rustc -vV | sed -n 's/^host: //p')"
+RUSTC_BOOTSTRAP=1 cargo-fuzz build --sanitizer none --target "$host" --target-dir "$folder" \
+    feros-fuzz &
+wait $!
+[[ $what != build ]] || exit 0
+
+declare -A running=() # the target of each process
+passed=0 failed=0
+
+start() {
+    local target="$1" corpora=("fuzz/corpus/$1")
     mkdir -p "${corpora[0]}" "fuzz/artifacts/$target"
     [[ ! -d "fuzz/seeds/$target" ]] || corpora+=("fuzz/seeds/$target")
-    # libFuzzer writes hundreds of lines.
-    if FEROS_FUZZ_TARGET="$target" "$program" "${corpora[@]}" -artifact_prefix="fuzz/artifacts/$target/" \
-        -max_total_time="$what" -rss_limit_mb=2048 >"$log" 2>&1; then
-        printf 'fuzz: %s: %s\n' "$target" "$(tail -n 1 "$log")"
+    # A target that is ended leaves its files where they are removed.
+    FEROS_FUZZ_TARGET="$target" TMPDIR="$logs" "$folder/$host/release/feros-fuzz" \
+        "${corpora[@]}" -artifact_prefix="fuzz/artifacts/$target/" \
+        -max_total_time="$what" -rss_limit_mb=2048 >"$logs/$target" 2>&1 &
+    running[$!]="$target"
+}
+
+# Waits for one target, and says what became of it: libFuzzer writes hundreds of lines, of which
+# the last one is enough if it passed.
+report() {
+    local process code=0 target
+    wait -n -p process "${!running[@]}" || code=$?
+    target="${running[$process]}"
+    unset "running[$process]"
+    if ((code == 0)); then
+        printf 'fuzz: %s: %s\n' "$target" "$(tail -n 1 "$logs/$target")"
+        passed=$((passed + 1))
     else
-        printf 'fuzz: %s failed:\n%s\n' "$target" "$(cat "$log")"
-        touch "$log.failed"
+        printf 'fuzz: %s failed, with code %d:\n' "$target" "$code"
+        cat "$logs/$target"
+        failed=$((failed + 1))
     fi
 }
 
-for target in "${targets[@]}"; do
-    while (($(jobs -rp | wc -l) >= 2)); do wait -n || true; done
-    fuzz "$target" &
+for target; do
+    ((${#running[@]} < 2)) || report
+    start "$target"
 done
-wait
-failed="$(find "$logs" -name '*.failed' | wc -l)"
-printf '%d passed, %d failed\n' $((${#targets[@]} - failed)) "$failed"
+while ((${#running[@]} > 0)); do report; done
+printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))

@@ -13,6 +13,7 @@ use feros_msgs::test_msgs::action::{
 
 const ID: GoalId = [0x5a; 16];
 
+/// One input: its first byte chooses the message, the rest is a sample of it.
 pub(crate) fn run(data: &[u8]) {
     let Some((&which, sample)) = data.split_first() else { return };
     match which % 8 {

@@ -4,6 +4,7 @@
 use feros_rmw::announcement::check_announcement;
 use feros_shm::{Announced, Reason, Transport, classify};
 
+/// One input: two lines, or one for both sides.
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (first, second) = text.split_once('\n').unwrap_or((text, text));

@@ -8,6 +8,7 @@ use feros_bag::{BagMetadata, BagReader, MessageFilter, ReaderOptions, reindex};
 /// What a reader may hold at once.
 const LIMIT: usize = 4 << 20;
 
+/// One input: a file, then what its records hold; if it is text, metadata of a bag too.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(metadata) = BagMetadata::from_yaml(text)

@@ -32,6 +32,7 @@ const CHECKS: &[fn(&[u8])] = &[
     check::<visualization_msgs::msg::Marker>,
 ];
 
+/// One input: its first byte chooses the type, the rest is the sample.
 pub(crate) fn run(data: &[u8]) {
     let Some((&which, sample)) = data.split_first() else { return };
     CHECKS[usize::from(which) % CHECKS.len()](sample);

@@ -5,6 +5,7 @@ use feros_rmw::dds::discovery_info::ParticipantEntities;
 use feros_rmw::dds::names::{demangle_service_type, demangle_topic, demangle_type};
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 
+/// One input: each kind of message in turn.
 pub(crate) fn run(bytes: &[u8]) {
     if let Ok(entities) = ParticipantEntities::parse(bytes) {
         // Gids and names take at least as many bytes on the wire as counted here: nothing is made

@@ -12,6 +12,7 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     shipped().messages().map(|message| resolve(&message.name)).collect()
 });
 
+/// One input: two bytes choose the type, one the way of printing, the rest is the sample.
 pub(crate) fn run(data: &[u8]) {
     let Some((&[low, high, print], sample)) = data.split_first_chunk() else { return };
     let ty = &TYPES[usize::from(u16::from_le_bytes([low, high])) % TYPES.len()];

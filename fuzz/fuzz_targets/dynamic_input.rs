@@ -19,6 +19,7 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
     .into()
 });
 
+/// One input: the text, for each of the types.
 pub(crate) fn run(text: &str) {
     for ty in TYPES.iter() {
         let stamped =

@@ -16,6 +16,7 @@ static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     set
 });
 
+/// One input: the text of a message, a service and an action.
 pub(crate) fn run(text: &str) {
     for namespace in Namespace::ALL {
         let name = TypeName::new("pkg", namespace, "Probe");

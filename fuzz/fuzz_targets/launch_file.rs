@@ -5,6 +5,7 @@ use std::path::Path;
 
 use feros_launch::{Packages, Planner};
 
+/// One input: the text, as XML and as YAML.
 pub(crate) fn run(text: &str) {
     let planner = Planner::new(Packages::new([]));
     let given = [("text".to_owned(), "$(var x)".to_owned())];

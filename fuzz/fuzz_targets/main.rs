@@ -1,5 +1,6 @@
 //! All fuzz targets in one program, which is linked once. `FEROS_FUZZ_TARGET` says which target
-//! runs: the arguments are libFuzzer's own. `list` prints the names.
+//! runs: the arguments are libFuzzer's own. Each file beside this one is a target of its name,
+//! which is how `scripts/fuzz.sh` knows them.
 #![no_main]
 
 mod action_messages;
@@ -48,24 +49,21 @@ const TARGETS: &[(&str, Target)] = &[
 
 fuzz_target!(init: { target(); }, |bytes: &[u8]| target()(bytes));
 
-/// The target that was asked for; without one the program ends.
+/// The target that was asked for; without one the program ends before it fuzzes anything.
 fn target() -> Target {
     static TARGET: OnceLock<Target> = OnceLock::new();
     *TARGET.get_or_init(|| {
         let wanted = std::env::var(VARIABLE).unwrap_or_default();
-        if wanted == "list" {
-            TARGETS.iter().for_each(|(name, _)| println!("{name}"));
-            exit(0);
-        }
         let found = TARGETS.iter().find(|(name, _)| *name == wanted);
         found.map(|(_, target)| *target).unwrap_or_else(|| {
-            eprintln!("{VARIABLE} is {wanted:?}, which is no target; {VARIABLE}=list names them");
+            let known: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
+            eprintln!("{VARIABLE} is {wanted:?}, which is no target: {}", known.join(", "));
             exit(2);
         })
     })
 }
 
-/// The text at the begin of any bytes.
+/// The text at the begin of any bytes, as `arbitrary` takes it for `&str`.
 fn text(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

@@ -10,6 +10,7 @@ fn check(value: &ParameterValue) {
     assert_eq!(ParameterValue::from_yaml(&text).map(|read| read.to_string()), Ok(text));
 }
 
+/// One input: the text, as a value and as a file.
 pub(crate) fn run(text: &str) {
     match ParameterValue::from_yaml(text) {
         Ok(value) => check(&value),

@@ -33,6 +33,7 @@ static PLANS: LazyLock<Vec<Plans>> = LazyLock::new(|| {
     plans.into()
 });
 
+/// One input: its first byte chooses what the rest is.
 pub(crate) fn run(data: &[u8]) {
     let Some((kind, bytes)) = data.split_first() else { return };
     match kind {

@@ -119,6 +119,7 @@ fn cloud(input: &mut Input<'_>) {
     assert_eq!(cloud.data.len(), length);
 }
 
+/// One input: the limits of a buffer, then what is done with it.
 pub(crate) fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
     let options = BufferOptions::default()

@@ -6,6 +6,7 @@ use std::path::Path;
 use feros_trace::format::{MAGIC, checksum};
 use feros_trace_analysis::{Process, Summary, Trace};
 
+/// One input: a file, then its blocks.
 pub(crate) fn run(bytes: &[u8]) {
     look_at(bytes);
     // Blocks, of which the first byte of each says kind and length.

@@ -7,6 +7,7 @@ use std::path::Path;
 use feros_trace::format::{MAGIC, checksum};
 use feros_trace_analysis::GrowingFile;
 
+/// One input: its first byte says how fast the file grows, the rest is the file.
 pub(crate) fn run(bytes: &[u8]) {
     let Some((step, bytes)) = bytes.split_first() else { return };
     let step = usize::from(*step) + 1;

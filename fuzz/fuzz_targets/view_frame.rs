@@ -3,6 +3,7 @@
 
 use feros_view::protocol::{ClientFrame, ClientOp, full_name, split_name};
 
+/// One input: a frame; if it is text, an operation too.
 pub(crate) fn run(bytes: &[u8]) {
     match ClientFrame::parse(bytes) {
         Ok(ClientFrame::Message { data, .. }) => assert!(bytes.ends_with(data)),

@@ -10,6 +10,7 @@ use wire::announcement::AnnouncementToken;
 use wire::attachment::Attachment;
 use wire::token::{EndpointToken, Token, opposite};
 
+/// One input: an attachment; if it is text, a token and an announcement too.
 pub(crate) fn run(bytes: &[u8]) {
     if let Some(attachment) = Attachment::decode(bytes) {
         assert_eq!(attachment.encode(), *bytes);
