@@ -207,6 +207,8 @@ fn loops_clock_and_stop() {
     until("the clock was told", || times.lock().len() > 3);
     player.stop();
     assert!(player.wait().unwrap().rounds >= 1);
-    let bag = START..=START + 40_000_000;
-    assert!(times.lock().iter().all(|time| bag.contains(time)), "{:?}", times.lock());
+    // How far it goes beyond the last message depends on how late that is sent.
+    let times = times.lock();
+    assert!(times.iter().all(|time| *time >= START), "{times:?}");
+    assert!(times.windows(2).any(|pair| pair[1] < pair[0]), "each round begins anew: {times:?}");
 }
