@@ -129,6 +129,18 @@ class Order(unittest.TestCase):
         self.assertEqual(result.skips[0], "feros leaves_out: no peer")
         self.assertIn("- feros leaves_out: no disk", table.text([result], 1, []))
 
+    def test_a_command_that_is_missing_fails_and_holds_up_nothing(self):
+        missing = parts.Step("missing", parts.RUN, ["/nonexistent/command"])
+        plan, passed = self.run_steps(missing, self.step("waits", "true", ["missing"]))
+        self.assertFalse(passed)
+        self.assertEqual(plan.results["missing"].state, schedule.FAILED)
+        self.assertEqual(plan.results["waits"].state, schedule.NOT_RUN)
+
+    def test_what_passed_when_run_again_is_no_failure(self):
+        lines = 'echo "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured"; echo "run again: a b"'
+        plan, _ = self.run_steps(self.step("tests", lines, counts="libtest"))
+        self.assertEqual(plan.results["tests"].tests, counts.Counts(4, 0, 0, ["a b"]))
+
     def test_every_part_names_steps_that_are_there(self):
         for part in [*parts.PARTS, parts.QUICK]:
             names = [step.name for step in parts.wanted([part.name])]

@@ -255,7 +255,15 @@ QUICK_STEPS = [
     Step(
         "quick: library, over loopback",
         BUILD,
-        ["cargo", "test", "--workspace", "--locked", "--test", "it", "--", "--skip", "stock"],
+        ["cargo", "test", "--locked", "--package=feros", "--test=it"],
+        ["quick: lints"],
+        SKIP_INTEROP,
+        "libtest",
+    ),
+    Step(
+        "quick: examples of the book",
+        BUILD,
+        ["cargo", "test", "--locked", "--package=feros-book", "--doc"],
         ["quick: lints"],
         SKIP_INTEROP,
         "libtest",

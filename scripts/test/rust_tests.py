@@ -74,6 +74,9 @@ def run(name):
     report = parts.report_of(name)
     report.unlink(missing_ok=True)
     code, written = nextest(name, "--filterset", parts.SUITES[name].filter)
+    if not written.is_file():
+        print(f"rust_tests: error: cargo-nextest wrote no {written}", file=sys.stderr)
+        return code or 1
     shutil.copyfile(written, report)
     failed = failed_tests(report) if code != 0 else []
     if not 0 < len(failed) <= MOST_RUN_AGAIN:

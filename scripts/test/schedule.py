@@ -89,7 +89,11 @@ class Schedule:
             elif missing:
                 result.reason = f"needs {', '.join(missing)}"
             else:
-                self._run_step(result)
+                try:
+                    self._run_step(result)
+                except Exception as error:  # else steps that need this one would wait for ever
+                    result.state, result.reason = FAILED, repr(error)
+                    say(f"{result.step.name}: failed: {error!r}")
             with self.change:
                 self.ended.add(result.step.name)
                 self.change.notify_all()
@@ -133,7 +137,10 @@ class Schedule:
         if step.counts:
             result.tests += counts.READERS[step.counts](said)
         result.skips = _skips(skips)
-        result.tests.run_again += _run_again(said)
+        # Of a suite that ran again all passed then; the report is that of the first run.
+        again = _run_again(said)
+        recovered = min(len(again), result.tests.failed)
+        result.tests += counts.Counts(recovered, -recovered, 0, again)
         # Whoever skips inside Rust has passed in the eyes of the program that runs it.
         skipped = len({line.split(": ")[0] for line in result.skips})
         result.tests.passed = max(0, result.tests.passed - skipped)
