@@ -16,7 +16,7 @@ pub mod record;
 pub mod report;
 pub mod run;
 pub mod scenario;
-pub mod statistics;
 mod usage;
 
 pub use document::DocumentError;
+pub use feros_lab_statistics as statistics;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+pub use feros_lab_statistics::Distribution;
 use serde::{Deserialize, Serialize};
 
 /// The version of these files.
@@ -358,34 +359,4 @@ pub struct ThreadActivity {
     pub involuntary_switches: u64,
     /// How long it ran.
     pub cpu_nanos: u64,
-}
-
-/// A distribution of times, or of sizes, in its own unit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Distribution {
-    /// Samples.
-    pub count: u64,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Smallest.
-    pub min: f64,
-    /// 5 % are not larger.
-    pub p5: f64,
-    /// Lower edge of a box.
-    pub p25: f64,
-    /// Median.
-    pub p50: f64,
-    /// Upper edge of a box.
-    pub p75: f64,
-    /// 95 % are not larger.
-    pub p95: f64,
-    /// 99 % are not larger.
-    pub p99: f64,
-    /// Largest.
-    pub max: f64,
-    /// 95 % bootstrap confidence interval of the median.
-    pub median_interval: (f64, f64),
-    /// All samples as a histogram of the HDR kind (V2, deflated, base64).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<String>,
 }

@@ -3,6 +3,8 @@
 //! Samples of one process agree with each other more than those of another start of the same
 //! program do. So a comparison draws from both: whole repetitions first, samples within each then;
 //! and it says "no difference" when it cannot tell.
+//!
+//! A crate of its own, since tests spend their time in it: it is small, and built optimized.
 
 mod comparison;
 mod histogram;
@@ -15,7 +17,37 @@ pub use line::Line;
 
 use hdrhistogram::Histogram;
 
-use crate::record::Distribution;
+use serde::{Deserialize, Serialize};
+
+/// A distribution of times, or of sizes, in its own unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Samples.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Smallest.
+    pub min: f64,
+    /// 5 % are not larger.
+    pub p5: f64,
+    /// Lower edge of a box.
+    pub p25: f64,
+    /// Median.
+    pub p50: f64,
+    /// Upper edge of a box.
+    pub p75: f64,
+    /// 95 % are not larger.
+    pub p95: f64,
+    /// 99 % are not larger.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+    /// 95 % bootstrap confidence interval of the median.
+    pub median_interval: (f64, f64),
+    /// All samples as a histogram of the HDR kind (V2, deflated, base64).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
+}
 
 impl Distribution {
     /// The distribution of these samples; `None` where there are none.
@@ -103,5 +135,4 @@ fn quantile(sorted: &[u64], share: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "statistics/tests.rs"]
 mod tests;

@@ -5,8 +5,8 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::resample::{self, MedianOfResample, Ranked};
-use crate::record::Distribution;
+use crate::Distribution;
+use crate::resample::{self, MedianOfResample, Ranked};
 
 /// With one repetition nobody knows how much a repetition changes: nothing nearer than this is
 /// called a difference.

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use thiserror::Error;
 
-use crate::record::Distribution;
+use crate::Distribution;
 
 /// Three digits: an error of at most 0.1 %, which is below what repeats.
 const DIGITS: u8 = 3;
