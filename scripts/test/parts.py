@@ -19,9 +19,9 @@ SETUP, BUILD, RUN = "setup", "build", "run"
 LANES = {SETUP: 1, BUILD: 1, RUN: 2}
 
 # Has cargo compile our crates with clippy, as `cargo clippy -- -D warnings` does, but to the end
-# (clippy's src/main.rs has the form of the arguments).
+# (clippy's src/main.rs has the form of the arguments), and with rustdoc.
 LINTED = {
-    "RUSTC_WORKSPACE_WRAPPER": "clippy-driver",
+    "RUSTC_WORKSPACE_WRAPPER": str(REPOSITORY / "scripts/test/compile_and_document"),
     "CLIPPY_ARGS": "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
 }
 CARGO = {
@@ -33,11 +33,14 @@ CARGO = {
     "CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG": "none",
     # Cyclone DDS is the same in every build (crates/cyclonedds-sys/build/cache.rs).
     "FEROS_CYCLONEDDS_CACHE": str(TARGET / "cyclonedds"),
+    # The extension of the wheel is built as a part of all, as maturin has it: without libpython.
+    "PYO3_BUILD_EXTENSION_MODULE": "1",
 }
 # The tools that scripts/setup.sh installs.
 TOOLS = {"PATH": f"{REPOSITORY / '.venv' / 'bin'}:{os.environ['PATH']}"}
 # Tests do not build anew what the run has built.
 BUILT = {"FEROS_TESTS_BUILT": "1"}
+AS_BUILT = {"CARGO": str(REPOSITORY / "scripts/test/cargo_as_built")}
 
 
 @dataclasses.dataclass
@@ -150,7 +153,7 @@ STEPS = [
     # What needs no stock ROS 2 is built while that is fetched.
     Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [PACKAGES], LOOM),
     build_tests("workspace", [PYTHON], 3600),
-    Step("build: wheel", BUILD, ["scripts/test_python.sh", "--build"], ["build: workspace"], LINTED | BUILT),
+    Step("build: wheel", BUILD, ["scripts/test_python.sh", "--build"], ["build: workspace"], BUILT | AS_BUILT),
     run_tests("tests, interop with stock ROS 2 among them", "workspace", limit_seconds=3600),
     Step("format", RUN, ["cargo", "fmt", "--all", "--check"]),
     Step("text", RUN, ["scripts/check_text.py"]),
@@ -176,20 +179,13 @@ STEPS = [
         "node",
     ),
     build_tests("zenoh", [PYTHON]),
-    Step("build: cost of a message", BUILD, ["scripts/count_message.py", "--thin", "--build"], [PYTHON]),
+    Step("build: cost of a message", BUILD, ["scripts/count_message.py", "--counted", "--build"], [PYTHON]),
     Step("build: fuzz", BUILD, ["scripts/fuzz.sh", "build"], [PYTHON]),
-    Step(
-        "documentation",
-        BUILD,
-        ["cargo", "doc", "--workspace", "--no-deps", "--locked"],
-        [PYTHON],
-        {"RUSTDOCFLAGS": "-D warnings"},
-    ),
     Step(
         "examples of the documentation",
         BUILD,
         ["cargo", "test", "--workspace", "--locked", "--doc", ENGINES],
-        [PYTHON],
+        ["build: workspace"],
         LINTED,
         "libtest",
     ),
@@ -202,7 +198,7 @@ STEPS = [
     Step(
         "cost of a message",
         RUN,
-        ["scripts/count_message.py", "--thin", "--check"],
+        ["scripts/count_message.py", "--counted", "--check"],
         ["build: cost of a message"],
     ),
     Step("fuzz", RUN, ["scripts/fuzz.sh", FUZZ_SECONDS], ["build: fuzz"], counts="lines"),
@@ -226,13 +222,13 @@ PARTS = [
         *("format", "text", "figure of the README", "scripts of these tests"),
         *("book", "licences, bans, sources"),
     ]),
-    Part("lints", "clippy over all targets, which compiles all tests", ["build: workspace"]),
+    Part("lints", "clippy and rustdoc without warnings, which compiles all tests", ["build: workspace"]),
     Part("rust", "all Rust tests, interop with stock ROS 2 among them", [
         *("tests, interop with stock ROS 2 among them", "peers of the laboratory"),
         "commands of README and book",
     ]),
     Part("docs", "documentation without warnings, and its examples", [
-        "documentation", "examples of the documentation",
+        "build: workspace", "examples of the documentation",
     ]),
     Part("python", "the wheel in an empty environment, and its tests", ["wheel"]),
     Part("page", "the page of `feros view`, in Chromium", [
