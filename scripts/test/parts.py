@@ -126,9 +126,10 @@ LOOM_TESTS = ["cargo", "test", "--locked", "--profile=loom", "--lib"] + [
         *("rmw-cyclonedds-queue-under-loom", "turns-under-loom", "goals-under-loom"),
     )
 ]
+COUNT_BUILD = ["scripts/count_message.py", "--counted", "--build"]
 DENY = ["cargo-deny", "--locked", "check", "licenses", "bans", "sources"]
 
-PACKAGES, PYTHON = "packages of the system", "stock ROS 2 and tools"
+COMPILERS, PACKAGES, PYTHON = "compilers", "packages of the system", "stock ROS 2 and tools"
 RUST_TESTS = "scripts/test/rust_tests.py"
 
 
@@ -148,10 +149,12 @@ def run_tests(title, suite, after=(), limit_seconds=1800):
 
 
 STEPS = [
-    Step(PACKAGES, SETUP, ["scripts/setup.sh", "--lab", "--packages"]),
+    Step(COMPILERS, SETUP, ["scripts/setup.sh", "--demo", "--packages"]),
+    Step(PACKAGES, SETUP, ["scripts/setup.sh", "--lab", "--packages"], [COMPILERS]),
     Step(PYTHON, SETUP, ["scripts/setup.sh", "--lab"], [PACKAGES]),
-    # What needs no stock ROS 2 is built while that is fetched.
-    Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [PACKAGES], LOOM),
+    # What needs compilers alone is built while the peers are fetched.
+    Step("build: loom", BUILD, [*LOOM_TESTS, "--no-run"], [COMPILERS], LOOM),
+    Step("build: cost of a message", BUILD, COUNT_BUILD, [COMPILERS]),
     build_tests("workspace", [PYTHON], 3600),
     Step("build: wheel", BUILD, ["scripts/test_python.sh", "--build"], ["build: workspace"], BUILT | AS_BUILT),
     run_tests("tests, interop with stock ROS 2 among them", "workspace", limit_seconds=3600),
@@ -179,7 +182,6 @@ STEPS = [
         "node",
     ),
     build_tests("zenoh", [PYTHON]),
-    Step("build: cost of a message", BUILD, ["scripts/count_message.py", "--counted", "--build"], [PYTHON]),
     Step("build: fuzz", BUILD, ["scripts/fuzz.sh", "build"], [PYTHON]),
     Step(
         "examples of the documentation",
@@ -199,7 +201,7 @@ STEPS = [
         "cost of a message",
         RUN,
         ["scripts/count_message.py", "--counted", "--check"],
-        ["build: cost of a message"],
+        ["build: cost of a message", PACKAGES],
     ),
     Step("fuzz", RUN, ["scripts/fuzz.sh", FUZZ_SECONDS], ["build: fuzz"], counts="lines"),
 ]
