@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -214,7 +214,9 @@ fn run(
     let (mut child, began, mut next) = (command.spawn()?, Instant::now(), FIRST_WORD);
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status.code().unwrap_or(-1)));
+            // A terminal's Ctrl-C reaches a child that has no group of its own yet.
+            let is_interrupted = status.signal() == Some(Signal::INT.as_raw());
+            return Ok((!is_interrupted).then(|| status.code().unwrap_or(-1)));
         }
         if interrupted.load(Ordering::Relaxed) {
             // The compilers that it started are in its group.
@@ -258,8 +260,22 @@ pub(crate) fn repository() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::process::Command;
+    use std::sync::atomic::AtomicBool;
 
-    use super::cache;
+    use super::{cache, run};
+
+    #[test]
+    fn a_build_that_ctrl_c_ends_is_interrupted_and_has_not_failed() {
+        let ended = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            run(&mut command, &AtomicBool::new(false), &mut |_| ()).unwrap()
+        };
+        assert_eq!(ended("kill -INT $$"), None);
+        assert_eq!(ended("kill -TERM $$"), Some(-1));
+        assert_eq!(ended("exit 3"), Some(3));
+    }
 
     #[test]
     fn programs_are_never_started_from_a_folder_of_everybody() {
