@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use saphyr_parser::{Event, Span};
+use saphyr_parser::{Event, ScalarStyle, Span};
 
 use crate::node_pattern::NodePattern;
 use crate::overrides::ParameterOverrides;
@@ -75,7 +75,8 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     parse(&text).map_err(|source| ParameterFileError::Malformed { path: path.to_owned(), source })
 }
 
-/// Reads the text of a parameter file.
+/// Reads the text of a parameter file. Several documents are merged, as rcl does
+/// (`rcl_yaml_param_parser/src/parse.c`): the later wins.
 ///
 /// # Errors
 /// When it is none; the error says line and what was expected.
@@ -91,13 +92,15 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
 /// ```
 pub fn parse(text: &str) -> Result<ParameterOverrides, YamlError> {
     let mut reader = Reader { events: Events::new(text), overrides: ParameterOverrides::default() };
-    match reader.events.next()? {
-        Event::StreamEnd => return Ok(reader.overrides),
-        Event::MappingStart(..) => reader.nodes("", 0)?,
-        _ => return Err(reader.events.error("the file is not a mapping", NODES)),
+    loop {
+        match reader.events.next()? {
+            Event::StreamEnd => return Ok(reader.overrides),
+            Event::MappingStart(..) => reader.nodes("", 0)?,
+            // A document with nothing in it.
+            Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || text == "~" => {}
+            _ => return Err(reader.events.error("the file is not a mapping", NODES)),
+        }
     }
-    reader.events.end()?;
-    Ok(reader.overrides)
 }
 
 struct Reader<'a> {

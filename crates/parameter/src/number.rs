@@ -81,7 +81,10 @@ fn hexadecimal_double(text: &str) -> Option<f64> {
     let half = i32::try_from(exponent.clamp(-4000, 4000) / 2).ok()?;
     let rest = i32::try_from(exponent.clamp(-4000, 4000)).ok()? - half;
     let result = value as f64 * 2_f64.powi(half) * 2_f64.powi(rest);
-    (result.is_finite() && result >= f64::MIN_POSITIVE).then_some(result)
+    // Smaller ones are taken where they are exact, as by the C library of GNU.
+    let is_exact =
+        || result > 0.0 && result * 2_f64.powi(-rest) * 2_f64.powi(-half) == value as f64;
+    (result.is_finite() && (result >= f64::MIN_POSITIVE || is_exact())).then_some(result)
 }
 
 #[cfg(test)]
@@ -128,6 +131,10 @@ mod tests {
             ("0x1p1023", Some(2_f64.powi(1023))),
             ("0x1p-1022", Some(f64::MIN_POSITIVE)),
             ("0x1p5000", None),
+            ("0x0.8p-1022", Some(f64::MIN_POSITIVE / 2.0)),
+            ("-0x0.0000000000001p-1022", Some(-5e-324)),
+            ("0x0.00000000000001p-1022", None),
+            ("5e-324", None),
             ("inf", Some(f64::INFINITY)),
             ("-.inf", Some(f64::NEG_INFINITY)),
             ("+.INF", Some(f64::INFINITY)),

@@ -46,6 +46,11 @@ fn double(value: f64) -> String {
     if value.is_infinite() {
         return if value < 0.0 { "-.inf" } else { ".inf" }.to_owned();
     }
+    // In decimal notation `strtod` takes it for one that is out of range, and so does rcl.
+    if value.is_subnormal() {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}0x0.{:013x}p-1022", value.abs().to_bits());
+    }
     let text = format!("{value:?}");
     // YAML 1.1 wants a point, and a sign in the exponent.
     match text.split_once('e') {

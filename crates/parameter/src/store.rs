@@ -90,7 +90,11 @@ impl Store {
         }
         check_range(&name, &descriptor)?;
         let overriding = self.overrides.get(&name).filter(|_| !ignore_override);
-        let initial = vec![(name.clone(), overriding.cloned().unwrap_or(default))];
+        let overriding = overriding.cloned().map(|value| {
+            let is_static = !descriptor.dynamic_typing;
+            if is_static { value.as_declared(descriptor.parameter_type) } else { value }
+        });
+        let initial = vec![(name.clone(), overriding.unwrap_or(default))];
         let refuse = |source| DeclareParameterError::Value { name: name.clone(), source };
         let has_value = !initial[0].1.is_not_set();
         if has_value {

@@ -132,6 +132,41 @@ impl ParameterValue {
         }
     }
 
+    /// What a value of a parameter file means for a parameter of this type. YAML does not say what
+    /// the elements of an empty list are, and has no bytes: an empty list is one of any type, and
+    /// integers from 0 to 255 are bytes. All else is as it was.
+    ///
+    /// ```
+    /// use feros_parameter::{ParameterType, ParameterValue};
+    /// let none = ParameterValue::from_yaml("[]")?.as_declared(ParameterType::DoubleArray);
+    /// assert_eq!(none, ParameterValue::DoubleArray(vec![]));
+    /// let bytes = ParameterValue::from_yaml("[1, 255]")?.as_declared(ParameterType::ByteArray);
+    /// assert_eq!(bytes, ParameterValue::ByteArray(vec![1, 255]));
+    /// # Ok::<(), feros_parameter::YamlError>(())
+    /// ```
+    #[must_use]
+    pub fn as_declared(self, declared: ParameterType) -> Self {
+        match (&self, declared) {
+            (Self::StringArray(list), ParameterType::ByteArray) if list.is_empty() => {
+                Self::ByteArray(Vec::new())
+            }
+            (Self::StringArray(list), ParameterType::BoolArray) if list.is_empty() => {
+                Self::BoolArray(Vec::new())
+            }
+            (Self::StringArray(list), ParameterType::IntegerArray) if list.is_empty() => {
+                Self::IntegerArray(Vec::new())
+            }
+            (Self::StringArray(list), ParameterType::DoubleArray) if list.is_empty() => {
+                Self::DoubleArray(Vec::new())
+            }
+            (Self::IntegerArray(list), ParameterType::ByteArray) => {
+                let bytes = list.iter().map(|&integer| u8::try_from(integer));
+                bytes.collect::<Result<_, _>>().map_or(self, Self::ByteArray)
+            }
+            _ => self,
+        }
+    }
+
     /// Whether there is no value.
     pub fn is_not_set(&self) -> bool {
         matches!(self, Self::NotSet)

@@ -82,10 +82,10 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// The elements of a list, whose beginning was read.
+    /// The elements of a list, whose beginning was read. An empty one is a list of texts:
+    /// [`ParameterValue::as_declared`] makes another one of it.
     pub(crate) fn list(&mut self) -> Result<ParameterValue, YamlError> {
         const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
-        let start = self.place;
         let mut list = None;
         loop {
             let element = match self.next()? {
@@ -102,9 +102,7 @@ impl<'a> Events<'a> {
                 return Err(self.error(problem, HOMOGENEOUS));
             }
         }
-        list.ok_or_else(|| {
-            error_at(start, "an empty list, which is of no type", "at least one element")
-        })
+        Ok(list.unwrap_or_else(|| empty_list_of(ParameterType::String)))
     }
 
     /// What a scalar, which was read, means.
@@ -185,7 +183,7 @@ impl ParameterValue {
     /// else, and what is in quotes or has the tag `!!str`, texts. A list has elements of one type.
     ///
     /// # Errors
-    /// When it is none of that: nothing at all, an empty or mixed list, a mapping, no YAML.
+    /// When it is none of that: nothing at all, a mixed list, a mapping, no YAML.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         let mut events = Events::new(text);
         let value = match events.next()? {
@@ -233,6 +231,7 @@ mod tests {
             ("[1.0, -.inf]", vec![1.0, f64::NEG_INFINITY].into()),
             ("[a, '1']", vec!["a", "1"].into()),
             ("- a\n- b", vec!["a", "b"].into()),
+            ("[]", Vec::<String>::new().into()),
         ] {
             assert_eq!(ParameterValue::from_yaml(text), Ok(expected), "{text}");
         }
@@ -242,7 +241,6 @@ mod tests {
     fn what_is_no_value_is_refused_with_its_place() {
         for (text, line, column, problem) in [
             ("", 1, 1, "there is no value"),
-            ("[]", 1, 1, "an empty list, which is of no type"),
             (
                 "[1,\n  2.5]",
                 2,

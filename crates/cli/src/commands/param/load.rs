@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use feros::ParameterValue;
 use feros::parameter::{ParameterOverrides, file};
 use feros::rmw::NodeName;
 
 use super::remote::{NodeArgs, Remote};
-use super::set::with_reason;
+use super::set::{declared_type, with_reason};
 use crate::error::CliError;
 use crate::{notices, output};
 
@@ -39,6 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             remote.name()
         )));
     }
+    let values = as_declared(&remote, values)?;
     let outcomes = remote.ask(|client, left| client.set(values.clone(), left))?;
     let mut failed = outcomes.len() != values.len();
     for ((name, value), outcome) in values.iter().zip(outcomes) {
@@ -57,7 +59,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-fn has_value(remote: &Remote, name: &str, value: &feros::ParameterValue) -> Result<bool, CliError> {
+/// The values as the node has declared them.
+fn as_declared(
+    remote: &Remote,
+    values: BTreeMap<String, ParameterValue>,
+) -> Result<BTreeMap<String, ParameterValue>, CliError> {
+    let as_declared = |(name, value): (String, ParameterValue)| {
+        let declared = declared_type(remote, &name, &value)?;
+        Ok((name, declared.map_or(value.clone(), |declared| value.as_declared(declared))))
+    };
+    values.into_iter().map(as_declared).collect()
+}
+
+fn has_value(remote: &Remote, name: &str, value: &ParameterValue) -> Result<bool, CliError> {
     Ok(remote.ask(|client, left| client.get([name], left))?.first() == Some(value))
 }
 
@@ -65,7 +79,7 @@ fn values_for(
     overrides: ParameterOverrides,
     node: &str,
     with_wildcards: bool,
-) -> BTreeMap<String, feros::ParameterValue> {
+) -> BTreeMap<String, ParameterValue> {
     let (namespace, name) = node.rsplit_once('/').unwrap_or(("", node));
     let node = NodeName::announced(if namespace.is_empty() { "/" } else { namespace }, name);
     let mut wanted = ParameterOverrides::default();

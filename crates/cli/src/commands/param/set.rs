@@ -77,20 +77,34 @@ pub(super) fn with_reason(text: &str, reason: &str) -> String {
 /// What a text on the command line means; as with `ros2`, what is not a value of another type is a
 /// text.
 fn value(remote: &Remote, name: &str, text: &str) -> Result<ParameterValue, CliError> {
-    if text.trim() != "[]" {
-        return Ok(ParameterValue::from_yaml(text).unwrap_or_else(|_| text.into()));
-    }
-    // An empty list is of no type of its own: the parameter's decides.
-    let types = remote.ask(|client, left| client.types([name], left))?;
-    match types.first() {
-        Some(ParameterType::ByteArray) => Ok(ParameterValue::ByteArray(Vec::new())),
-        Some(ParameterType::BoolArray) => Ok(ParameterValue::BoolArray(Vec::new())),
-        Some(ParameterType::IntegerArray) => Ok(ParameterValue::IntegerArray(Vec::new())),
-        Some(ParameterType::DoubleArray) => Ok(ParameterValue::DoubleArray(Vec::new())),
-        Some(ParameterType::StringArray) => Ok(ParameterValue::StringArray(Vec::new())),
-        Some(other) => {
-            Err(CliError::failed(format!("parameter {name} is not a list, but of type {other}")))
+    let read = ParameterValue::from_yaml(text).unwrap_or_else(|_| text.into());
+    let is_empty_list = text.trim() == "[]";
+    match declared_type(remote, name, &read)? {
+        None if is_empty_list => Err(remote.not_declared(&[name.to_owned()])),
+        None => Ok(read),
+        Some(declared) => {
+            let value = read.as_declared(declared);
+            if is_empty_list && value.parameter_type() != declared {
+                return Err(CliError::failed(format!(
+                    "parameter {name} is not a list, but of type {declared}"
+                )));
+            }
+            Ok(value)
         }
-        None => Err(remote.not_declared(&[name.to_owned()])),
     }
+}
+
+/// The type that a parameter is declared with, for values that may mean another one: the notation
+/// does not say of which type an empty list is, and writes bytes as integers.
+pub(super) fn declared_type(
+    remote: &Remote,
+    name: &str,
+    value: &ParameterValue,
+) -> Result<Option<ParameterType>, CliError> {
+    let is_unclear =
+        matches!(value.parameter_type(), ParameterType::StringArray | ParameterType::IntegerArray);
+    if !is_unclear {
+        return Ok(None);
+    }
+    Ok(remote.ask(|client, left| client.types([name], left))?.first().copied())
 }
