@@ -317,6 +317,11 @@ fn executables_of_packages_are_run() {
     assert!(run(&["run", "demmo", "speak"]).failure(2).contains("did you mean `demo`?"));
     let launched = run(&["launch", "demo", "all.launch.xml"]).success();
     assert!(launched.contains("[speak-1] twice\n"), "{launched}");
+    folder.file("demo", "an executable of the package's name\n");
+    let beside = Running::start_with(&["launch", "demo", "all.launch.xml"], |command| {
+        command.env("FEROS_PREFIX_PATH", prefix).current_dir(&folder.0);
+    });
+    assert!(beside.finish().success().contains("[speak-1] twice\n"));
     assert!(
         run(&["launch", "demo", "al.launch.xml"])
             .failure(2)
@@ -339,6 +344,8 @@ fn options_of_ros2_launch_are_taken() {
         Running::start_with(&[&["launch", file.as_str()], more].concat(), set).finish().success()
     };
     assert!(!launch(&["--noninteractive"]).contains("quiet words"));
+    let refused = Running::start(&["launch", &file, "-n"]).finish().failure(2);
+    assert!(refused.contains("-p prints") && refused.contains("--noninteractive"), "{refused}");
     let all = launch(&["-a"]);
     assert!(all.contains("[quiet-1] quiet words") && all.contains("[late-2] late words"), "{all}");
     let prefixed = launch(&["--print", "--launch-prefix", "nice -n 5"]);

@@ -3,22 +3,43 @@
 use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use signal_hook::SigId;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::outcome::RunError;
 
+/// Signals that come so soon after one are the same wish: terminals and launchers send two.
+const TOGETHER: Duration = Duration::from_millis(200);
+
 /// One pipe for each signal, so that what is read says which came.
 pub(super) struct Signals {
     pipes: Vec<(i32, UnixStream)>,
     registrations: Vec<SigId>,
+    wishes: Wishes,
+}
+
+/// When the last signal came that counts.
+#[derive(Default)]
+struct Wishes(Option<Instant>);
+
+impl Wishes {
+    /// Whether a signal that came now is a wish of its own.
+    fn is_another(&mut self, now: Instant) -> bool {
+        let is_another = self.0.is_none_or(|last| now.saturating_duration_since(last) >= TOGETHER);
+        if is_another {
+            self.0 = Some(now);
+        }
+        is_another
+    }
 }
 
 impl Signals {
     pub(super) fn new() -> Result<Self, RunError> {
         let failed = |cause| RunError::System { what: "signals cannot be received", cause };
-        let mut signals = Self { pipes: Vec::new(), registrations: Vec::new() };
+        let mut signals =
+            Self { pipes: Vec::new(), registrations: Vec::new(), wishes: Wishes::default() };
         for signal in [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             let (receiver, sender) = UnixStream::pair().map_err(failed)?;
             receiver.set_nonblocking(true).map_err(failed)?;
@@ -34,9 +55,9 @@ impl Signals {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// The signals that ask to end, as often as they came since the last time.
+    /// The signals that asked to end since the last time; those that came together are one.
     pub(super) fn take_requests(&mut self) -> Vec<&'static str> {
-        let mut requests = Vec::new();
+        let (mut requests, now) = (Vec::new(), Instant::now());
         for (signal, pipe) in &mut self.pipes {
             let mut bytes = [0; 64];
             let count = pipe.read(&mut bytes).unwrap_or(0);
@@ -47,7 +68,8 @@ impl Signals {
                 SIGQUIT => "SIGQUIT",
                 _ => continue,
             };
-            requests.extend(std::iter::repeat_n(name, count));
+            let wishes = (0..count).filter(|_| self.wishes.is_another(now));
+            requests.extend(wishes.map(|_| name));
         }
         requests
     }
@@ -58,5 +80,18 @@ impl Drop for Signals {
         for id in self.registrations.drain(..) {
             signal_hook::low_level::unregister(id);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_that_come_together_are_one_wish() {
+        let (mut wishes, first) = (Wishes::default(), Instant::now());
+        let at = [0, 1, 199, 200, 399, 401].map(Duration::from_millis);
+        let counted = at.map(|after| wishes.is_another(first + after));
+        assert_eq!(counted, [true, false, false, true, false, true]);
     }
 }

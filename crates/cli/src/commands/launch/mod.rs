@@ -48,11 +48,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "launch_prefix")]
     launch_prefix_filter: Option<String>,
     /// Accepted for command lines written for `ros2`: a launch asks for nothing
-    #[arg(short, long, hide = true)]
+    #[arg(long, hide = true)]
     noninteractive: bool,
+    /// Refused: elsewhere it prints what a command would do, and in `ros2` it starts everything
+    #[arg(short = 'n', hide = true)]
+    unclear: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    if args.unclear {
+        return Err(CliError::usage(
+            "-n is not taken: -p prints what would be started, and --noninteractive starts it",
+        ));
+    }
     let packages = installed_packages();
     let (file, words) = find(&packages, &args.words)?;
     let mut assignments = feros_launch::parse_assignments(words).map_err(CliError::usage)?;
@@ -140,7 +148,15 @@ fn log_file() -> Option<PathBuf> {
 fn find<'a>(packages: &Packages, words: &'a [String]) -> Result<(PathBuf, &'a [String]), CliError> {
     let (first, rest) = words.split_first().ok_or_else(|| CliError::usage("which launch file?"))?;
     let path = Path::new(first);
-    if path.exists() || first.contains('/') {
+    let is_path = first.contains('/');
+    // A package and a file, though something of the package's name may lie here.
+    if !is_path
+        && let Some((file, rest)) = rest.split_first().filter(|(file, _)| !file.contains(":="))
+        && let Ok(file) = packages.launch_file(first, file)
+    {
+        return Ok((file, rest));
+    }
+    if is_path || path.exists() {
         return Ok((path.to_owned(), rest));
     }
     match rest.split_first() {

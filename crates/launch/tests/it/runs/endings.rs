@@ -55,6 +55,9 @@ fn who_ignores_signals_is_killed_in_the_end() {
     assert!(!is_alive(pid));
 }
 
+/// Signals that come further apart are two wishes.
+const TOGETHER: Duration = Duration::from_millis(250);
+
 #[test]
 fn further_signals_hurry() {
     let workspace = Workspace::new();
@@ -66,9 +69,13 @@ fn further_signals_hurry() {
     let mut running = Launch::start(&workspace, &launch(&[deaf]));
     let pid = running.pid_after("[deaf-1] pid");
     running.signal(Signal::INT);
+    // A terminal or a launcher that sends several at once means the same.
+    running.signal(Signal::TERM);
     running.wait_for("everything ends");
+    std::thread::sleep(TOGETHER);
     running.signal(Signal::INT);
     running.wait_for("[WARNING] [deaf-1]: gets SIGTERM");
+    std::thread::sleep(TOGETHER);
     running.signal(Signal::INT);
     running.wait_for("[WARNING] [deaf-1]: gets SIGKILL");
     assert_eq!(running.end().0, 0);
