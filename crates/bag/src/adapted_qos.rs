@@ -31,6 +31,10 @@ pub(crate) fn is_received(subscription: &QosProfile, offered: &QosProfile) -> bo
 
 /// The profile that was recorded where all publishers had the same; else the default, which every
 /// subscription can match, transient local if all were.
+///
+/// A history that was not announced, as none is by Fast DDS, is that of the default, as `ros2 bag
+/// play` has it for all topics (`default_history` in rosbag2_transport's `qos.hpp`). One publisher
+/// stands for all: it keeps for those that come later as much as they kept together.
 pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
     let Some(first) = recorded.first() else { return QosProfile::default() };
     let is_transient = recorded.iter().all(|qos| qos.durability == Durability::TransientLocal);
@@ -41,18 +45,24 @@ pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
     } else {
         QosProfile::default()
     };
-    // What DDS does not announce is not known of a recorded publisher.
-    if !matches!(qos.history, History::KeepLast | History::KeepAll) {
+    if known_depth(&qos).is_none() && qos.history != History::KeepAll {
         qos.history = History::KeepLast;
-    }
-    if qos.history == History::KeepLast && qos.depth == 0 {
         qos.depth = QosProfile::default().depth;
+    }
+    if is_transient && qos.history == History::KeepLast {
+        let together = recorded.iter().map(|qos| known_depth(qos).unwrap_or(1));
+        qos.depth = qos.depth.max(together.fold(0, usize::saturating_add));
     }
     // Nobody shows that a player is alive but the engine.
     if qos.liveliness == Liveliness::ManualByTopic {
         qos.liveliness = Liveliness::Automatic;
     }
     qos
+}
+
+/// How many messages a publisher keeps, where that was announced and is a number.
+fn known_depth(qos: &QosProfile) -> Option<usize> {
+    (qos.history == History::KeepLast && qos.depth > 0).then_some(qos.depth)
 }
 
 #[cfg(test)]
@@ -78,11 +88,20 @@ mod tests {
     #[test]
     fn publishers_are_what_was_recorded() {
         let latched = QosProfile::keep_last(1).transient_local();
-        assert_eq!(for_publisher(&[latched, latched]), latched);
+        assert_eq!(for_publisher(&[latched]), latched);
+        let both = QosProfile::keep_last(2).transient_local();
+        assert_eq!(for_publisher(&[latched, latched]), both);
         assert_eq!(for_publisher(&[]), QosProfile::default());
         let mixed = for_publisher(&[latched, QosProfile::keep_last(5).transient_local()]);
         assert_eq!(mixed.durability, Durability::TransientLocal);
-        let unknown = QosProfile { history: History::Unknown, depth: 0, ..QosProfile::default() };
-        assert_eq!(for_publisher(&[unknown]), QosProfile::default());
+        // With a depth of 1 as metadata of earlier versions has it, too.
+        for depth in [0, 1] {
+            let unknown = QosProfile { history: History::Unknown, depth, ..QosProfile::default() };
+            assert_eq!(for_publisher(&[unknown]), QosProfile::default());
+            let latched = unknown.transient_local();
+            assert_eq!(for_publisher(&[latched; 3]), QosProfile::default().transient_local());
+            assert_eq!(for_publisher(&[latched; 12]).depth, 12);
+        }
+        assert_eq!(for_publisher(&[QosProfile::keep_all()]), QosProfile::keep_all());
     }
 }

@@ -45,9 +45,10 @@ impl Class {
 }
 
 /// What the bridge offers for a publisher that offers this: the same. A history that was not
-/// announced is that of latched topics as everybody has them, 1, or the queue.
+/// announced is the default one of latched topics, and of others the queue.
 pub(crate) fn mirrored(offered: &QosProfile, queue_len: usize) -> QosProfile {
-    let unknown = if Class::of(offered).is_transient_local { 1 } else { queue_len };
+    let is_latched = Class::of(offered).is_transient_local;
+    let unknown = if is_latched { QosProfile::default().depth } else { queue_len };
     let (history, depth) = match offered.history {
         History::KeepAll => (History::KeepAll, offered.depth),
         History::KeepLast if offered.depth > 0 => (History::KeepLast, offered.depth.min(DEEPEST)),
@@ -98,7 +99,7 @@ mod tests {
             let offered = QosProfile { history: History::Unknown, depth: 0, ..qos };
             mirrored(&offered, 7).depth
         };
-        assert_eq!(of(QosProfile::default().transient_local()), 1);
+        assert_eq!(of(QosProfile::default().transient_local()), 10);
         assert_eq!(of(QosProfile::default()), 7);
         assert_eq!(mirrored(&QosProfile::keep_last(usize::MAX), 7).depth, DEEPEST);
     }

@@ -8,12 +8,14 @@ use feros_rmw::{Gid, Match};
 
 use crate::dds::MatchedEndpoint;
 use feros_rmw::dds::user_data::EndpointData;
+use feros_rmw_dds::announced_qos::as_announced;
 use feros_sync::Mutex;
 
 /// A match as users see it.
 pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {
     let announcement = EndpointData::parse(&endpoint.user_data()).announcement;
-    Match { gid: endpoint.gid(), announcement, qos: endpoint.profile() }
+    let gid = endpoint.gid();
+    Match { gid, announcement, qos: as_announced(&gid, endpoint.profile()) }
 }
 
 /// What services and clients need of a match.

@@ -8,14 +8,14 @@ use std::sync::{Arc, Weak};
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::graph::EndpointNode;
-use feros_rmw::{
-    EndpointInfo, EndpointKind, Gid, GraphSnapshot, History, NodeInfo, Notify, QosProfile,
-};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile};
 
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_rmw::dds::names::{self, RosTopic};
 use feros_rmw::dds::user_data::EndpointData;
 use feros_sync::Mutex;
+
+use crate::announced_qos::as_announced;
 
 /// An endpoint as it was discovered.
 #[derive(Debug, Clone, PartialEq)]
@@ -259,10 +259,6 @@ impl State {
     }
 }
 
-/// How the GUIDs of Fast DDS begin. Its endpoints do not announce their history; the engine reads
-/// the default then.
-const VENDOR_FAST_DDS: [u8; 2] = [0x01, 0x0f];
-
 /// An endpoint as ROS sees it; nothing for those that only carry discovery or replies.
 fn endpoint_info(
     endpoint: &WireEndpoint,
@@ -283,12 +279,6 @@ fn endpoint_info(
         RosTopic::Reply(_) | RosTopic::Other(names::DISCOVERY_TOPIC) => return None,
         RosTopic::Other(name) => (topic_kind(), name, endpoint.type_name.clone(), false),
     };
-    let mut qos = endpoint.qos;
-    if endpoint.gid.0.starts_with(&VENDOR_FAST_DDS)
-        && (qos.history, qos.depth) == (History::KeepLast, 1)
-    {
-        qos.history = History::Unknown;
-    }
     Some(EndpointInfo {
         kind,
         name: name.to_owned(),
@@ -296,7 +286,7 @@ fn endpoint_info(
         type_hash: endpoint.data.type_hash,
         gid: endpoint.gid,
         node: owner(&endpoint.gid),
-        qos,
+        qos: as_announced(&endpoint.gid, endpoint.qos),
         is_ros,
         announcement: endpoint.data.announcement.clone(),
     })

@@ -5,5 +5,6 @@
 //! | [`graph`] | the ROS graph, collected from discovery |
 //! | [`status`] | counters behind the events of endpoints |
 
+pub mod announced_qos;
 pub mod graph;
 pub mod status;

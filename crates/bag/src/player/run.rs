@@ -1,12 +1,12 @@
 //! The thread that plays: reads ahead, waits for the time of each message, publishes it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros::rmw::TypeHash;
-use feros::{Durability, GenericPublisher, Node, TypeIdentity};
+use feros::{Durability, GenericPublisher, History, Node, QosProfile, TypeIdentity};
 
 use super::control::{Control, Turn};
 use super::{PlayError, Played, PlayerOptions};
@@ -15,6 +15,9 @@ use crate::error::ReadError;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::queue::{Popped, Queue};
 use crate::reader::BagReader;
+
+/// More messages of a latched topic are not published before a start in the middle of a bag.
+const MOST_LATCHED: usize = 1000;
 
 /// A year: whoever reads ahead ends by an item, an error, or the end.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
@@ -29,7 +32,8 @@ pub(super) struct Run {
 
 struct Outlet {
     publisher: GenericPublisher,
-    is_latched: bool,
+    /// How many messages before the start it publishes; 0 where it is not latched.
+    latched: usize,
 }
 
 /// How a stretch of the bag ended.
@@ -65,8 +69,8 @@ impl Run {
             let hash = hash.ok().map(|hash| TypeHash(hash.0));
             let identity = TypeIdentity { name: metadata.type_name.clone(), hash };
             let publisher = node.create_generic_publisher(&metadata.name, &identity, qos)?;
-            let is_latched = qos.durability == Durability::TransientLocal;
-            publishers.insert(key_of(topic), Outlet { publisher, is_latched });
+            let latched = latched_messages(&qos, metadata.offered_qos_profiles.len());
+            publishers.insert(key_of(topic), Outlet { publisher, latched });
         }
         if publishers.is_empty() {
             return Err(PlayError::Nothing);
@@ -132,24 +136,32 @@ impl Run {
         }
     }
 
-    /// Publishes the last message before the start of each latched topic: whoever subscribes has it
-    /// where the bag begins in its middle.
+    /// Publishes the last messages before the start of each latched topic, as many as its publisher
+    /// keeps: whoever subscribes has them where the bag begins in its middle.
     fn publish_latched(&self, start: i64) -> Result<u64, PlayError> {
         let bag_start = self.bag.metadata().time.map_or(start, |time| time.start);
-        let latched = self.publishers.iter().filter(|(_, outlet)| outlet.is_latched);
+        let latched = self.publishers.iter().filter(|(_, outlet)| outlet.latched > 0);
         let topics: BTreeSet<String> = latched.map(|((name, _), _)| name.clone()).collect();
         if start <= bag_start || topics.is_empty() {
             return Ok(0);
         }
         let end = Some(start.saturating_sub(1));
         let filter = MessageFilter { start: None, end, topics: Some(topics) };
-        let mut last: BTreeMap<(String, String), BagMessage> = BTreeMap::new();
+        let mut last: BTreeMap<(String, String), VecDeque<BagMessage>> = BTreeMap::new();
         for message in self.bag.messages(&filter)? {
             let message = message?;
-            last.insert(key_of(&message.topic), message);
+            let key = key_of(&message.topic);
+            let most = self.publishers.get(&key).map_or(0, |outlet| outlet.latched);
+            let kept = last.entry(key).or_default();
+            kept.push_back(message);
+            if kept.len() > most {
+                kept.pop_front();
+            }
         }
+        let mut messages: Vec<BagMessage> = last.into_values().flatten().collect();
+        messages.sort_by_key(|message| message.log_time);
         let mut published = 0;
-        for message in last.values() {
+        for message in &messages {
             published += u64::from(self.publish(message)?);
         }
         Ok(published)
@@ -214,6 +226,16 @@ impl Run {
         })?;
         Ok(true)
     }
+}
+
+/// How many messages of a topic its publisher publishes for those that come in the middle of a bag:
+/// as many as it keeps, and at least one for each publisher that was recorded.
+fn latched_messages(qos: &QosProfile, recorded: usize) -> usize {
+    if qos.durability != Durability::TransientLocal {
+        return 0;
+    }
+    let kept = if qos.history == History::KeepAll { MOST_LATCHED } else { qos.depth };
+    kept.max(recorded).clamp(1, MOST_LATCHED)
 }
 
 fn key_of(topic: &BagTopic) -> (String, String) {

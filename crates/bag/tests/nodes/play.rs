@@ -10,7 +10,7 @@ use feros::msgs::rosbag2_interfaces::srv::{
 };
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::std_msgs::msg::String as Text;
-use feros::{Context, Node, ParameterValue, QosProfile, Subscription, Time};
+use feros::{Context, History, Node, ParameterValue, QosProfile, Subscription, Time};
 use feros_bag::player::PlayError;
 use feros_bag::{BagReader, BagWriter, Player, PlayerOptions, TopicSelection, WriterOptions};
 use feros_interop::Domain;
@@ -132,6 +132,43 @@ fn what_is_latched_before_the_start_is_published_first() {
     until("the map came", || maps.heard.lock().len() == 1);
     assert_eq!(player.wait().unwrap().messages, 2);
     assert_eq!((maps.heard.lock()[0].as_str(), others.heard.lock()[0].as_str()), ("map", "played"));
+}
+
+/// Three publishers of stock ROS 2 on Fast DDS, as of `static_transform_publisher`: their history
+/// was not announced. Whoever comes late has what all of them latched, also where the bag begins in
+/// its middle.
+#[test]
+fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    let mut writer = BagWriter::create(&path, WriterOptions::default()).unwrap();
+    let latched = QosProfile::keep_last(1).transient_local();
+    let mut frames = text_topic("/frames");
+    frames.metadata.offered_qos_profiles =
+        vec![QosProfile { history: History::Unknown, ..latched }; 3];
+    let frames = writer.add_topic(frames).unwrap();
+    let second = 1_000_000_000;
+    for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+        let time = START + number as i64 * second / 10;
+        writer.write(frames, 1, time, time, &text(name)).unwrap();
+    }
+    let other = writer.add_topic(text_topic("/x")).unwrap();
+    // So that the player is there until its end is wanted.
+    let end = START + 600 * second;
+    writer.write(other, 1, end, end, &text("never played")).unwrap();
+    writer.finish().unwrap();
+    for start_offset in [Duration::ZERO, Duration::from_millis(4_900)] {
+        let domain = Domain::reserve_without_ros2();
+        let (here, there) = (context(&domain), context(&domain));
+        let node = here.create_node("rosbag2_player").unwrap();
+        let options = PlayerOptions { start_offset, ..PlayerOptions::default() };
+        let player = Player::start(&node, BagReader::open(&path).unwrap(), options).unwrap();
+        let late = listener(&there, "/frames", QosProfile::keep_last(10).transient_local());
+        until("all frames came", || late.heard.lock().len() == 3);
+        assert_eq!(*late.heard.lock(), ["a", "b", "c"]);
+        player.stop();
+        assert_eq!(player.wait().unwrap().messages, 3);
+    }
 }
 
 #[test]

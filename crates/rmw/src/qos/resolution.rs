@@ -6,8 +6,12 @@ use super::profile::QosProfile;
 
 impl QosProfile {
     /// Replaces what is left to the engine by the value that Feros's engines use: keep last,
-    /// reliable, volatile, automatic; a depth of 0 becomes 1.
+    /// reliable, volatile, automatic; a depth of 0 becomes 1. A history that is not known becomes
+    /// that of [`QosProfile::default`].
     pub fn with_system_defaults_resolved(mut self) -> Self {
+        if self.history == History::Unknown {
+            self.depth = Self::default().depth;
+        }
         if matches!(self.history, History::SystemDefault | History::Unknown) {
             self.history = History::KeepLast;
         }
