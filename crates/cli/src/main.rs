@@ -7,6 +7,7 @@ mod commands;
 mod connection;
 mod csv;
 mod described;
+mod ending;
 mod error;
 mod filter;
 mod nearest;

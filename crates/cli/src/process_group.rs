@@ -2,8 +2,8 @@
 //! behind.
 //!
 //! Each child has its input on a pipe and takes the end of it as the wish that it ends. Whoever
-//! does not is killed after [`LEAVE_LIMIT`], by the handle of its process. SIGINT and SIGTERM of
-//! the command come in the same queue, so that it can end its children before itself; Ctrl-C does
+//! does not is killed after [`LEAVE_LIMIT`], by the handle of its process. SIGINT, SIGTERM and
+//! SIGHUP of the command come in the same queue, so that it can end its children before itself; Ctrl-C does
 //! not reach the children, which have a process group of their own each.
 
 use std::io::{self, BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use feros::Context;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::error::CliError;
@@ -57,10 +57,10 @@ struct Running {
 }
 
 impl ProcessGroup {
-    /// A group without children. From now on SIGINT and SIGTERM are events of it.
+    /// A group without children. From now on SIGINT, SIGTERM and SIGHUP are events of it.
     pub(crate) fn new() -> io::Result<Self> {
         let (sender, events) = sync_channel(QUEUE_DEPTH);
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let handle = signals.handle();
         let interrupted = sender.clone();
         thread::Builder::new().name("group-signals".into()).spawn(move || {

@@ -28,6 +28,7 @@ mod services;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use feros::{Context, Executor, NodeOptions};
 use feros_component::stamp::STAMP;
@@ -41,6 +42,9 @@ use manager::Manager;
 use placement::Placement;
 use process::{CHILD_FLAG, InProcesses};
 use services::Services;
+
+/// How long a container may take to end before another signal ends it at once.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
@@ -65,6 +69,8 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if line.first().is_some_and(|argument| argument == CHILD_FLAG) {
         return process::child::main(line.split_off(1));
     }
+    // Components are asked to end, and a launcher that sends a signal twice does not cut that short.
+    feros::signals::set_patience(PATIENCE);
     let (context, rest) = match Context::from_args(line.iter().cloned()) {
         Ok(made) => made,
         Err(error) => {

@@ -19,7 +19,7 @@ use crate::clock::ClockFollower;
 use crate::engines::{EngineError, chosen_engine};
 use crate::graph_changes::GraphChanges;
 use crate::logging;
-use crate::shutdown::{self, ShutDown};
+use crate::signals::{self, ShutDown};
 use crate::wait_error::WaitError;
 
 /// Why a context could not be made.
@@ -174,7 +174,7 @@ impl Context {
         });
         if options.handle_signals {
             let weak: Weak<ContextInner> = Arc::downgrade(&inner);
-            shutdown::on_signals(weak);
+            signals::listen(weak);
         }
         Ok(Self(inner))
     }

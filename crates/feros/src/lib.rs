@@ -77,7 +77,7 @@ mod rosout;
 mod serialize;
 mod service;
 mod service_introspection;
-mod shutdown;
+pub mod signals;
 mod sleep;
 mod subscription;
 mod timer;

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use feros::rmw::{NodeName, Selection, Session, SessionOptions};
 use feros_engine_bridge::{Bridge, BridgeOptions, Bridged, Counts};
 use feros_sync::{AtomicBool, Ordering};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
+use crate::ending;
 use crate::error::CliError;
 use crate::notices::{note, warn};
 use crate::output;
@@ -72,8 +71,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let environment =
         SessionOptions::from_variables(|name| std::env::var_os(name)).map_err(CliError::usage)?;
     let sides = sides(args, environment.domain_id)?;
-    let mut signals = Signals::new([SIGINT, SIGTERM])
-        .map_err(|error| CliError::failed(format!("signals cannot be awaited: {error}")))?;
     let names: Vec<String> = sides.iter().map(ToString::to_string).collect();
     let mut sessions = Vec::new();
     for (side, name) in sides.iter().zip(&names) {
@@ -81,20 +78,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let bridge = Bridge::new(sessions, options).map_err(CliError::failed)?;
     note(format!("bridging {}; Ctrl-C ends it", names.join(" and ")));
-    let is_ending = Arc::new(AtomicBool::new(false));
-    let (flag, waker, handle) = (is_ending.clone(), bridge.waker(), signals.handle());
-    let thread = std::thread::Builder::new().name("feros-signals".to_owned()).spawn(move || {
-        for _ in &mut signals {
-            flag.store(true, Ordering::Release);
-            waker.wake();
-        }
-    });
-    let thread =
-        thread.map_err(|error| CliError::failed(format!("no thread for signals: {error}")))?;
-    let ended = watch(bridge, &names, &is_ending, args.status);
-    handle.close();
-    let _ = thread.join(); // it only waits
-    ended
+    let waker = bridge.waker();
+    let (is_ending, _listening) = ending::flag(move || waker.wake());
+    watch(bridge, &names, &is_ending, args.status)
 }
 
 /// An engine in a domain.

@@ -185,6 +185,48 @@ fn a_killed_recorder_leaves_a_bag_that_opens_and_lacks_at_most_its_last_chunk() 
     }
 }
 
+/// Terminals and launchers send signals twice, and a session that is closed sends SIGHUP: the bag
+/// is ended all the same. `FEROS_BAG_SIGNALS` says how often.
+#[test]
+fn no_signal_behind_the_first_cuts_off_the_end_of_a_bag() {
+    use rustix::process::Signal;
+    let rounds = std::env::var("FEROS_BAG_SIGNALS").ok().and_then(|text| text.parse().ok());
+    let all: [&[Signal]; 6] = [
+        &[Signal::INT, Signal::INT],
+        &[Signal::HUP],
+        &[Signal::INT, Signal::TERM],
+        &[Signal::TERM, Signal::HUP, Signal::INT],
+        &[Signal::HUP, Signal::HUP],
+        &[Signal::TERM, Signal::TERM],
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let context = context();
+    let node = context.create_node("talker_of_signals").unwrap();
+    let topic = "/t_bag/signals";
+    let publisher = node.create_publisher::<Text>(topic, 1000).unwrap();
+    for round in 0..rounds.unwrap_or(all.len()) {
+        let path = folder.path().join(format!("signals_{round}"));
+        let line = ["bag", "record", "--topics", topic, "-o", path.to_str().unwrap()];
+        let recorder = Running::start(&line);
+        publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+        let before = publisher.counts().shared_memory.messages;
+        until("messages go by shared memory", || {
+            publisher.publish(Text { data: "text".into() }).unwrap();
+            publisher.counts().shared_memory.messages > before
+        });
+        (0..1000).for_each(|_| publisher.publish(Text { data: "text".into() }).unwrap());
+        for signal in all[round % all.len()] {
+            recorder.signal(*signal);
+        }
+        let said = recorder.finish().success();
+        let count = said.split(" messages of ").next().and_then(|words| words.rsplit(' ').next());
+        let told = info(&path);
+        assert_eq!(told["message_count"].to_string(), count.unwrap(), "round {round}: {said}");
+        assert_eq!(told["is_indexed"], true, "round {round}");
+        until("the recorder is gone", || publisher.subscription_count() == 0);
+    }
+}
+
 #[test]
 fn a_full_disk_ends_with_what_was_written_intact() {
     // A small disk of the recorder's own, in a mount namespace that ends with it.

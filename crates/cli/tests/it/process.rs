@@ -1,5 +1,7 @@
 //! Runs `feros` in a domain of this test process, and leaves nothing running.
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -162,8 +164,14 @@ impl Running {
 
     /// Presses Ctrl-C.
     pub(crate) fn interrupt(&self) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        self.signal(Signal::INT);
+    }
+
+    /// Sends a signal, unless the process has ended.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
+        let sent = rustix::process::kill_process(pid, signal);
+        assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
     }
 
     /// Waits for the end.

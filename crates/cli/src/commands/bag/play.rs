@@ -11,7 +11,7 @@ use super::keys::{Key, Keys};
 use super::selection_args::SelectionArgs;
 use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
-use crate::{notices, output};
+use crate::{ending, notices, output};
 
 /// How often keys and the end are looked for.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -122,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !(args.rate.is_finite() && args.rate > 0.0) {
         return Err(CliError::usage(format!("--rate {}: give a number above 0", args.rate)));
     }
+    ending::in_peace();
     let options = options(args)?;
     let bag = super::open(path)?;
     let rules = args.remap.iter().flat_map(|rule| ["-r".to_owned(), rule.clone()]);

@@ -14,6 +14,8 @@ use feros_lab::run::{Observer, Options, RunError, Summary};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::plan::duration;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
 use crate::error::CliError;
 use crate::notices;
 
@@ -53,10 +55,10 @@ impl Execution<'_> {
     }
 }
 
-/// Becomes true with SIGINT and SIGTERM, which end nothing by themselves from now on.
+/// Becomes true with SIGINT, SIGTERM and SIGHUP, which end nothing by themselves from now on.
 pub(super) fn interruption() -> Result<Arc<AtomicBool>, CliError> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
     }
     Ok(interrupted)

@@ -9,6 +9,7 @@ use feros_ros1::{Catalog, DEFAULT_MASTER, Master, MasterError, Rules, Value};
 use feros_ros1_bridge::{Bridge, BridgeOptions, Bridged, Counts, Selection};
 
 use crate::connection::Connection;
+use crate::ending;
 use crate::error::CliError;
 use crate::notices::{note, warn};
 use crate::output;
@@ -65,6 +66,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    ending::in_peace();
     let types = Types::load(interfaces)?;
     types.warn_of_faults();
     let mut rules = Rules::default();

@@ -21,6 +21,7 @@ use self::keys::Command;
 use self::state::State;
 use super::topic::watch::{End, spin};
 use crate::connection::{Connection, DiscoveryArgs};
+use crate::ending;
 use crate::error::CliError;
 use crate::output;
 use crate::value_parsers::parse_count;
@@ -50,6 +51,7 @@ pub(crate) struct Args {
 const PERIOD: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    ending::in_peace();
     let connection = Connection::open()?;
     connection.discover_nodes(&args.discovery)?;
     if args.json || !output::is_terminal() {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::summarize::print_summary;
 use crate::error::CliError;
@@ -36,12 +36,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .split_first()
         .ok_or_else(|| CliError::usage("a command was expected after `--`"))?;
     // Ctrl-C is for the command: it ends, writes its trace, and then there is something to show.
-    // SIGTERM is passed on.
-    let [interrupted, terminated] = [SIGINT, SIGTERM].map(|signal| {
-        let flag = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag)
-    });
-    let (_interrupted, terminated) = (interrupted?, terminated?);
+    // SIGTERM is passed on, and so is the end of a terminal.
+    let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
+    signal_hook::flag::register(SIGINT, interrupted)?;
+    for signal in [SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&terminated))?;
+    }
     let child =
         Command::new(program).args(arguments).env(feros::trace::FOLDER_VARIABLE, &folder).spawn();
     let child = child.map_err(|error| {

@@ -14,11 +14,11 @@ use feros_view::{DEFAULT_PATIENCE, DEFAULT_PORT, Doctor, Server, Token, ViewOpti
 use super::doctor::{self, Status};
 use super::topic::watch::spin;
 use crate::connection::Connection;
-use crate::described;
 use crate::error::CliError;
 use crate::packages::installed_packages;
 use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::parse_count;
+use crate::{described, ending};
 use crate::{notices, output};
 
 /// Show the running system in the browser, until Ctrl-C
@@ -58,6 +58,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    ending::in_peace();
     let types = Arc::new(Types::load(interfaces)?);
     let connection = Connection::open()?;
     let no_open = args.no_open;

@@ -4,11 +4,9 @@
 use std::process::ExitCode;
 
 use feros_rmw_zenoh::Router;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::{ending, notices, output};
 
 /// Run the router by which nodes on Zenoh find each other, on this host and on others
 ///
@@ -28,15 +26,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])
-        .map_err(|error| CliError::failed(format!("signals cannot be awaited: {error}")))?;
+    let (sender, ended) = std::sync::mpsc::channel();
+    // Whoever has gone needs no word.
+    let (_, _listening) = ending::flag(move || drop(sender.send(())));
     let router = Router::start().map_err(|error| CliError::failed(error.to_string()))?;
     if args.print_config {
         output::print_lines([router.configuration()])?;
     }
     output::print_lines([format!("Routing at {}", router.locators().join(", "))])?;
     notices::note(&format!("Its id is {}; Ctrl-C ends it.", router.id()));
-    let _ = signals.forever().next(); // there is none other
+    let _ = ended.recv(); // there is nothing other
     drop(router);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,29 @@
+//! How verbs end that have something to bring to an end: a file, clients, other processes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use feros::signals::{self, OnSignal};
+
+/// A verb that has not ended by itself after this time hangs, and the next signal ends it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// From now on SIGHUP ends the verb as Ctrl-C does, and a second signal soon after the first does
+/// not cut its end short.
+pub(crate) fn in_peace() {
+    signals::set_patience(PATIENCE);
+}
+
+/// As [`in_peace`], for verbs without a context: the flag becomes true with the first signal, and
+/// then `wake` is called.
+pub(crate) fn flag(wake: impl Fn() + Send + Sync + 'static) -> (Arc<AtomicBool>, OnSignal) {
+    in_peace();
+    let is_ending = Arc::new(AtomicBool::new(false));
+    let flag = is_ending.clone();
+    let listening = signals::on_signal(move || {
+        flag.store(true, Ordering::Release);
+        wake();
+    });
+    (is_ending, listening)
+}

@@ -1,0 +1,115 @@
+//! What ends a program from outside: SIGINT and SIGTERM shut contexts down.
+//!
+//! A second signal ends the process at once, for a program that hangs. A program that has something
+//! to bring to an end, as a recorder its file, asks for patience: terminals and launchers send
+//! signals twice, and a session that is closed sends SIGHUP.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! feros::signals::set_patience(Duration::from_secs(10));
+//! let context = feros::Context::from_env()?;
+//! // ... spin, and write what is left.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use feros_sync::Mutex;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+/// What a signal shuts down.
+pub(crate) trait ShutDown: Send + Sync {
+    /// Ends all spinning and waiting.
+    fn shut_down(&self);
+}
+
+/// Contexts that a signal shuts down.
+static LISTENING: Mutex<Vec<Weak<dyn ShutDown>>> = Mutex::new(Vec::new());
+
+/// The signal handler; `None` when there is none to be had, which is said once.
+static INSTALLED: OnceLock<Option<Handle>> = OnceLock::new();
+
+/// Milliseconds of [`set_patience`].
+static PATIENCE_MILLIS: AtomicU64 = AtomicU64::new(0);
+
+/// From now on SIGHUP is as SIGINT, and for this long after the first signal further ones change
+/// nothing. Later ones end the process at once.
+pub fn set_patience(patience: Duration) {
+    let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+    PATIENCE_MILLIS.store(millis, Ordering::Relaxed);
+    if let Some(handle) = handler() {
+        // It fails for signals alone that nobody may handle.
+        let _ = handle.add_signal(SIGHUP);
+    }
+}
+
+/// Calls a function at the first signal, until it is dropped.
+#[must_use = "the function is called as long as this lives"]
+pub struct OnSignal(
+    #[expect(dead_code, reason = "the handler has a weak reference to it")] Arc<dyn ShutDown>,
+);
+
+/// Calls `end` at the first signal that ends the program, on a thread that handles signals.
+///
+/// ```
+/// let stopper = feros::Executor::new().stopper();
+/// let _listening = feros::signals::on_signal(move || stopper.stop());
+/// ```
+pub fn on_signal(end: impl Fn() + Send + Sync + 'static) -> OnSignal {
+    struct Call<F>(F);
+    impl<F: Fn() + Send + Sync> ShutDown for Call<F> {
+        fn shut_down(&self) {
+            (self.0)();
+        }
+    }
+    let called: Arc<dyn ShutDown> = Arc::new(Call(end));
+    listen(Arc::downgrade(&called));
+    OnSignal(called)
+}
+
+/// Has signals shut the context down.
+pub(crate) fn listen(context: Weak<dyn ShutDown>) {
+    let mut listening = LISTENING.lock();
+    listening.retain(|context| context.strong_count() > 0);
+    listening.push(context);
+    drop(listening);
+    handler();
+}
+
+fn handler() -> Option<&'static Handle> {
+    let installed = INSTALLED.get_or_init(|| match install() {
+        Ok(handle) => Some(handle),
+        Err(error) => {
+            tracing::warn!(
+                "SIGINT and SIGTERM will not shut down cleanly: {error}; if threads are what \
+                 lacks, raise `ulimit -u`"
+            );
+            None
+        }
+    });
+    installed.as_ref()
+}
+
+fn install() -> std::io::Result<Handle> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let handle = signals.handle();
+    std::thread::Builder::new().name("feros-signal".into()).spawn(move || {
+        let mut first: Option<Instant> = None;
+        for signal in &mut signals {
+            let patience = Duration::from_millis(PATIENCE_MILLIS.load(Ordering::Relaxed));
+            match first {
+                Some(first) if first.elapsed() < patience => {}
+                Some(_) => std::process::exit(128 + signal),
+                None => {
+                    first = Some(Instant::now());
+                    let ended = std::mem::take(&mut *LISTENING.lock());
+                    ended.iter().filter_map(Weak::upgrade).for_each(|ended| ended.shut_down());
+                }
+            }
+        }
+    })?;
+    Ok(handle)
+}
