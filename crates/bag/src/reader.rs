@@ -329,6 +329,10 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
     if path.is_file() {
         return match is_bag_file(path) {
             true => Ok(vec![path.to_owned()]),
+            false if is_of_ros1(path) => Err(not_a_bag(
+                "it is one of ROS 1; `rosbags-convert` of the package rosbags (PyPI) makes one of \
+                 ROS 2 of it",
+            )),
             false => Err(not_a_bag("its name ends neither with .mcap nor with .db3")),
         };
     }
@@ -354,6 +358,14 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
         return Err(not_a_bag("there is no .mcap and no .db3 file in it"));
     }
     Ok(listed)
+}
+
+/// Whether a file begins as bags of ROS 1 do.
+fn is_of_ros1(path: &Path) -> bool {
+    const BEGIN: &[u8] = b"#ROSBAG V";
+    let mut begin = [0; BEGIN.len()];
+    let read = feros_files::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == BEGIN
 }
 
 /// The number that the name of a file of a bag ends with.

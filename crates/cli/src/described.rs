@@ -48,6 +48,13 @@ pub(crate) fn message_of_topic(
     }
 }
 
+/// The command's own definition of a type, if it has one with this hash.
+pub(crate) fn own_schema(types: &Types, name: &str, hash: Option<TypeHash>) -> Option<Schema> {
+    let ty = types.message(name).ok()?;
+    let is_same = hash.is_none_or(|hash| hash.0 == ty.type_hash().0);
+    is_same.then(|| Schema::of_interface(types.set(), ty.name()).ok())?
+}
+
 /// The definition of a topic's type, for who passes messages on with it; `None`: nobody knows the
 /// type of this name and hash.
 pub(crate) fn schema_of_topic(

@@ -10,6 +10,7 @@ use feros::rmw::{EndpointKind, GraphSnapshot, TypeHash};
 use feros::{Node, QosProfile, SubscriptionEvent, SubscriptionOptions, TypeIdentity};
 
 use super::RecorderOptions;
+use super::definitions::{Definitions, Question};
 use super::reception::{Job, Receiver, Recorded, Subscriptions};
 use crate::adapted_qos::{for_subscription, is_received};
 use crate::message::BagTopic;
@@ -27,6 +28,8 @@ pub(super) struct Discovery {
     pub(super) subscriptions: Subscriptions,
     pub(super) discovers: Arc<AtomicBool>,
     pub(super) is_stopping: Arc<AtomicBool>,
+    /// Where definitions are asked for that are not known here.
+    pub(super) definitions: Option<Definitions>,
     /// Topics that were announced to the thread that writes.
     pub(super) count: usize,
     /// What was said of topics once.
@@ -57,6 +60,9 @@ impl Discovery {
             let changed = || self.node.context().graph().generation != generation;
             // Nothing new, or the end, which the loop looks for.
             let _ = self.node.context().wait_for_graph(PERIOD, || "topics", changed);
+        }
+        if let Some(definitions) = &self.definitions {
+            definitions.end();
         }
     }
 
@@ -110,20 +116,19 @@ impl Discovery {
         }
         let number = self.count;
         let schema = (self.options.schemas)(&found.name, &found.type_name, found.hash);
-        if schema.encoding.is_empty() {
-            self.tell_once(format!(
-                "{} is recorded without the definition of its type {}, which is not known here: \
-                 name its folder by --interfaces or FEROS_INTERFACES",
-                found.name, found.type_name
-            ));
-        }
+        let definitions = self.definitions.clone().filter(|_| schema.encoding.is_empty());
         let mut metadata = TopicMetadata::new(&found.name, &found.type_name);
         metadata.offered_qos_profiles = found.offered.clone();
         metadata.type_description_hash =
             found.hash.map(|hash| hash.to_string()).unwrap_or_default();
         let topic = Box::new(BagTopic { metadata, schema });
-        if self.receiver.queue.push(Job::Topic(number, topic), 0).is_err() {
+        let job = Job::Topic { topic, is_asked_for: definitions.is_some() };
+        if self.receiver.queue.push(job, 0).is_err() {
             return;
+        }
+        if let Some(definitions) = definitions {
+            let (topic, type_name) = (found.name.clone(), found.type_name.clone());
+            definitions.ask(Question { number, topic, type_name, hash: found.hash });
         }
         self.count += 1;
         match self.subscribe(number, &found, qos) {

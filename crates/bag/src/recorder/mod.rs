@@ -3,10 +3,12 @@
 //! Subscriptions put messages into a bounded queue, a thread of its own writes them. A message from
 //! shared memory stays there until it is in the file: nothing copies it on the way but the system.
 
+mod definitions;
 mod discovery;
 mod reception;
 mod services;
 mod session;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,8 +54,11 @@ pub struct RecorderOptions {
     pub include_unpublished_topics: bool,
     /// Not topics that nobody else subscribes to.
     pub ignore_leaf_topics: bool,
-    /// Where definitions of types come from.
+    /// Where definitions of types come from, without waiting; an empty one is not known.
     pub schemas: SchemaSource,
+    /// Asks others for a definition that is not known, on threads of the recorder: it may take
+    /// seconds, while messages of the topic are held in memory, up to `max_cache_bytes`.
+    pub asked: Option<SchemaSource>,
 }
 
 impl RecorderOptions {
@@ -71,6 +76,7 @@ impl RecorderOptions {
             include_unpublished_topics: false,
             ignore_leaf_topics: false,
             schemas: Arc::new(|_, name, hash| shipped_schema(name, hash)),
+            asked: None,
         }
     }
 }

@@ -23,8 +23,13 @@ const ITEM_BYTES: usize = size_of::<Message>();
 
 /// What the thread that writes is told, in the order of the queue.
 pub(super) enum Job {
-    /// A topic by the number that its messages have.
-    Topic(usize, Box<BagTopic>),
+    /// The next topic: its messages have its place among all topics as their number.
+    Topic {
+        topic: Box<BagTopic>,
+        is_asked_for: bool,
+    },
+    /// There is an answer to the question for the definition of a topic's type.
+    Defined(usize),
     Message(Message),
     Split,
     Lost(String, u64),

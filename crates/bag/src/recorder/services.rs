@@ -1,6 +1,6 @@
 //! The services by which a recorder is steered from elsewhere, with the names and types of rosbag2.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -90,13 +90,31 @@ fn writing(node: &Node, shared: &Weak<Shared>) -> Result<Writing, CreateError> {
         })?,
         node.create_service::<Record, _>("~/record", move |request: Record_Request| {
             let Some(shared) = for_record.upgrade() else { return Record_Response::default() };
-            let output = (!request.uri.is_empty()).then(|| Path::new(&request.uri));
-            match shared.record(output) {
+            let begun = folder_of(&request.uri, &shared.options.output).and_then(|output| {
+                shared.record(output.as_deref()).map_err(|error| error.to_string())
+            });
+            match begun {
                 Ok(()) => Record_Response::default(),
-                Err(error) => Record_Response { return_code: 1, error_string: error.to_string() },
+                Err(error_string) => Record_Response { return_code: 1, error_string },
             }
         })?,
     ))
+}
+
+/// The folder that a request names for a bag, beside the first one; `None` where it names none. Who
+/// asks is not known, so that no request chooses where files are made.
+fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
+    if uri.is_empty() {
+        return Ok(None);
+    }
+    let is_name = !uri.contains(['/', '\0']) && !uri.contains("..") && uri != ".";
+    if !is_name {
+        return Err(format!(
+            "`{}` is not the name of a folder beside the first bag: give a name without `/` and `..`",
+            uri.escape_debug()
+        ));
+    }
+    Ok(Some(first.parent().unwrap_or(Path::new("")).join(uri)))
 }
 
 fn discovery(node: &Node, shared: &Weak<Shared>) -> Result<Discovering, CreateError> {
@@ -139,4 +157,21 @@ fn discovery(node: &Node, shared: &Weak<Shared>) -> Result<Discovering, CreateEr
             },
         )?,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_name_folders_beside_the_first_bag_and_nothing_else() {
+        let first = Path::new("/data/first");
+        assert_eq!(folder_of("", first), Ok(None));
+        assert_eq!(folder_of("second", first), Ok(Some("/data/second".into())));
+        assert_eq!(folder_of("second", Path::new("first")), Ok(Some("second".into())));
+        for uri in ["/etc/cron.d/x", "../x", "a/b", "..", ".", "a/../../b", "x\0", "/"] {
+            let refusal = folder_of(uri, first).unwrap_err();
+            assert!(refusal.contains("beside the first bag"), "{uri}: {refusal}");
+        }
+    }
 }

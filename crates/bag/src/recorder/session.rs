@@ -6,22 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use feros::Publisher;
-use feros::msgs::rosbag2_interfaces::msg::WriteSplitEvent;
 use feros_sync::Mutex;
 
+use super::definitions::Definitions;
 use super::discovery::Discovery;
-use super::reception::{Job, Message, Receiver, Subscriptions};
+use super::reception::{Job, Receiver, Subscriptions};
+use super::writing::Writing;
 use super::{RecordError, Recording, Shared};
 use crate::error::WriteError;
 use crate::metadata::BagMetadata;
-use crate::queue::{Popped, Queue, Ring};
-use crate::writer::{BagWriter, TopicId};
-
-/// What is in the file after this time, whatever becomes of the process.
-const FLUSH_PERIOD: Duration = Duration::from_secs(1);
+use crate::queue::{Queue, Ring};
+use crate::writer::BagWriter;
 
 pub(super) struct Session {
     output: PathBuf,
@@ -47,6 +43,8 @@ impl Session {
         };
         let subscriptions = Subscriptions::default();
         let is_stopping = Arc::new(AtomicBool::new(false));
+        let asked = options.asked.as_ref();
+        let definitions = asked.map(|source| Definitions::new(source.clone(), queue.clone()));
         let discovery = Discovery {
             node: shared.node.clone(),
             options: options.clone(),
@@ -54,16 +52,24 @@ impl Session {
             subscriptions: subscriptions.clone(),
             discovers: shared.discovers.clone(),
             is_stopping: is_stopping.clone(),
+            definitions: definitions.clone(),
             count: 0,
             told: Default::default(),
         };
-        let events = shared.split_events.clone();
+        let writing = Writing {
+            writer,
+            definitions,
+            events: shared.split_events.clone(),
+            max_held_bytes: options.max_cache_bytes,
+            topics: Vec::new(),
+            held_bytes: 0,
+        };
         let failed = |error: std::io::Error| RecordError::Thread { reason: error.to_string() };
-        let writing = std::thread::Builder::new().name("feros-bag-write".into());
+        let thread = std::thread::Builder::new().name("feros-bag-write".into());
         let jobs = queue.clone();
-        let writing = writing
+        let writing = thread
             .spawn(move || {
-                let written = write_all(&jobs, writer, &events);
+                let written = writing.run(&jobs);
                 // Whoever puts in is not to wait for whoever has gone.
                 jobs.abandon();
                 written
@@ -128,63 +134,4 @@ impl Session {
         let written = self.writing.join().unwrap_or(Err(WriteError::Ended));
         Ok(Recording { output: self.output, metadata: written?, lost })
     }
-}
-
-/// Writes what comes until the queue is closed.
-fn write_all(
-    queue: &Queue<Job>,
-    mut writer: BagWriter,
-    events: &Publisher<WriteSplitEvent>,
-) -> Result<BagMetadata, WriteError> {
-    let mut topics: Vec<Option<TopicId>> = Vec::new();
-    let (mut flushed, mut is_flushed) = (Instant::now(), true);
-    loop {
-        match queue.pop(FLUSH_PERIOD) {
-            Popped::Item(job) => {
-                write(job, &mut writer, &mut topics, events)?;
-                is_flushed = false;
-            }
-            Popped::TimedOut => {}
-            Popped::Closed => return writer.finish(),
-        }
-        if !is_flushed && flushed.elapsed() >= FLUSH_PERIOD {
-            writer.flush()?;
-            (flushed, is_flushed) = (Instant::now(), true);
-        }
-    }
-}
-
-fn write(
-    job: Job,
-    writer: &mut BagWriter,
-    topics: &mut Vec<Option<TopicId>>,
-    events: &Publisher<WriteSplitEvent>,
-) -> Result<(), WriteError> {
-    let split = match job {
-        Job::Topic(number, topic) => {
-            topics.resize(topics.len().max(number + 1), None);
-            topics[number] = Some(writer.add_topic(*topic)?);
-            None
-        }
-        Job::Message(message) => {
-            let Message { topic, sequence, log_time, publish_time, data, .. } = message;
-            match topics.get(topic) {
-                Some(Some(id)) => writer.write(*id, sequence, log_time, publish_time, &data)?,
-                _ => None,
-            }
-        }
-        Job::Split => Some(writer.split()?),
-        Job::Lost(topic, count) => {
-            writer.note_lost(&topic, count);
-            None
-        }
-    };
-    if let Some(split) = split {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let event =
-            WriteSplitEvent { closed_file: text(&split.closed), opened_file: text(&split.opened) };
-        // Nobody may be listening, and the bag goes on either way.
-        let _ = events.publish(event);
-    }
-    Ok(())
 }

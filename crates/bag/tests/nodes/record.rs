@@ -1,6 +1,7 @@
 //! The recorder as a node: what is published on a host is in the bag, and services steer it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use feros::msgs::rosbag2_interfaces::srv::{
     IsPaused, IsPaused_Request, Pause, Pause_Request, Record, Record_Request, Snapshot,
@@ -10,9 +11,11 @@ use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
 use feros::{NodeOptions, Publisher, QosProfile, Reliability, Time};
-use feros_bag::recorder::RecordError;
+use feros_bag::recorder::{RecordError, SchemaSource};
 use feros_bag::{BagReader, Recorder, RecorderOptions, TopicSelection};
 use feros_interop::Domain;
+use feros_message::Schema;
+use feros_sync::{Condvar, Mutex};
 use feros_test_support::{WATCHDOG, until};
 
 use crate::bags::messages;
@@ -133,7 +136,9 @@ fn services_pause_split_stop_and_begin_again() {
     let read = texts(&one);
     assert_eq!((read.first().unwrap().as_str(), read.last().unwrap().as_str()), ("one", "two"));
 
-    let uri = two.to_str().unwrap().to_owned();
+    let far = Record_Request { uri: two.to_str().unwrap().to_owned() };
+    assert_eq!(call!(Record, "record", &far).return_code, 1);
+    let uri = "two".to_owned();
     let answer = call!(Record, "record", &Record_Request { uri: uri.clone() });
     assert_eq!((answer.return_code, answer.error_string.as_str()), (0, ""));
     let answer = call!(Record, "record", &Record_Request { uri });
@@ -252,6 +257,53 @@ fn a_type_that_nobody_defines_is_recorded_all_the_same() {
     assert_eq!(read[0].data, [0, 1, 0, 0, 1, 2, 3, 4]);
     assert_eq!(read[0].topic.metadata.type_name, "secret_msgs/msg/Code");
     assert_eq!(read[0].topic.schema.encoding, "");
+}
+
+/// Nodes that are asked for the types of their topics do not answer yet: all topics are recorded
+/// from the beginning, and have their definitions in the end.
+#[test]
+fn topics_are_recorded_while_others_are_asked_for_their_types() {
+    const TOPICS: usize = 12;
+    let domain = Domain::reserve_without_ros2();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    let names: Vec<String> = (0..TOPICS).map(|number| format!("/unknown_{number}")).collect();
+    let answers = Arc::new((Mutex::new(false), Condvar::new()));
+    let waiting = answers.clone();
+    let asked: SchemaSource = Arc::new(move |topic, _, _| {
+        let (answer, changed) = &*waiting;
+        let answer = changed.wait_timeout_while(answer.lock(), WATCHDOG, |answer| !*answer);
+        let text = if *answer { topic.to_owned() } else { "came late".to_owned() };
+        Schema { encoding: "ros2msg".into(), text }
+    });
+    let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+    let options = RecorderOptions {
+        schemas: Arc::new(|_, _, _| Schema::unknown()),
+        asked: Some(asked),
+        ..options(&path, &wanted)
+    };
+    let (here, there) = (context(&domain), context(&domain));
+    let node = here.create_node("rosbag2_recorder").unwrap();
+    let talker = there.create_node("talker").unwrap();
+    let create = |name| talker.create_publisher::<Text>(name, QosProfile::default()).unwrap();
+    let publishers: Vec<_> = names.iter().map(|name| create(name)).collect();
+    let recorder = Recorder::start(&node, options).unwrap();
+    let spinning = spinning(&node);
+    for publisher in &publishers {
+        wait_for(publisher);
+        publisher.publish(Text { data: "early".into() }).unwrap();
+    }
+    until("all are received", || recorder.received_messages() == TOPICS as u64);
+    *answers.0.lock() = true;
+    answers.1.notify_all();
+    let recording = recorder.stop().unwrap().unwrap();
+    drop(spinning);
+    assert_eq!(recording.metadata.message_count, TOPICS as u64);
+    assert_eq!(texts(&path), vec!["early"; TOPICS]);
+    let reader = BagReader::open(&path).unwrap();
+    let answered = reader.topics().iter().filter(|t| t.schema.text == t.metadata.name).count();
+    // What was not asked for before the end has no definition; eight are asked at once.
+    assert!(answered >= 8, "{answered}");
 }
 
 #[test]

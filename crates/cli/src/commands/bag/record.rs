@@ -17,7 +17,7 @@ use super::time_text::file_name_text;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::types::{InterfaceArgs, Types};
-use crate::{described, notices, output};
+use crate::{described, ending, notices, output};
 
 /// How often keys are looked for.
 const KEYS_PERIOD: Duration = Duration::from_millis(50);
@@ -121,6 +121,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
             "nothing is to be recorded: say what by --all, --topics, --services, --actions, --topic-types or --regex",
         ));
     }
+    ending::in_peace();
     let types = Types::load(interfaces)?;
     let connection = Connection::open_as(Some(&args.node_name), args.use_sim_time)?;
     let options = options(args, selection, types, &connection)?;
@@ -161,8 +162,12 @@ fn options(
     let named = || PathBuf::from(format!("rosbag2_{}", file_name_text(now)));
     let mut writer = args.files.writer_options();
     writer.custom_data = args.custom_data.iter().cloned().collect::<BTreeMap<_, _>>();
-    let connection = connection.clone();
-    let schemas = move |topic: &str, type_name: &str, hash| {
+    let (connection, types) = (connection.clone(), Arc::new(types));
+    let own = types.clone();
+    let schemas = move |_: &str, type_name: &str, hash| {
+        described::own_schema(&own, type_name, hash).unwrap_or_default()
+    };
+    let asked = move |topic: &str, type_name: &str, hash| {
         described::schema_of_topic(&connection, &types, topic, type_name, hash).unwrap_or_default()
     };
     let output = args.output.clone().unwrap_or_else(named);
@@ -177,6 +182,7 @@ fn options(
         include_unpublished_topics: args.include_unpublished_topics,
         ignore_leaf_topics: args.ignore_leaf_topics,
         schemas: Arc::new(schemas),
+        asked: Some(Arc::new(asked)),
         ..RecorderOptions::new(output)
     })
 }

@@ -42,9 +42,12 @@ pub(super) fn file_name_text(nanos: i64) -> String {
 }
 
 /// A stretch of time in seconds.
-#[expect(clippy::cast_precision_loss, reason = "for people")]
 pub(super) fn duration_text(nanos: i64) -> String {
-    format!("{}s", nanos as f64 * 1e-9)
+    let sign = if nanos < 0 { "-" } else { "" };
+    let second = SECOND.unsigned_abs();
+    let (seconds, fraction) = (nanos.unsigned_abs() / second, nanos.unsigned_abs() % second);
+    let fraction = format!(".{fraction:09}");
+    format!("{sign}{seconds}{}s", fraction.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// A number of bytes as `1.5 MiB`.
@@ -71,6 +74,15 @@ mod tests {
         assert_eq!(file_name_text(951_782_399 * SECOND), "2000_02_28-23_59_59");
         assert_eq!(file_name_text(951_782_400 * SECOND), "2000_02_29-00_00_00");
         assert_eq!(file_name_text(-SECOND), "1969_12_31-23_59_59");
+        for (nanos, text) in [
+            (1_969_543_930, "1.96954393s"),
+            (2_000_000_000, "2s"),
+            (1, "0.000000001s"),
+            (0, "0s"),
+            (-1_500_000_000, "-1.5s"),
+        ] {
+            assert_eq!(duration_text(nanos), text);
+        }
         assert_eq!(size_text(1023), "1023 B");
         assert_eq!(size_text(3 << 19), "1.5 MiB");
     }
