@@ -292,13 +292,12 @@ impl Node {
         kind: &str,
     ) -> PyResult<BTreeMap<String, Vec<String>>> {
         let name = feros::rmw::NodeName::new(namespace, node).map_err(error)?;
-        let kind = match kind {
-            "publisher" => EndpointKind::Publisher,
-            "subscription" => EndpointKind::Subscription,
-            "service" => EndpointKind::Service,
-            _ => EndpointKind::Client,
-        };
-        Ok(plain(self.node.context().graph().of_node(&name, kind)))
+        Ok(plain(self.node.context().graph().of_node(&name, kind_of(kind))))
+    }
+
+    /// How many endpoints of a kind a topic or service has; its name is a whole one.
+    fn count(&self, name: &str, kind: &str) -> usize {
+        self.node.context().graph().count(kind_of(kind), name)
     }
 
     fn publishers_info<'py>(
@@ -400,6 +399,16 @@ pub(crate) fn set_log_level(logger: Option<&str>, level: Option<u8>) {
     match level {
         Some(level) => feros::logging::set_level(logger, level_of(level)),
         None => feros::logging::unset_level(logger),
+    }
+}
+
+/// A kind of endpoints by its word.
+fn kind_of(word: &str) -> EndpointKind {
+    match word {
+        "publisher" => EndpointKind::Publisher,
+        "subscription" => EndpointKind::Subscription,
+        "service" => EndpointKind::Service,
+        _ => EndpointKind::Client,
     }
 }
 

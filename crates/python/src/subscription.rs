@@ -147,6 +147,19 @@ fn nanos(time: Option<SystemTime>) -> Option<i64> {
 
 #[pymethods]
 impl MessageInfo {
+    fn __repr__(&self) -> String {
+        let or_none = |number: Option<String>| number.unwrap_or_else(|| "None".to_owned());
+        let gid: String = self.0.publisher_gid.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!(
+            "MessageInfo(source_timestamp={}, received_timestamp={}, \
+             publication_sequence_number={}, publisher_gid={gid}, is_same_context={})",
+            or_none(self.source_timestamp().map(|nanos| nanos.to_string())),
+            or_none(self.received_timestamp().map(|nanos| nanos.to_string())),
+            or_none(self.publication_sequence_number().map(|number| number.to_string())),
+            if self.is_same_context() { "True" } else { "False" },
+        )
+    }
+
     /// When it was published, in nanoseconds by the publisher's clock.
     #[getter]
     fn source_timestamp(&self) -> Option<i64> {

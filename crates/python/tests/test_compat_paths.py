@@ -47,7 +47,7 @@ TALKER = """
 import rclpy
 from std_msgs.msg import String
 
-with rclpy.init() as context:
+with rclpy.init():
     node = rclpy.create_node("talker")
     publisher = node.create_publisher(String, "chatter", 10)
     node.create_timer(0.05, lambda: publisher.publish(String(data="Hello World")))
@@ -101,7 +101,7 @@ class Typed(Node):
         self.chatter.publish(String(data=f"{moved.point.x} {count}"))
 
 
-with rclpy.init() as context:
+with rclpy.init():
     rclpy.spin(Typed())
 """
 

@@ -10,10 +10,12 @@ from rclpy.action import (
     get_action_names_and_types,
     get_action_server_names_and_types_by_node,
 )
+from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import NodeNameNonExistentError
 from rclpy.parameter import Parameter
 from rclpy.parameter_event_handler import ParameterEventHandler
+from std_srvs.srv import Trigger
 from test_msgs.action import Fibonacci
 from test_msgs.msg import BasicTypes
 from type_description_interfaces.srv import GetTypeDescription
@@ -131,3 +133,20 @@ def test_what_is_known_of_an_endpoint_is_of_its_type(node):
             info.endpoint_gid = wrong
     with pytest.raises(AssertionError):
         info.node_name = 1
+
+
+def test_clients_and_servers_are_counted_and_not_their_nodes(node, eventually):
+    clients = [node.create_client(Trigger, "pull") for _ in range(3)]
+    servers = [node.create_service(Trigger, "pull", lambda _, response: response) for _ in range(2)]
+    eventually(lambda: (node.count_clients("pull"), node.count_services("pull")) == (3, 2))
+    node.destroy_client(clients[0])
+    node.destroy_service(servers[0])
+    eventually(lambda: (node.count_clients("pull"), node.count_services("pull")) == (2, 1))
+    assert node.count_clients("other") == 0
+
+
+def test_what_init_returns_has_the_context():
+    mine = Context()
+    with rclpy.init(args=[], context=mine) as init:
+        assert init.context is mine and mine.ok()
+    assert not mine.ok()

@@ -98,7 +98,8 @@ def test_messages_of_other_contexts_are_told_though_nobody_spins(node):
     heard = threading.Event()
     subscription = node.create_subscription(Int32, "numbers", print, 10)
     subscription.handle.set_on_new_message_callback(lambda _: heard.set())
-    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+    context = rclpy.context.Context()
+    with rclpy.init(args=[], context=context):
         other = rclpy.create_node("other", context=context)
         publisher = other.create_publisher(Int32, "numbers", 10)
         publisher._native.wait_for_subscriptions(1, 60)

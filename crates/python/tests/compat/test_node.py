@@ -129,7 +129,8 @@ def test_arguments_that_are_unknown():
         rclpy.init(args=["--ros-args", "--bogus"], context=rclpy.context.Context())
     with pytest.raises(rclpy_implementation.RCLError, match="remap|:="):
         rclpy.init(args=["--ros-args", "-r", "bad"], context=rclpy.context.Context())
-    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+    context = rclpy.context.Context()
+    with rclpy.init(args=[], context=context):
         for arguments, kind, words in (
             (["--bogus"], rclpy_implementation.UnknownROSArgsError, r"\['--bogus'\]"),
             (["-r", "bad"], rclpy_implementation.RCLInvalidROSArgsError,
@@ -147,7 +148,8 @@ def test_rosout_has_the_profile_that_is_asked_for():
         depth=3, reliability=ReliabilityPolicy.BEST_EFFORT, deadline=Duration(seconds=1),
         lifespan=Duration(seconds=20), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
         liveliness_lease_duration=Duration(seconds=5))
-    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+    context = rclpy.context.Context()
+    with rclpy.init(args=[], context=context):
         silent = rclpy.create_node("silent", context=context, enable_rosout=False)
 
         def infos(node):
@@ -199,7 +201,8 @@ def test_classes_of_actions_take_types():
 def test_an_executor_of_somebody_else_is_told_of_its_node():
     from unittest.mock import Mock
 
-    with rclpy.init(args=[], context=rclpy.context.Context()) as context:
+    context = rclpy.context.Context()
+    with rclpy.init(args=[], context=context):
         node, first, second = rclpy.create_node("told", context=context), Mock(), Mock()
         node.executor = first
         node.executor = second

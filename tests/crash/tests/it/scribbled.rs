@@ -29,6 +29,9 @@ const SCRIBBLES_AT_ONCE: u64 = 20;
 /// More than a process takes by itself while it exchanges a few messages.
 const MOST_GROWTH_KB: u64 = 64 << 10;
 
+/// As many messages as a queue in shared memory may have wait for a listener.
+const DEPTH: u32 = 128;
+
 /// A talker and a listener on a topic of their own.
 struct Pair {
     talker: Peer,
@@ -39,9 +42,11 @@ impl Pair {
     /// Whose messages come by shared memory.
     fn start(place: &Place, topic: &str) -> Self {
         let mut talker = Peer::start(place, "talker");
-        talker.ask("publisher", json!({"name": "pub", "topic": topic, "id": 1}));
+        // Deep enough that a listener without a processor loses nothing.
+        let publisher = json!({"name": "pub", "topic": topic, "id": 1, "depth": DEPTH});
+        talker.ask("publisher", publisher);
         let mut listener = Peer::start(place, "listener");
-        listener.ask("listen", json!({"name": "sub", "topic": topic}));
+        listener.ask("listen", json!({"name": "sub", "topic": topic, "depth": DEPTH}));
         let mut pair = Self { talker, listener };
         until("the pair shares memory", || {
             pair.talker.ask("publish", json!({"name": "pub", "count": 1, "size": 300}));

@@ -77,7 +77,8 @@ fn every_form_arrives_through_shared_memory() {
     forms.sort_unstable();
     assert_eq!(forms, [0, 1, 2, 3]);
     let after = publisher.counts();
-    assert_eq!(after.shared_memory.messages - before.shared_memory.messages, 4);
+    let counts = format!("{before:?}, then {after:?}");
+    assert_eq!(after.shared_memory.messages - before.shared_memory.messages, 4, "{counts}");
     assert_eq!(after.network, before.network, "the engine wrote nothing");
     assert_eq!(after.shared_memory_failures, 0);
 }

@@ -34,7 +34,7 @@ __executor: Any = None
 
 
 class InitContextManager:
-    """What `init` returns: `with rclpy.init() as context` shuts down at the end."""
+    """What `init` returns: `with rclpy.init() as init`, whose `context` is shut down at the end."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class InitContextManager:
         install_signal_handlers(signal_handler_options)
         self._installed = signal_handler_options != SignalHandlerOptions.NO
 
-    def __enter__(self) -> Context:
-        return self.context
+    def __enter__(self) -> 'InitContextManager':
+        return self
 
     def __exit__(
         self,

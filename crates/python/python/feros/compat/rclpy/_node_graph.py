@@ -94,21 +94,15 @@ class NodeGraph:
         """How many subscribe to a topic."""
         return len(self._rclpy_native.subscriptions_info(self._rclpy_expanded(topic_name)))
 
-    def _rclpy_count_by_node(self, name: str, kind: str) -> int:
-        full = self._rclpy_expanded(name, is_service=True)
-        nodes = self._rclpy_native.node_names()
-        return sum(
-            full in self._rclpy_native.names_and_types_by_node(node, namespace, kind)
-            for node, namespace in nodes
-        )
-
     def count_clients(self, service_name: str) -> int:
-        """How many nodes call a service."""
-        return self._rclpy_count_by_node(service_name, 'client')
+        """How many clients a service has."""
+        full = self._rclpy_expanded(service_name, is_service=True)
+        return self._rclpy_native.count(full, 'client')
 
     def count_services(self, service_name: str) -> int:
-        """How many nodes answer a service."""
-        return self._rclpy_count_by_node(service_name, 'service')
+        """How many servers a service has."""
+        full = self._rclpy_expanded(service_name, is_service=True)
+        return self._rclpy_native.count(full, 'service')
 
     def _rclpy_infos(self, found: List[Dict[str, Any]]) -> List[TopicEndpointInfo]:
         infos = []
