@@ -17,6 +17,15 @@ pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 /// The most files that may be included, counted each time.
 pub(super) const MAX_INCLUDES: usize = 1000;
 
+/// What `$(command ...)` does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Commands {
+    /// It is an error: nothing is to be started for what is asked.
+    Refused,
+    Run,
+    Shown,
+}
+
 /// The state of an evaluation: scope, steps so far, names that are taken and limits.
 pub(super) struct Evaluator<'a> {
     packages: &'a Packages,
@@ -25,8 +34,8 @@ pub(super) struct Evaluator<'a> {
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
-    /// Whether `$(command ...)` may run one: not where a file is only looked at.
-    pub(super) runs_commands: bool,
+    /// What `$(command ...)` does; it runs nothing where a file is only looked at.
+    pub(super) commands: Commands,
     /// The arguments that were declared so far.
     pub(super) declared: BTreeSet<String>,
     anonymous: RefCell<BTreeMap<String, String>>,
@@ -52,7 +61,7 @@ impl<'a> Evaluator<'a> {
             scope,
             steps: Vec::new(),
             warnings: RefCell::default(),
-            runs_commands: false,
+            commands: Commands::Refused,
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),
             node_names: BTreeSet::new(),
@@ -66,7 +75,12 @@ impl<'a> Evaluator<'a> {
 
     /// As one whose substitutions may run commands.
     pub(super) fn running_commands(self) -> Self {
-        Self { runs_commands: true, ..self }
+        Self { commands: Commands::Run, ..self }
+    }
+
+    /// Has `$(command ...)` stay as it is written.
+    pub(super) fn showing_commands(self) -> Self {
+        Self { commands: Commands::Shown, ..self }
     }
 
     /// Notes what seems wrong though it can be done.

@@ -29,13 +29,34 @@ impl Planner {
     /// [`LaunchError`] with the place of the first mistake; [`LaunchError::Argument`] for an
     /// argument that nothing takes.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
+        self.plan_with(file, assignments, Evaluator::running_commands)
+    }
+
+    /// As [`Planner::plan`], without starting anything: `$(command ...)` stays as it is written.
+    ///
+    /// # Errors
+    /// As [`Planner::plan`], and where a condition or a number depends on what a command prints.
+    pub fn preview(
+        &self,
+        file: &Path,
+        assignments: &[(String, String)],
+    ) -> Result<Plan, LaunchError> {
+        self.plan_with(file, assignments, Evaluator::showing_commands)
+    }
+
+    fn plan_with<'a>(
+        &'a self,
+        file: &Path,
+        assignments: &[(String, String)],
+        commands: fn(Evaluator<'a>) -> Evaluator<'a>,
+    ) -> Result<Plan, LaunchError> {
         let items = action::read_file(file, None)?;
         let survey = arguments::survey(&self.packages, file, &items, assignments);
         if survey.is_complete {
             arguments::refuse_unknown(assignments, survey.names())?;
         }
         let evaluator = Evaluator::new(&self.packages, file, assignments);
-        let mut evaluator = evaluator.running_commands();
+        let mut evaluator = commands(evaluator);
         evaluator.items(&items)?;
         arguments::refuse_unknown(
             assignments,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::command::{self, OnStderr};
-use super::evaluator::{Evaluator, MAX_TEXT_BYTES, folder_of};
+use super::evaluator::{Commands, Evaluator, MAX_TEXT_BYTES, folder_of};
 use super::log_folder::log_folder;
 use crate::action::Condition;
 use crate::error::{LaunchError, hint, shown};
@@ -197,8 +197,12 @@ impl Evaluator<'_> {
         let on_stderr = self.optional_text(call.arguments.get(1))?;
         let on_stderr =
             OnStderr::from_name(on_stderr.as_deref().unwrap_or("fail")).map_err(fail)?;
-        if !self.runs_commands {
-            return Err(fail(format!("the command {} is not run here", shown(&line))));
+        match self.commands {
+            Commands::Run => {}
+            Commands::Shown => return Ok(format!("$(command {})", shown(&line))),
+            Commands::Refused => {
+                return Err(fail(format!("the command {} is not run here", shown(&line))));
+            }
         }
         let printed = command::run(&line, on_stderr, self.scope().environment.iter());
         let printed = printed.map_err(fail)?;

@@ -129,7 +129,7 @@ fn commands_run_for_a_plan_alone() {
     let workspace = Workspace::new();
     let touched = workspace.path().join("touched");
     let text = format!(
-        "<launch><arg name='a' default=\"$(command 'touch {}')\"/></launch>",
+        "<launch><arg name='a' default=\"$(command 'touch {}')\"/><log message='say $(var a)'/></launch>",
         touched.display()
     );
     let file = workspace.file("t.launch.xml", &text);
@@ -137,6 +137,8 @@ fn commands_run_for_a_plan_alone() {
     assert!(arguments[0].default.as_deref().unwrap().starts_with("$(command"));
     let error = workspace.planner().plan_text(&file, &text, &[]).unwrap_err().to_string();
     assert!(error.contains("is not run here"), "{error}");
+    let preview = workspace.planner().preview(&file, &[]).unwrap().to_string();
+    assert!(preview.contains("say $(command ") && preview.contains("touch"), "{preview}");
     assert!(!touched.exists());
     workspace.plan(&file, &[]).unwrap();
     assert!(touched.exists());

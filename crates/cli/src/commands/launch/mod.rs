@@ -77,7 +77,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         output::print(&listed(&arguments))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut plan = planner.plan(&file, &assignments).map_err(refused)?;
+    let planned = match args.dry_run {
+        true => planner.preview(&file, &assignments),
+        false => planner.plan(&file, &assignments),
+    };
+    let mut plan = planned.map_err(refused)?;
     if args.show_all_subprocesses_output {
         show_all_output(&mut plan.steps);
     }
