@@ -241,11 +241,11 @@ fn loops_clock_and_stop() {
     until("it was played twice", || {
         numbers(&listener.heard).iter().filter(|number| **number == 18).count() >= 2
     });
-    until("the clock was told", || times.lock().len() > 3);
+    // A round that a busy machine lets pass unseen is followed by others.
+    until("each round begins anew", || times.lock().windows(2).any(|pair| pair[1] < pair[0]));
     player.stop();
     assert!(player.wait().unwrap().rounds >= 1);
     // How far it goes beyond the last message depends on how late that is sent.
     let times = times.lock();
     assert!(times.iter().all(|time| *time >= START), "{times:?}");
-    assert!(times.windows(2).any(|pair| pair[1] < pair[0]), "each round begins anew: {times:?}");
 }
