@@ -3,8 +3,8 @@
 //!
 //! Each child has its input on a pipe and takes the end of it as the wish that it ends. Whoever
 //! does not is killed after [`LEAVE_LIMIT`], by the handle of its process. SIGINT, SIGTERM and
-//! SIGHUP of the command come in the same queue, so that it can end its children before itself; Ctrl-C does
-//! not reach the children, which have a process group of their own each.
+//! SIGHUP of the command come in the same queue, so that it can end its children before itself;
+//! Ctrl-C does not reach the children, which have a process group of their own each.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;

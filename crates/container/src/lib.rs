@@ -69,7 +69,7 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if line.first().is_some_and(|argument| argument == CHILD_FLAG) {
         return process::child::main(line.split_off(1));
     }
-    // Components are asked to end, and a launcher that sends a signal twice does not cut that short.
+    // Components are asked to end; a launcher that sends a signal twice does not cut that short.
     feros::signals::set_patience(PATIENCE);
     let (context, rest) = match Context::from_args(line.iter().cloned()) {
         Ok(made) => made,

@@ -21,8 +21,8 @@ const CALLERS: [&str; 3] = ["librcl.so", "librmw_implementation.so", "librmw.so"
 /// More of a file than this is not read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Refuses what `ROS_DISTRO` names, or what the libraries of ROS 2 that are loaded belong to, unless
-/// it is the right one or not known.
+/// Refuses what `ROS_DISTRO` names, and what the loaded libraries of ROS 2 belong to, unless it is
+/// the right distribution or not known.
 pub(crate) fn check() -> Result<(), Failure> {
     check_name(std::env::var("ROS_DISTRO").ok().as_deref())?;
     static LOADED: OnceLock<Option<Loaded>> = OnceLock::new();
