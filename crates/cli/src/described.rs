@@ -64,15 +64,12 @@ pub(crate) fn schema_of_topic(
     name: &str,
     hash: Option<TypeHash>,
 ) -> Option<Schema> {
+    if let Some(own) = own_schema(types, name, hash) {
+        return Some(own);
+    }
     let ty = message_of_topic(connection, types, topic, name, hash).ok()?;
-    if hash.is_some_and(|hash| hash.0 != ty.type_hash().0) {
-        return None; // another type of the same name
-    }
-    let own = types.message(name).is_ok_and(|known| known == ty);
-    match own {
-        true => Schema::of_interface(types.set(), ty.name()).ok(),
-        false => Some(Schema::of_dynamic(&ty)),
-    }
+    // Another type of the same name is none of the topic.
+    hash.is_none_or(|hash| hash.0 == ty.type_hash().0).then(|| Schema::of_dynamic(&ty))
 }
 
 /// Asks the nodes of a topic one after the other; the error is of the last.

@@ -1,5 +1,5 @@
-//! Definitions of types that are not known here. Others are asked for them beside the recording,
-//! since an answer takes seconds.
+//! Definitions of types that this process does not know. Threads of their own ask other nodes for
+//! them, since an answer takes seconds.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Question {
     pub(super) hash: Option<TypeHash>,
 }
 
-/// What is asked, and what was answered. Clones are the same.
+/// Questions and their answers. Clones are the same.
 #[derive(Clone)]
 pub(super) struct Definitions(Arc<Shared>);
 
@@ -48,7 +48,7 @@ struct State {
 }
 
 impl Definitions {
-    /// Answers come from `source`; `queue` is told of each.
+    /// Answers come from `source`; each is announced to `queue`.
     pub(super) fn new(source: SchemaSource, queue: Arc<Queue<Job>>) -> Self {
         let (state, answered) = (Mutex::new(State::default()), Condvar::new());
         Self(Arc::new(Shared { source, queue, state, answered }))
@@ -92,7 +92,7 @@ impl Definitions {
         state.answers.remove(&number).unwrap_or_default()
     }
 
-    /// Waits for the answers to what was asked; what waits to be asked is not asked any more.
+    /// Waits for the answers that are on their way, and drops the other questions.
     pub(super) fn end(&self) {
         let threads = {
             let mut state = self.0.state.lock();

@@ -28,7 +28,7 @@ pub(super) struct Discovery {
     pub(super) subscriptions: Subscriptions,
     pub(super) discovers: Arc<AtomicBool>,
     pub(super) is_stopping: Arc<AtomicBool>,
-    /// Where definitions are asked for that are not known here.
+    /// Asks other nodes for definitions.
     pub(super) definitions: Option<Definitions>,
     /// Topics that were announced to the thread that writes.
     pub(super) count: usize,

@@ -150,7 +150,7 @@ impl Writing {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let event =
             WriteSplitEvent { closed_file: text(&split.closed), opened_file: text(&split.opened) };
-        // Nobody may be listening, and the bag goes on either way.
+        // The bag goes on without a listener, too.
         let _ = self.events.publish(event);
     }
 }

@@ -12,10 +12,9 @@ use feros_lab::plan::Plan;
 use feros_lab::record::{Record, Status};
 use feros_lab::run::{Observer, Options, RunError, Summary};
 use indicatif::{ProgressBar, ProgressStyle};
-
-use super::plan::duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::plan::duration;
 use crate::error::CliError;
 use crate::notices;
 

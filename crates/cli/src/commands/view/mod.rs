@@ -18,8 +18,7 @@ use crate::error::CliError;
 use crate::packages::installed_packages;
 use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::parse_count;
-use crate::{described, ending};
-use crate::{notices, output};
+use crate::{described, ending, notices, output};
 
 /// Show the running system in the browser, until Ctrl-C
 #[derive(clap::Args)]
