@@ -3,24 +3,27 @@
 
 use std::time::Duration;
 
+use feros::{CallError, TypeDescriptionError, WaitError};
 use feros_message::Schema;
 use feros_message::dynamic::DynamicType;
 use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot, NodeName, TypeHash};
 
+use crate::asking::all_at_once;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::types::Types;
 
 /// How long nodes may take to be known by name, and with their services.
 const PATIENCE: Duration = Duration::from_millis(2500);
-/// How long each node may take to answer.
+/// How long nodes may take to answer.
 const ANSWER: Duration = Duration::from_secs(3);
 
-/// A node that uses a type, and which type of that name.
-struct User {
-    node: NodeName,
+/// Nodes that use one definition of a type.
+struct Users {
     hash: TypeHash,
+    node: NodeName,
+    others: Vec<NodeName>,
 }
 
 /// The type of this name as a topic has it: the command's own where that is the same, else as a
@@ -72,7 +75,8 @@ pub(crate) fn schema_of_topic(
     hash.is_none_or(|hash| hash.0 == ty.type_hash().0).then(|| Schema::of_dynamic(&ty))
 }
 
-/// Asks the nodes of a topic one after the other; the error is of the last.
+/// Asks the nodes of a topic, those with different definitions beside each other; of these the
+/// first that is described counts.
 fn ask(
     connection: &Connection,
     topic: &str,
@@ -88,8 +92,9 @@ fn ask(
     let mut refusal = CliError::failed(format!(
         "nor is a node of {topic} seen that describes its types (~/get_type_description)"
     ));
-    for user in users(&connection.context.graph()) {
-        match describe(connection, &user, name) {
+    let users = users(&connection.context.graph());
+    for answer in all_at_once(&users, |users| describe(connection, users, name)) {
+        match answer {
             Ok(ty) => return Ok(ty),
             Err(error) => refusal = error,
         }
@@ -106,40 +111,47 @@ fn endpoints<'a>(
     kinds.into_iter().flat_map(move |kind| graph.endpoints_of(kind, topic))
 }
 
-/// Nodes with endpoints of this type that can be asked for it, publishers first.
-fn users(graph: &GraphSnapshot, topic: &str, name: &str, hash: Option<TypeHash>) -> Vec<User> {
+/// Nodes with endpoints of this type that can be asked for it, publishers first, by the definition
+/// that they have.
+fn users(graph: &GraphSnapshot, topic: &str, name: &str, hash: Option<TypeHash>) -> Vec<Users> {
     let services = graph.services();
-    let mut users: Vec<User> = Vec::new();
+    let mut users: Vec<Users> = Vec::new();
     for endpoint in endpoints(graph, topic).filter(|endpoint| endpoint.type_name == name) {
         let (Some(its_hash), EndpointNode::Named(node)) = (endpoint.type_hash, &endpoint.node)
         else {
             continue;
         };
-        let is_known = users.iter().any(|user| user.node == *node && user.hash == its_hash);
         let is_asked_for = hash.is_none_or(|hash| hash == its_hash);
         let answers = services.contains_key(&format!("{node}/get_type_description"));
-        if is_asked_for && answers && !is_known {
-            users.push(User { node: node.clone(), hash: its_hash });
+        if !is_asked_for || !answers {
+            continue;
+        }
+        match users.iter_mut().find(|users| users.hash == its_hash) {
+            None => users.push(Users { hash: its_hash, node: node.clone(), others: Vec::new() }),
+            Some(users) if users.node == *node || users.others.contains(node) => {}
+            Some(users) => users.others.push(node.clone()),
         }
     }
     users
 }
 
-fn describe(connection: &Connection, user: &User, name: &str) -> Result<DynamicType, CliError> {
-    let hash = feros_message::TypeHash(user.hash.0);
-    let described = connection.node.get_type_description(&user.node, name, hash, ANSWER);
+fn describe(connection: &Connection, users: &Users, name: &str) -> Result<DynamicType, CliError> {
+    let Users { hash, node, others } = users;
+    let hash = feros_message::TypeHash(hash.0);
+    let described = connection.node.get_type_description_of_any(node, others, name, hash, ANSWER);
     let described = described.map_err(|error| match error {
-        feros::TypeDescriptionError::Call(feros::CallError::Shutdown { .. }) => {
+        TypeDescriptionError::Call(CallError::Shutdown { .. })
+        | TypeDescriptionError::NoService { source: WaitError::Shutdown { .. }, .. } => {
             CliError::Interrupted
         }
         other => CliError::failed(other),
     })?;
     let unusable = |reason: &dyn std::fmt::Display| {
-        CliError::failed(format!("what node {} says of `{name}` is unusable: {reason}", user.node))
+        CliError::failed(format!("the description of `{name}` ({hash}) is unusable: {reason}"))
     };
     let ty = DynamicType::from_description(&described).map_err(|error| unusable(&error))?;
     if ty.type_hash() != hash {
-        return Err(unusable(&format!("read, it has the hash {}, not {hash}", ty.type_hash())));
+        return Err(unusable(&format!("read, it has the hash {}", ty.type_hash())));
     }
     Ok(ty)
 }

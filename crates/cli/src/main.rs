@@ -3,6 +3,7 @@
 //! The modules follow the command line: `feros topic echo` is `commands/topic/echo.rs`.
 #![forbid(unsafe_code)]
 
+mod asking;
 mod commands;
 mod connection;
 mod csv;

@@ -1,6 +1,10 @@
 //! `~/get_type_description`: what the types of a node's endpoints are made of, told to who does not
 //! know them, and asked of other nodes.
 
+use std::future::Future as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use std::time::Duration;
 
 use feros_message::TypeHash;
@@ -13,8 +17,9 @@ use feros_msgs::type_description_interfaces::srv::{
 };
 use feros_rmw::NodeName;
 
-use crate::client::CallError;
+use crate::client::{CallError, Client, ResponseFuture};
 use crate::create_error::CreateError;
+use crate::graph_changes::GraphChanges;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 use crate::wait_error::WaitError;
@@ -103,37 +108,172 @@ impl Node {
         hash: TypeHash,
         timeout: Duration,
     ) -> Result<TypeDescription, TypeDescriptionError> {
-        let service = format!("{}/{SERVICE}", node.fully_qualified());
-        let client = self.create_client::<GetTypeDescription>(&service)?;
-        let no_service = |source| TypeDescriptionError::NoService { node: node.clone(), source };
-        client.wait_for_service(timeout).map_err(no_service)?;
-        let request = GetTypeDescription_Request {
-            type_name: type_name.to_owned(),
-            type_hash: hash.to_string(),
-            include_type_sources: false,
-        };
-        let answer = client.call_and_wait(&request, timeout)?;
-        if !answer.successful {
-            return Err(TypeDescriptionError::Refused {
-                node: node.clone(),
-                type_name: type_name.to_owned(),
-                reason: answer.failure_reason,
-            });
-        }
-        let description = from_message(answer.type_description);
-        let (found_name, found_hash) =
-            (&description.type_description.type_name, description.type_hash());
-        if found_hash != hash || found_name != type_name {
-            return Err(TypeDescriptionError::Wrong(Box::new(WrongTypeDescription {
-                node: node.clone(),
-                type_name: type_name.to_owned(),
-                asked_hash: hash,
-                found_name: found_name.clone(),
-                found_hash,
-            })));
-        }
-        Ok(description)
+        self.get_type_description_of_any(node, &[], type_name, hash, timeout)
     }
+
+    /// As [`get_type_description`](Self::get_type_description), from the node that answers first:
+    /// this one and the others are asked at once, of many 16 at a time, so that those that do not
+    /// answer cost no time beside one that does.
+    ///
+    /// # Errors
+    /// When none of them describes the type: what the first said that was asked.
+    pub fn get_type_description_of_any(
+        &self,
+        node: &NodeName,
+        others: &[NodeName],
+        type_name: &str,
+        hash: TypeHash,
+        timeout: Duration,
+    ) -> Result<TypeDescription, TypeDescriptionError> {
+        let mut first = Question::new(node);
+        let mut others: Vec<_> = others.iter().map(Question::new).collect();
+        let waker = Waker::from(Arc::new(Announcement(self.context().changes().clone())));
+        let mut task = TaskContext::from_waker(&waker);
+        let mut described = None;
+        let what = || format!("a server of {node}/{SERVICE}");
+        let waited = self.context().wait_for_graph(timeout, what, || {
+            let mut waiting = 0;
+            for question in std::iter::once(&mut first).chain(&mut others) {
+                match question.ask(self, type_name, hash, &mut task) {
+                    Poll::Pending if waiting + 1 == MOST_ASKED => return false,
+                    Poll::Pending => waiting += 1,
+                    Poll::Ready(None) => {}
+                    Poll::Ready(found) => {
+                        described = found;
+                        return true;
+                    }
+                }
+            }
+            waiting == 0
+        });
+        described.ok_or_else(|| first.why_not(waited))
+    }
+}
+
+/// Nodes that are asked at a time: each question costs endpoints that are announced.
+const MOST_ASKED: usize = 16;
+
+/// Wakes those who wait for the graph, to look at an answer.
+struct Announcement(Arc<GraphChanges>);
+
+impl Wake for Announcement {
+    fn wake(self: Arc<Self>) {
+        self.0.announce();
+    }
+}
+
+/// What a node is asked.
+struct Question<'a> {
+    node: &'a NodeName,
+    client: Option<Client<GetTypeDescription>>,
+    call: Option<ResponseFuture<GetTypeDescription>>,
+    refusal: Option<TypeDescriptionError>,
+}
+
+impl<'a> Question<'a> {
+    fn new(node: &'a NodeName) -> Self {
+        Self { node, client: None, call: None, refusal: None }
+    }
+
+    /// The answer; `None`: there will be none, which is kept.
+    fn ask(
+        &mut self,
+        asker: &Node,
+        type_name: &str,
+        hash: TypeHash,
+        task: &mut TaskContext<'_>,
+    ) -> Poll<Option<TypeDescription>> {
+        if self.refusal.is_some() {
+            return Poll::Ready(None);
+        }
+        match self.poll(asker, type_name, hash, task) {
+            Ok(answer) => answer.map(Some),
+            Err(refusal) => {
+                (self.refusal, self.call, self.client) = (Some(refusal), None, None);
+                Poll::Ready(None)
+            }
+        }
+    }
+
+    fn poll(
+        &mut self,
+        asker: &Node,
+        type_name: &str,
+        hash: TypeHash,
+        task: &mut TaskContext<'_>,
+    ) -> Result<Poll<TypeDescription>, TypeDescriptionError> {
+        let client = match &self.client {
+            Some(client) => client,
+            None => {
+                let service = format!("{}/{SERVICE}", self.node.fully_qualified());
+                self.client.insert(asker.create_client(&service)?)
+            }
+        };
+        let call = match &mut self.call {
+            Some(call) => call,
+            None if !client.service_is_ready() => return Ok(Poll::Pending),
+            None => {
+                client.check_servers()?;
+                let request = GetTypeDescription_Request {
+                    type_name: type_name.to_owned(),
+                    type_hash: hash.to_string(),
+                    include_type_sources: false,
+                };
+                self.call.insert(client.call(&request).map_err(CallError::from)?)
+            }
+        };
+        match Pin::new(call).poll(task) {
+            Poll::Pending => Ok(Poll::Pending),
+            Poll::Ready(answer) => checked(answer?, self.node, type_name, hash).map(Poll::Ready),
+        }
+    }
+
+    /// Why there is no answer when the wait has ended.
+    fn why_not(self, waited: Result<(), WaitError>) -> TypeDescriptionError {
+        let ended = match (self.refusal, waited) {
+            (Some(refusal), _) => return refusal,
+            (None, Err(ended)) => ended,
+            // The wait ends by itself when all have refused.
+            (None, Ok(())) => WaitError::Shutdown { what: self.node.to_string() },
+        };
+        let Some(client) = self.client.filter(|_| self.call.is_some()) else {
+            return TypeDescriptionError::NoService { node: self.node.clone(), source: ended };
+        };
+        let (service, available) = (client.service_name().to_owned(), client.service_is_ready());
+        TypeDescriptionError::Call(match ended {
+            WaitError::Timeout { waited, .. } => CallError::Timeout { service, waited, available },
+            WaitError::Shutdown { .. } => CallError::Shutdown { service },
+        })
+    }
+}
+
+/// The description in an answer, if it is that of the type.
+fn checked(
+    answer: GetTypeDescription_Response,
+    node: &NodeName,
+    type_name: &str,
+    hash: TypeHash,
+) -> Result<TypeDescription, TypeDescriptionError> {
+    if !answer.successful {
+        return Err(TypeDescriptionError::Refused {
+            node: node.clone(),
+            type_name: type_name.to_owned(),
+            reason: answer.failure_reason,
+        });
+    }
+    let description = from_message(answer.type_description);
+    let (found_name, found_hash) =
+        (&description.type_description.type_name, description.type_hash());
+    if found_hash != hash || found_name != type_name {
+        return Err(TypeDescriptionError::Wrong(Box::new(WrongTypeDescription {
+            node: node.clone(),
+            type_name: type_name.to_owned(),
+            asked_hash: hash,
+            found_name: found_name.clone(),
+            found_hash,
+        })));
+    }
+    Ok(description)
 }
 
 /// Describes the types of a node's endpoints as long as this lives.

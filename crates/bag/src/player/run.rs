@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros::rmw::TypeHash;
 use feros::{Durability, GenericPublisher, History, Node, QosProfile, TypeIdentity};
@@ -82,8 +82,11 @@ impl Run {
     pub(super) fn play(self, options: &PlayerOptions) -> Result<Played, PlayError> {
         let played = self.play_rounds(options);
         if let Some(timeout) = options.wait_for_all_acked {
+            // For all topics together: they are acknowledged at once.
+            let ended = Instant::now();
             for outlet in self.publishers.values() {
-                if let Err(error) = outlet.publisher.wait_for_all_acked(timeout) {
+                let left = timeout.saturating_sub(ended.elapsed());
+                if let Err(error) = outlet.publisher.wait_for_all_acked(left) {
                     tracing::warn!("{}: {error}", outlet.publisher.topic_name());
                 }
             }
@@ -117,21 +120,22 @@ impl Run {
 
     fn wait_for_subscriptions(&self, options: &PlayerOptions) {
         let Some(timeout) = options.wait_for_subscriptions else { return };
+        // For all topics together, in parts, so that an end is not waited for.
+        let (part, started) = (Duration::from_millis(100), Instant::now());
         for outlet in self.publishers.values() {
-            // In parts, so that an end is not waited for.
-            let part = Duration::from_millis(100);
-            let mut left = timeout;
-            while !left.is_zero() && !self.control.is_stopped() {
-                if outlet.publisher.wait_for_subscriptions(1, part.min(left)).is_ok() {
+            let has_subscription = |wait| outlet.publisher.wait_for_subscriptions(1, wait).is_ok();
+            loop {
+                let left = timeout.saturating_sub(started.elapsed());
+                if self.control.is_stopped() || has_subscription(part.min(left)) {
                     break;
                 }
-                left = left.saturating_sub(part);
-            }
-            if left.is_zero() {
-                let topic = outlet.publisher.topic_name();
-                tracing::warn!(
-                    "nobody subscribed to {topic} within {timeout:?}: it is played all the same"
-                );
+                if left.is_zero() {
+                    let topic = outlet.publisher.topic_name();
+                    tracing::warn!(
+                        "nobody subscribed to {topic} within {timeout:?}: it is played all the same"
+                    );
+                    break;
+                }
             }
         }
     }

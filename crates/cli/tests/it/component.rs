@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
+use feros::msgs::composition_interfaces::srv::{
+    ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request,
+    LoadNode_Response, UnloadNode, UnloadNode_Request, UnloadNode_Response,
+};
+use feros::{Executor, Node, Responder, Service};
 use feros_interop::Domain;
 
-use crate::process::eventually;
+use crate::process::{eventually, spawn};
 
 const FEROS: &str = env!("CARGO_BIN_EXE_feros");
 
@@ -230,4 +235,54 @@ fn what_cannot_be_built_is_told() {
     let error = build(&[]);
     assert!(error.contains("cargo metadata ended with exit status: "), "{error}");
     assert!(error.contains("what it said is above"), "{error}");
+}
+
+/// A node that has the services of a container, and one component of this name.
+fn container_that_answers(
+    node: &Node,
+    list: impl FnMut(ListNodes_Request, Responder<ListNodes>) + Send + 'static,
+) -> (Service<LoadNode>, Service<UnloadNode>, Service<ListNodes>) {
+    let load = |_: LoadNode_Request| LoadNode_Response::default();
+    let unload = |_: UnloadNode_Request| UnloadNode_Response::default();
+    (
+        node.create_service("~/_container/load_node", load).unwrap(),
+        node.create_service("~/_container/unload_node", unload).unwrap(),
+        node.create_service("~/_container/list_nodes", list).unwrap(),
+    )
+}
+
+#[test]
+fn containers_are_asked_at_once_and_listed_by_name() {
+    const CONTAINERS: usize = 4;
+    let context = crate::process::context();
+    let executor = Executor::new();
+    let asked: Arc<Mutex<Vec<(usize, Responder<ListNodes>)>>> = Arc::default();
+    let mut services = Vec::new();
+    for number in 0..CONTAINERS {
+        let node = context.create_node(&format!("c_asked_{number}")).unwrap();
+        let asked = asked.clone();
+        let list = move |_: ListNodes_Request, responder| {
+            let mut asked = asked.lock().unwrap();
+            asked.push((number, responder));
+            // None answers before all are asked.
+            if asked.len() == CONTAINERS {
+                for (number, responder) in asked.drain(..) {
+                    let answer = ListNodes_Response {
+                        full_node_names: vec![format!("/component_{number}")],
+                        unique_ids: vec![1],
+                    };
+                    responder.send(&answer).unwrap();
+                }
+            }
+        };
+        services.push(container_that_answers(&node, list));
+        executor.add_node(&node).unwrap();
+    }
+    let stopper = executor.stopper();
+    let spinning = spawn("test-containers", move || executor.spin().unwrap());
+    let lines = (0..CONTAINERS).map(|n| format!("/c_asked_{n}\n  1  /component_{n}\n"));
+    let line = ["component", "list", "--spin-time", "3"];
+    assert_eq!(crate::process::feros(&line).success(), lines.collect::<String>());
+    stopper.stop();
+    spinning.join().unwrap();
 }

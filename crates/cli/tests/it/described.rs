@@ -1,4 +1,6 @@
-//! Types that the command has no definition of: nodes describe them, and may lie.
+//! Types that the command has no definition of: nodes describe them, and may lie or not answer.
+
+use std::sync::{Arc, Mutex};
 
 use feros::msgs::type_description_interfaces::msg::{
     Field, FieldType, IndividualTypeDescription, TypeDescription,
@@ -6,7 +8,8 @@ use feros::msgs::type_description_interfaces::msg::{
 use feros::msgs::type_description_interfaces::srv::{
     GetTypeDescription, GetTypeDescription_Request, GetTypeDescription_Response,
 };
-use feros::{Executor, NodeOptions, SerializedMessage, TypeIdentity};
+use feros::rmw::EndpointKind;
+use feros::{Executor, NodeOptions, Responder, SerializedMessage, TypeIdentity};
 use feros_interface::{Interface, TypeName, parse_message};
 use feros_message::dynamic::{DynamicMessage, DynamicType};
 
@@ -132,4 +135,61 @@ fn a_description_that_is_not_of_the_hash_is_not_used() {
 fn nobody_to_ask_is_said() {
     let error = feros(&["topic", "pub", "/d_nobody", ARM, "{}", "--once"]).failure(1);
     assert!(error.contains("nor does any node use it on /d_nobody"), "{error}");
+}
+
+#[test]
+fn a_node_that_describes_is_heard_beside_those_that_do_not_answer() {
+    const NODES: usize = 5;
+    const TOPIC: &str = "/d_asked";
+    let (ty, description) = arm();
+    let context = context();
+    let executor = Executor::new();
+    let identity =
+        TypeIdentity { name: ARM.to_owned(), hash: Some(feros::rmw::TypeHash(ty.type_hash().0)) };
+    // The requests that wait for their answers, and where they are.
+    let asked: Arc<Mutex<Vec<(usize, Responder<GetTypeDescription>)>>> = Arc::default();
+    let service_of = |number: usize| format!("/d_asked_{number}/get_type_description");
+    let mut nodes = Vec::new();
+    for number in 0..NODES {
+        let options = NodeOptions::new(&format!("d_asked_{number}"))
+            .parameter_overrides([("start_type_description_service", false)]);
+        let node = context.create_node_with(options).unwrap();
+        let (context, asked, description) = (context.clone(), asked.clone(), description.clone());
+        let answer = move |_: GetTypeDescription_Request, responder| {
+            let mut asked = asked.lock().unwrap();
+            asked.push((number, responder));
+            let graph = context.graph();
+            let is_waited_for =
+                |number: usize| graph.count(EndpointKind::Client, &service_of(number)) > 0;
+            // One answers, as soon as somebody waits for all of them.
+            if asked.len() >= NODES && (0..NODES).all(is_waited_for) {
+                let last = asked.iter().position(|(number, _)| *number == NODES - 1);
+                let (_, responder) = asked.remove(last.unwrap());
+                let answer = GetTypeDescription_Response {
+                    successful: true,
+                    type_description: description.clone(),
+                    ..Default::default()
+                };
+                responder.send(&answer).unwrap();
+            }
+        };
+        let service =
+            node.create_service::<GetTypeDescription, _>("~/get_type_description", answer).unwrap();
+        let publisher = node.create_generic_publisher(TOPIC, &identity, 10).unwrap();
+        executor.add_node(&node).unwrap();
+        nodes.push((node, service, publisher));
+    }
+    let bytes = DynamicMessage::from_yaml(&ty, "{name: left}").unwrap().to_cdr().unwrap();
+    let publisher = nodes[0].2.clone();
+    let publish = move || publisher.publish_serialized(&bytes).unwrap();
+    let _timer =
+        nodes[0].0.create_wall_timer(std::time::Duration::from_millis(20), publish).unwrap();
+    let stopper = executor.stopper();
+    let spinning = spawn("test-asked", move || executor.spin().unwrap());
+    // With time for all of them to be known before one is asked.
+    let line = ["topic", "echo", TOPIC, "--once", "--field", "name", "--spin-time", "3"];
+    assert_eq!(feros(&line).success(), "left\n---\n");
+    assert_eq!(asked.lock().unwrap().len(), NODES - 1, "each was asked once");
+    stopper.stop();
+    spinning.join().unwrap();
 }

@@ -58,26 +58,19 @@ impl Parameters {
         if names.is_empty() {
             wanted = nodes_with_parameters(graph).map(|node| (node, Vec::new())).collect();
         }
-        let mut wanted = wanted.into_iter();
-        let mut asked = FuturesUnordered::new();
-        loop {
-            while asked.len() < AT_A_TIME
-                && let Some((node, parameters)) = wanted.next()
-            {
-                asked.push(async move {
-                    let got = self.remote(&node).get(&self.node, &parameters).await;
-                    (node, got)
-                });
-            }
-            match asked.next().await {
-                Some((node, Ok(values))) => {
+        let asked = wanted.into_iter().map(|(node, parameters)| async move {
+            let got = self.remote(&node).get(&self.node, &parameters).await;
+            (node, got)
+        });
+        for (node, got) in some_at_a_time(asked).await {
+            match got {
+                Ok(values) => {
                     answer.values.extend(values.into_iter().map(|(name, value)| NamedParameter {
                         name: full_name(&node, &name),
                         value: to_json(value),
                     }));
                 }
-                Some((_, Err(problem))) => answer.problems.push(problem),
-                None => break,
+                Err(problem) => answer.problems.push(problem),
             }
         }
         answer.values.sort_by(|a, b| a.name.cmp(&b.name));
@@ -98,9 +91,11 @@ impl Parameters {
                 (_, Err(reason)) => problems.push(format!("{name} is not set: {reason}")),
             }
         }
-        for (node, parameters) in wanted {
-            problems.extend(self.remote(&node).set(&self.node, &node, parameters).await);
-        }
+        let asked = wanted.into_iter().map(|(node, parameters)| async move {
+            let refused = self.remote(&node).set(&self.node, &node, parameters).await;
+            (node, refused)
+        });
+        problems.extend(some_at_a_time(asked).await.into_iter().flat_map(|(_, refused)| refused));
         problems
     }
 
@@ -123,6 +118,20 @@ impl Parameters {
         let clients = std::mem::take(&mut *self.by_node.lock());
         drop(clients);
     }
+}
+
+/// The answers of nodes, sorted by their names: as soon as one has answered, the next is asked.
+async fn some_at_a_time<T>(
+    mut questions: impl Iterator<Item = impl Future<Output = (String, T)>>,
+) -> Vec<(String, T)> {
+    let (mut asked, mut answers) = (FuturesUnordered::new(), Vec::new());
+    loop {
+        asked.extend(questions.by_ref().take(AT_A_TIME - asked.len()));
+        let Some(answer) = asked.next().await else { break };
+        answers.push(answer);
+    }
+    answers.sort_by(|(a, _), (b, _)| a.cmp(b));
+    answers
 }
 
 /// Nodes that tell their parameters.

@@ -1,12 +1,12 @@
-//! The threads beside the sockets: one follows the graph and makes figures, one looks for types
-//! that are not known, which takes as long as the nodes that are asked.
+//! The threads beside the sockets: one follows the graph and makes figures, the others look for
+//! types that are not known, which takes as long as the nodes that are asked.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use feros_sync::{AtomicBool, Ordering};
+use feros_sync::{AtomicBool, Mutex, Ordering};
 
 use crate::server::catalogue::TypeKey;
 use crate::server::figures::FigureMaker;
@@ -20,6 +20,8 @@ const FIGURES_PERIOD: Duration = Duration::from_secs(1);
 const SETTLING: Duration = Duration::from_millis(30);
 /// Types that wait to be looked for.
 const LOOKUPS: usize = 1024;
+/// Types that are looked for at a time: nodes that do not answer keep so many.
+const LOOKUPS_AT_A_TIME: usize = 8;
 
 type Lookup = (String, TypeKey);
 
@@ -32,13 +34,17 @@ pub(crate) struct Watcher {
 impl Watcher {
     pub(crate) fn start(hub: &Arc<Hub>) -> std::io::Result<Self> {
         let is_stopping = Arc::new(AtomicBool::new(false));
-        let (lookups, asked) = sync_channel(LOOKUPS);
+        // Before the channel, so that the threads that are there end if another cannot be made.
         let mut watcher = Self { is_stopping: is_stopping.clone(), threads: Vec::new() };
+        let (lookups, asked) = sync_channel(LOOKUPS);
+        let asked = Arc::new(Mutex::new(asked));
         // A type that was found is told with the next look at the graph.
         let has_found = Arc::new(AtomicBool::new(false));
-        let (looking, found) = (hub.clone(), has_found.clone());
-        let thread = Builder::new().name("feros-view-types".into());
-        watcher.threads.push(thread.spawn(move || look_for_types(&looking, &asked, &found))?);
+        for _ in 0..LOOKUPS_AT_A_TIME {
+            let (looking, asked, found) = (hub.clone(), asked.clone(), has_found.clone());
+            let thread = Builder::new().name("feros-view-types".into());
+            watcher.threads.push(thread.spawn(move || look_for_types(&looking, &asked, &found))?);
+        }
         let hub = hub.clone();
         let graph = Builder::new().name("feros-view-graph".into());
         watcher.threads.push(graph.spawn(move || {
@@ -51,7 +57,7 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        // The second one ends with the first, which has the other end of its channel.
+        // Those that look for types end with the other one, which has the end of their channel.
         for thread in self.threads.drain(..) {
             // It ended by a panic at worst, which has been told.
             let _ = thread.join();
@@ -90,8 +96,11 @@ fn follow_graph(
     }
 }
 
-fn look_for_types(hub: &Hub, asked: &Receiver<Lookup>, has_found: &AtomicBool) {
-    while let Ok((topic, key)) = asked.recv() {
+fn look_for_types(hub: &Hub, asked: &Mutex<Receiver<Lookup>>, has_found: &AtomicBool) {
+    loop {
+        // One of these threads waits for what comes next, the others for their turn.
+        let next = asked.lock().recv();
+        let Ok((topic, key)) = next else { return };
         // What was asked before the end is not worth waiting for.
         if !hub.node.context().is_ok() {
             continue;

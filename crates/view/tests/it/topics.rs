@@ -1,5 +1,8 @@
 //! Topics: what is advertised, and messages as they were published.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::msgs::std_msgs::msg::{Bool, String as Text};
@@ -159,6 +162,48 @@ fn unknown_types_are_looked_for_and_told() {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish_serialized(&[0, 1, 0, 0, 42]).unwrap();
     assert_eq!(client.frame(1)[13..], [0, 1, 0, 0, 42], "its messages are sent all the same");
+}
+
+#[test]
+fn types_that_nobody_describes_keep_no_other_waiting() {
+    // Seven nodes do not answer before the type of the eighth topic is known.
+    let (describing, is_known) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let fixture = Fixture::with({
+        let (describing, is_known) = (describing.clone(), is_known.clone());
+        move |options| {
+            options.describe = Some(Arc::new(move |topic: &str, _: &str, _| {
+                describing.fetch_add(1, Ordering::SeqCst);
+                let answers = topic == "/slow_7";
+                while !is_known.load(Ordering::SeqCst)
+                    && !(answers && describing.load(Ordering::SeqCst) == 8)
+                {
+                    std::thread::yield_now();
+                }
+                answers.then(|| Schema { encoding: "ros2msg".into(), text: "int8 a\n".into() })
+            }));
+        }
+    });
+    // Dropped before what it lets end.
+    let ended = Ended(is_known);
+    let publishers = (0..8).map(|number| {
+        let identity = TypeIdentity { name: format!("mine/msg/Mine{number}"), hash: None };
+        let topic = format!("/slow_{number}");
+        fixture.robot.create_generic_publisher(&topic, &identity, 1).unwrap()
+    });
+    let publishers: Vec<_> = publishers.collect();
+    let mut client = fixture.foxglove();
+    assert_eq!(client.channel("/slow_7")["schema"], "int8 a\n");
+    assert_eq!(describing.load(Ordering::SeqCst), 8);
+    drop((ended, publishers));
+}
+
+/// Ends what waits, however the test ends.
+struct Ended(Arc<AtomicBool>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use feros_rmw::{EndpointKind, FailureCounter};
 use feros_sync::Mutex;
 
 use super::no_such_action;
+use crate::asking::all_at_once;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::types::{InterfaceArgs, Types, identity_of};
@@ -147,9 +148,13 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     };
     let failure: Arc<Mutex<Option<CliError>>> = Arc::default();
     let mut subscriptions = Vec::new();
-    for part in args.action_interfaces.as_deref().unwrap_or(&Part::ALL) {
-        let topic = format!("{name}/_action/{}", part.topic());
-        let ty = match type_of(&connection, &types, &topic, &part.message_type(&action)) {
+    let parts = args.action_interfaces.as_deref().unwrap_or(&Part::ALL);
+    let topic = |part: Part| format!("{name}/_action/{}", part.topic());
+    let found = all_at_once(parts, |part| {
+        type_of(&connection, &types, &topic(*part), &part.message_type(&action))
+    });
+    for (part, ty) in parts.iter().zip(found) {
+        let ty = match ty {
             Ok(ty) => ty,
             Err(CliError::Interrupted) => return Err(CliError::Interrupted),
             // Nobody publishes these events, and so nobody describes their type.
@@ -159,7 +164,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let identity = identity_of(&ty);
         let (printer, failed) = (Printer::new(args, *part, ty), failure.clone());
         subscriptions.push(connection.node.create_generic_subscription(
-            &topic,
+            &topic(*part),
             &identity,
             SubscriptionOptions::from(part.qos()),
             move |message: SerializedMessage, info: MessageInfo| {

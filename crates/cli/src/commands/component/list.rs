@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
-use feros_component::remote::{ComponentState, ContainerClient, Loaded, containers};
+use feros::{CallError, WaitError};
+use feros_component::remote::{ComponentState, ContainerClient, Loaded, RemoteError, containers};
 use serde::Serialize;
 
 use super::client::{CALL_TIMEOUT, DISCOVERY_TIMEOUT, find_container};
+use crate::asking::all_at_once;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::{notices, output};
@@ -78,10 +80,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             clients.collect::<Result<_, _>>()?
         }
     };
+    let answers = all_at_once(&clients, |client| match args.containers_only {
+        true => Ok(Vec::new()),
+        false => components(client),
+    });
     let mut found = Vec::new();
-    for client in &clients {
-        let components = if args.containers_only { Vec::new() } else { components(client) };
-        found.push(Container { name: client.container().to_owned(), components });
+    for (client, answer) in clients.iter().zip(answers) {
+        let name = client.container().to_owned();
+        // One that does not answer is said, and shown without any.
+        let components = match answer {
+            Ok(components) => components,
+            Err(
+                RemoteError::NoContainer(WaitError::Shutdown { .. })
+                | RemoteError::Call { source: CallError::Shutdown { .. }, .. },
+            ) => return Err(CliError::Interrupted),
+            Err(error) => {
+                notices::warn(format!("{name} does not tell its components: {error}"));
+                Vec::new()
+            }
+        };
+        found.push(Container { name, components });
     }
     if args.json {
         output::print_json(&found)?;
@@ -105,18 +123,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The components of one container; one that does not answer is said and shown without any.
-fn components(client: &ContainerClient) -> Vec<Component> {
-    let asked =
-        client.wait(DISCOVERY_TIMEOUT).map_err(Into::into).and_then(|()| client.list(CALL_TIMEOUT));
-    match asked {
-        Ok(loaded) => {
-            let states = client.states(DISCOVERY_TIMEOUT).ok().flatten().unwrap_or_default();
-            loaded.into_iter().map(|loaded| Component::new(loaded, &states)).collect()
-        }
-        Err(error) => {
-            notices::warn(format!("{} does not tell its components: {error}", client.container()));
-            Vec::new()
-        }
-    }
+/// The components of one container.
+fn components(client: &ContainerClient) -> Result<Vec<Component>, RemoteError> {
+    client.wait(DISCOVERY_TIMEOUT)?;
+    let loaded = client.list(CALL_TIMEOUT)?;
+    let states = client.states(DISCOVERY_TIMEOUT).ok().flatten().unwrap_or_default();
+    Ok(loaded.into_iter().map(|loaded| Component::new(loaded, &states)).collect())
 }

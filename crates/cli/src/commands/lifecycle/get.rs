@@ -7,6 +7,7 @@ use feros::msgs::lifecycle_msgs::msg::State;
 use serde_json::{Map, json};
 
 use super::remote::{Remote, managed_nodes};
+use crate::asking::all_at_once;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
@@ -31,9 +32,6 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
 }
 
-/// So many nodes are asked at once.
-const AT_ONCE: usize = 32;
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
     if let Some(node) = &args.node {
@@ -48,13 +46,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let graph = connection.discover_nodes(&args.discovery)?;
     let (mut states, mut silent) = (Vec::new(), Vec::new());
-    for nodes in managed_nodes(&graph, args.include_hidden_nodes).chunks(AT_ONCE) {
-        for (node, answer) in nodes.iter().zip(ask_all(&connection, nodes, args.timeout)) {
-            match answer {
-                Ok(state) => states.push((node.clone(), state)),
-                Err(CliError::Interrupted) => return Err(CliError::Interrupted),
-                Err(error) => silent.push(format!("{node}: {error}")),
-            }
+    let nodes = managed_nodes(&graph, args.include_hidden_nodes);
+    let answers = all_at_once(&nodes, |node| {
+        let remote = Remote::with(connection.clone(), node, args.timeout)?;
+        remote.ask(|client, left| client.get_state(left))
+    });
+    for (node, answer) in nodes.into_iter().zip(answers) {
+        match answer {
+            Ok(state) => states.push((node, state)),
+            Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+            Err(error) => silent.push(format!("{node}: {error}")),
         }
     }
     if args.json {
@@ -66,26 +67,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     silent.iter().for_each(notices::warn);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Asks nodes, all at once: one that is not spun costs the others no time.
-fn ask_all(
-    connection: &Connection,
-    nodes: &[String],
-    timeout: Duration,
-) -> Vec<Result<State, CliError>> {
-    let ask = |node: &String| {
-        let remote = Remote::with(connection.clone(), node, timeout)?;
-        remote.ask(|client, left| client.get_state(left))
-    };
-    std::thread::scope(|scope| {
-        let asking: Vec<_> = nodes.iter().map(|node| scope.spawn(move || ask(node))).collect();
-        let answers = asking.into_iter().map(|thread| {
-            let panicked = |_| Err(CliError::failed("asking for the state panicked"));
-            thread.join().unwrap_or_else(panicked)
-        });
-        answers.collect()
-    })
 }
 
 fn shown(state: &State) -> String {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use feros::parameter::file;
 
 use super::remote::{NodeArgs, Remote};
+use crate::asking::all_at_once;
 use crate::error::CliError;
 use crate::output;
 
@@ -25,11 +26,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         names.into_iter().zip(values).collect()
     } else {
         // One of them has no value: each is asked for by itself.
-        let one = |name: String| {
-            let value = remote.ask(|client, left| client.get([&name], left))?.pop();
-            Ok((name, value.unwrap_or_default()))
+        let one = |name: &String| {
+            let value = remote.ask(|client, left| client.get([name], left))?.pop();
+            Ok((name.clone(), value.unwrap_or_default()))
         };
-        names.into_iter().map(one).collect::<Result<_, CliError>>()?
+        all_at_once(&names, one).into_iter().collect::<Result<_, CliError>>()?
     };
     output::print_plain(&file::to_text(remote.name(), parameters))?;
     Ok(ExitCode::SUCCESS)

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::python;
 use super::remote::Remote;
+use crate::asking::all_at_once;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
@@ -54,9 +55,6 @@ fn from_beginning(pattern: &str) -> Result<Regex, String> {
 /// Names of parameters with their types, where these were asked for.
 type Found = Vec<(String, Option<&'static str>)>;
 
-/// So many nodes are asked at once.
-const AT_ONCE: usize = 32;
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     let connection = Connection::open()?;
@@ -67,15 +65,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut silent = Vec::new();
-    for nodes in nodes(&connection, args)?.chunks(AT_ONCE) {
-        for (node, answer) in nodes.iter().zip(ask_all(&connection, nodes, args)) {
-            match answer {
-                Ok(Some(parameters)) => drop(found.insert(node.clone(), parameters)),
-                // It left meanwhile.
-                Ok(None) => {}
-                Err(CliError::Interrupted) => return Err(CliError::Interrupted),
-                Err(error) => silent.push(format!("{node}: {error}")),
-            }
+    let nodes = nodes(&connection, args)?;
+    let answers = all_at_once(&nodes, |node| ask(&connection, node, args));
+    for (node, answer) in nodes.into_iter().zip(answers) {
+        match answer {
+            Ok(Some(parameters)) => drop(found.insert(node, parameters)),
+            // It left meanwhile.
+            Ok(None) => {}
+            Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+            Err(error) => silent.push(format!("{node}: {error}")),
         }
     }
     print(args, &found)?;
@@ -83,31 +81,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks nodes, all at once: one that is not spun costs the others no time.
-fn ask_all(
-    connection: &Connection,
-    nodes: &[String],
-    args: &Args,
-) -> Vec<Result<Option<Found>, CliError>> {
-    let ask = |node: &String| {
-        let remote = Remote::with(connection.clone(), node, args.timeout)?;
-        match list(&remote, args) {
-            Err(error) if !matches!(error, CliError::Interrupted) && !remote.is_there() => {
-                tracing::debug!("{node} left: {error}");
-                Ok(None)
-            }
-            answer => answer.map(Some),
+/// The parameters of one of many nodes; `None`: it left.
+fn ask(connection: &Connection, node: &str, args: &Args) -> Result<Option<Found>, CliError> {
+    let remote = Remote::with(connection.clone(), node, args.timeout)?;
+    match list(&remote, args) {
+        Err(error) if !matches!(error, CliError::Interrupted) && !remote.is_there() => {
+            tracing::debug!("{node} left: {error}");
+            Ok(None)
         }
-    };
-    std::thread::scope(|scope| {
-        let asking: Vec<_> = nodes.iter().map(|node| scope.spawn(move || ask(node))).collect();
-        let answers = asking.into_iter().map(|thread| {
-            thread
-                .join()
-                .unwrap_or_else(|_| Err(CliError::failed("asking for the parameters panicked")))
-        });
-        answers.collect()
-    })
+        answer => answer.map(Some),
+    }
 }
 
 /// The nodes that offer their parameters.
