@@ -333,18 +333,9 @@ impl Node {
     /// sides. Those of unknown nodes may be of this one.
     pub(crate) fn mismatches(&self, topic: &str) -> Vec<FoundMismatch> {
         let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
-        let show = |side: &EndpointNode| {
-            side.name().map_or("a node without a name".to_owned(), ToString::to_string)
-        };
         let graph = self.0.context.graph();
         let found = graph.mismatches(topic).into_iter().map(|m| FoundMismatch {
-            text: format!(
-                "{}: publisher in {} and subscription in {}: {}",
-                m.topic,
-                show(&m.publisher),
-                show(&m.subscription),
-                m.reason
-            ),
+            text: m.to_string(),
             is_mine: mine(&m.publisher) || mine(&m.subscription),
             is_named: m.publisher.name().is_some() && m.subscription.name().is_some(),
         });

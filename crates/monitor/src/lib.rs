@@ -6,12 +6,15 @@
 //! processes are read from `/proc`.
 #![forbid(unsafe_code)]
 
+mod domains;
 mod graph;
 mod losses;
 mod meter;
 mod processes;
+mod program_name;
 mod rmw_programs;
 
+pub use domains::{DomainProgram, Program, domain_programs};
 pub use graph::{MatchesByTransport, NodeSummary, TopicSummary, nodes, topics};
 pub use losses::Losses;
 pub use meter::{TopicFigures, TopicMeter, watching_qos};

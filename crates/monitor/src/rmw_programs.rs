@@ -6,6 +6,8 @@ use std::path::Path;
 
 use procfs::process::{MMapPath, Process};
 
+use crate::program_name::program_name;
+
 /// Libraries whose names begin like those of implementations, and that are none.
 const NO_IMPLEMENTATIONS: [&str; 5] = [
     "rmw_implementation",
@@ -59,7 +61,7 @@ fn program(process: &Process) -> Option<RmwProgram> {
     let of_variable = wanted.iter().filter(|wanted| loaded.contains(*wanted));
     let rmw = loaded.get(OURS).into_iter().chain(of_variable).chain(&loaded).next()?.clone();
     let words = process.cmdline().unwrap_or_default();
-    Some(RmwProgram { pid: process.pid.unsigned_abs(), name: name(&words), rmw, wanted })
+    Some(RmwProgram { pid: process.pid.unsigned_abs(), name: program_name(&words), rmw, wanted })
 }
 
 /// `rmw_feros` of `/usr/lib/librmw_feros.so` and of `librmw_feros.so.1`.
@@ -68,20 +70,6 @@ fn implementation(library: &Path) -> Option<String> {
     let (name, _) = name.split_once(".so")?;
     let is_one = name.starts_with("rmw_") && !NO_IMPLEMENTATIONS.contains(&name);
     (is_one && !name.contains("__")).then(|| name.to_owned())
-}
-
-/// What people call a program: of `python3 -u talker.py` its script.
-fn name(words: &[String]) -> String {
-    let last = |word: &String| {
-        let path = Path::new(word).file_name().unwrap_or(word.as_ref());
-        path.to_string_lossy().into_owned()
-    };
-    let Some(program) = words.first().map(last) else { return "?".to_owned() };
-    let script = words[1..].iter().find(|word| !word.starts_with('-'));
-    match script {
-        Some(script) if program.starts_with("python") => last(script),
-        _ => program,
-    }
 }
 
 #[cfg(test)]
@@ -107,14 +95,5 @@ mod tests {
         ] {
             assert_eq!(of(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn scripts_have_names_of_their_own() {
-        let of = |line: &str| name(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(of("/usr/bin/python3 -u /demos/talker.py --ros-args"), "talker.py");
-        assert_eq!(of("/opt/ros/lib/demo_nodes_cpp/talker --ros-args"), "talker");
-        assert_eq!(of("python3"), "python3");
-        assert_eq!(name(&[]), "?");
     }
 }

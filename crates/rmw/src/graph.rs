@@ -4,6 +4,7 @@
 //! are answered here, so that every engine answers them alike.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use crate::gid::Gid;
@@ -192,6 +193,7 @@ impl GraphSnapshot {
                         publisher: publisher.node.clone(),
                         subscription: subscription.node.clone(),
                         reason: kind.reason(publisher, subscription),
+                        cure: kind.cure(publisher, subscription),
                     });
                 }
             }
@@ -210,7 +212,8 @@ fn actions_among(topics: &NamesAndTypes) -> NamesAndTypes {
     topics.iter().filter_map(action).collect()
 }
 
-/// A publisher and a subscription of one topic that do not match.
+/// A publisher and a subscription of one topic that do not match; its text has both sides, what is
+/// wrong, and the cure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The topic.
@@ -221,6 +224,29 @@ pub struct Mismatch {
     pub subscription: EndpointNode,
     /// What is wrong, with both sides' values.
     pub reason: String,
+    /// What helps: a sentence without its end.
+    pub cure: String,
+}
+
+impl Mismatch {
+    /// Who does not match whom, and what is wrong.
+    pub fn problem(&self) -> String {
+        let [publisher, subscription] = self.sides();
+        let reason = &self.reason;
+        format!("publisher in {publisher} and subscription in {subscription}: {reason}")
+    }
+
+    /// The nodes of publisher and subscription.
+    pub fn sides(&self) -> [String; 2] {
+        [&self.publisher, &self.subscription]
+            .map(|node| node.name().map_or("a node without a name".into(), ToString::to_string))
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.topic, self.problem(), self.cure)
+    }
 }
 
 /// What of two endpoints does not match.
@@ -249,7 +275,7 @@ impl MismatchKind {
         let hash = |of: &EndpointInfo| of.type_hash.map_or(String::new(), |hash| hash.to_string());
         match self {
             Self::Type => format!(
-                "the publisher has type {}, the subscription {}: they never match; give one of them the other's type",
+                "the publisher has type {}, the subscription {}: they never match",
                 publisher.type_name, subscription.type_name
             ),
             Self::Qos => {
@@ -258,12 +284,28 @@ impl MismatchKind {
                 format!("QoS does not match: {}", list.join("; "))
             }
             Self::Definition => format!(
-                "both say {} but were built from different definitions (publisher {}, subscription {}): rebuild one of \
-                 them with the other's definition",
+                "both say {} but were built from different definitions (publisher {}, subscription {})",
                 publisher.type_name,
                 hash(publisher),
                 hash(subscription)
             ),
+        }
+    }
+    fn cure(self, publisher: &EndpointInfo, subscription: &EndpointInfo) -> String {
+        match self {
+            Self::Type => "give one of them the other's type".to_owned(),
+            Self::Qos => {
+                let side = |endpoint: &EndpointInfo, otherwise: &str| {
+                    endpoint.node.name().map_or(otherwise.to_owned(), ToString::to_string)
+                };
+                let (publishing, subscribing) =
+                    (side(publisher, "the publisher"), side(subscription, "the subscription"));
+                let list = publisher.qos.incompatibilities(&subscription.qos);
+                let cures: Vec<_> =
+                    list.iter().map(|one| one.cure(&publishing, &subscribing)).collect();
+                cures.join("; ")
+            }
+            Self::Definition => "rebuild one of them with the other's definition".to_owned(),
         }
     }
 }
@@ -307,6 +349,12 @@ mod tests {
         assert_eq!(graph.mismatches("/a"), vec![]);
         graph.endpoints[0].qos = QosProfile::sensor_data();
         assert!(graph.mismatches("/a")[0].reason.contains("RELIABILITY"));
+        assert_eq!(
+            graph.mismatches("/a")[0].to_string(),
+            "/a: publisher in /x and subscription in /y: QoS does not match: RELIABILITY: the \
+             publisher offers BEST_EFFORT, the subscription requests RELIABLE; let /x publish \
+             reliably, or /y ask for best effort"
+        );
         graph.endpoints[0].qos = QosProfile::default();
         graph.endpoints[0].type_hash = Some(TypeHash([1; 32]));
         graph.endpoints[1].type_hash = Some(TypeHash([2; 32]));

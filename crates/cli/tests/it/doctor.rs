@@ -1,9 +1,11 @@
 //! `feros doctor`: findings, the report, and hello between two processes.
 
+use feros::QosProfile;
+use feros::msgs::std_msgs::msg::{Bool, String as Text};
 use feros_interop::{Domain, Peer};
 use serde_json::Value;
 
-use crate::process::{Running, feros};
+use crate::process::{Running, context, eventually, feros};
 
 #[test]
 fn doctor_reports_with_cures() {
@@ -17,6 +19,52 @@ fn doctor_reports_with_cures() {
         findings.iter().all(|finding| finding["status"] == "ok" || finding["cure"].is_string())
     );
     assert!(report["engine_configuration"].as_str().unwrap().contains("CycloneDDS"));
+}
+
+/// Whether a finding with its cure has these words.
+fn finds(report: &Value, status: &str, text: &[&str], cure: &str) -> bool {
+    let has = |finding: &Value| {
+        let words = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        words("status") == status
+            && text.iter().all(|part| words("text").contains(part))
+            && words("cure").contains(cure)
+    };
+    report["findings"].as_array().unwrap().iter().any(has)
+}
+
+#[test]
+fn what_does_not_match_is_an_error_with_both_ends() {
+    let context = context();
+    let node = |name: &str| context.create_node(name).unwrap();
+    let (lidar, slam) = (node("dr_lidar"), node("dr_slam"));
+    let _weak = lidar.create_publisher::<Bool>("/dr_scan", QosProfile::sensor_data()).unwrap();
+    let _strong = slam.create_subscription("/dr_scan", 10, |_: Bool| ()).unwrap();
+    let _text = lidar.create_publisher::<Text>("/dr_types", 10).unwrap();
+    let _bool = slam.create_publisher::<Bool>("/dr_types", 10).unwrap();
+    let report = || {
+        let finished = feros(&["doctor", "--json"]);
+        (finished.code, serde_json::from_str::<Value>(&finished.out).unwrap())
+    };
+    eventually(report, |(code, report)| {
+        let sides = ["/dr_scan: ", "/dr_lidar", "/dr_slam", "BEST_EFFORT", "RELIABLE"];
+        let cure = "let /dr_lidar publish reliably, or /dr_slam ask for best effort";
+        let types = ["/dr_types", "std_msgs/msg/Bool by /dr_slam", "String by /dr_lidar"];
+        *code == Some(1)
+            && finds(report, "error", &sides, cure)
+            && finds(report, "error", &types, "use one of them everywhere")
+    });
+}
+
+#[test]
+fn programs_of_another_domain_are_named() {
+    let elsewhere = Domain::reserve_without_ros2();
+    let echo = Running::start_in(&elsewhere, &["topic", "echo", "/dr_far", "std_msgs/Bool"]);
+    let in_domain = format!("in domain {}", elsewhere.id());
+    let cure = format!("export ROS_DOMAIN_ID={}", elsewhere.id());
+    let report = || serde_json::from_str::<Value>(&feros(&["doctor", "--json"]).out).unwrap();
+    eventually(report, |report| finds(report, "warning", &[&in_domain, "feros ("], &cure));
+    echo.interrupt();
+    echo.finish();
 }
 
 #[test]

@@ -118,6 +118,25 @@ pub struct QosIncompatibility {
     pub requested: String,
 }
 
+impl QosIncompatibility {
+    /// What helps, where the two sides have these names.
+    pub fn cure(&self, publisher: &str, subscription: &str) -> String {
+        let Self { policy, offered, requested } = self;
+        match policy {
+            QosPolicyKind::Reliability => {
+                format!("let {publisher} publish reliably, or {subscription} ask for best effort")
+            }
+            QosPolicyKind::Durability => {
+                format!("let {publisher} be transient local, or {subscription} ask for volatile")
+            }
+            _ => format!(
+                "let {publisher} offer a {policy} of {requested}, or {subscription} ask for one of \
+                 {offered}"
+            ),
+        }
+    }
+}
+
 impl fmt::Display for QosIncompatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -9,7 +9,7 @@ use feros_monitor::{
     NodeSummary, ProcessFigures, ProcessMeter, TopicFigures, TopicMeter, TopicSummary, nodes,
     topics,
 };
-use feros_rmw::graph::{EndpointNode, NamesAndTypes};
+use feros_rmw::graph::NamesAndTypes;
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot};
 use serde::Serialize;
 
@@ -321,19 +321,16 @@ fn age(figures: &TopicFigures) -> Option<Age> {
 }
 
 fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
-    let side = |node: &EndpointNode| {
-        node.name().map_or("a node without a name".to_owned(), ToString::to_string)
-    };
-    Mismatch {
-        publisher: side(&found.publisher),
-        subscription: side(&found.subscription),
-        problem: found.reason.clone(),
-        cure: format!(
-            "have one of the two offer or ask for what the other does; `feros topic info -v {}` \
-             shows both",
-            found.topic
-        ),
-    }
+    let [publisher, subscription] = found.sides();
+    let cure = sentence(&found.cure);
+    Mismatch { publisher, subscription, problem: found.reason.clone(), cure }
+}
+
+/// With its first letter large, and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
 /// Who sends a topic to whom, and how.

@@ -1,9 +1,11 @@
-//! The graph that this machine sees: matches on a longer transport than they should need.
+//! The graph that this machine sees: what does not match, and matches on a longer transport than
+//! they should need.
 
 use feros::{Reason, TransportBetween, transports_of_service, transports_of_topic};
-use feros_rmw::{EndpointInfo, GraphSnapshot};
+use feros_rmw::GraphSnapshot;
 
 use super::finding::Finding;
+use super::mismatches::{self, node_name};
 use crate::connection::{Connection, DiscoveryArgs};
 
 const AREA: &str = "transports";
@@ -12,12 +14,30 @@ const MOST_FINDINGS: usize = 10;
 
 pub(super) fn examine() -> Vec<Finding> {
     let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding says it
-    connection
-        .discover_nodes(&DiscoveryArgs::default())
-        .map_or_else(|_| Vec::new(), |graph| findings(&graph))
+    let Ok(graph) = connection.discover_nodes(&DiscoveryArgs::default()) else { return Vec::new() };
+    let more = "feros topic info -v TOPIC and feros doctor --report show them";
+    let mut all = at_most(mismatches::findings(&graph), "more do not match", |text| {
+        Finding::error("topics", text, more)
+    });
+    let more = "feros topic info -v TOPIC and feros service info -v SERVICE show them";
+    let longer = "more matches do not take the shortest transport";
+    all.extend(at_most(transports(&graph), longer, |text| Finding::warning(AREA, text, more)));
+    all
 }
 
-fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
+/// The first ones, and how many there are besides.
+fn at_most(
+    mut findings: Vec<Finding>,
+    what: &str,
+    others: impl FnOnce(String) -> Finding,
+) -> Vec<Finding> {
+    let more = findings.len().saturating_sub(MOST_FINDINGS);
+    findings.truncate(MOST_FINDINGS);
+    findings.extend((more > 0).then(|| others(format!("{more} {what}"))));
+    findings
+}
+
+fn transports(graph: &GraphSnapshot) -> Vec<Finding> {
     let (topics, services) = (graph.topics(), graph.services());
     let of_topics = topics.keys().flat_map(|topic| {
         let found = transports_of_topic(graph, topic).into_iter();
@@ -27,18 +47,7 @@ fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
         let found = transports_of_service(graph, service).into_iter();
         found.filter_map(move |found| troubled(service, &found, Reason::of_service))
     });
-    let mut troubled: Vec<Finding> = of_topics.chain(of_services).collect();
-    let more = troubled.len().saturating_sub(MOST_FINDINGS);
-    troubled.truncate(MOST_FINDINGS);
-    if more > 0 {
-        let text = format!("{more} more matches do not take the shortest transport");
-        troubled.push(Finding::warning(
-            AREA,
-            text,
-            "feros topic info -v TOPIC and feros service info -v SERVICE show them",
-        ));
-    }
-    troubled
+    of_topics.chain(of_services).collect()
 }
 
 /// A match that could take a shorter transport; `words` are the reason's.
@@ -56,10 +65,6 @@ fn troubled(
     let (from, to) = (node_name(found.publisher), node_name(found.subscription));
     let text = format!("{name}: {from} -> {to} {transport}, because {}", words(reason));
     Some(Finding::warning(AREA, text, cure))
-}
-
-fn node_name(endpoint: &EndpointInfo) -> String {
-    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
 
 /// What helps; `None`: it is as it has to be between these two.
@@ -87,7 +92,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointKind, Gid, NodeName, QosProfile};
+    use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeName, QosProfile};
 
     fn graph(announcements: [&str; 2]) -> GraphSnapshot {
         let endpoint = |kind, node: &str, announcement: &str| EndpointInfo {
@@ -114,16 +119,16 @@ mod tests {
     #[test]
     fn matches_that_could_be_better_are_told_with_their_reason() {
         const CAMERA: &str = "3,1-2-3-4,3e8,2a,7,9,phn,5";
-        assert_eq!(findings(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5"])), []);
-        assert_eq!(findings(&graph([CAMERA, "3,ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
-        let found = findings(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
+        assert_eq!(transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5"])), []);
+        assert_eq!(transports(&graph([CAMERA, "3,ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
+        let found = transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].text,
             "/image: /camera -> /viewer takes the network transport, because the publisher serves 1 subscriptions by shared \
              memory already, its limit"
         );
-        let found = findings(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
+        let found = transports(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
         assert!(found[0].text.ends_with("its /dev/shm is full"), "{}", found[0].text);
         assert!(found[0].cure.is_some());
     }

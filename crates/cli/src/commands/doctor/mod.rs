@@ -1,11 +1,13 @@
 //! `feros doctor`: looks at this machine and says what stands in the way of ROS, each with its
 //! cure.
 
+mod domains;
 mod engine;
 mod finding;
 mod graph;
 mod hello;
 mod machine;
+mod mismatches;
 mod network;
 mod programs;
 mod report;
@@ -97,6 +99,7 @@ pub(in crate::commands) fn examine() -> (Vec<Finding>, Option<feros::Context>) {
     findings.extend(engine);
     findings.extend(graph::examine());
     findings.extend(programs::examine());
+    findings.extend(domains::examine());
     (findings, context)
 }
 

@@ -43,15 +43,16 @@ fn findings(programs: &[RmwProgram]) -> Vec<Finding> {
     findings
 }
 
-/// `talker.py (4121), listener (4122) and 3 more`
 fn names(programs: &[&RmwProgram]) -> String {
-    let named = programs.iter().take(MOST_NAMED);
-    let named: Vec<_> =
-        named.map(|program| format!("{} ({})", program.name, program.pid)).collect();
-    let more = match programs.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let named = |program: &&RmwProgram| format!("{} ({})", program.name, program.pid);
+    listed(&programs.iter().map(named).collect::<Vec<_>>())
+}
+
+/// `talker.py (4121), listener (4122) and 3 more`
+pub(super) fn listed(programs: &[String]) -> String {
+    let (named, others) = programs.split_at(programs.len().min(MOST_NAMED));
+    let more =
+        if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
     named.join(", ") + &more
 }
 

@@ -127,9 +127,7 @@ fn services(graph: &GraphSnapshot) -> Section {
 
 fn mismatches(graph: &GraphSnapshot) -> Section {
     let found = graph.topics().into_keys().flat_map(|topic| {
-        let mismatches = graph.mismatches(&topic);
-        let reasons: Vec<String> = mismatches.iter().map(|one| one.reason.to_string()).collect();
-        reasons.into_iter().map(move |reason| (topic.clone(), reason))
+        graph.mismatches(&topic).into_iter().map(|found| (found.topic.clone(), found.problem()))
     });
     let mut rows: Vec<(String, String)> = found.collect();
     if rows.is_empty() {

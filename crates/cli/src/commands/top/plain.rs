@@ -22,7 +22,7 @@ pub(super) fn object(watcher: &Watcher<'_>) -> serde_json::Value {
                 "network": topic.matches.network,
                 "none": topic.matches.none,
             },
-            "mismatches": topic.mismatches.iter().map(|found| &found.reason).collect::<Vec<_>>(),
+            "mismatches": topic.mismatches.iter().map(|found| found.problem()).collect::<Vec<_>>(),
             "rate_hz": figures.map(|figures| figures.rate_hz),
             "bytes_per_second": figures.map(|figures| figures.bytes_per_second),
             "age_s": figures.and_then(|figures| figures.age).map(|age| age.as_secs_f64()),

@@ -186,7 +186,10 @@ fn topic_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
         lines.push(Line::from(format!("not listened to: {why}")).style(Color::Red));
     }
     for found in &topic.mismatches {
-        lines.push(Line::from(format!("MISMATCHED: {}", found.reason)).style(Color::Red));
+        lines.push(
+            Line::from(format!("MISMATCHED: {}; {}", found.problem(), found.cure))
+                .style(Color::Red),
+        );
     }
     for found in transports_of_topic(&watcher.graph, name) {
         if watcher.is_own(found.subscription) {

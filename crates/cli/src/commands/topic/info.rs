@@ -8,7 +8,7 @@ use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
 use serde_json::json;
 
 use super::super::endpoint::Endpoint;
-use super::watch::{describe, no_such_topic};
+use super::watch::no_such_topic;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::{notices, output};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         output::print(&text(&graph, &name, args.verbose))?
     }
     for mismatch in graph.mismatches(&name) {
-        notices::warn(format!("{name}: {}", describe(&mismatch)));
+        notices::warn(mismatch);
     }
     Ok(ExitCode::SUCCESS)
 }

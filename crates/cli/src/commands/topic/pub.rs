@@ -167,9 +167,7 @@ fn wait_for_subscriptions(
             let topic = publisher.topic_name();
             let graph = connection.context.graph();
             let mismatches = graph.mismatches(topic);
-            let why = mismatches
-                .first()
-                .map_or_else(String::new, |m| format!("; {}", watch::describe(m)));
+            let why = mismatches.first().map_or_else(String::new, |found| format!("; {found}"));
             Err(CliError::failed(format!(
                 "{topic} has {} matching subscriptions, fewer than {wanted}, after {:?}{why}",
                 publisher.subscription_count(),

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use feros::{Executor, Node, Outcome, TypeIdentity};
-use feros_rmw::graph::{EndpointNode, Mismatch};
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
 
@@ -128,22 +127,9 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
         );
     }
     match graph.mismatches(topic).first() {
-        Some(mismatch) => describe(mismatch),
+        Some(mismatch) => mismatch.to_string(),
         None => {
             format!("{topic} has publishers that match ({publishers}), but nothing came from them")
         }
     }
-}
-
-/// Why two endpoints do not match, and where they are.
-pub(super) fn describe(mismatch: &Mismatch) -> String {
-    let side = |node: &EndpointNode| {
-        node.name().map_or("a node without a name".to_owned(), ToString::to_string)
-    };
-    format!(
-        "publisher in {} and subscription in {}: {}",
-        side(&mismatch.publisher),
-        side(&mismatch.subscription),
-        mismatch.reason
-    )
 }

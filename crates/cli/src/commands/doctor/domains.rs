@@ -1,0 +1,78 @@
+//! Programs of this host that nobody here sees, since they are in another domain.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_monitor::{DomainProgram, Program};
+use feros_rmw::SessionOptions;
+
+use super::finding::Finding;
+use super::programs::listed;
+
+const AREA: &str = "domains";
+
+pub(super) fn examine() -> Vec<Finding> {
+    match SessionOptions::from_variables(|name| std::env::var_os(name)) {
+        Ok(options) => findings(options.domain_id, feros_monitor::domain_programs()),
+        // The environment's own finding says it.
+        Err(_) => Vec::new(),
+    }
+}
+
+fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
+    let here: BTreeSet<Program> = programs
+        .iter()
+        .filter(|found| found.domain_id == own)
+        .map(|found| found.program.clone())
+        .collect();
+    let mut elsewhere: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for DomainProgram { domain_id, program } in programs {
+        // What is in both, such as a bridge, is seen.
+        if domain_id != own && !here.contains(&program) {
+            elsewhere.entry(domain_id).or_default().push(match program {
+                Program::Process { pid, name } => format!("{name} ({pid})"),
+                Program::OfUser(user) => format!("programs of user {user}"),
+            });
+        }
+    }
+    let finding = |(domain, programs): (u32, Vec<String>)| {
+        let text = format!(
+            "in domain {domain}, which is not the domain {own} of this shell: {}",
+            listed(&programs)
+        );
+        let cure = format!(
+            "if they are to be seen here: export ROS_DOMAIN_ID={domain} in this shell, or start \
+             them with ROS_DOMAIN_ID={own}"
+        );
+        Finding::warning(AREA, text, cure)
+    };
+    elsewhere.into_iter().map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_other_domains_are_named_and_bridges_are_not() {
+        let program = |domain_id, pid, name: &str| {
+            let program = Program::Process { pid, name: name.to_owned() };
+            DomainProgram { domain_id, program }
+        };
+        let other = DomainProgram { domain_id: 9, program: Program::OfUser(1000) };
+        let programs =
+            vec![program(7, 1, "talker"), program(7, 2, "bridge"), program(9, 2, "bridge")];
+        assert_eq!(findings(7, programs.clone()), []);
+        let programs = [programs, vec![program(9, 3, "listener"), other]].concat();
+        let found = findings(7, programs);
+        assert_eq!(
+            found,
+            [Finding::warning(
+                AREA,
+                "in domain 9, which is not the domain 7 of this shell: listener (3), programs of \
+                 user 1000",
+                "if they are to be seen here: export ROS_DOMAIN_ID=9 in this shell, or start them \
+                 with ROS_DOMAIN_ID=7"
+            )]
+        );
+    }
+}
