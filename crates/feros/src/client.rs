@@ -93,12 +93,15 @@ impl<S: ServiceType> Client<S> {
 
     /// Sends a request. The response is awaited, or waited for with [`ResponseFuture::wait`].
     ///
-    /// A request is sent to the servers that match at this moment: wait for the service first.
+    /// A request is sent to the servers that match at this moment: wait for the service first, with
+    /// [`wait_for_service`](GenericClient::wait_for_service) or
+    /// [`wait_for_service_async`](GenericClient::wait_for_service_async).
     ///
     /// # Errors
-    /// When the request violates its type, or cannot be sent.
+    /// When no server is there, the request violates its type, or it cannot be sent.
     pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
         let inner = &self.untyped.0;
+        inner.check_served()?;
         let serialized = inner.send(|send| serialize_into(request, &inner.name, send))?;
         if let Some(events) = self.events.active() {
             events.request(ServiceEventKind::RequestSent, serialized.call_id(), request);
@@ -106,7 +109,8 @@ impl<S: ServiceType> Client<S> {
         Ok(ResponseFuture { serialized, events: self.events.clone() })
     }
 
-    /// Calls and waits in place for the response, at most for `timeout`.
+    /// Waits in place for a server, calls it and waits for the response, at most for `timeout` in
+    /// all.
     ///
     /// # Errors
     /// See [`CallError`]; nothing is sent with [`CallError::ServerBlocked`].
@@ -115,10 +119,22 @@ impl<S: ServiceType> Client<S> {
         request: &S::Request,
         timeout: Duration,
     ) -> Result<S::Response, CallError> {
+        let started = Instant::now();
         self.untyped.0.check_servers()?;
+        if !self.service_is_ready() {
+            self.wait_for_service(timeout).map_err(|error| match error {
+                WaitError::Timeout { waited, .. } => {
+                    let service = self.service_name().to_owned();
+                    CallError::Timeout { service, waited, available: false }
+                }
+                WaitError::Shutdown { .. } => self.untyped.0.closed(),
+            })?;
+            self.untyped.0.check_servers()?;
+        }
         // Before the request: who waits has nothing left to do while the server works.
         let waiting = self.untyped.0.end.begin_wait();
-        self.call(request)?.wait_with(waiting, timeout)
+        let left = timeout.saturating_sub(started.elapsed());
+        self.call(request)?.wait_with(waiting, left)
     }
 
     /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
@@ -243,8 +259,21 @@ impl GenericClient {
     /// Sends a request that is serialized already, with its 4-byte header.
     ///
     /// # Errors
-    /// When the bytes cannot be a message, or cannot be sent.
+    /// When no server is there, or the bytes cannot be a message, or cannot be sent.
     pub fn call_serialized(
+        &self,
+        request: &[u8],
+    ) -> Result<SerializedResponseFuture, PublishError> {
+        self.0.check_served()?;
+        self.call_whoever_serves(request)
+    }
+
+    /// As [`call_serialized`](Self::call_serialized) without a look for servers, as stock ROS 2 has
+    /// it: where no server is there, the request is lost, and no response ever comes.
+    ///
+    /// # Errors
+    /// When the bytes cannot be a message, or cannot be sent.
+    pub fn call_whoever_serves(
         &self,
         request: &[u8],
     ) -> Result<SerializedResponseFuture, PublishError> {
@@ -327,8 +356,18 @@ impl GenericClient {
     /// # Errors
     /// When time runs out or the context is shut down before.
     pub fn wait_for_service(&self, timeout: Duration) -> Result<(), WaitError> {
-        let what = || format!("a server of {}", self.0.name);
+        let what = || self.0.server();
         self.0.node.context().wait_for_graph(timeout, what, || self.service_is_ready())
+    }
+
+    /// As [`wait_for_service`](Self::wait_for_service), to be awaited on any async runtime, whose
+    /// timer bounds it: by itself it waits for ever.
+    ///
+    /// # Errors
+    /// When the context is shut down before.
+    pub async fn wait_for_service_async(&self) -> Result<(), WaitError> {
+        let what = || self.0.server();
+        self.0.node.context().wait_for_graph_async(what, || self.service_is_ready()).await
     }
 }
 
@@ -377,6 +416,19 @@ impl Inner {
             }
         }
         Ok(())
+    }
+
+    /// What is waited for before a call.
+    fn server(&self) -> String {
+        format!("a server of {}", self.name)
+    }
+
+    /// Refuses a request that nobody could answer.
+    fn check_served(&self) -> Result<(), PublishError> {
+        if self.end.service_is_available() {
+            return Ok(());
+        }
+        Err(PublishError::NoServer { service: self.name.clone() })
     }
 
     /// Refuses to wait for what cannot come before the callback ends that this thread is in.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use feros_parameter::{ParameterFileError, ParameterOverrides};
@@ -225,10 +226,7 @@ impl Context {
         what: impl FnOnce() -> W,
         mut condition: impl FnMut() -> bool,
     ) -> Result<(), WaitError> {
-        self.0.graph_guard.get_or_init(|| {
-            let changes = self.0.changes.clone();
-            self.0.session.on_graph_change(Arc::new(move || changes.announce()))
-        });
+        self.0.listen_to_graph();
         let started = Instant::now();
         loop {
             let seen = self.0.changes.count();
@@ -243,6 +241,32 @@ impl Context {
                 return Err(WaitError::Timeout { what: what().into(), waited: timeout });
             };
             self.0.changes.wait_beyond(seen, left);
+        }
+    }
+
+    /// As [`wait_for_graph`](Self::wait_for_graph), to be awaited on any async runtime, whose timer
+    /// bounds it: by itself it waits for ever.
+    ///
+    /// # Errors
+    /// When the context is shut down before.
+    pub async fn wait_for_graph_async<W: Into<String>>(
+        &self,
+        what: impl FnOnce() -> W,
+        mut condition: impl FnMut() -> bool,
+    ) -> Result<(), WaitError> {
+        self.0.listen_to_graph();
+        let waiting = self.0.changes.enter();
+        let holds = std::future::poll_fn(|task| {
+            waiting.listen(task.waker());
+            match condition() {
+                true => Poll::Ready(true),
+                false if !self.is_ok() => Poll::Ready(false),
+                false => Poll::Pending,
+            }
+        });
+        match holds.await {
+            true => Ok(()),
+            false => Err(WaitError::Shutdown { what: what().into() }),
         }
     }
 
@@ -313,6 +337,14 @@ impl Drop for ShutdownGuard {
 impl ContextInner {
     fn lock_listeners(&self) -> MutexGuard<'_, Listeners> {
         self.listeners.lock()
+    }
+
+    /// Has changes of the graph announced, from the first who waits for one on.
+    fn listen_to_graph(&self) {
+        self.graph_guard.get_or_init(|| {
+            let changes = self.changes.clone();
+            self.session.on_graph_change(Arc::new(move || changes.announce()))
+        });
     }
 
     fn call_listeners(&self) {

@@ -44,6 +44,14 @@ pub enum PublishError {
         /// What is exhausted.
         source: feros_shm::LoanError,
     },
+    /// No server is there that a request could go to.
+    #[error(
+        "{service} has no server, so the request was not sent: start it, and wait for it with `wait_for_service` before the call"
+    )]
+    NoServer {
+        /// The service.
+        service: String,
+    },
     /// The bytes are no serialized message.
     #[error("what was published on {topic} is no serialized message: {reason}")]
     NotSerialized {

@@ -117,9 +117,14 @@ impl Client {
         &self,
         py: Python<'_>,
         request: &Bound<'_, PyAny>,
+        needs_server: bool,
     ) -> PyResult<SerializedResponseFuture> {
         let bytes = self.types.0.get().to_vec(request)?;
-        py.detach(|| self.client.call_serialized(&bytes)).map_err(publish_error)
+        let send = || match needs_server {
+            true => self.client.call_serialized(&bytes),
+            false => self.client.call_whoever_serves(&bytes),
+        };
+        py.detach(send).map_err(publish_error)
     }
 
     /// What has the executor look at calls, made once.
@@ -141,22 +146,26 @@ impl Client {
 
 #[pymethods]
 impl Client {
-    /// Sends a request.
+    /// Sends a request. Raises `CallFailed` where no server is there.
     fn call(&self, py: Python<'_>, request: &Bound<'_, PyAny>) -> PyResult<Call> {
-        let future = Mutex::new(Some(self.send(py, request)?));
+        let future = Mutex::new(Some(self.send(py, request, true)?));
         Ok(Call { future, response_type: self.types.1.clone_ref(py) })
     }
 
     /// Sends a request; the executor of the node calls `callback` with the response and `None`, or
-    /// with `None` and an exception. Returns what events of introspection name the call by.
+    /// with `None` and an exception. Returns what events of introspection name the call by. Where
+    /// no server is there the request is lost, as in stock ROS 2; with `needs_server` that raises
+    /// `CallFailed`.
+    #[pyo3(signature = (request, callback, needs_server=false))]
     fn call_with_callback<'py>(
         &self,
         py: Python<'py>,
         request: &Bound<'py, PyAny>,
         callback: Py<PyAny>,
+        needs_server: bool,
     ) -> PyResult<CallTuple<'py>> {
         let condition = self.condition(py)?;
-        let future = self.send(py, request)?;
+        let future = self.send(py, request, needs_server)?;
         let call = call_tuple(py, future.call_id());
         self.completions.calls.lock().push((future, callback));
         condition.trigger(); // the first look leaves the waker

@@ -35,7 +35,10 @@ pub(crate) fn error(error: impl std::fmt::Display) -> PyErr {
 }
 
 pub(crate) fn publish_error(error: PublishError) -> PyErr {
-    FerosError::new_err(error.to_string())
+    match error {
+        PublishError::NoServer { .. } => CallFailed::new_err(error.to_string()),
+        other => FerosError::new_err(other.to_string()),
+    }
 }
 
 pub(crate) fn call_error(error: CallError) -> PyErr {

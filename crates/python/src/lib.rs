@@ -16,6 +16,7 @@ mod events;
 mod exclusive_group;
 mod executor;
 mod ffi;
+mod graph_listener;
 mod interfaces;
 mod lifecycle;
 mod message;
@@ -49,6 +50,7 @@ fn _feros(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<executor::Executor>()?;
     module.add_class::<ffi::Block>()?;
     module.add_class::<ffi::LoanMemory>()?;
+    module.add_class::<graph_listener::GraphListener>()?;
     module.add_class::<interfaces::Interfaces>()?;
     module.add_class::<lifecycle::LifecycleNode>()?;
     module.add_class::<message::Field>()?;
@@ -70,5 +72,6 @@ fn _feros(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(node::log, module)?)?;
     module.add_function(wrap_pyfunction!(node::set_log_level, module)?)?;
     module.add_function(wrap_pyfunction!(node::log_level, module)?)?;
+    module.add_function(wrap_pyfunction!(node::own_log_level, module)?)?;
     module.add_function(wrap_pyfunction!(node::start_logging, module)?)
 }

@@ -16,6 +16,7 @@ use crate::client::Client;
 use crate::clock::Clock;
 use crate::detached::Detached;
 use crate::error::{error, wait_error};
+use crate::graph_listener::GraphListener;
 use crate::message::MessageType;
 use crate::parameter::Parameters;
 use crate::publisher::Publisher;
@@ -24,6 +25,7 @@ use crate::service::Service;
 use crate::subscription::{FilterTuple, Inbox, Subscription, SubscriptionArguments};
 use crate::timer::{GuardCondition, Timer};
 use crate::waiting::wait_in_slices;
+use crate::wakeups::Wakeups;
 
 /// A node of the graph.
 #[pyclass(frozen, module = "feros._feros")]
@@ -318,6 +320,17 @@ impl Node {
         found.iter().map(|endpoint| describe(py, endpoint)).collect()
     }
 
+    /// Wakes a loop of asyncio for `token` at the next change of the graph.
+    fn listen_to_graph(
+        &self,
+        py: Python<'_>,
+        wakeups: &Bound<'_, Wakeups>,
+        token: u64,
+    ) -> GraphListener {
+        let wakeups = wakeups.get();
+        py.detach(|| GraphListener::new(self.node.context(), wakeups, token))
+    }
+
     /// Waits until `condition()` is true, looking again after each change of the graph. `timeout`
     /// is in seconds, `None` waits for ever.
     #[pyo3(signature = (condition, timeout=None, what="a change of the graph"))]
@@ -416,6 +429,12 @@ fn kind_of(word: &str) -> EndpointKind {
 #[pyfunction]
 pub(crate) fn log_level(logger: &str) -> u8 {
     feros::logging::effective_level(logger) as u8
+}
+
+/// The level that a logger itself was given.
+#[pyfunction]
+pub(crate) fn own_log_level(logger: &str) -> Option<u8> {
+    feros::logging::level(Some(logger)).map(|level| level as u8)
 }
 
 /// Puts terminal and `/rosout` behind the loggers, if no context did so before.

@@ -1,95 +1,111 @@
-"""The programs of the book's page run as they stand there."""
+"""The programs of the book's pages run as they stand there, beside another process."""
 
-import os
 import re
+import signal
 import subprocess
 import sys
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[3] / "docs/book/pages/python.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+PAGES = Path(__file__).parents[3] / "docs/book/pages"
+BLOCKS = [
+    block
+    for page in sorted(PAGES.glob("*.md"))
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
+]
+# A program that has ended its page's part stays until its standard input ends.
+STAYS = "\nimport sys\nprint('at the end', flush=True)\nsys.stdin.read()\n"
 
-# What a block of the page takes for granted, by a word of the block.
-BEFORE = {
-    "feros.spin(node)": """
-import feros
-def spin(node):
-    with feros.Executor() as executor:
-        executor.add_node(node)
-        executor.spin_until(lambda: False, 1.5)
-feros.spin = spin
-""",
-    "await client.call": """
-import feros, threading, time
-from feros.msgs.std_msgs.msg import String
-from feros.msgs.std_srvs.srv import SetBool
-other = feros.Context()
-server = other.create_node("server")
-server.create_service(SetBool, "enable", lambda r: SetBool.Response(message="enabled"))
-talker = server.create_publisher(String, "chatter")
-server.create_wall_timer(0.01, lambda: talker.publish(String(data="heard")))
-other.spin_in_background(server)
-create = feros.Context.create_node
-def create_node(context, name):
-    # The page waits for no server, and for messages for ever.
-    node = create(context, name)
-    client = node.create_client(SetBool, "enable")
-    client.wait_for_service(60)
-    threading.Timer(1.0, context._context.shutdown).start()
-    return node
-feros.Context.create_node = create_node
-""",
-    "publisher.loan": """
-import feros
+
+@dataclass
+class Case:
+    """How a block runs: what it takes for granted, what follows it, what it prints, what the other
+    process is asked and says. A block without an end of its own is interrupted."""
+
+    before: str = ""
+    after: str = ""
+    prints: tuple = ()
+    asked: str = ""
+    heard: tuple = ()
+
+
+CONTEXT = "import feros\ncontext = feros.Context()\n"
+SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
+# By a word of the block.
+CASES = {
+    "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
+    "await client.call": Case(prints=("enabled", "from elsewhere")),
+    "rclpy.spin(Listener())": Case(prints=(r"[1-9]\d* messages",)),
+    "publisher.loan": Case(
+        CONTEXT + """
 from feros.msgs.sensor_msgs.msg import Image
-context = feros.Context()
 publisher = context.create_node("lender").create_publisher(Image, "image")
+publisher.wait_for_subscriptions(1, 60)
 """,
-    "Talker(LifecycleNode)": """
-import feros
-context = feros.Context()
-""",
-    "tf2.TransformListener": """
-import feros
-from feros import tf2
-from feros.msgs.geometry_msgs.msg import TransformStamped
-context = feros.Context()
-node = context.create_node("listener")
-there = TransformStamped(child_frame_id="base_link")
-there.header.frame_id, there.transform.translation.x = "map", 7.5
-broadcaster = tf2.StaticTransformBroadcaster(context.create_node("there"))
-broadcaster.send_transform(there)
-""",
-    "create_action_server": """
-import feros
-context = feros.Context()
-node = context.create_node("actions")
-create = node.create_action_client
-def create_action_client(cls, name):
-    context.spin_in_background(node)
-    client = create(cls, name)
-    client.wait_for_server(60)
-    return client
-node.create_action_client = create_action_client
-""",
+        STAYS, heard=("480 cam 128",),
+    ),
+    "create_action_server": Case(
+        SPUN, "\nprint(status.name)\n" + STAYS, ("SUCCEEDED", "at the end"),
+        "fibonacci", (r"SUCCEEDED \[0, 1, 1\]",),
+    ),
+    "Talker(LifecycleNode)": Case(
+        CONTEXT, "\ncontext.spin_in_background(talker)" + STAYS, ("at the end",),
+        "/talker", ("hi", "active"),
+    ),
+    "tf2.TransformListener": Case(SPUN, STAYS, ("7.5",)),
 }
-PRINTED = {"feros.spin(node)": "hello", "await client.call": "enabled\nheard",
-           "tf2.TransformListener": "7.5"}
 
-# What holds after a block, by a word of the block.
-HOLDS = {"status, result": 'status.name == "SUCCEEDED"',
-         "talker.activate": 'talker.state.label == "active"'}
+
+class Lines:
+    """What a program says, line by line, until all that is expected was said."""
+
+    def __init__(self, stream, expected):
+        self.said, self.missing = [], list(expected)
+        self.all_said = threading.Event()
+        if not expected:
+            self.all_said.set()
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream):
+        for line in stream:
+            self.said.append(line)
+            self.missing = [text for text in self.missing if not re.search(text, line)]
+            if not self.missing:
+                self.all_said.set()
+        self.all_said.set()  # nothing more will come
+
+    def wait(self):
+        self.all_said.wait(120)
+        assert not self.missing, f"{self.missing} is missing in {''.join(self.said)}"
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0])
-def test_a_program_of_the_page_runs(block):
-    (word,) = [word for word in BEFORE if word in block]
-    after = "".join(f"\nassert {HOLDS[mark]}" for mark in HOLDS if mark in block)
-    done = subprocess.run(
-        [sys.executable, "-c", BEFORE[word] + block + after], capture_output=True, text=True,
-        timeout=300, env=dict(os.environ),
+def test_a_program_of_the_book_runs_beside_another_process(block, start):
+    (word,) = [word for word in CASES if word in block]
+    case = CASES[word]
+    peer = start("book.py")
+    assert peer.hear() == "ready"
+    heard = Lines(peer.process.stdout, case.heard)
+    program = subprocess.Popen(
+        [sys.executable, "-u", "-c", case.before + block + case.after],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
-    assert done.returncode == 0, done.stderr
-    assert PRINTED.get(word, "") in done.stdout
+    try:
+        printed = Lines(program.stdout, case.prints)
+        printed.wait()
+        if case.asked:
+            peer.say(case.asked)
+        heard.wait()
+        program.stdin.close()
+        if not case.after:
+            program.send_signal(signal.SIGINT)
+        ended = program.wait(300)
+        assert ended in ((0,) if case.after else (0, 1, 130, -signal.SIGINT)), printed.said
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()

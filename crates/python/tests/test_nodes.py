@@ -190,6 +190,51 @@ def test_an_executor_ends_futures(context):
     assert feros.spin_until_complete(node, future, 60).message == "yes"
 
 
+def test_a_call_without_a_server_fails_and_says_what_to_do(context):
+    node = context.create_node("early")
+    client = node.create_client(SetBool, "nobody")
+    for call in (client.call, client.call_async):
+        with pytest.raises(feros.CallFailed, match="/nobody has no server.*`wait_for_service`"):
+            call(SetBool.Request())
+    fibonacci = get_interface("example_interfaces/action/Fibonacci")
+    action = node.create_action_client(fibonacci, "nobody")
+    with pytest.raises(feros.CallFailed, match="/nobody has no server.*`wait_for_server`"):
+        action.send_goal(fibonacci.Goal())
+    assert not client.wait_for_service(0.01) and not action.wait_for_server(0.01)
+
+
+def test_what_comes_late_is_awaited(context, start):
+    node = context.create_node("early")
+    client = node.create_client(SetBool, "enable")
+    publisher = node.create_publisher(String, "chatter")
+    subscription = node.create_subscription(String, "chatter", lambda _: None)
+    nobody = node.create_client(SetBool, "nobody")
+
+    async def main():
+        assert not await nobody.wait_for_service_async(0.01)
+        with pytest.raises(TimeoutError, match="2 publishers of /chatter.*`feros doctor`"):
+            await subscription.wait_for_publishers_async(2, 0.01)
+        waiting = [
+            asyncio.create_task(awaited) for awaited in (
+                client.wait_for_service_async(60),
+                publisher.wait_for_subscriptions_async(2, 60),
+                subscription.wait_for_publishers_async(2, 60),
+            )
+        ]
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in waiting)
+        start("book.py")
+        assert await asyncio.gather(*waiting) == [True, None, None]
+        assert (await client.call(SetBool.Request())).message == "enabled"
+        ended = asyncio.create_task(nobody.wait_for_service_async())
+        await asyncio.sleep(0)
+        context.shutdown()
+        with pytest.raises(feros.ShutdownError, match="a server of /nobody"):
+            await ended
+
+    asyncio.run(main())
+
+
 def test_a_blocking_call_that_nobody_could_answer_says_why(context):
     node = context.create_node("stuck")
     node.create_service(SetBool, "stuck", lambda request: SetBool.Response())

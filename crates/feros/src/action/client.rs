@@ -16,7 +16,7 @@ pub use handle::ClientGoalHandle;
 pub use send_goal_future::SendGoalFuture;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_executor::Time;
 use feros_message::{Action, GoalId};
@@ -31,6 +31,7 @@ use crate::action::names::{ActionIdentity, ActionNames};
 use crate::action::serialized::Serialized;
 use crate::action::to_message;
 use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::client::CallError;
 use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
@@ -203,8 +204,18 @@ impl<F: ActionForm> ActionClient<F> {
     /// # Errors
     /// When time runs out or the context is shut down before.
     pub fn wait_for_server(&self, timeout: Duration) -> Result<(), WaitError> {
-        let what = || format!("a server of the action {}", self.0.action);
+        let what = || self.0.server();
         self.0.node.context().wait_for_graph(timeout, what, || self.server_is_ready())
+    }
+
+    /// As [`wait_for_server`](Self::wait_for_server), to be awaited on any async runtime, whose
+    /// timer bounds it: by itself it waits for ever.
+    ///
+    /// # Errors
+    /// When the context is shut down before.
+    pub async fn wait_for_server_async(&self) -> Result<(), WaitError> {
+        let what = || self.0.server();
+        self.0.node.context().wait_for_graph_async(what, || self.server_is_ready()).await
     }
 
     /// What came of feedback by which transport so far, of whichever goals.
@@ -234,7 +245,8 @@ impl<F: ActionForm> ActionClient<F> {
         self.send(goal, Some(Box::new(on_feedback)))
     }
 
-    /// Sends a goal, and waits in place until the server accepts it, at most for `timeout`.
+    /// Waits in place for a server, sends a goal and waits until it is accepted, at most for
+    /// `timeout` in all.
     ///
     /// # Errors
     /// See [`SendGoalError`]; nothing is sent where a callback waits for a server that it keeps
@@ -244,8 +256,16 @@ impl<F: ActionForm> ActionClient<F> {
         goal: F::Goal,
         timeout: Duration,
     ) -> Result<ClientGoalHandle<F>, SendGoalError> {
+        let started = Instant::now();
         self.0.send_goal.check_servers()?;
-        self.send_goal(goal)?.wait(timeout)
+        if !self.0.services_are_ready() {
+            self.wait_for_server(timeout).map_err(|error| match error {
+                WaitError::Timeout { .. } => self.0.no_server(),
+                WaitError::Shutdown { what } => CallError::Shutdown { service: what }.into(),
+            })?;
+            self.0.send_goal.check_servers()?;
+        }
+        self.send_goal(goal)?.wait(timeout.saturating_sub(started.elapsed()))
     }
 
     fn send(
@@ -254,7 +274,7 @@ impl<F: ActionForm> ActionClient<F> {
         on_feedback: Option<feedback::Callback<F::Feedback>>,
     ) -> Result<SendGoalFuture<F>, SendGoalError> {
         if !self.0.services_are_ready() {
-            return Err(SendGoalError::NoServer { action: self.0.action.clone() });
+            return Err(self.0.no_server());
         }
         // Known before it is sent: its feedback may come before the answer.
         let sent = SentGoal::new(&self.0, new_goal_id(), on_feedback);
@@ -297,6 +317,15 @@ impl<F: ActionForm> ActionClient<F> {
 }
 
 impl<F: ActionForm> Inner<F> {
+    /// What is waited for before a goal is sent.
+    fn server(&self) -> String {
+        format!("a server of the action {}", self.action)
+    }
+
+    fn no_server(&self) -> SendGoalError {
+        SendGoalError::NoServer { action: self.action.clone() }
+    }
+
     fn services_are_ready(&self) -> bool {
         [&self.send_goal, &self.cancel_goal, &self.get_result].into_iter().all(CallEnd::is_ready)
     }

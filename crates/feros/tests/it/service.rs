@@ -1,17 +1,20 @@
 //! Services and clients: blocking, as futures, deferred, large, and with both mappings at once.
 
+use std::future::Future as _;
+use std::pin::pin;
 use std::sync::mpsc::sync_channel;
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use feros::msgs::std_srvs::srv::{
     SetBool, SetBool_Request, SetBool_Response, Trigger, Trigger_Request, Trigger_Response,
 };
 use feros::{
-    CallError, ClientOptions, Executor, Node, Outcome, QosProfile, SerializedMessage,
+    CallError, ClientOptions, Executor, Node, Outcome, PublishError, QosProfile, SerializedMessage,
     SerializedResponder, Service, ServiceIdentity, ServiceMapping, ServiceOptions, Transport,
-    TransportSet, TypeIdentity,
+    TransportSet, TypeIdentity, WaitError,
 };
-use feros_test_support::eventually;
+use feros_test_support::{block_on, eventually};
 
 use crate::calls::deferring_server;
 use crate::support::{WATCHDOG, context, spinning_node};
@@ -179,11 +182,70 @@ fn a_blocked_call_ends_when_the_context_is_shut_down() {
     let context = context();
     let node = context.create_node("caller").unwrap();
     let client = node.create_client::<Trigger>("nobody").unwrap();
-    let call = client.call(&Trigger_Request::default()).unwrap();
-    let waiting = std::thread::Builder::new().spawn(move || call.wait(WATCHDOG)).unwrap();
+    let call = move || client.call_and_wait(&Trigger_Request::default(), WATCHDOG);
+    let waits_for_a_server = std::thread::Builder::new().spawn(call).unwrap();
+    let _never_spun = set_bool_server(&node);
+    let client = node.create_client::<SetBool>("switch").unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    let call = client.call(&SetBool_Request::default()).unwrap();
+    let wait = move || call.wait(WATCHDOG).map(drop);
+    let waits_for_a_response = std::thread::Builder::new().spawn(wait).unwrap();
     context.shutdown();
-    let error = waiting.join().unwrap().unwrap_err();
-    assert!(matches!(error, CallError::Shutdown { .. }), "{error}");
+    for ended in
+        [waits_for_a_server.join().unwrap().map(drop), waits_for_a_response.join().unwrap()]
+    {
+        let error = ended.unwrap_err();
+        assert!(matches!(error, CallError::Shutdown { .. }), "{error}");
+    }
+}
+
+/// It would be lost in silence, and waited for for ever.
+#[test]
+fn a_call_without_a_server_is_refused_and_says_what_to_do() {
+    let context = context();
+    let node = context.create_node("caller").unwrap();
+    let client = node.create_client::<Trigger>("nobody").unwrap();
+    let refused = client.call(&Trigger_Request::default()).map(drop).unwrap_err();
+    assert!(matches!(refused, PublishError::NoServer { .. }), "{refused}");
+    for part in [client.service_name(), "has no server", "`wait_for_service`"] {
+        assert!(refused.to_string().contains(part), "{refused}");
+    }
+    assert_eq!(client.call_serialized(&[0, 1, 0, 0, 0]).map(drop).unwrap_err(), refused);
+    assert_eq!(client.counts().network.messages, 0, "nothing was sent");
+}
+
+#[test]
+fn a_server_that_comes_late_is_waited_for_in_place_and_awaited() {
+    let (here, there) = (context(), context());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let client = caller.create_client::<SetBool>("switch").unwrap();
+    let request = SetBool_Request { data: true };
+    std::thread::scope(|scope| {
+        let in_place = scope.spawn(|| client.call_and_wait(&request, WATCHDOG));
+        let awaited = scope.spawn(|| {
+            block_on(async {
+                client.wait_for_service_async().await.unwrap();
+                client.call(&request).unwrap().await
+            })
+        });
+        let mut looking = pin!(client.wait_for_service_async());
+        let mut noop = TaskContext::from_waker(Waker::noop());
+        assert!(looking.as_mut().poll(&mut noop).is_pending());
+        let _service = set_bool_server(&server);
+        let _spinning = spinning_node(&server);
+        for call in [in_place, awaited] {
+            assert_eq!(call.join().unwrap().unwrap().message, "on");
+        }
+        assert_eq!(looking.as_mut().poll(&mut noop), Poll::Ready(Ok(())));
+    });
+    let nobody = caller.create_client::<Trigger>("nobody").unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| block_on(nobody.wait_for_service_async()));
+        there.shutdown();
+        let error = waiting.join().unwrap().unwrap_err();
+        assert!(matches!(error, WaitError::Shutdown { .. }), "{error}");
+    });
 }
 
 #[test]

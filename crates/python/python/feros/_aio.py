@@ -29,12 +29,12 @@ class LoopWakeups:
             if waiting is not None and not waiting.done():
                 waiting.set_result(None)
 
-    async def wait(self, token):
-        """Waits until the Rust side wakes this number."""
+    async def wait(self, token, timeout=None):
+        """Waits until the Rust side wakes this number, at most for so many seconds."""
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[token] = waiting
         try:
-            await waiting
+            await (waiting if timeout is None else asyncio.wait((waiting,), timeout=timeout))
         finally:
             self._waiting.pop(token, None)
 
@@ -62,6 +62,28 @@ async def response(call):
     except asyncio.CancelledError:
         call.cancel()
         raise
+
+
+async def graph(node, condition, timeout, what):
+    """Waits until `condition()` is true, looking again after each change of the graph."""
+    wakeups, loop = wakeups_of_loop(), asyncio.get_running_loop()
+    token = wakeups.new_token()
+    end = None if timeout is None or timeout < 0 else loop.time() + timeout
+    while True:
+        # It listens before the look: what changes during the look wakes it.
+        listener = node._node.listen_to_graph(wakeups.wakeups, token)
+        if condition():
+            return
+        if not node.context.ok():
+            raise _feros.ShutdownError(f"the context was shut down while waiting for {what}")
+        left = None if end is None else end - loop.time()
+        if left is not None and left <= 0:
+            raise TimeoutError(
+                f"{what} did not appear within {timeout} s; is it running in the same domain?"
+                " `feros doctor` helps"
+            )
+        await wakeups.wait(token, left)
+        del listener
 
 
 class Stream:

@@ -373,11 +373,18 @@ class ActionClient:
             impl.GoalStatusMessage, f"{base}/status", self._note, QoSProfile.latched()
         )
 
+    @property
+    def _server(self):
+        return f"a server of the action {self.action_name}"
+
+    def _services_are_ready(self):
+        clients = (self._send_goal, self._cancel, self._get_result)
+        return all(client.service_is_ready() for client in clients)
+
     def server_is_ready(self):
         """Whether a server is there with all that an action has."""
-        clients = (self._send_goal, self._cancel, self._get_result)
         return (
-            all(client.service_is_ready() for client in clients)
+            self._services_are_ready()
             and self._feedback.publisher_count > 0
             and self._statuses.publisher_count > 0
         )
@@ -385,8 +392,15 @@ class ActionClient:
     def wait_for_server(self, timeout=None):
         """Waits until a server is there; says whether it is after so many seconds."""
         try:
-            what = f"a server of the action {self.action_name}"
-            self._node.wait_for_graph(self.server_is_ready, timeout, what)
+            self._node.wait_for_graph(self.server_is_ready, timeout, self._server)
+        except TimeoutError:
+            return False
+        return True
+
+    async def wait_for_server_async(self, timeout=None):
+        """As `wait_for_server`, in asyncio."""
+        try:
+            await self._node.wait_for_graph_async(self.server_is_ready, timeout, self._server)
         except TimeoutError:
             return False
         return True
@@ -395,8 +409,14 @@ class ActionClient:
         """Sends a goal; awaited or waited for it is a `ClientGoal`. `on_feedback(message)` is called
         for each feedback.
 
-        Raises `GoalRejected`, when awaited or waited for, where the server does not want it.
+        Raises `CallFailed` where no server is ready: `wait_for_server` waits for one. When awaited
+        or waited for, raises `GoalRejected` where the server does not want it.
         """
+        if not self._services_are_ready():
+            raise _feros.CallFailed(
+                f"the action {self.action_name} has no server that is ready for goals: start it, and"
+                " wait for it with `wait_for_server`"
+            )
         goal_id = uuid.uuid4().bytes
         request = self._cls.Impl.SendGoalService.Request()
         request.goal_id.uuid = list(goal_id)

@@ -92,6 +92,13 @@ class Publisher(Endpoint):
         """Waits until so many subscriptions match; raises `TimeoutError` after so many seconds."""
         self._inner.wait_for_subscriptions(count, timeout)
 
+    async def wait_for_subscriptions_async(self, count=1, timeout=None):
+        """As `wait_for_subscriptions`, in asyncio."""
+        what = f"{count} subscriptions of {self.topic_name}"
+        await self._node.wait_for_graph_async(
+            lambda: self.subscription_count >= count, timeout, what
+        )
+
     def wait_for_all_acked(self, timeout=None):
         """Waits until reliable subscriptions have what was published; says whether they do."""
         return self._inner.wait_for_all_acked(timeout)
@@ -134,6 +141,11 @@ class Subscription(Endpoint):
     def wait_for_publishers(self, count=1, timeout=None):
         """Waits until so many publishers match; raises `TimeoutError` after so many seconds."""
         self._inner.wait_for_publishers(count, timeout)
+
+    async def wait_for_publishers_async(self, count=1, timeout=None):
+        """As `wait_for_publishers`, in asyncio."""
+        what = f"{count} publishers of {self.topic_name}"
+        await self._node.wait_for_graph_async(lambda: self.publisher_count >= count, timeout, what)
 
     @property
     def refused_messages(self):
@@ -197,14 +209,20 @@ class Call:
 
 
 class Client(Endpoint):
-    """Calls a service."""
+    """Calls a service, once a server is there: `wait_for_service` waits for one."""
 
     def call(self, request):
-        """Sends a request; returns a `Call` to be awaited or waited for."""
+        """Sends a request; returns a `Call` to be awaited or waited for.
+
+        Raises `CallFailed` where no server is there.
+        """
         return Call(self._inner.call(request))
 
     def call_async(self, request):
-        """Sends a request; returns a `Future` that the executor of the node ends."""
+        """Sends a request; returns a `Future` that the executor of the node ends.
+
+        Raises `CallFailed` where no server is there.
+        """
         from feros.future import Future
 
         future = Future()
@@ -215,7 +233,7 @@ class Client(Endpoint):
             else:
                 future.set_result(response)
 
-        self._inner.call_with_callback(request, end)
+        self._inner.call_with_callback(request, end, needs_server=True)
         return future
 
     @property
@@ -235,6 +253,15 @@ class Client(Endpoint):
     def wait_for_service(self, timeout=None):
         """Waits until a server is there; says whether it is after so many seconds."""
         return self._inner.wait_for_service(timeout)
+
+    async def wait_for_service_async(self, timeout=None):
+        """As `wait_for_service`, in asyncio."""
+        what = f"a server of {self.service_name}"
+        try:
+            await self._node.wait_for_graph_async(self.service_is_ready, timeout, what)
+        except TimeoutError:
+            return False
+        return True
 
 
 class Timer(Endpoint):

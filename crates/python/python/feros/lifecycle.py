@@ -214,6 +214,7 @@ class LifecycleClient:
     """Manages a node of another program, or of this one. Answers are awaited or waited for."""
 
     def __init__(self, node, name):
+        self._node, self._name = node, name
         self._change_state = node.create_client(
             service_class("lifecycle_msgs/srv/ChangeState"), f"{name}/change_state"
         )
@@ -227,10 +228,23 @@ class LifecycleClient:
 
     def wait_for_node(self, timeout=None):
         """Waits until the node is there; says whether it is after so many seconds."""
-        return (
-            self._change_state.wait_for_service(timeout)
-            and self._get_state.wait_for_service(timeout)
-        )
+        try:
+            self._node.wait_for_graph(self._is_there, timeout, self._name)
+        except TimeoutError:
+            return False
+        return True
+
+    async def wait_for_node_async(self, timeout=None):
+        """As `wait_for_node`, in asyncio."""
+        try:
+            await self._node.wait_for_graph_async(self._is_there, timeout, self._name)
+        except TimeoutError:
+            return False
+        return True
+
+    def _is_there(self):
+        clients = (self._change_state, self._get_state, self._transitions)
+        return all(client.service_is_ready() for client in clients)
 
     def state(self):
         """The `State` in which the node is."""

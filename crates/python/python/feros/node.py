@@ -239,6 +239,14 @@ class Node:
         `TimeoutError` after so many seconds."""
         self._node.wait_for_graph(condition, timeout, what)
 
+    async def wait_for_graph_async(
+        self, condition, timeout=None, what="a change of the graph"
+    ):
+        """As `wait_for_graph`, in asyncio."""
+        from feros import _aio
+
+        await _aio.graph(self, condition, timeout, what)
+
     def destroy(self):
         """Ends the node and all that it made."""
         for entity in list(self._entities):

@@ -9,7 +9,7 @@ use feros::{
     ActionCallbacks, ActionServerOptions, CallError, GoalId, GoalResponse, GoalStatus,
     ServerGoalHandle,
 };
-use feros_test_support::eventually;
+use feros_test_support::{block_on, eventually};
 
 use super::{Pair, result};
 use crate::support::{WATCHDOG, context, spinning_node};
@@ -154,6 +154,30 @@ fn results_are_kept_as_long_as_the_options_say() {
     goal.server.succeed(result(&[2])).unwrap();
     assert_eq!(goal.result(), goal.result(), "the result may be asked for twice");
     assert_eq!(pair.server.as_ref().unwrap().goal_count(), 1);
+}
+
+#[test]
+fn a_server_that_comes_late_is_waited_for() {
+    let (here, there) = (context(), context());
+    let (serving, caller) =
+        (here.create_node("server").unwrap(), there.create_node("client").unwrap());
+    let client = caller.create_action_client::<Fibonacci>("fibonacci").unwrap();
+    let refused = client.send_goal(Fibonacci_Goal { order: 1 }).err().unwrap();
+    assert!(matches!(refused, SendGoalError::NoServer { .. }), "{refused}");
+    let soon = Duration::from_millis(20);
+    let refused = client.send_goal_and_wait(Fibonacci_Goal { order: 1 }, soon).unwrap_err();
+    assert!(matches!(refused, SendGoalError::NoServer { .. }), "{refused}");
+    std::thread::scope(|scope| {
+        let goal = || client.send_goal_and_wait(Fibonacci_Goal { order: 1 }, WATCHDOG);
+        let in_place = scope.spawn(goal);
+        let awaited = scope.spawn(|| block_on(client.wait_for_server_async()));
+        let succeed = |goal: ServerGoalHandle<Fibonacci>| goal.succeed(result(&[9])).unwrap();
+        let _server = serving.create_action_server::<Fibonacci, _>("fibonacci", succeed).unwrap();
+        let _spinning = spinning_node(&serving);
+        let goal = in_place.join().unwrap().unwrap();
+        assert_eq!(goal.get_result().unwrap().wait(WATCHDOG).unwrap().result, result(&[9]));
+        assert_eq!(awaited.join().unwrap(), Ok(()));
+    });
 }
 
 /// The client whose process ends forgets its goals; the server is not held up by it.
