@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use feros_component::index::default_prefix;
+use feros_files::default_prefix;
 use feros_launch::Packages;
 
 use crate::error::CliError;

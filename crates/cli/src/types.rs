@@ -1,11 +1,11 @@
-//! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, those of
-//! FEROS_INTERFACES, and those of `--interfaces`.
+//! The interfaces that the command knows: shipped ones, those that the environment names, and those
+//! of `--interfaces`.
 
 use std::path::PathBuf;
 
 use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
-use feros_interface::{Interface, InterfaceSet, Namespace, TypeName};
+use feros_interface::{Interface, InterfaceSet, Namespace, PLACES, TypeName};
 use feros_message::dynamic::DynamicType;
 use feros_rmw::TypeHash;
 
@@ -28,14 +28,6 @@ impl InterfaceArgs {
     }
 }
 
-/// The variable with folders of interfaces, separated by colons.
-const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
-
-fn folders_of_variable() -> Vec<PathBuf> {
-    let folders = std::env::var_os(FOLDERS_VARIABLE).unwrap_or_default();
-    std::env::split_paths(&folders).filter(|folder| !folder.as_os_str().is_empty()).collect()
-}
-
 /// All known interfaces.
 pub(crate) struct Types {
     set: InterfaceSet,
@@ -47,16 +39,7 @@ impl Types {
     /// Loads them: later sources replace packages of earlier ones as a whole.
     pub(crate) fn load(args: &InterfaceArgs) -> Result<Self, CliError> {
         let mut set = feros_interface::shipped().clone();
-        let mut faults = Vec::new();
-        if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
-            let report = set.load_ament_prefix_path(&path);
-            faults.extend(report.faults.iter().map(|fault| format!("AMENT_PREFIX_PATH: {fault}")));
-        }
-        for dir in folders_of_variable() {
-            if let Err(error) = set.load_dir(&dir) {
-                faults.push(format!("{FOLDERS_VARIABLE}: {error}"));
-            }
-        }
+        let faults = set.load_environment();
         for dir in &args.interfaces {
             set.load_dir(dir)
                 .map_err(|error| CliError::failed(format!("--interfaces: {error}")))?;
@@ -80,8 +63,7 @@ impl Types {
             None => String::new(),
         };
         CliError::failed(format!(
-            "{error}; types are found in the standard packages, under AMENT_PREFIX_PATH, in the folders of {FOLDERS_VARIABLE} \
-             and in --interfaces DIR{fault}"
+            "{error}; types are found {PLACES} and in --interfaces DIR{fault}"
         ))
     }
 

@@ -7,14 +7,12 @@
 //! the ament index. Components of rclcpp are listed in the same form under `rclcpp_components`.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{fs, io};
+
+use feros_files::{default_prefix, named_prefixes};
 
 use crate::plugin::is_name;
-
-/// Environment variables with prefixes, separated by colons.
-pub const PREFIX_VARIABLES: [&str; 2] = ["FEROS_PREFIX_PATH", "AMENT_PREFIX_PATH"];
 
 /// The folder of a prefix with the ament index.
 pub(crate) const RESOURCES: &str = "share/ament_index/resource_index";
@@ -96,18 +94,6 @@ pub enum IndexError {
     },
 }
 
-/// The prefix that is looked in last, whatever the environment names: `$XDG_DATA_HOME/feros`, which
-/// is `~/.local/share/feros` unless that variable is set. `None` where there is no home.
-pub fn default_prefix() -> Option<PathBuf> {
-    default_prefix_of(|name| env::var_os(name))
-}
-
-fn default_prefix_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
-    Some(data?.join("feros"))
-}
-
 impl IndexEntry {
     /// The file of the library, symbolic links followed. A file that is not there is returned as
     /// the index names it: who reads it is told.
@@ -130,9 +116,7 @@ impl IndexEntry {
 impl Index {
     /// The prefixes that the environment names, and the default one.
     pub fn from_env() -> Self {
-        let paths = PREFIX_VARIABLES.iter().filter_map(env::var_os);
-        let named = paths.flat_map(|paths| env::split_paths(&paths).collect::<Vec<_>>());
-        Self::new(named.chain(default_prefix()))
+        Self::new(named_prefixes().into_iter().chain(default_prefix()))
     }
 
     /// These prefixes, in this order; empty ones do not count.
@@ -335,23 +319,5 @@ mod tests {
         assert_eq!(index.cpp_components("composition").unwrap()[0].plugin, "composition::Talker");
         let unknown = index.cpp_components("../composition");
         assert!(matches!(unknown, Err(IndexError::UnknownPackage { .. })), "{unknown:?}");
-    }
-
-    #[test]
-    fn the_default_prefix_is_in_the_users_data() {
-        let of = |variables: &[(&str, &str)]| {
-            let variables: Vec<_> =
-                variables.iter().map(|(n, v)| (*n, OsString::from(v))).collect();
-            default_prefix_of(|name| {
-                variables.iter().find(|(n, _)| *n == name).map(|v| v.1.clone())
-            })
-        };
-        assert_eq!(of(&[("HOME", "/home/me")]), Some("/home/me/.local/share/feros".into()));
-        let both = [("HOME", "/home/me"), ("XDG_DATA_HOME", "/data")];
-        assert_eq!(of(&both), Some("/data/feros".into()));
-        // The specification has relative ones ignored.
-        let relative = [("HOME", "/home/me"), ("XDG_DATA_HOME", "data")];
-        assert_eq!(of(&relative), Some("/home/me/.local/share/feros".into()));
-        assert_eq!(of(&[]), None);
     }
 }

@@ -1,6 +1,10 @@
 //! Files that others name: definitions, parameter files, launch files. Whatever lies under such a
-//! name, opening it does not wait, as a pipe without a writer would.
+//! name, opening it does not wait, as a pipe without a writer would. And where installed ones lie.
 #![forbid(unsafe_code)]
+
+mod prefixes;
+
+pub use prefixes::{PREFIX_VARIABLES, default_prefix, named_prefixes, paths_of_variable};
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind};

@@ -7,6 +7,7 @@ mod display;
 mod load;
 mod name;
 mod parse;
+mod search;
 mod set;
 mod shipped;
 mod tree;
@@ -25,6 +26,7 @@ pub use parse::{
     MAX_DEFINITION_BYTES, ParseError, ParseErrorKind, parse_action, parse_interface, parse_message,
     parse_service,
 };
+pub use search::PLACES;
 pub use set::{InsertError, InterfaceSet, MAX_NESTING_DEPTH, ResolveError};
 pub use shipped::{shipped, shipped_package, shipped_packages};
 pub use tree::{

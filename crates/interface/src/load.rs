@@ -115,17 +115,14 @@ impl InterfaceSet {
         Ok(packages)
     }
 
-    /// Loads the packages of all prefixes of an `AMENT_PREFIX_PATH`, each from
-    /// `<prefix>/share/<package>`.
+    /// Loads the packages of all prefixes, each from `<prefix>/share/<package>`.
     ///
     /// Earlier prefixes shadow later ones, as in stock ROS 2. A prefix that does not exist is
     /// skipped in silence: stock environments name such; anything else that is wrong is reported
     /// and the rest is loaded.
-    pub fn load_ament_prefix_path(&mut self, prefix_path: &OsStr) -> LoadReport {
+    pub fn load_prefixes(&mut self, prefixes: impl IntoIterator<Item = PathBuf>) -> LoadReport {
         let mut report = LoadReport::default();
-        for prefix in
-            std::env::split_paths(prefix_path).filter(|prefix| !prefix.as_os_str().is_empty())
-        {
+        for prefix in prefixes {
             let share = prefix.join("share");
             if !share.is_dir() {
                 continue;

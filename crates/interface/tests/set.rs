@@ -168,10 +168,8 @@ fn earlier_prefixes_shadow_later_ones() {
     write(dir.path(), "two/share/pkg/msg/A.msg", "int32 second\n");
     write(dir.path(), "two/share/pkg2/srv/B.srv", "---\n");
     write(dir.path(), "two/share/bad/msg/C.msg", "what\n");
-    let path = std::env::join_paths(["one", "absent", "two"].map(|prefix| dir.path().join(prefix)))
-        .unwrap();
     let mut set = InterfaceSet::new();
-    let report = set.load_ament_prefix_path(&path);
+    let report = set.load_prefixes(["one", "absent", "two"].map(|prefix| dir.path().join(prefix)));
     assert_eq!(report.packages, ["pkg", "pkg2"]);
     assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
     assert_eq!(set.message(&name("A")).unwrap().fields[0].name, "first");

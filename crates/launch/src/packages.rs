@@ -1,7 +1,6 @@
 //! Installed packages: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2
 //! installs them.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The prefixes in which packages are looked for, the first first.
@@ -80,11 +79,7 @@ impl Packages {
 
     /// Packages in the prefixes of `FEROS_PREFIX_PATH` and then `AMENT_PREFIX_PATH`.
     pub fn from_env() -> Self {
-        let split = |variable: &str| -> Vec<PathBuf> {
-            let value: OsString = std::env::var_os(variable).unwrap_or_default();
-            std::env::split_paths(&value).filter(|prefix| !prefix.as_os_str().is_empty()).collect()
-        };
-        Self::new(split("FEROS_PREFIX_PATH").into_iter().chain(split("AMENT_PREFIX_PATH")))
+        Self::new(feros_files::named_prefixes())
     }
 
     /// Has the component containers be those in this folder, if they are there and no prefix that

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feros::rmw::TypeHash;
 use feros_interface::{
-    BaseType, Constant, Field, InterfaceSet, Literal, MessageDefinition, Namespace, Shape,
+    BaseType, Constant, Field, InterfaceSet, Literal, MessageDefinition, Namespace, PLACES, Shape,
     TypeName, shipped_package, shipped_packages,
 };
 use feros_sync::Mutex;
@@ -63,13 +63,7 @@ impl Interfaces {
     }
 
     fn unknown(&self, error: impl std::fmt::Display) -> PyErr {
-        let fault = match self.faults.lock().first() {
-            Some(fault) => format!("; besides, some packages cannot be read: {fault}"),
-            None => String::new(),
-        };
-        UnknownTypeError::new_err(format!(
-            "{error}; types are found in the standard packages, under AMENT_PREFIX_PATH, in the folders of FEROS_INTERFACES and in those given to feros.interfaces.add_folder{fault}"
-        ))
+        UnknownTypeError::new_err(format!("{error}; {}", self.places()))
     }
 
     /// The type that is meant, and a set with all that it refers to.
@@ -89,21 +83,11 @@ impl Interfaces {
 
 #[pymethods]
 impl Interfaces {
-    /// The interfaces that Feros ships, those under `ament_prefix_path`, and those of `folders`.
+    /// The interfaces that Feros ships, and those that the environment names.
     #[new]
-    #[pyo3(signature = (ament_prefix_path=None, folders=Vec::new()))]
-    fn new(ament_prefix_path: Option<String>, folders: Vec<PathBuf>) -> Self {
+    fn new() -> Self {
         let mut set = InterfaceSet::new();
-        let mut faults = Vec::new();
-        if let Some(path) = ament_prefix_path {
-            let report = set.load_ament_prefix_path(path.as_ref());
-            faults.extend(report.faults.iter().map(|fault| format!("AMENT_PREFIX_PATH: {fault}")));
-        }
-        for folder in folders {
-            if let Err(error) = set.load_dir(folder) {
-                faults.push(format!("FEROS_INTERFACES: {error}"));
-            }
-        }
+        let faults = set.load_environment();
         Self { set: Mutex::new(Arc::new(set)), faults: Mutex::new(faults) }
     }
 
@@ -115,10 +99,13 @@ impl Interfaces {
         Ok(packages)
     }
 
-    /// What could not be loaded from the environment.
-    #[getter]
-    fn faults(&self) -> Vec<String> {
-        self.faults.lock().clone()
+    /// Where types are found, and what of it cannot be read.
+    fn places(&self) -> String {
+        let fault = match self.faults.lock().first() {
+            Some(fault) => format!("; besides, some packages cannot be read: {fault}"),
+            None => String::new(),
+        };
+        format!("types are found {PLACES} and in those given to feros.interfaces.add_folder{fault}")
     }
 
     /// The names of all packages.

@@ -4,7 +4,9 @@ import array
 import copy
 import importlib
 import json
+import os
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 
@@ -293,3 +295,40 @@ def test_floats_are_written_alike_whatever_stands_for_them():
     broken.poses[1].position._x = "three"
     with pytest.raises(TypeError, match=r"poses\[1\]\.position\.x"):
         feros.serialize(broken)
+
+
+@pytest.mark.parametrize("variable, below", [
+    ("FEROS_PREFIX_PATH", "share"), ("AMENT_PREFIX_PATH", "share"), ("XDG_DATA_HOME", "feros/share"),
+    ("FEROS_INTERFACES", ""),
+])
+def test_own_types_are_found_wherever_the_environment_names_them(tmp_path, variable, below):
+    package = tmp_path / below / "my_robot"
+    (package / "msg").mkdir(parents=True)
+    (package / "msg/Arm.msg").write_text("int32 joints 6\n")
+    told = run("from feros.msgs.my_robot.msg import Arm; print(Arm().joints)",
+               **{variable: str(tmp_path)})
+    assert (told.returncode, told.stdout) == (0, "6\n"), told.stderr
+
+
+@pytest.mark.parametrize("line, hint", [
+    ("from feros.msgs.std_msgs.msg import Strin", "has no type 'Strin': did you mean String"),
+    ("from std_msgs.msg import Strin", "has no type 'Strin': did you mean String"),
+    ("import std_msgs.msg.Strin", "has no type 'Strin': did you mean String"),
+    ("from feros.msgs.std_msg.msg import String", "no package 'std_msg' of interfaces: did you mean std_msgs"),
+    ("from feros.msgs import std_msg", "no package 'std_msg' of interfaces: did you mean std_msgs"),
+    ("import feros.msgs.std_msg", "no package 'std_msg' of interfaces: did you mean std_msgs"),
+])
+def test_an_import_that_fails_says_where_types_are_found(line, hint):
+    told = run(line)
+    assert told.returncode == 1
+    error = told.stderr.strip().splitlines()[-1]
+    assert error.startswith("ModuleNotFoundError: ") and hint in error
+    assert "FEROS_PREFIX_PATH" in error and "FEROS_INTERFACES" in error
+
+
+def run(program, **variables):
+    """Runs a program with other variables of the environment."""
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300,
+        env=dict(os.environ, **variables),
+    )

@@ -161,7 +161,7 @@ pub(crate) fn no_type(name: &str, error: &TypeError) -> CreateEndpointError {
         name: name.to_owned(),
         operation: "finding the type of ROS 1",
         code: format!(
-            "{error}; packages are found by AMENT_PREFIX_PATH, FEROS_INTERFACES and, those of ROS 1, ROS_PACKAGE_PATH"
+            "{error}; packages are found by FEROS_PREFIX_PATH, AMENT_PREFIX_PATH, FEROS_INTERFACES and, those of ROS 1, ROS_PACKAGE_PATH"
         ),
     }
 }

@@ -91,16 +91,8 @@ impl Participant {
     pub(crate) fn types(&self) -> &Types {
         self.types.get_or_init(|| {
             let mut set = feros_interface::shipped().clone();
-            if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
-                set.load_ament_prefix_path(&path);
-            }
-            let folders = std::env::var_os("FEROS_INTERFACES").unwrap_or_default();
-            for folder in
-                std::env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty())
-            {
-                if let Err(error) = set.load_dir(&folder) {
-                    tracing::warn!("FEROS_INTERFACES: {error}");
-                }
+            for fault in set.load_environment() {
+                tracing::warn!("{fault}");
             }
             let path = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
             Types { set, catalog: Catalog::with_package_path(&path), rules: Rules::default() }

@@ -12,8 +12,8 @@ mod writing;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use feros::msgs::rosbag2_interfaces::msg::WriteSplitEvent;
 use feros::rmw::TypeHash;
@@ -75,16 +75,27 @@ impl RecorderOptions {
             discovery: true,
             include_unpublished_topics: false,
             ignore_leaf_topics: false,
-            schemas: Arc::new(|_, name, hash| shipped_schema(name, hash)),
+            schemas: own_schemas(),
             asked: None,
         }
     }
 }
 
-/// The definition of a type that Feros ships, if it is the one with this hash.
-fn shipped_schema(name: &str, hash: Option<TypeHash>) -> Schema {
-    let hash = hash.map(|hash| feros_interface::TypeHash(hash.0));
-    Schema::of_type(feros_interface::shipped(), name, hash).unwrap_or_default()
+/// The definitions of types that are shipped or that the environment names, of those with the right
+/// hash.
+fn own_schemas() -> SchemaSource {
+    let known = OnceLock::new();
+    Arc::new(move |_, name, hash| {
+        let set = known.get_or_init(|| {
+            let mut set = feros_interface::shipped().clone();
+            for fault in set.load_environment() {
+                tracing::warn!("{fault}");
+            }
+            set
+        });
+        let hash = hash.map(|hash| feros_interface::TypeHash(hash.0));
+        Schema::of_type(set, name, hash).unwrap_or_default()
+    })
 }
 
 /// Why recording did not begin.

@@ -123,3 +123,44 @@ fn what_passes_between_the_ends_of_a_service_is_echoed() {
     let line = ["service", "echo", "/s_silent", "std_srvs/srv/SetBool", "--timeout", "0.2"];
     assert!(feros(&line).failure(1).contains("nobody publishes /s_silent/_service_event"));
 }
+
+/// A workspace that is installed has its definitions where its programs are.
+#[test]
+fn interfaces_are_found_below_prefixes_by_every_verb() {
+    let prefixes = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = prefixes.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("own/share/my_msgs/msg/Mine.msg", "int32 from_feros_prefix_path\n");
+    write("own/share/my_msgs/srv/Ask.srv", "int32 x\n---\nint32 y\n");
+    write("own/share/my_msgs/action/Go.action", "int32 x\n---\nint32 y\n---\nint32 z\n");
+    write("ros/share/my_msgs/msg/Mine.msg", "int32 shadowed\n");
+    write("ros/share/other_msgs/msg/Theirs.msg", "my_msgs/Mine mine\n");
+    write("data/feros/share/third_msgs/msg/Third.msg", "int32 installed\n");
+    let with_prefixes = |line: &[&str]| {
+        let place = |name: &str| prefixes.path().join(name);
+        let set = |command: &mut std::process::Command| {
+            command.env("FEROS_PREFIX_PATH", place("own"));
+            command.env("AMENT_PREFIX_PATH", place("ros"));
+            command.env("XDG_DATA_HOME", place("data"));
+        };
+        Running::start_with(line, set).finish()
+    };
+    let theirs = with_prefixes(&["interface", "show", "other_msgs/msg/Theirs"]).success();
+    assert!(theirs.contains("from_feros_prefix_path"), "{theirs}");
+    let third = with_prefixes(&["interface", "show", "third_msgs/msg/Third"]).success();
+    assert!(third.contains("int32 installed"), "{third}");
+    for line in [
+        ["service", "call", "/nobody", "my_msgs/srv/Ask", "{x: 1}", "--timeout", "0.1"],
+        ["action", "send_goal", "/nobody", "my_msgs/action/Go", "{x: 1}", "--timeout", "0.1"],
+    ] {
+        let missing = with_prefixes(&line).failure(1);
+        assert!(missing.contains("/nobody") && !missing.contains("unknown type"), "{missing}");
+    }
+    let unknown = with_prefixes(&["interface", "show", "my_msgs/msg/Min"]).failure(1);
+    for part in ["my_msgs/msg/Mine", "FEROS_PREFIX_PATH", "AMENT_PREFIX_PATH", "FEROS_INTERFACES"] {
+        assert!(unknown.contains(part), "{unknown}");
+    }
+}

@@ -9,19 +9,18 @@ from feros._feros import Interfaces
 
 _CHECKS = os.environ.get("ROS_PYTHON_CHECK_FIELDS", "") == "1"
 _known = {}  # full name: class
+_namespaces = {}  # module: the names of its types
 _lock = threading.RLock()
 _interfaces = None
 
 
 def interfaces():
-    """The definitions: what is shipped, AMENT_PREFIX_PATH, and the folders of FEROS_INTERFACES."""
+    """The definitions: what is shipped, and what the environment names."""
     global _interfaces
     if _interfaces is None:
         with _lock:
             if _interfaces is None:
-                folders = os.environ.get("FEROS_INTERFACES", "").split(os.pathsep)
-                prefixes = os.environ.get("AMENT_PREFIX_PATH") or None
-                _interfaces = Interfaces(prefixes, [folder for folder in folders if folder])
+                _interfaces = Interfaces()
     return _interfaces
 
 
@@ -289,6 +288,23 @@ def message_type(cls):
         ) from None
 
 
+def package_module(package_name):
+    """`__getattr__` of the module of a package, such as `std_msgs`: its namespaces are imported when
+    they are asked for."""
+
+    def __getattr__(name):
+        if name in ("msg", "srv", "action"):
+            import importlib
+
+            try:
+                return importlib.import_module(f"{package_name}.{name}")
+            except ModuleNotFoundError:
+                pass  # the package has none of these
+        raise AttributeError(f"module {package_name!r} has no attribute {name!r}")
+
+    return __getattr__
+
+
 def namespace_module(module_name, package, namespace):
     """`__getattr__`, `__dir__` and `__all__` of the module of a namespace of a package, such as
     `std_msgs.msg`: classes are made when they are asked for."""
@@ -305,6 +321,7 @@ def namespace_module(module_name, package, namespace):
                 parts += [f"{name}_{service}_{p}" for p in ("Request", "Response", "Event")]
     by_module = {private_module(name): name for name in names}
     known = frozenset(parts)
+    _namespaces[module_name] = names
 
     def __getattr__(name):
         if name in known:
@@ -320,11 +337,46 @@ def namespace_module(module_name, package, namespace):
 
 
 def _unknown(module_name, name, names):
+    return f"module {module_name!r} has no type {name!r}{_nearest(name, names)}; {where_types_are()}"
+
+
+def unknown_package(name):
+    """What is said of a package that is not there."""
+    near = _nearest(name, interfaces().packages())
+    return f"there is no package {name!r} of interfaces{near}; {where_types_are()}"
+
+
+def unknown_namespace(package, namespace):
+    """What is said of a kind of interfaces that a package has none of."""
+    return f"the package {package!r} of interfaces has no {namespace!r}; {where_types_are()}"
+
+
+def _nearest(name, names):
     import difflib
 
     near = difflib.get_close_matches(name, names, 3)
-    hint = f": did you mean {', '.join(near)}?" if near else ""
-    return f"module {module_name!r} has no type {name!r}{hint}"
+    return f": did you mean {', '.join(near)}?" if near else ""
+
+
+def where_types_are():
+    """Where types are found, for messages."""
+    return interfaces().places()
+
+
+class _UnknownTypes:
+    """Says why `from std_msgs.msg import Strin` fails: what the module's `__getattr__` says does not
+    come through. It is asked for submodules of namespaces that nobody else has found."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        module_name, _, name = fullname.rpartition(".")
+        names = _namespaces.get(module_name)
+        if names is not None:
+            raise ModuleNotFoundError(_unknown(module_name, name, names), name=name)
+        return None
+
+
+sys.meta_path.append(_UnknownTypes)
 
 
 def _private(module_name, package, namespace, definition_name, parts):

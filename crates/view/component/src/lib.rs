@@ -72,10 +72,8 @@ fn view_options(settings: &Settings) -> Result<ViewOptions, Error> {
         Err(_) => Some(Token::random().map_err(Error::other)?),
     };
     let mut interfaces = feros_interface::shipped().clone();
-    if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
-        // Packages that cannot be read have no definitions; the rest have.
-        drop(interfaces.load_ament_prefix_path(&path));
-    }
+    // Packages that cannot be read have no definitions; the rest have.
+    drop(interfaces.load_environment());
     Ok(ViewOptions {
         address: SocketAddr::new(address, port),
         token,

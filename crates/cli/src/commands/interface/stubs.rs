@@ -55,31 +55,40 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         ));
     }
     let root = if args.root.is_empty() { String::new() } else { format!("{}.", args.root) };
-    let mut packages = BTreeSet::new();
+    let mut packages: BTreeMap<&str, Vec<Namespace>> = BTreeMap::new();
     for ((package, namespace), module) in &modules {
         let folder = args.folder.join(package).join(namespace.as_str());
         write(&folder, "__init__.pyi", &module.text(&root, package, *namespace))?;
         if args.modules {
             write(&folder, "__init__.py", &namespace_module(package, *namespace))?;
         }
-        packages.insert(package.as_str());
+        packages.entry(package).or_default().push(*namespace);
     }
-    for package in &packages {
+    for (package, namespaces) in &packages {
         let folder = args.folder.join(package);
-        write(&folder, "__init__.pyi", "")?;
+        let import = |of: &Namespace| format!("from . import {of} as {of}\n", of = of.as_str());
+        let imports: String = namespaces.iter().map(import).collect();
+        write(&folder, "__init__.pyi", &imports)?;
         if args.modules {
             // A package of ROS's own name is found in place of one that an installed ROS lacks.
-            write(&folder, "__init__.py", if root.is_empty() { PACKAGE_MODULE } else { "" })?;
+            let check = if root.is_empty() { NO_FOREIGN } else { "" };
+            write(&folder, "__init__.py", &format!("{check}{PACKAGE_MODULE}"))?;
             write(&folder, "py.typed", "")?;
         }
     }
-    output::print_lines(packages)?;
+    output::print_lines(packages.keys())?;
     Ok(ExitCode::SUCCESS)
 }
 
-const PACKAGE_MODULE: &str = "from feros._companions import refuse_beside_foreign
+const NO_FOREIGN: &str = "from feros._companions import refuse_beside_foreign
 
 refuse_beside_foreign(__name__)
+";
+
+/// The module of a package, of which the namespaces are imported when they are asked for.
+const PACKAGE_MODULE: &str = "from feros._messages import package_module
+
+__getattr__ = package_module(__name__)
 ";
 
 /// The module of a namespace, which makes classes when they are asked for.

@@ -1,8 +1,8 @@
 """Messages, services and actions by package: `from feros.msgs.std_msgs.msg import String`.
 
-All packages that Feros ships are here, those under AMENT_PREFIX_PATH, those of the folders of
-FEROS_INTERFACES, and those that were added with `feros.interfaces.add_folder`. Classes are made when
-they are asked for.
+All packages that Feros ships are here, those under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
+~/.local/share/feros, those of the folders of FEROS_INTERFACES, and those that were added with
+`feros.interfaces.add_folder`. Classes are made when they are asked for.
 """
 
 import importlib.machinery
@@ -22,9 +22,11 @@ class _Finder:
             return None
         package = parts[2]
         if package not in _messages.interfaces().packages():
-            return None
+            raise ModuleNotFoundError(_messages.unknown_package(package), name=package)
         if len(parts) > 3 and parts[3] not in _NAMESPACES:
             return None
+        if len(parts) > 3 and not _messages.interfaces().names(package, parts[3]):
+            raise ModuleNotFoundError(_messages.unknown_namespace(package, parts[3]), name=parts[3])
         if len(parts) == 5 and not self._is_private(package, parts[3], parts[4]):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=len(parts) < 5)
@@ -39,7 +41,9 @@ class _Finder:
 
     def exec_module(self, module):
         parts = module.__name__.split(".")
-        if len(parts) == 4:
+        if len(parts) == 3:
+            module.__getattr__ = _messages.package_module(module.__name__)
+        elif len(parts) == 4:
             module.__getattr__, module.__dir__, module.__all__ = _messages.namespace_module(
                 module.__name__, parts[2], parts[3]
             )
@@ -50,7 +54,8 @@ class _Finder:
             )
 
 
-sys.meta_path.append(_Finder())
+# What is not here either is for the finder of `_messages`, which says why.
+sys.meta_path.insert(-1, _Finder())
 
 
 def __dir__():

@@ -20,8 +20,8 @@ mod workspace;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use feros_component::index::default_prefix;
 use feros_component::install::Installed;
+use feros_files::default_prefix;
 
 use self::cargo::{Built, Cargo};
 use self::crates::Crates;

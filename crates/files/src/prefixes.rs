@@ -1,0 +1,54 @@
+//! The prefixes below which packages are installed: their definitions, programs, components.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Variables with prefixes, separated by colons; those of the first one are looked in first.
+pub const PREFIX_VARIABLES: [&str; 2] = ["FEROS_PREFIX_PATH", "AMENT_PREFIX_PATH"];
+
+/// The paths that a variable names, separated by colons; empty ones do not count.
+pub fn paths_of_variable(name: &str) -> Vec<PathBuf> {
+    let paths = env::var_os(name).unwrap_or_default();
+    env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect()
+}
+
+/// The prefixes that [`PREFIX_VARIABLES`] name, the first first.
+pub fn named_prefixes() -> Vec<PathBuf> {
+    PREFIX_VARIABLES.into_iter().flat_map(paths_of_variable).collect()
+}
+
+/// The prefix that is looked in last, whatever the environment names: `$XDG_DATA_HOME/feros`, which
+/// is `~/.local/share/feros` unless that variable is set. `None` where there is no home.
+pub fn default_prefix() -> Option<PathBuf> {
+    default_prefix_of(|name| env::var_os(name))
+}
+
+fn default_prefix_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
+    Some(data?.join("feros"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_prefix_is_in_the_users_data() {
+        let of = |variables: &[(&str, &str)]| {
+            let variables: Vec<_> =
+                variables.iter().map(|(n, v)| (*n, OsString::from(v))).collect();
+            default_prefix_of(|name| {
+                variables.iter().find(|(n, _)| *n == name).map(|v| v.1.clone())
+            })
+        };
+        assert_eq!(of(&[("HOME", "/home/me")]), Some("/home/me/.local/share/feros".into()));
+        let both = [("HOME", "/home/me"), ("XDG_DATA_HOME", "/data")];
+        assert_eq!(of(&both), Some("/data/feros".into()));
+        // The specification has relative ones ignored.
+        let relative = [("HOME", "/home/me"), ("XDG_DATA_HOME", "data")];
+        assert_eq!(of(&relative), Some("/home/me/.local/share/feros".into()));
+        assert_eq!(of(&[]), None);
+    }
+}
