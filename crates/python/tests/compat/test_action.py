@@ -130,3 +130,42 @@ def test_a_goal_is_worked_for_elsewhere(node):
         server._execute(taken[0], None)
     with pytest.raises(TypeError, match="execute_callback"):
         ActionServer(node, Fibonacci, "other")
+
+
+def test_feedback_comes_after_the_answer_to_its_goal(node, spin_until):
+    impl, answers = Fibonacci.Impl, Future()
+
+    async def answer(request, response):
+        message = impl.FeedbackMessage(goal_id=request.goal_id)
+        for number in range(3):
+            message.feedback.sequence = [number]
+            feedback.publish(message)
+        await answers
+        response.accepted = True
+        return response
+
+    group = ReentrantCallbackGroup()
+    feedback = node.create_publisher(impl.FeedbackMessage, "early/_action/feedback", 10)
+    node.create_publisher(impl.GoalStatusMessage, "early/_action/status", 10)
+    node.create_service(impl.SendGoalService, "early/_action/send_goal", answer, callback_group=group)
+    for kind, name in ((impl.GetResultService, "get_result"), (impl.CancelGoalService, "cancel_goal")):
+        node.create_service(kind, f"early/_action/{name}", lambda _, response: response)
+    client, told = ActionClient(node, Fibonacci, "early", callback_group=group), []
+    spin_until(client._send.service_is_ready)
+    spin_until(lambda: feedback.get_subscription_count() == 1)
+    sent = client.send_goal_async(
+        Fibonacci.Goal(), feedback_callback=lambda one: told.append(list(one.feedback.sequence)))
+    sent.add_done_callback(lambda _: told.append("answered"))
+    spin_until(lambda: len(next(iter(client._early_feedback.values()))) == 3)
+    assert told == []
+    answers.set_result(None)
+    spin_until(lambda: len(told) == 4)
+    assert told == ["answered", [0], [1], [2]]
+    assert not client._early_feedback
+
+
+def test_a_goal_without_a_server_waits_as_in_stock(node):
+    client = ActionClient(node, Fibonacci, "nobody")
+    sent = client.send_goal_async(Fibonacci.Goal())
+    rclpy.spin_once(node, timeout_sec=0.05)
+    assert not sent.done()

@@ -122,3 +122,22 @@ def test_children_of_a_node_are_on_rosout(node, spin_until):
     node.destroy_node()
     with pytest.raises(RuntimeError, match="gone"):
         logger.get_child("leg")
+
+
+def test_the_root_without_a_level_shows_everything_as_in_stock():
+    root, logger = rclpy.logging._root_logger, get_logger("below")
+    try:
+        root.set_level(LoggingSeverity.ERROR)
+        assert root.get_effective_level() == logger.get_effective_level() == LoggingSeverity.ERROR
+        assert rclpy.logging.get_logger_level("below") == LoggingSeverity.UNSET
+        root.set_level(LoggingSeverity.UNSET)
+        assert root.get_effective_level() == logger.get_effective_level() == LoggingSeverity.UNSET
+        assert logger.is_enabled_for(LoggingSeverity.DEBUG) and logger.debug("is shown")
+        set_logger_level("below", LoggingSeverity.WARN)
+        assert get_logger("below.child").get_effective_level() == LoggingSeverity.WARN
+        assert rclpy.logging.get_logger_level("below.child") == LoggingSeverity.UNSET
+        set_logger_level("below", LoggingSeverity.UNSET)
+        assert get_logger("below.child").get_effective_level() == LoggingSeverity.UNSET
+    finally:
+        rclpy.logging.clear_config()
+    assert root.get_effective_level() == LoggingSeverity.INFO

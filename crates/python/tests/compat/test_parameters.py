@@ -54,3 +54,20 @@ def test_the_alternative_is_for_a_value_that_does_not_fit(node):
         node.set_descriptor("gear", narrow)
     assert node.set_descriptor("gear", narrow, alternative).integer_value == 2
     assert node.get_parameter("gear").value == 2
+
+
+def test_the_type_of_a_descriptor_stands_for_no_value_as_in_stock(node):
+    typed = ParameterDescriptor(type=ParameterType.PARAMETER_INTEGER)
+    for declare in (
+        lambda: node.declare_parameter("typed", None, typed),
+        lambda: node.declare_parameter("typed", descriptor=typed),
+        lambda: node.declare_parameters("", [("typed", None, typed)]),
+    ):
+        with pytest.raises(ValueError, match="without a value"):
+            declare()
+    assert not node.has_parameter("typed")
+    dynamic = ParameterDescriptor(type=ParameterType.PARAMETER_INTEGER, dynamic_typing=True)
+    node.declare_parameter("dynamic", None, dynamic)
+    assert node.describe_parameter("dynamic").type == ParameterType.PARAMETER_NOT_SET
+    assert node.declare_parameter("mine", Parameter.Type.STRING, typed).value is None
+    assert node.describe_parameter("mine").type == ParameterType.PARAMETER_STRING

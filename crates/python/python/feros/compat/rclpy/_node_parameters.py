@@ -117,11 +117,14 @@ class NodeParameters:
             type_, value = value, None
         else:
             type_ = Parameter.Type.from_parameter_value(value)
-        if not descriptor.dynamic_typing:
-            if type_ == Parameter.Type.NOT_SET and descriptor.type == 0:
-                raise ValueError(f'Cannot declare a statically typed parameter with type NOT_SET'
-                                 f' ({name})')
-            descriptor.type = type_.value or descriptor.type
+        if descriptor.dynamic_typing:
+            descriptor.type = Parameter.Type.NOT_SET.value
+        elif type_ == Parameter.Type.NOT_SET:
+            # The type that a descriptor names counts for nothing, as in stock.
+            raise ValueError(f'Cannot declare parameter {{{name}}} as statically typed without a'
+                             ' value: give it one, or a Parameter.Type in place of it')
+        else:
+            descriptor.type = type_.value
         descriptor.name = name
         if not ignore_override and name in self._parameter_overrides:
             return self._parameter_overrides[name]

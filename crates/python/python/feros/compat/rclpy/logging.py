@@ -6,7 +6,13 @@ from typing import Union
 
 from ._native import extension
 from .impl.logging_severity import LoggingSeverity
-from .impl.rcutils_logger import RcutilsLogger, forget_levels, set_level
+from .impl.rcutils_logger import (
+    RcutilsLogger,
+    effective_level,
+    forget_levels,
+    own_level,
+    set_level,
+)
 
 __all__ = [
     'LoggingSeverity', 'RcutilsLogger', 'clear_config', 'get_logger', 'get_logger_effective_level',
@@ -47,12 +53,12 @@ def set_logger_level(
 
 def get_logger_effective_level(name: str) -> LoggingSeverity:
     """The least severe that a logger shows."""
-    return LoggingSeverity(extension.log_level(name))
+    return effective_level(name)
 
 
 def get_logger_level(name: str) -> LoggingSeverity:
-    """As `get_logger_effective_level`."""
-    return get_logger_effective_level(name)
+    """The level that a logger itself was given: `UNSET` where it has that of the one above it."""
+    return own_level(name)
 
 
 def get_logging_severity_from_string(log_severity: str) -> LoggingSeverity:

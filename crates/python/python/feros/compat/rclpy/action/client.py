@@ -2,8 +2,9 @@
 
 import threading
 import uuid
+from collections import deque
 from types import GenericAlias
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Deque, Dict, Iterable, Optional
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
@@ -13,6 +14,9 @@ from .._reexports import reexports
 from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
 from ..task import Future
 from ..waitable import NumberOfEntities
+
+MOST_EARLY_FEEDBACK = 100
+"""So many messages of a goal are kept until its server has answered."""
 
 
 class ClientGoalHandle:
@@ -98,6 +102,9 @@ class ActionClient:
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
         self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
+        # Feedback that overtook the answer to its goal.
+        self._early_feedback: Dict[bytes, Deque[Any]] = {}
+        self._early_lock = threading.Lock()
         impl, hidden = action_type.Impl, f'{action_name}/_action'
 
         def client(kind: Any, name: str, qos: QoSProfile) -> Any:
@@ -117,7 +124,13 @@ class ActionClient:
         ]
 
     def _on_feedback(self, message: Any) -> Any:
-        callback = self._feedback_callbacks.get(bytes(message.goal_id.uuid))
+        key = bytes(message.goal_id.uuid)
+        with self._early_lock:
+            early = self._early_feedback.get(key)
+            if early is not None:
+                early.append(message)
+                return None
+        callback = self._feedback_callbacks.get(key)
         return None if callback is None else callback(message)
 
     def _on_status(self, message: GoalStatusArray) -> None:
@@ -129,6 +142,7 @@ class ActionClient:
     def _forget(self, goal_id: UUID) -> None:
         key = bytes(goal_id.uuid)
         self._feedback_callbacks.pop(key, None)
+        self._early_feedback.pop(key, None)
         self._goal_handles.pop(key, None)
 
     def send_goal(self, goal: Any, **kwargs: Any) -> Any:
@@ -142,7 +156,7 @@ class ActionClient:
         feedback_callback: Optional[Callable[[Any], None]] = None,
         goal_uuid: Optional[UUID] = None,
     ) -> Future:
-        """Sends a goal; the result is its `ClientGoalHandle`.
+        """Sends a goal; the result is its `ClientGoalHandle`. Feedback comes after that.
 
         Raises `TypeError` for a goal of another class.
         """
@@ -150,8 +164,10 @@ class ActionClient:
             raise TypeError(f'Expected {self._action_type.Goal}, got {type(goal)}')
         goal_id = UUID(uuid=list(uuid.uuid4().bytes)) if goal_uuid is None else goal_uuid
         request = self._action_type.Impl.SendGoalService.Request(goal_id=goal_id, goal=goal)
+        key = bytes(goal_id.uuid)
         if feedback_callback is not None:
-            self._feedback_callbacks[bytes(goal_id.uuid)] = feedback_callback
+            self._feedback_callbacks[key] = feedback_callback
+            self._early_feedback[key] = deque(maxlen=MOST_EARLY_FEEDBACK)
         future: Future = Future(executor=self._node._rclpy_executor())
 
         def answered(response: Future) -> None:
@@ -161,11 +177,19 @@ class ActionClient:
                 return
             handle = ClientGoalHandle(self, goal_id, response.result())
             if handle.accepted:
-                self._goal_handles[bytes(goal_id.uuid)] = handle
+                self._goal_handles[key] = handle
             else:
                 self._forget(goal_id)
-            future._set_executor(self._node._rclpy_executor())
+            executor = self._node._rclpy_executor()
+            future._set_executor(executor)
             future.set_result(handle)
+            with self._early_lock:
+                early: Iterable[Any] = self._early_feedback.pop(key, ())
+            for message in early:  # behind the callbacks of the future
+                if executor is None:
+                    feedback_callback(message)
+                else:
+                    executor.create_task(feedback_callback, message)
 
         self._send.call_async(request).add_done_callback(answered)
         return future

@@ -7,6 +7,7 @@ from ..clock import ClockChange
 from ..clock_type import ClockType
 from ..qos import QoSCompatibility
 from ..signals import SignalHandlerOptions
+from ..utilities import get_rmw_implementation_identifier
 from . import _entities
 from .logging_severity import LoggingSeverity
 
@@ -21,5 +22,6 @@ def _names() -> dict:
 
 rclpy_implementation = SimpleNamespace(
     ClockChange=ClockChange, ClockType=ClockType, QoSCompatibility=QoSCompatibility,
-    SignalHandlerOptions=SignalHandlerOptions, LoggingSeverity=LoggingSeverity, **_names(),
+    SignalHandlerOptions=SignalHandlerOptions, LoggingSeverity=LoggingSeverity,
+    rclpy_get_rmw_implementation_identifier=get_rmw_implementation_identifier, **_names(),
 )

@@ -178,7 +178,7 @@ class RcutilsLogger:
 
     def get_effective_level(self) -> LoggingSeverity:
         """The least severe that is shown, as set here or above."""
-        return LoggingSeverity(extension.log_level(self.name))
+        return effective_level(self.name)
 
     def is_enabled_for(self, severity: Union[int, LoggingSeverity]) -> bool:
         """Whether messages of a severity are shown."""
@@ -232,18 +232,43 @@ class RcutilsLogger:
 
 
 _given_levels: Set[str] = set()
+_root_is_unset = False  # as stock has it: everything is shown then
 
 
 def set_level(name: str, level: Union[int, LoggingSeverity]) -> None:
-    """The least severe that a logger shows; `UNSET` is that of the logger above it."""
-    extension.set_log_level(name or None, int(LoggingSeverity(level)) or None)
+    """The least severe that a logger shows; `UNSET` is that of the logger above it. There is none
+    above the root: with `UNSET` it shows everything, as in stock."""
+    global _root_is_unset
+    number = int(LoggingSeverity(level))
+    if not name:
+        _root_is_unset = number == 0
+    # Where no level is given, the logger has none.
+    extension.set_log_level(name or None, number or (None if name else 10))
     _given_levels.add(name)
 
 
 def forget_levels() -> None:
     """Loggers show what they did before any level was set here."""
+    global _root_is_unset
+    _root_is_unset = False
     while _given_levels:
         extension.set_log_level(_given_levels.pop() or None, None)
+
+
+def own_level(name: str) -> LoggingSeverity:
+    """The level that a logger itself was given."""
+    if name:
+        return LoggingSeverity(extension.own_log_level(name) or 0)
+    return LoggingSeverity.UNSET if _root_is_unset else LoggingSeverity(extension.log_level(''))
+
+
+def effective_level(name: str) -> LoggingSeverity:
+    """The least severe that a logger shows, as set for it or above."""
+    level = own_level(name)
+    while name and level == LoggingSeverity.UNSET:
+        name = name.rpartition('.')[0]
+        level = own_level(name)
+    return level
 
 
 def _place() -> CallerId:

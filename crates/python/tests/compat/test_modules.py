@@ -1,0 +1,54 @@
+"""Modules that stock has beside its classes: namespaces by attribute, messages for tests, names of
+the binding."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from test_msgs.message_fixtures import get_test_msg
+
+FIXTURES = """
+import json
+from test_msgs import message_fixtures
+names = {names}
+print(json.dumps([[repr(one) for one in message_fixtures.get_test_msg(name)] for name in names]))
+"""
+NAMES = (
+    "Builtins", "Empty", "BasicTypes", "Constants", "Defaults", "Strings", "Nested", "Arrays",
+    "BoundedPlainSequences", "BoundedSequences", "UnboundedSequences", "MultiNested", "WStrings",
+    "KeyedLong", "KeyedString", "NonKeyedWithNestedKey", "ComplexNestedKey",
+)
+
+
+@pytest.mark.parametrize("line", [
+    "import std_msgs; std_msgs.msg.Bool()",
+    "import std_msgs, std_srvs; std_srvs.srv.SetBool.Request()",
+    "import feros.msgs.std_msgs as std_msgs; std_msgs.msg.Bool()",
+])
+def test_namespaces_are_imported_when_they_are_asked_for(line):
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{line}\nassert not hasattr(std_msgs, 'srv')"],
+        capture_output=True, text=True, timeout=300, env=dict(os.environ, PYTHONPATH=path))
+    assert done.returncode == 0, done.stderr
+
+
+def test_messages_for_tests_are_those_of_stock(stock):
+    import json
+
+    told = subprocess.run(
+        [stock, "-c", FIXTURES.format(names=NAMES)], capture_output=True, text=True, timeout=300)
+    assert told.returncode == 0, told.stderr
+    for name, expected in zip(NAMES, json.loads(told.stdout)):
+        assert [repr(one) for one in get_test_msg(name)] == expected, name
+    with pytest.raises(NotImplementedError):
+        get_test_msg("Other")
+
+
+def test_the_binding_says_what_the_middleware_is():
+    import rclpy
+    from rclpy.impl.implementation_singleton import rclpy_implementation
+
+    told = rclpy_implementation.rclpy_get_rmw_implementation_identifier()
+    assert told == rclpy.get_rmw_implementation_identifier()
