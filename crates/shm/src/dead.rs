@@ -17,7 +17,7 @@ use iceoryx2::service::service_hash::ServiceHash;
 
 use crate::ipc::Ipc;
 use crate::space::Space;
-use crate::sweep::{LIFE_SIGNS, between, is_number, names, sweep};
+use crate::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, sweep};
 
 /// What [`HostNode::clean_up`](crate::HostNode::clean_up) found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,6 +43,11 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     if let Err(cause) = listed {
         tracing::debug!(target: "feros::shm", ?cause, "not all processes could be looked at");
         found.failed += 1;
+    }
+    // Only a process that was killed leaves files behind. A look at all files of this user, for
+    // each of many processes that end together, would keep all of them waiting for the lock.
+    if dead.is_empty() && incomplete_nodes(&space.folder.join("nodes"), &space.prefix).is_empty() {
+        return found;
     }
     let survivors = Survivors::find(space, own, &dead);
     for id in &dead {

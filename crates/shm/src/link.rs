@@ -19,7 +19,8 @@ use crate::populate::free_bytes;
 use crate::port::Port;
 use crate::receiving_end::{NotTaken, ReceivingEnds, Taken};
 use crate::sample::{HostSample, Message};
-use crate::service::{self, FORMAT_VERSION, HEAD_BYTES, WireHeader};
+use crate::service::{self, FORMAT_VERSION, HEAD_BYTES, Service, WireHeader};
+use crate::space::SpaceLock;
 use crate::storage;
 
 /// What a [`Link`] is opened with.
@@ -94,28 +95,17 @@ impl Link {
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         check_open_files()?;
         let lock = node.exclusive()?;
-        storage::forget_failure();
-        let service =
-            service::builder(node.iceoryx(), id).open().map_err(|cause| open_error(id, cause))?;
-        if service.dynamic_config().number_of_publishers() == 0 {
-            return Err(OpenError::NotYet { id });
-        }
+        let service = match open_service(node, &lock, id) {
+            Err(error @ (OpenError::NotYet { .. } | OpenError::TooMany { .. })) => {
+                lock.finish(); // nothing was begun
+                return Err(error);
+            }
+            opened => opened?,
+        };
         let limits = service.static_config();
         let depth = settings.depth.clamp(1, limits.subscriber_max_buffer_size());
         let max_views = limits.subscriber_max_borrowed_samples();
-        let max_subscriptions = limits.max_subscribers();
         let failed_connections = Arc::new(AtomicU64::new(0));
-        let create = || {
-            let failed = Arc::clone(&failed_connections);
-            service
-                .subscriber_builder()
-                .buffer_size(depth)
-                .set_degradation_handler(move |_, _| {
-                    failed.fetch_add(1, Ordering::Relaxed);
-                    DegradationAction::Ignore
-                })
-                .create()
-        };
         let free = free_bytes().map_err(|cause| UnavailableError::Refused {
             what: "a look at /dev/shm",
             cause: cause.to_string(),
@@ -123,21 +113,18 @@ impl Link {
         let needed = connection::size_bytes(depth, max_views);
         check_space(needed, free)?;
         check_file_size(needed)?;
-        use iceoryx2::port::subscriber::SubscriberCreateError::ExceedsMaxSupportedSubscribers;
         connection::take_receivers(); // of earlier failures
-        let created = match create() {
-            Err(ExceedsMaxSupportedSubscribers) => {
-                connection::take_receivers();
-                node.clean_up_locked(&lock);
-                create()
-            }
-            other => other,
-        };
+        let failed = Arc::clone(&failed_connections);
+        let created = service
+            .subscriber_builder()
+            .buffer_size(depth)
+            .set_degradation_handler(move |_, _| {
+                failed.fetch_add(1, Ordering::Relaxed);
+                DegradationAction::Ignore
+            })
+            .create();
         let ends = connection::take_receivers();
-        let subscriber = created.map_err(|cause| match cause {
-            ExceedsMaxSupportedSubscribers => OpenError::TooMany { id, max_subscriptions },
-            other => refused("a subscription's port", other).into(),
-        })?;
+        let subscriber = created.map_err(|cause| refused("a subscription's port", cause))?;
         if failed_connections.load(Ordering::Relaxed) > 0 {
             return Err(match refused("a connection", "not made") {
                 full @ UnavailableError::Full { .. } => full.into(),
@@ -382,6 +369,22 @@ impl std::fmt::Debug for Link {
             .field("counts", &self.counts)
             .finish_non_exhaustive()
     }
+}
+
+/// The service of a publisher that has room for one more subscription.
+fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, OpenError> {
+    storage::forget_failure();
+    let opened = service::builder(node.iceoryx(), id).open();
+    let service = opened.map_err(|cause| open_error(id, cause))?;
+    if service.dynamic_config().number_of_publishers() == 0 {
+        return Err(OpenError::NotYet { id });
+    }
+    let max_subscriptions = service.static_config().max_subscribers();
+    let has_room = || service.dynamic_config().number_of_subscribers() < max_subscriptions;
+    if !has_room() {
+        node.clean_up_locked(lock); // killed processes keep their places until then
+    }
+    if has_room() { Ok(service) } else { Err(OpenError::TooMany { id, max_subscriptions }) }
 }
 
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {

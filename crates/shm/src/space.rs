@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 
 use crate::error::UnavailableError;
 use crate::populate::SHM;
-use crate::sweep::sweep_unfinished;
+use crate::sweep::{sweep, sweep_unfinished};
 
 /// How long what another process is just making is waited for. Half-made things of killed processes
 /// take as long.
@@ -68,6 +68,13 @@ impl Space {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
+        if !is_empty("nodes") {
+            return;
+        }
+        sweep(&self.folder, &self.prefix); // nobody is there whom the look at all files holds up
+        if !is_empty("services") {
+            return;
+        }
         let Ok(entries) = fs::read_dir(SHM) else { return };
         let ours: Vec<PathBuf> = entries
             .flatten()
@@ -76,7 +83,7 @@ impl Space {
             .collect();
         let all_count_nodes =
             ours.iter().all(|path| path.to_string_lossy().ends_with(NODE_COUNTER_SUFFIX));
-        if !is_empty("nodes") || !is_empty("services") || !all_count_nodes {
+        if !all_count_nodes {
             return;
         }
         let remove = || -> io::Result<()> {

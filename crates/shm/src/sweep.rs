@@ -52,10 +52,11 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     let service_hashes: Vec<String> = names(&services)
         .filter_map(|name| between(&name, prefix, ".service").map(str::to_owned))
         .collect();
-    let nodes = Nodes::list(&folder.join("nodes"), prefix);
-    let mut removed = 0;
+    let nodes = folder.join("nodes");
+    let mut removed: u64 = incomplete_nodes(&nodes, prefix).iter().map(|path| remove(path)).sum();
+    let tags = tags(&nodes, prefix);
     for (name, port) in &found.of_ports {
-        if !nodes.tags.contains(port) {
+        if !tags.contains(port) {
             removed += remove(&Path::new(SHM).join(name));
         }
     }
@@ -64,7 +65,7 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     // Each service has one file in shared memory, made after and removed about when its description
     // is.
     let all_described = found.of_services.len() <= service_hashes.len();
-    let owned = |hash: &String| nodes.tags.contains(hash);
+    let owned = |hash: &String| tags.contains(hash);
     if !all_described || !service_hashes.iter().all(owned) {
         let wanted: HashSet<String> = service_hashes
             .iter()
@@ -80,7 +81,7 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
             .map(|hash| remove(&file_of(hash)))
             .sum::<u64>();
     }
-    removed + nodes.remains.iter().map(|path| remove(path)).sum::<u64>()
+    removed
 }
 
 /// How many were removed: one or none.
@@ -115,40 +116,32 @@ impl InSharedMemory {
     }
 }
 
-struct Nodes {
-    /// Of ports (numbers) and services (hashes), of nodes that are complete.
-    tags: HashSet<String>,
-    /// Folders and files of nodes that lack one of the files that a node is known alive by.
-    remains: Vec<PathBuf>,
+/// The tags of ports (numbers) and services (hashes) of all nodes.
+fn tags(nodes: &Path, prefix: &str) -> HashSet<String> {
+    let of_node = |node: String| {
+        names(&nodes.join(node)).filter_map(|name| {
+            let tag = between(&name, prefix, ".port_tag");
+            tag.or_else(|| between(&name, prefix, ".service_tag")).map(str::to_owned)
+        })
+    };
+    names(nodes).filter(|name| is_number(name)).flat_map(of_node).collect()
 }
 
-impl Nodes {
-    fn list(nodes: &Path, prefix: &str) -> Self {
-        let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
-        let mut life_signs: HashMap<String, usize> = HashMap::new();
-        for name in names(nodes) {
-            let path = nodes.join(&name);
-            if let Some(node) = LIFE_SIGNS.iter().find_map(|suffix| between(&name, prefix, suffix))
-            {
-                *life_signs.entry(node.to_owned()).or_default() += 1;
-                of_nodes.entry(node.to_owned()).or_default().push(path);
-            } else if is_number(&name) {
-                of_nodes.entry(name).or_default().push(path);
-            }
+/// Folders and files of nodes that lack one of the files that a node is known alive by.
+pub(crate) fn incomplete_nodes(nodes: &Path, prefix: &str) -> Vec<PathBuf> {
+    let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
+    let mut life_signs: HashMap<String, usize> = HashMap::new();
+    for name in names(nodes) {
+        let path = nodes.join(&name);
+        if let Some(node) = LIFE_SIGNS.iter().find_map(|suffix| between(&name, prefix, suffix)) {
+            *life_signs.entry(node.to_owned()).or_default() += 1;
+            of_nodes.entry(node.to_owned()).or_default().push(path);
+        } else if is_number(&name) {
+            of_nodes.entry(name).or_default().push(path);
         }
-        let mut this = Self { tags: HashSet::new(), remains: Vec::new() };
-        for (node, paths) in of_nodes {
-            if life_signs.get(&node) == Some(&LIFE_SIGNS.len()) {
-                this.tags.extend(names(&nodes.join(node)).filter_map(|name| {
-                    let tag = between(&name, prefix, ".port_tag");
-                    tag.or_else(|| between(&name, prefix, ".service_tag")).map(str::to_owned)
-                }));
-            } else {
-                this.remains.extend(paths);
-            }
-        }
-        this
     }
+    of_nodes.retain(|node, _| life_signs.get(node) != Some(&LIFE_SIGNS.len()));
+    of_nodes.into_values().flatten().collect()
 }
 
 pub(crate) fn is_number(name: &str) -> bool {
@@ -169,7 +162,7 @@ pub(crate) fn between<'name>(name: &'name str, prefix: &str, suffix: &str) -> Op
     name.strip_prefix(prefix)?.strip_suffix(suffix)
 }
 
-pub(crate) fn names(folder: &Path) -> impl Iterator<Item = String> {
+pub(crate) fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
     fs::read_dir(folder)
         .into_iter()
         .flatten()

@@ -343,3 +343,47 @@ fn full() {
     drop(publisher); // a pool keeps what it has taken, until its end
     drop(HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap());
 }
+
+/// Whoever takes the lock after an unfinished work looks at every file.
+#[test]
+fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
+    let space = Space(name("no-place"));
+    let node = Arc::new(HostNode::new(&space.0).unwrap());
+    let settings = HostPublisherSettings { max_subscriptions: 1, ..HostPublisherSettings::new(7) };
+    let _publisher = HostPublisher::create(&node, settings).unwrap();
+    let _link = Link::open(&node, 7, SETTINGS).unwrap();
+    let entries = || {
+        let shm = fs::read_dir("/dev/shm").unwrap().flatten();
+        let of_node = fs::read_dir(node.folder().join("nodes")).unwrap().flatten();
+        let ours =
+            shm.filter(|entry| entry.file_name().to_string_lossy().starts_with(node.prefix()));
+        let folders = of_node.filter(|entry| entry.path().is_dir());
+        let tags: usize = folders.map(|folder| fs::read_dir(folder.path()).unwrap().count()).sum();
+        ours.count() + tags
+    };
+    let before = entries();
+    for (id, is_expected) in [
+        (7, (|error| matches!(error, OpenError::TooMany { .. })) as fn(&OpenError) -> bool),
+        (8, |error| matches!(error, OpenError::NotYet { .. })),
+    ] {
+        let error = Link::open(&node, id, SETTINGS).map(drop).unwrap_err();
+        assert!(is_expected(&error), "{error}");
+        assert!(!node.folder().join("busy").exists(), "{error}");
+        assert_eq!(entries(), before, "{error}");
+    }
+}
+
+/// A look at all files would be one for each of many processes that end together.
+#[test]
+fn only_what_ended_processes_left_has_all_files_looked_at() {
+    let space = Space(name("strangers"));
+    let first = HostNode::new(&space.0).unwrap();
+    let stray = Path::new("/dev/shm").join(format!("{}h_9.dynamic", first.prefix()));
+    fs::write(&stray, "x").unwrap();
+    assert_eq!(first.clean_up().swept, 0);
+    drop(HostNode::new(&space.0).unwrap());
+    assert!(stray.exists(), "nobody was killed");
+    let folder = first.folder().to_owned();
+    drop(first);
+    assert!(!stray.exists() && !folder.exists(), "the last process leaves nothing");
+}

@@ -35,6 +35,11 @@ impl Numbers {
         })
     }
 
+    /// Whether a number is free.
+    pub(super) fn has_free(&self) -> bool {
+        !self.returned.is_empty() || self.fresh < self.limit
+    }
+
     /// Frees a number that was taken.
     pub(super) fn give_back(&mut self, number: usize) {
         debug_assert!(number < self.fresh && !self.returned.contains(&number));
@@ -57,7 +62,7 @@ mod tests {
         let mut numbers = Numbers::new(2);
         assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: true }));
         assert_eq!(numbers.take(), Some(Taken { number: 1, is_fresh: true }));
-        assert_eq!(numbers.take(), None);
+        assert_eq!((numbers.has_free(), numbers.take()), (false, None));
         numbers.give_back(0);
         assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: false }));
         assert_eq!(numbers.take(), None);

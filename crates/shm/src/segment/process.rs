@@ -390,6 +390,14 @@ impl SubscriptionEntry {
         self.inner.entry().ready()
     }
 
+    /// Whether one more publisher can be attached, which only who attaches one can change.
+    ///
+    /// # Errors
+    /// [`MAX_ATTACHMENTS`] publishers are attached.
+    pub fn check_room(&self) -> Result<(), AttachmentsFull> {
+        if self.inner.attachments.lock().has_free() { Ok(()) } else { Err(AttachmentsFull) }
+    }
+
     /// Tells the publisher of this id that the subscription hears it by shared memory, and has room
     /// for `capacity` of its messages if the publisher is to wait for room; 0 if it is not, and
     /// then nothing need be counted. To be called when the link to the publisher's messages is

@@ -9,8 +9,8 @@ use std::time::Instant;
 use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp};
 use feros_shm::{
-    Attachment, HostNode, HostSample, LinkObstacle, LinkSettings, OpenError, SampleHeader,
-    SubscriptionEntry, TakeOutcome,
+    Attachment, AttachmentsFull, HostNode, HostSample, LinkObstacle, LinkSettings, OpenError,
+    SampleHeader, SubscriptionEntry, TakeOutcome,
 };
 
 use crate::intra_process::queue::Envelope;
@@ -72,6 +72,12 @@ impl From<OpenError> for OpenFailure {
     }
 }
 
+impl From<AttachmentsFull> for OpenFailure {
+    fn from(full: AttachmentsFull) -> Self {
+        Self { obstacle: Some(full.obstacle()), why: full.to_string() }
+    }
+}
+
 impl Link {
     pub(super) fn new(publisher: Gid, id: NonZeroU64, states: &Arc<LinkStates>) -> Self {
         Self {
@@ -122,10 +128,13 @@ impl Link {
             Err(OpenFailure { obstacle, why }) => match self.retry.note(obstacle, now) {
                 None => Handshake::Offered,
                 Some(obstacle) => {
-                    if !matches!(self.state, Handshake::Declined(known) if known == obstacle) {
+                    if !matches!(self.state, Handshake::Declined(known) if known == obstacle)
+                        && let Some(count) = self.states.declined.count()
+                    {
                         tracing::warn!(
                             target: "feros::shm",
-                            "messages of publisher {} take the network transport: {why}",
+                            "messages of publisher {} take the network transport ({count} \
+                             publishers so far): {why}",
                             self.publisher
                         );
                     }
@@ -238,6 +247,8 @@ impl Opening<'_> {
     /// other processes.
     pub(super) fn open(&self, publisher: NonZeroU64) -> Result<Opened, OpenFailure> {
         let Opening { entry, qos, type_hash, ringer } = *self;
+        // Before other processes are kept waiting for the lock of the host's shared memory.
+        entry.check_room()?;
         let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
         let node = HostNode::shared().map_err(OpenError::from)?;
         let link =
@@ -249,10 +260,7 @@ impl Opening<'_> {
         // What the subscription counts binds the publisher, not what anybody announces of it.
         let capacity =
             if is_lossless { u32::try_from(link.depth()).unwrap_or(u32::MAX) } else { 0 };
-        let attachment = entry.attach(publisher, capacity).map_err(|full| OpenFailure {
-            obstacle: Some(full.obstacle()),
-            why: full.to_string(),
-        })?;
+        let attachment = entry.attach(publisher, capacity)?;
         Ok(Opened { link, attachment, is_lossless })
     }
 }

@@ -9,6 +9,8 @@ use feros_sync::Mutex;
 pub(crate) struct LinkStates {
     /// Messages refused as malformed.
     pub(crate) refused: FailureCounter,
+    /// Publishers whose shared memory could not be opened.
+    pub(crate) declined: FailureCounter,
     /// Publishers of the host, and why they are not heard by shared memory yet.
     links: Mutex<Vec<(Gid, Option<Reason>)>>,
 }

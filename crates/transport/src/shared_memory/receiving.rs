@@ -200,6 +200,9 @@ impl SharedMemoryReceiving {
         let qos = engine.qos();
         let opening = Opening { entry, qos: &qos, type_hash: self.type_hash, ringer: &self.ringer };
         for (publisher, id) in due {
+            if self.upkeep.has_ended() {
+                return None;
+            }
             let opened = opening.open(id); // takes time: without the lock
             changes.any |= opened.is_ok();
             let mut links = self.links.lock();

@@ -11,8 +11,11 @@ const FIRST_RETRY: Duration = Duration::from_millis(1);
 const LAST_RETRY: Duration = Duration::from_secs(1);
 /// A link that failed is tried again so much later, which is doubled each time ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
-/// ... up to this.
+/// ... up to this ...
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
+/// ... or this where publisher or subscription has as many links as it may: where hundreds share a
+/// topic, most pairs of them wait for a place, and each try takes a lock of the whole host.
+const LAST_RETRY_OF_CROWDED: Duration = Duration::from_secs(256);
 /// Memory that cannot be mapped so often is not just growing.
 const MAPPING_TRIES: u32 = 20;
 
@@ -22,15 +25,17 @@ pub(super) struct Retry {
     at: Option<Instant>,
     /// How often the memory could not be mapped.
     unmapped: u32,
+    /// Whether something is in the way that no publisher's word changes.
+    is_obstructed: bool,
     /// The time from the last failure to the next try.
     patience: Option<Duration>,
 }
 
 impl Retry {
-    /// Whether it is time to try. What a publisher says is never passed over: no other ring may
-    /// follow.
+    /// Whether it is time to try, or whether a publisher has said that its memory has come into
+    /// being, which may be the one that was not there yet: no other ring may follow.
     pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
-        is_told || self.at.is_none_or(|at| at <= now)
+        is_told && !self.is_obstructed || self.at.is_none_or(|at| at <= now)
     }
 
     /// After a try that failed: what is in the way, `None` if nothing is but time.
@@ -43,10 +48,15 @@ impl Retry {
             self.unmapped = self.unmapped.saturating_add(1);
         }
         let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
+        use LinkObstacle::{TooManyPublishers, TooManySubscriptions, Unavailable};
         let (first, last) = match obstacle {
             None => (FIRST_RETRY, LAST_RETRY),
-            Some(_) => (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_FAILED),
+            Some(Unavailable(_)) => (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_FAILED),
+            Some(TooManyPublishers { .. } | TooManySubscriptions { .. }) => {
+                (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_CROWDED)
+            }
         };
+        self.is_obstructed = obstacle.is_some();
         let patience = self.patience.map_or(first, |patience| (patience * 2).clamp(first, last));
         self.patience = Some(patience);
         self.at = Some(tried + patience);
@@ -72,5 +82,20 @@ mod tests {
         assert!(!retry.is_due(now, false), "it has just been tried");
         assert!(retry.is_due(now, true));
         assert!(retry.is_due(now + FIRST_RETRY, false));
+    }
+
+    #[test]
+    fn a_link_without_a_place_is_tried_ever_more_seldom_whatever_publishers_say() {
+        let mut retry = Retry::default();
+        let crowded = Some(LinkObstacle::TooManySubscriptions { limit: 16 });
+        let (start, mut now, mut tries) = (Instant::now(), Instant::now(), 0);
+        while now < start + Duration::from_secs(3600) {
+            assert_eq!(retry.note(crowded, now), crowded);
+            assert!(!retry.is_due(now, true), "another publisher has come");
+            now = retry.at().expect("it has failed");
+            assert!(retry.is_due(now, false));
+            tries += 1;
+        }
+        assert_eq!(tries, 8 + 14, "at 0, 1, 3, ... 255 s, and each 256 s from then on");
     }
 }

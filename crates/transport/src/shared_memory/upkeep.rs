@@ -28,6 +28,7 @@ pub(crate) struct Upkeep(Arc<Task>);
 struct Task {
     /// Whether the task waits in the queue: each is there once at most, which bounds the queue.
     is_asked: AtomicBool,
+    has_ended: AtomicBool,
     /// Locked while the endpoint is kept up; `None` once that has ended.
     endpoint: Mutex<Option<Weak<dyn KeepUp>>>,
 }
@@ -35,8 +36,8 @@ struct Task {
 impl Upkeep {
     /// Upkeep of an endpoint that is still to be made.
     pub(crate) fn new() -> Self {
-        let (is_asked, endpoint) = (AtomicBool::new(false), Mutex::new(None));
-        Self(Arc::new(Task { is_asked, endpoint }))
+        let (is_asked, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self(Arc::new(Task { is_asked, has_ended, endpoint: Mutex::new(None) }))
     }
 
     /// Begins, with a first look.
@@ -65,7 +66,13 @@ impl Upkeep {
 
     /// Ends: when this returns, the thread neither has the endpoint nor will have it again.
     pub(crate) fn end(&self) {
+        self.0.has_ended.store(true, Ordering::Relaxed);
         *self.0.endpoint.lock() = None;
+    }
+
+    /// Whether it ends: what takes long is given up then, since whoever ends it waits.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.0.has_ended.load(Ordering::Relaxed)
     }
 
     fn run(&self) -> Option<Instant> {
@@ -173,6 +180,34 @@ mod tests {
             self.runs.try_send(()).ok()?;
             self.again_in.map(|wait| Instant::now() + wait)
         }
+    }
+
+    /// Opens links as long as nobody ends it.
+    struct Endless {
+        upkeep: Upkeep,
+        began: SyncSender<()>,
+    }
+
+    impl KeepUp for Endless {
+        fn keep_up(&self) -> Option<Instant> {
+            self.began.send(()).ok()?;
+            while !self.upkeep.has_ended() {
+                std::thread::yield_now();
+            }
+            None
+        }
+    }
+
+    #[test]
+    fn whoever_ends_it_does_not_wait_until_all_is_done() {
+        let (began, seen) = sync_channel(1);
+        let upkeep = Upkeep::new();
+        let endpoint = Arc::new(Endless { upkeep: upkeep.clone(), began });
+        let weak: Weak<Endless> = Arc::downgrade(&endpoint);
+        upkeep.begin(weak);
+        seen.recv_timeout(Duration::from_secs(60)).unwrap();
+        upkeep.end(); // returns
+        assert!(upkeep.has_ended());
     }
 
     #[test]
