@@ -174,6 +174,12 @@ STEPS = [
         ["build: workspace"],
     ),
     Step(
+        "commands of README, book and examples, run",
+        RUN,
+        ["scripts/run_commands.py", str(FEROS.parent)],
+        ["build: workspace"],
+    ),
+    Step(
         "page of the view, in Chromium",
         RUN,
         ["crates/view/page/test"],
@@ -227,7 +233,7 @@ PARTS = [
     Part("lints", "clippy and rustdoc without warnings, which compiles all tests", ["build: workspace"]),
     Part("rust", "all Rust tests, interop with stock ROS 2 among them", [
         *("tests, interop with stock ROS 2 among them", "peers of the laboratory"),
-        "commands of README and book",
+        *("commands of README and book", "commands of README, book and examples, run"),
     ]),
     Part("docs", "documentation without warnings, and its examples", [
         "build: workspace", "examples of the documentation",

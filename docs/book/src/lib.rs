@@ -1,7 +1,14 @@
-//! The book's pages as documentation tests: a page whose example does not compile fails them.
+//! The book's pages as documentation tests: a page whose example does not compile fails them, and
+//! so does one that ends and says that it failed. Such an example runs beside the robot, which is
+//! another process.
 //!
 //! The pages are in `pages/`, in the order of `pages/SUMMARY.md`. `mdbook build docs/book` makes
 //! the book.
+
+mod beside;
+pub mod robot;
+
+pub use beside::{beside_the_robot, managed_node, node};
 
 #[cfg(doctest)]
 macro_rules! pages {

@@ -1,0 +1,77 @@
+//! Runs an example of a page beside the robot, which is another process.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio, exit};
+
+use feros::lifecycle::LifecycleCallbacks;
+use feros::{Context, LifecycleNode, Node};
+use feros_test_support::ReservedDomain;
+
+/// Says which of the processes of an example this one is.
+const ROLE: &str = "FEROS_BOOK_ROLE";
+
+/// The hidden first line of an example. The process that begins becomes the parent of two others:
+/// one is the robot, and one runs the example in the same domain. It ends as the example does.
+///
+/// # Panics
+/// When a process cannot be started.
+pub fn beside_the_robot() {
+    match std::env::var(ROLE).as_deref() {
+        Ok("robot") => {
+            // The parent lets go of it when the example has ended.
+            let parent_ends: fn() =
+                || drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+            if let Err(error) = crate::robot::run(Some(parent_ends)) {
+                eprintln!("the robot: {error}");
+                exit(1);
+            }
+            exit(0);
+        }
+        Ok("example") => {}
+        _ => exit(run_both()),
+    }
+}
+
+/// A node of an example that needs no more: beside the robot, and not spun.
+///
+/// # Panics
+/// When it cannot be made.
+pub fn node() -> Node {
+    beside_the_robot();
+    let context = Context::from_env().expect("a context");
+    context.create_node("example").expect("a node")
+}
+
+/// A managed node of an example, which does nothing.
+///
+/// # Panics
+/// When it cannot be made.
+pub fn managed_node(node: &Node) -> LifecycleNode {
+    struct Nothing;
+    impl LifecycleCallbacks for Nothing {}
+    node.context().create_lifecycle_node("managed", Nothing).expect("a managed node")
+}
+
+fn run_both() -> i32 {
+    let domain = ReservedDomain::new();
+    let mut robot = this_program("robot", &domain);
+    let robot = robot.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut robot = robot.expect("the robot cannot be started");
+    let said = BufReader::new(robot.stdout.take().expect("its output is a pipe"));
+    let is_there = said.lines().map_while(Result::ok).any(|line| line == crate::robot::IS_THERE);
+    let ended = is_there.then(|| this_program("example", &domain).status());
+    drop(robot.stdin.take());
+    let robot = robot.wait().expect("the robot is a child of this process");
+    assert!(robot.success(), "{robot}");
+    let ended = ended.expect("the robot is there").expect("the example cannot be started");
+    ended.code().unwrap_or(1)
+}
+
+/// This program in another role. rustdoc says by the environment which example it is.
+fn this_program(role: &str, domain: &ReservedDomain) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("its own path"));
+    command.args(std::env::args_os().skip(1)).env(ROLE, role);
+    command.env("ROS_DOMAIN_ID", domain.id().to_string());
+    command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    command
+}

@@ -1,0 +1,197 @@
+"""The commands that stand in the README, in the book, and in READMEs and comments of examples; and
+what scripts/run_commands.py has to know of those that do not simply end well."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs/book/pages"
+PROGRAMS = {
+    "feros", "./feros", "cargo", "python", "python3", "pip", "ros2", "colcon", "ssh", "source",
+    "pipeline", "navigation_graph", "mobile_base",
+}
+
+# --- where commands stand -------------------------------------------------------------------------
+
+
+@dataclass
+class Block:
+    """Commands that belong together: variables and folders of one hold for the next."""
+
+    path: Path
+    lines: list  # (number, text)
+
+
+def listed(*patterns):
+    """Tracked and new files, without what git ignores."""
+    command = ["git", "ls-files", "-co", "--exclude-standard", *patterns]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in names.splitlines() if (ROOT / name).is_file()]
+
+
+def markdown_blocks(path, text, first=1):
+    """The blocks of a text in Markdown, and the commands in its sentences, each a block."""
+    pattern = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
+    for match in pattern.finditer(text):
+        start = first + text.count("\n", 0, match.start(2))
+        lines = list(enumerate(match.group(2).splitlines(), start))
+        if match.group(1) == "console":
+            prompted = [(number, line[2:]) for number, line in lines if line.startswith("$ ")]
+            lines = prompted or [pair for pair in lines if is_command(pair[1])]
+        elif match.group(1) != "sh":
+            continue
+        lines = [(number, line) for number, line in lines if without_comment(line)]
+        if lines:
+            yield Block(path, lines)
+    prose = pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
+    for match in re.finditer(r"`([^`]+)`|(?:: )(feros [^`\n]*)$", prose, re.M):
+        command = " ".join((match.group(1) or match.group(2)).split())
+        # A verb alone is rather named than to be typed.
+        if is_command(command) and (len(command.split()) > 2 or not command.startswith("feros")):
+            yield Block(path, [(first + prose.count("\n", 0, match.start()), command)])
+
+
+def without_comment(line):
+    """The command of a line."""
+    return re.sub(r"(^|\s+)#.*$", "", line).strip()
+
+
+def is_command(text):
+    """Whether a text is a command with arguments, and not one with gaps (`feros run <package>`)."""
+    words, gaps = text.split(), r"[<>…]|\.\.\.|[A-Z]{4}"
+    return len(words) > 1 and words[0] in PROGRAMS and not re.search(gaps, text)
+
+
+def comments(path):
+    """The comments of a file, each with the number of its first line, as Markdown."""
+    text = path.read_text()
+    if path.suffix == ".xml":
+        for match in re.finditer(r"<!--(.*?)-->", text, re.S):
+            yield 1 + text.count("\n", 0, match.start(1)), match.group(1).rstrip()
+        return
+    mark = re.compile(r"\s*//[/!]? ?(.*)" if path.suffix == ".rs" else r"\s*# ?(.*)")
+    first, held = 0, []
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        found = mark.fullmatch(line)
+        if found:
+            first = first or number
+            held.append(found.group(1))
+        elif held:
+            yield first, "\n".join(held) + "\n"
+            first, held = 0, []
+
+
+def blocks():
+    """All blocks, by file."""
+    for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
+        for block in markdown_blocks(path, path.read_text()):
+            # Sentences of README and book name verbs and options rather than commands to type.
+            if is_fenced(path, block):
+                yield block
+    for path in listed("examples"):
+        if path.suffix == ".md":
+            yield from markdown_blocks(path, path.read_text())
+        elif path.suffix in {".rs", ".xml", ".yaml", ".yml", ".toml", ".py", ".sh"}:
+            for first, text in comments(path):
+                yield from markdown_blocks(path, text, first)
+
+
+def is_fenced(path, block):
+    """Whether its first line stands in a block of code."""
+    before = path.read_text().splitlines()[: block.lines[0][0] - 1]
+    return sum(line.startswith("```") for line in before) % 2 == 1
+
+
+# --- what is known of them ------------------------------------------------------------------------
+
+# Commands that do not end by themselves: what they say when they do what they are meant to, or the
+# node that is there then.
+ENDLESS = {
+    "feros topic echo /cmd_vel": "linear",
+    "feros topic echo /diagnostics": "status",
+    "feros topic echo /rosout --filter": "on the way",
+    "feros topic echo /scan --filter": "ranges",
+    "feros topic echo /image": "encoding",
+    "feros topic hz /chatter --filter": "average rate",
+    "feros topic hz /camera/image_raw": "average rate",
+    "feros topic pub /cmd_vel": "publishing",
+    "feros action echo /fibonacci": "fibonacci|sequence|status",
+    "feros service echo /enable": "enable|event_type|request",
+    "feros tf echo": "Translation|translation",
+    "feros tf monitor": "Frames|frame|base_link",
+    "feros bag record --topics": "(?i)record",
+    "feros bag play drive": "(?i)play",
+    "feros view": "http://",
+    "feros run my_package": "publishing",
+    "feros launch examples/launch/greeting.launch.yaml": "hi",
+    "feros container --process": "node /ComponentManager",
+    "pipeline camera detector": "node /detector",
+    "pipeline camera": "node /camera",
+    "mobile_base motion_control": "node /motion_control",
+    "navigation_graph amcl": "node /amcl",
+}
+# Those of them that end.
+ENDS = {"feros service echo /enable --flow-style --times 4": ""}
+# Those that the following commands of the file need: they run until its end.
+STAY = {
+    "feros bag record -a": "(?i)record",
+    "./feros launch pipeline composed.launch.yaml": "(?i)loaded|started|controller",
+    "feros launch robot.launch.xml": "hi",
+    "cargo run --bin fibonacci_server": "node /fibonacci_server",
+}
+# By how a command begins, or by the page: why it does not run here.
+NOT_HERE = {
+    "./start": "it builds Feros for itself, and ./test has",
+    "./test": "it is what runs this",
+    "scripts/": "it builds or installs: steps of ./test of their own do",
+    "pip install": "it asks a package index",
+    "python ": "the wheel's tests run Python (crates/python/tests)",
+    "RMW_IMPLEMENTATION=": "stock programs: tests/rmw and tests/interop run them",
+    "cargo build": "./test has built it",
+    "cargo run --release -p feros-placements": "it measures for minutes, in a build of its own",
+    "cargo add": "the crates are in no registry yet",
+    "FEROS_INTERFACES=my_interfaces PYTHONPATH": "the wheel's tests run Python",
+    "feros run listener.py": "the wheel's tests run Python",
+    "feros completion fish": "there is no fish here",
+    "feros lab run": "minutes: lab/laboratory/tests and crates/cli/tests/lab run it",
+    "feros lab report": "it reads what `lab run` makes: crates/cli/tests/lab",
+    "feros lab compare": "it reads what `lab run` makes: crates/cli/tests/lab",
+    "feros pkg create camera": "it needs a clone in ~/feros: crates/cli/tests/component_build",
+    "cd camera": "the package is not made here",
+    "feros component build": "it compiles a whole Feros: crates/cli/tests/component_build",
+    "feros container": "it is for components that are built as above",
+    "feros component load": "as above: crates/cli/tests/it/component.rs loads others",
+    "feros component list": "as above",
+    "feros component unload": "as above",
+    "feros view --listen": "it opens a port to other hosts",
+    "ssh ": "there is no other host",
+    "./camera": "it is a program of the reader's",
+    "source /opt/ros": "there is no such installation",
+    "source ~/rmw_feros": "there is no such installation",
+    "docs/book/pages/bridge.md": "engines that are features, and domains: crates/cli/tests",
+    "docs/book/pages/fastdds.md": "an engine that is a feature: `./test fastdds`",
+    "docs/book/pages/ros1.md": "it needs a ROS 1 master: crates/cli/tests/ros1",
+    "docs/book/pages/zenoh.md": "an engine that is a feature: `./test zenoh`",
+}
+# What runs beside a command before it is interrupted, so that it has something to do.
+MEANWHILE = {"feros bag record --topics": "feros topic echo /odom --times 40 --no-arr"}
+# Commands whose exit code says what they found.
+FINDS = ("feros doctor",)
+
+
+def known(command, path):
+    """The table that knows a command, and by which of its keys: the longest beginning, or its page.
+    A command that none knows is to end well."""
+    forms = (command, re.sub(r"^(\w+=\S+ )+", "", command), str(path.relative_to(ROOT)))
+    found = [
+        (len(key), key, table)
+        for table in (ENDLESS, ENDS, STAY, NOT_HERE)
+        for key in table
+        if any(form.startswith(key) for form in forms)
+    ]
+    if not found:
+        return ENDS, ""
+    _, key, table = max(found, key=lambda one: one[0])
+    return table, key

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Runs the commands that stand in the README, in the book, and in READMEs and comments of examples.
+
+    scripts/run_commands.py TARGET/debug [TEXT]
+
+They run in a folder of their own, beside the robot of the book, which has what they name. A command
+that ends has to end well. One that does not has to say what scripts/commands.py expects, and to end
+at SIGINT. What cannot run here stands there with the reason. TEXT chooses the commands that have
+it.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import commands
+from commands import ENDLESS, ENDS, FINDS, MEANWHILE, NOT_HERE, ROOT, STAY
+
+WATCHDOG = 120
+# As in tests/interop: who listens on this port plus its number has a domain.
+DOMAINS, LOCK_PORT = range(20, 71), 28_500
+FOREIGN = (
+    "AMENT_PREFIX_PATH", "CYCLONEDDS_URI", "FEROS_ENGINE", "FEROS_INTERFACES", "FEROS_TRANSPORTS",
+    "RMW_IMPLEMENTATION", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "FEROS_TRACE", "XDG_DATA_HOME",
+)
+SAYS_HI = """<launch>
+  <executable cmd="sh -c 'while echo hi; do sleep 0.1; done'" output="screen"/>
+</launch>"""
+
+
+class Running:
+    """A command that runs in a process group of its own; its output is kept."""
+
+    def __init__(self, command, environment, folder):
+        self.command, self.said, self.has_news = command, "", threading.Condition()
+        self.process = subprocess.Popen(
+            ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        while part := self.process.stdout.read1():
+            with self.has_news:
+                self.said += part.decode(errors="replace")
+                self.has_news.notify_all()
+        with self.has_news:
+            self.has_news.notify_all()
+
+    def says(self, expected):
+        """Waits until it has said this, or has ended; whether it has."""
+        def is_over():
+            return re.search(expected, self.said) or not self.reader.is_alive()
+
+        with self.has_news:
+            self.has_news.wait_for(is_over, WATCHDOG)
+        return bool(re.search(expected, self.said)) and self.process.poll() is None
+
+    def end(self, first=None):
+        """Its exit code; `None` where it has to be killed. `first` is a signal to send."""
+        if first is not None and self.process.poll() is None:
+            os.killpg(self.process.pid, first)
+        try:
+            code = self.process.wait(WATCHDOG)
+        except subprocess.TimeoutExpired:
+            code = None
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)  # what it may have left
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self.reader.join(WATCHDOG)
+        return code
+
+
+class Place:
+    """Where commands run: a clone as it is after a build, a home, and what they name."""
+
+    def __init__(self, folder, programs, domain):
+        self.folder, self.home = Path(folder), Path(folder) / "home"
+        for name in ("examples", "crates", "interfaces"):
+            (self.folder / name).symlink_to(ROOT / name)
+        for profile in ("debug", "release"):
+            (self.folder / "target" / profile).mkdir(parents=True)
+            for file in programs.iterdir():
+                if file.is_file():
+                    (self.folder / "target" / profile / file.name).symlink_to(file)
+        self.write("home/my_interfaces/my_robot/msg/Arm.msg", "int32 joints 6\n")
+        self.write("my_interfaces/my_robot/msg/Arm.msg", "int32 joints 6\n")
+        self.write("camera.yaml", "/camera:\n  ros__parameters:\n    rate: 20\n")
+        self.write("robot.launch.xml", SAYS_HI)
+        self.write("prefix/share/my_package/launch/robot.launch.xml", SAYS_HI)
+        talker = "prefix/lib/my_package/talker"
+        self.write(talker, "#!/bin/sh\nwhile echo publishing; do sleep 0.1; done\n")
+        (self.folder / talker).chmod(0o755)
+        self.environment = {k: v for k, v in os.environ.items() if k not in FOREIGN} | {
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
+            "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
+            "FEROS_PREFIX_PATH": str(self.folder / "prefix"),
+            "ROS_DOMAIN_ID": str(domain),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        }
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def start(self, command, before=()):
+        """Starts a command behind lines of its block that set up the shell."""
+        begin = "exec "
+        if re.match(r"\w+=", command):
+            begin = "exec env "
+        elif command.startswith("source ") or "|" in command:
+            begin = ""
+        return Running("\n".join([*before, begin + command]), self.environment, self.folder)
+
+    def has_node(self, name, running):
+        """Waits until a node is there, or the program has ended; whether it is."""
+        end = time.monotonic() + WATCHDOG
+        while time.monotonic() < end and running.process.poll() is None:
+            listed = self.start("feros node list")
+            listed.end()
+            if name in listed.said.split():
+                return True
+        return False
+
+
+def as_run(command, folder):
+    """What is typed, of a build that ./test has made, and below the folder."""
+    command = re.sub(r"^cargo run .*?--bin (\S+)(?: --)?", r"\1", command)
+    return command.removesuffix("&").strip().replace("/tmp/trace", f"{folder}/trace_of_demo")
+
+
+def free_domain():
+    """A domain that nobody else on this machine uses, and what keeps it."""
+    for number in DOMAINS:
+        lock = socket.socket()
+        try:
+            lock.bind(("127.0.0.1", LOCK_PORT + number))
+            lock.listen()
+            return number, lock
+        except OSError:
+            lock.close()
+    sys.exit("run_commands: all domains of tests are taken")
+
+
+class Runs:
+    """Runs blocks, and keeps what was wrong."""
+
+    def __init__(self, place, chosen):
+        self.place, self.chosen = place, chosen
+        self.faults, self.counts, self.used = [], {}, set()
+        self.staying = []
+
+    def block(self, block):
+        """The commands of a block, one after the other."""
+        before = []
+        for number, line in block.lines:
+            text = commands.without_comment(line)
+            table, key = commands.known(text, block.path)
+            self.used.add(key)
+            if table is not NOT_HERE and re.match(r"(export|cd) ", text):
+                if "ROS_DOMAIN_ID" not in text:
+                    before.append(as_run(text, self.place.folder))
+                continue
+            if self.chosen not in text:
+                continue
+            kind = {id(ENDLESS): "interrupted", id(ENDS): "ended", id(STAY): "interrupted"}
+            kind = kind.get(id(table), "not run here")
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            if table is NOT_HERE:
+                continue
+            began = time.monotonic()
+            fault = self.run(text, before, table, key)
+            if fault:
+                place = f"{block.path.relative_to(ROOT)}:{number}"
+                self.faults.append(f"{place}: `{text}` {fault}")
+            seconds, how = time.monotonic() - began, "fault" if fault else "well "
+            print(f"{seconds:6.1f} s  {how}  {text}", flush=True)
+
+    def run(self, text, before, table, key):
+        """Runs a command; what is wrong, if anything is."""
+        running = self.place.start(as_run(text, self.place.folder), before)
+        if table is ENDS:
+            code = running.end()
+            if code == 0 or (code == 1 and text.startswith(FINDS)):
+                return None
+            how = f"ended with {code}" if code is not None else f"did not end within {WATCHDOG} s"
+            return f"{how}: {running.said[-600:]}"
+        what, _, name = table[key].partition(" ")
+        if not (self.place.has_node(name, running) if what == "node" else running.says(table[key])):
+            code = running.end(signal.SIGINT)
+            return f"did not say `{table[key]}`, and ended with {code}: {running.said[-600:]}"
+        if table is STAY:
+            self.staying.append((text, running))
+            return None
+        if key in MEANWHILE and self.place.start(MEANWHILE[key]).end() != 0:
+            return f"could not be given its time by `{MEANWHILE[key]}`"
+        return self.interrupted(running)
+
+    @staticmethod
+    def interrupted(running):
+        """Ends a command by Ctrl-C; what is wrong, if anything is."""
+        code = running.end(signal.SIGINT)
+        if code in (0, 130, -signal.SIGINT):
+            return None
+        return f"ended with {code} when it was interrupted: {running.said[-600:]}"
+
+    def end_staying(self):
+        """Ends what has stayed for the file."""
+        while self.staying:
+            text, running = self.staying.pop()
+            fault = self.interrupted(running)
+            if fault:
+                self.faults.append(f"`{text}` {fault}")
+
+
+def main():
+    if not 2 <= len(sys.argv) <= 3:
+        sys.exit(__doc__)
+    programs, chosen = Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) == 3 else ""
+    domain, lock = free_domain()
+    with lock, tempfile.TemporaryDirectory(prefix="feros_commands_") as folder:
+        place = Place(folder, programs, domain)
+        runs, robot = Runs(place, chosen), place.start("robot_of_the_book")
+        if not robot.says("the robot is there"):
+            sys.exit(f"run_commands: the robot did not start: {robot.said}")
+        path = None
+        for block in commands.blocks():
+            if block.path != path:
+                runs.end_staying()
+            path = block.path
+            runs.block(block)
+        runs.end_staying()
+        if runs.interrupted(robot):
+            runs.faults.append(f"the robot: {robot.said[-600:]}")
+    if not chosen:
+        for table in (ENDLESS, STAY, NOT_HERE):
+            unused = [key for key in table if key not in runs.used]
+            runs.faults += [f"scripts/commands.py: no text has `{key}`" for key in unused]
+    for fault in runs.faults:
+        print(fault, file=sys.stderr)
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(runs.counts.items())))
+    sys.exit(1 if runs.faults else 0)
+
+
+main()
