@@ -298,8 +298,8 @@ def test_floats_are_written_alike_whatever_stands_for_them():
 
 
 @pytest.mark.parametrize("variable, below", [
-    ("FEROS_PREFIX_PATH", "share"), ("AMENT_PREFIX_PATH", "share"), ("XDG_DATA_HOME", "feros/share"),
-    ("FEROS_INTERFACES", ""),
+    ("FEROS_PREFIX_PATH", "share"), ("AMENT_PREFIX_PATH", "share"),
+    ("XDG_DATA_HOME", "feros/share"), ("FEROS_INTERFACES", ""),
 ])
 def test_own_types_are_found_wherever_the_environment_names_them(tmp_path, variable, below):
     package = tmp_path / below / "my_robot"
@@ -310,13 +310,18 @@ def test_own_types_are_found_wherever_the_environment_names_them(tmp_path, varia
     assert (told.returncode, told.stdout) == (0, "6\n"), told.stderr
 
 
+NO_TYPE = "has no type 'Strin': did you mean String"
+NO_PACKAGE = "no package 'std_msg' of interfaces: did you mean std_msgs"
+
+
 @pytest.mark.parametrize("line, hint", [
-    ("from feros.msgs.std_msgs.msg import Strin", "has no type 'Strin': did you mean String"),
-    ("from std_msgs.msg import Strin", "has no type 'Strin': did you mean String"),
-    ("import std_msgs.msg.Strin", "has no type 'Strin': did you mean String"),
-    ("from feros.msgs.std_msg.msg import String", "no package 'std_msg' of interfaces: did you mean std_msgs"),
-    ("from feros.msgs import std_msg", "no package 'std_msg' of interfaces: did you mean std_msgs"),
-    ("import feros.msgs.std_msg", "no package 'std_msg' of interfaces: did you mean std_msgs"),
+    ("from feros.msgs.std_msgs.msg import Strin", NO_TYPE),
+    ("from std_msgs.msg import Strin", NO_TYPE),
+    ("import std_msgs.msg.Strin", NO_TYPE),
+    ("from feros.msgs.std_msg.msg import String", NO_PACKAGE),
+    ("from feros.msgs import std_msg", NO_PACKAGE),
+    ("import feros.msgs.std_msg", NO_PACKAGE),
+    ("from feros.msgs.std_msgs.srv import String", "'std_msgs' of interfaces has no 'srv'"),
 ])
 def test_an_import_that_fails_says_where_types_are_found(line, hint):
     told = run(line)

@@ -289,8 +289,8 @@ def message_type(cls):
 
 
 def package_module(package_name):
-    """`__getattr__` of the module of a package, such as `std_msgs`: its namespaces are imported when
-    they are asked for."""
+    """`__getattr__` of the module of a package, such as `std_msgs`: its namespaces are imported
+    when they are asked for."""
 
     def __getattr__(name):
         if name in ("msg", "srv", "action"):
@@ -337,7 +337,8 @@ def namespace_module(module_name, package, namespace):
 
 
 def _unknown(module_name, name, names):
-    return f"module {module_name!r} has no type {name!r}{_nearest(name, names)}; {where_types_are()}"
+    what = f"module {module_name!r} has no type {name!r}"
+    return f"{what}{_nearest(name, names)}; {where_types_are()}"
 
 
 def unknown_package(name):
@@ -364,8 +365,8 @@ def where_types_are():
 
 
 class _UnknownTypes:
-    """Says why `from std_msgs.msg import Strin` fails: what the module's `__getattr__` says does not
-    come through. It is asked for submodules of namespaces that nobody else has found."""
+    """Says why `from std_msgs.msg import Strin` fails: what the module's `__getattr__` says does
+    not come through. It is asked for submodules of namespaces that nobody else has found."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):

@@ -147,9 +147,12 @@ def test_feedback_comes_after_the_answer_to_its_goal(node, spin_until):
     group = ReentrantCallbackGroup()
     feedback = node.create_publisher(impl.FeedbackMessage, "early/_action/feedback", 10)
     node.create_publisher(impl.GoalStatusMessage, "early/_action/status", 10)
-    node.create_service(impl.SendGoalService, "early/_action/send_goal", answer, callback_group=group)
-    for kind, name in ((impl.GetResultService, "get_result"), (impl.CancelGoalService, "cancel_goal")):
-        node.create_service(kind, f"early/_action/{name}", lambda _, response: response)
+    for kind, name, callback in (
+        (impl.SendGoalService, "send_goal", answer),
+        (impl.GetResultService, "get_result", lambda _, response: response),
+        (impl.CancelGoalService, "cancel_goal", lambda _, response: response),
+    ):
+        node.create_service(kind, f"early/_action/{name}", callback, callback_group=group)
     client, told = ActionClient(node, Fibonacci, "early", callback_group=group), []
     spin_until(client._send.service_is_ready)
     spin_until(lambda: feedback.get_subscription_count() == 1)

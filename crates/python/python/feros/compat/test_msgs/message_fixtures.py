@@ -38,7 +38,9 @@ def _with(cls: Any, **values: Any) -> Any:
     return message
 
 
-def _numbers(choose: Callable[[str, Tuple[Any, ...]], Any], suffix: str = 'values') -> Dict[str, Any]:
+def _numbers(
+    choose: Callable[[str, Tuple[Any, ...]], Any], suffix: str = 'values'
+) -> Dict[str, Any]:
     """Values of the fields of all basic types."""
     return {f'{kind}_{suffix}': choose(kind, column) for kind, column in _COLUMNS.items()}
 
@@ -127,7 +129,8 @@ def get_msg_unbounded_sequences() -> List[Any]:
     thousand = _numbers(_of_thousand)
     texts: List[List[str]] = [[], ['max value'], _TEXTS, [str(number) for number in range(1000)]]
     return [
-        _with(cls, string_values=text, basic_types_values=_rows(count), alignment_check=check, **numbers)
+        _with(cls, string_values=text, basic_types_values=_rows(count), alignment_check=check,
+              **numbers)
         for check, (text, count, numbers)
         in enumerate(zip(texts, (0, 1, 3, 1000), (empty, one, some, thousand)))
     ] + [_with(cls, alignment_check=4)]
