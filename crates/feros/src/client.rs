@@ -14,6 +14,7 @@ pub use response_future::{ResponseFuture, SerializedResponseFuture};
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -198,6 +199,8 @@ struct Calls {
     /// Rung when a response may have come: for threads that wait in place.
     ringer: Ringer,
     graph_changes: Arc<GraphChanges>,
+    /// Calls that were given up before their responses were taken.
+    given_up: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -218,6 +221,7 @@ impl GenericClient {
             pending: Mutex::default(),
             ringer: Ringer::new(),
             graph_changes: node.context().changes().clone(),
+            given_up: AtomicUsize::new(0),
         });
         let [notified, matched, shut_down] = [(); 3].map(|()| calls.clone());
         let end = feros_transport::Client::new(
@@ -372,6 +376,26 @@ impl GenericClient {
 }
 
 impl Calls {
+    /// Hands a response to its call; what wakes whoever awaits it. `None` if the call was given up.
+    fn answer(&self, number: i64, response: Payload) -> Option<Option<Waker>> {
+        let mut pending = self.pending.lock();
+        let Some(call) = pending.get_mut(&number) else {
+            let fewer = |calls: usize| calls.checked_sub(1);
+            let _ = self.given_up.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
+            return None;
+        };
+        call.response = Some(response);
+        Some(call.waker.take())
+    }
+
+    /// Forgets a call.
+    fn give_up(&self, number: i64) {
+        let call = self.pending.lock().remove(&number);
+        if call.is_some_and(|call| call.response.is_none()) {
+            self.given_up.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Wakes those who await responses, and lets them look for themselves.
     fn wake_futures(&self) {
         let wakers: Vec<Waker> = {
@@ -387,6 +411,13 @@ impl Inner {
         self: &Arc<Self>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
+        // Of a client that looks at no response, nobody else would take them, and its servers would
+        // find no room for further ones.
+        if self.calls.given_up.load(Ordering::Relaxed) > 0
+            && let Err(error) = self.take_responses(NO_CALL)
+        {
+            tracing::warn!("a response of {} that nobody awaits: {error}", self.name);
+        }
         let sending = self.sending.lock();
         let (number, recipients) = send(&mut |size, fill| self.end.send_request(size, fill))?;
         self.calls.pending.lock().insert(number, Call::default());
@@ -404,15 +435,11 @@ impl Inner {
                 // is free again.
                 drop(self.sending.lock());
             }
-            let waker = self.calls.pending.lock().get_mut(&number).and_then(|call| {
-                call.response = Some(sample.payload);
-                call.waker.take()
-            });
-            match waker {
-                Some(waker) => waker.wake(),
+            match self.calls.answer(number, sample.payload) {
+                Some(Some(waker)) => waker.wake(),
                 // Another thread may wait for it, and have looked before.
-                None if number != own => self.calls.ringer.ring(),
-                None => {}
+                Some(None) if number != own => self.calls.ringer.ring(),
+                Some(None) | None => {}
             }
         }
         Ok(())
@@ -458,6 +485,9 @@ impl Inner {
         }
     }
 }
+
+/// No call has this number: requests are numbered from 1.
+const NO_CALL: i64 = 0;
 
 /// The number of a request, and who got it.
 type Sent = (i64, Recipients);

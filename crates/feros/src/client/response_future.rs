@@ -17,7 +17,8 @@ use crate::service_introspection::{CallId, ServiceEvents};
 /// The response of one call, to be awaited on any async runtime or waited for in place.
 ///
 /// # Cancel safety
-/// Dropping it forgets the call; a response that comes later is ignored.
+/// Dropping it forgets the call. A response that comes later waits, with at most 1,023 others, until
+/// the client sends its next request or another of its responses is waited for; it is dropped then.
 #[must_use = "the response is lost when this is dropped"]
 pub struct ResponseFuture<S: ServiceType> {
     pub(super) serialized: SerializedResponseFuture,
@@ -171,6 +172,6 @@ impl Future for SerializedResponseFuture {
 
 impl Drop for SerializedResponseFuture {
     fn drop(&mut self) {
-        self.inner.calls.pending.lock().remove(&self.number);
+        self.inner.calls.give_up(self.number);
     }
 }

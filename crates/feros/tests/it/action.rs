@@ -350,3 +350,16 @@ fn within_a_process_feedback_goes_by_pointer() {
     let known = node.action_names_and_types();
     assert!(known[server.action_name()].contains("example_interfaces/action/Fibonacci"));
 }
+
+/// More goals than responses find room at a client that looks at none.
+#[test]
+fn goals_that_nobody_waits_for_are_all_worked_for() {
+    const GOALS: usize = 1500;
+    let pair = Pair::new();
+    for _ in 0..GOALS {
+        drop(pair.client.send_goal(Fibonacci_Goal { order: 2 }).unwrap());
+        let goal = pair.accepted.recv_timeout(WATCHDOG).unwrap();
+        assert_eq!(goal.status(), GoalStatus::Executing);
+        goal.succeed(result(&[0, 1])).unwrap();
+    }
+}

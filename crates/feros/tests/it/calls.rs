@@ -296,6 +296,31 @@ fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
     }
 }
 
+/// A client that looks at no response leaves its servers room for further ones.
+#[test]
+fn a_server_can_answer_who_waits_for_nothing() {
+    const CALLS: usize = 3000;
+    for (transports, transport) in TABLE {
+        let pair = pair();
+        let (service, deferred) = deferring_server(&pair.server, transports);
+        let _spinning = spinning_node(&pair.server);
+        let client: Client<Trigger> = client(&pair.caller, "later", transports);
+        until_on(&client, transport, 1);
+        until("the server knows the client", || service.transports().len() == 1);
+        for number in 0..CALLS {
+            drop(client.call(&Trigger_Request::default()).unwrap());
+            let responder = deferred.recv_timeout(WATCHDOG).unwrap();
+            let sent = responder.send(&Trigger_Response::default());
+            assert!(sent.is_ok(), "{transport}, response {number}: {sent:?}");
+        }
+        assert_eq!(count_of(service.counts(), transport), CALLS as u64);
+        let awaited = client.call(&Trigger_Request::default()).unwrap();
+        let response = Trigger_Response { success: true, ..Trigger_Response::default() };
+        deferred.recv_timeout(WATCHDOG).unwrap().send(&response).unwrap();
+        assert!(awaited.wait(WATCHDOG).unwrap().success, "{transport}");
+    }
+}
+
 #[test]
 fn a_server_that_takes_nothing_is_told_of_and_not_waited_for_for_ever() {
     for (transports, transport) in &TABLE[..2] {
