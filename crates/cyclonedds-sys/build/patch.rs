@@ -358,16 +358,18 @@ const EDITS: &[Edit] = &[
             \x20   ddsrt_mutex_unlock (&ary->rdary_lock);\n  }\n\
             \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
             dds_return_t ddsi_get_builtin_writer (const struct ddsi_participant *pp, unsigned entityid, struct ddsi_writer **bwr);\n\
-            dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);\n\n\
-            dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout)\n\
+            dds_return_t feros_wait_until_announced (dds_entity_t entity, const uint8_t endpoint[16], dds_duration_t timeout);\n\n\
+            dds_return_t feros_wait_until_announced (dds_entity_t entity, const uint8_t endpoint[16], dds_duration_t timeout)\n\
             {\n  dds_entity *e;\n  ddsi_guid_t guid;\n  struct ddsi_writer *wr = NULL;\n  dds_return_t ret;\n\
             \x20 memcpy (&guid, endpoint, sizeof (guid));\n  guid = ddsi_ntoh_guid (guid);\n\
-            \x20 guid.entityid.u = DDSI_ENTITYID_SEDP_BUILTIN_SUBSCRIPTIONS_READER;\n\
-            \x20 if ((ret = dds_entity_pin (reader, &e)) < 0)\n    return ret;\n\
-            \x20 if (dds_entity_kind (e) != DDS_KIND_READER)\n    ret = DDS_RETCODE_ILLEGAL_OPERATION;\n\
-            \x20 else\n  {\n    struct ddsi_participant * const pp = ((struct dds_reader *) e)->m_rd->c.pp;\n\
+            \x20 if ((ret = dds_entity_pin (entity, &e)) < 0)\n    return ret;\n\
+            \x20 const bool is_reader = dds_entity_kind (e) == DDS_KIND_READER;\n\
+            \x20 guid.entityid.u = is_reader ? DDSI_ENTITYID_SEDP_BUILTIN_SUBSCRIPTIONS_READER : DDSI_ENTITYID_SEDP_BUILTIN_PUBLICATIONS_READER;\n\
+            \x20 if (!is_reader && dds_entity_kind (e) != DDS_KIND_WRITER)\n    ret = DDS_RETCODE_ILLEGAL_OPERATION;\n\
+            \x20 else\n  {\n    struct ddsi_participant * const pp = is_reader ? ((struct dds_reader *) e)->m_rd->c.pp : ((struct dds_writer *) e)->m_wr->c.pp;\n\
+            \x20   const unsigned by = is_reader ? DDSI_ENTITYID_SEDP_BUILTIN_SUBSCRIPTIONS_WRITER : DDSI_ENTITYID_SEDP_BUILTIN_PUBLICATIONS_WRITER;\n\
             \x20   ddsi_thread_state_awake (ddsi_lookup_thread_state (), &e->m_domain->gv);\n\
-            \x20   ret = ddsi_get_builtin_writer (pp, DDSI_ENTITYID_SEDP_BUILTIN_SUBSCRIPTIONS_WRITER, &wr);\n\
+            \x20   ret = ddsi_get_builtin_writer (pp, by, &wr);\n\
             \x20   ddsi_thread_state_asleep (ddsi_lookup_thread_state ());\n\
             \x20   if (ret == DDS_RETCODE_OK && wr != NULL)\n\
             \x20     ret = ddsi_writer_wait_for_acks (wr, &guid, ddsrt_mtime_add_duration (ddsrt_time_monotonic (), timeout));\n  }\n\

@@ -118,9 +118,9 @@ int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
  * readers of this process are served by the write itself. DDS_RETCODE_TIMEOUT if it has not. */
 dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);
 
-/* Waits until the participant of this endpoint, if it is a remote one, acknowledged the announcements of the reader's participant,
- * that of the reader among them; zero looks once. DDS_RETCODE_TIMEOUT if it has not. */
-dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);
+/* Waits until the participant of this endpoint, if it is a remote one, acknowledged what the participant of a reader or writer
+ * announced of its readers or writers, the entity among them; zero looks once. DDS_RETCODE_TIMEOUT if it has not. */
+dds_return_t feros_wait_until_announced (dds_entity_t entity, const uint8_t endpoint[16], dds_duration_t timeout);
 
 /* Forgets the remote participant of this endpoint as if its lease had ended; for one whose process is known to have ended.
  * DDS_RETCODE_BAD_PARAMETER if there is none. */

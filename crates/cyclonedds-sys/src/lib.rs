@@ -431,7 +431,7 @@ unsafe extern "C" {
     ) -> dds_return_t;
     pub fn feros_local_readers_have_room(writer: dds_entity_t) -> dds_return_t;
     pub fn feros_wait_until_announced(
-        reader: dds_entity_t,
+        entity: dds_entity_t,
         endpoint: *const [u8; 16],
         timeout: dds_duration_t,
     ) -> dds_return_t;

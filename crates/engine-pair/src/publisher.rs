@@ -333,6 +333,14 @@ impl Publisher for PairPublisher {
         on.all(|(side, gid)| gid.is_none_or(|gid| side.is_acknowledged_by(gid, left())))
     }
 
+    fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        let left = || end.saturating_duration_since(Instant::now());
+        let gids = self.writer.gids_of(subscription);
+        let mut on = self.writer.sides.iter().zip(gids);
+        on.all(|(side, gid)| gid.is_none_or(|gid| side.is_announced_to(gid, left())))
+    }
+
     fn forget_ended(&self, subscription: Gid) {
         let gids = self.writer.gids_of(subscription);
         let on = self.writer.sides.iter().zip(gids);

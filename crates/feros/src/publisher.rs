@@ -284,13 +284,21 @@ impl GenericPublisher {
         self.0.end.matched_subscriptions()
     }
 
-    /// Waits until at least `count` subscriptions match.
+    /// Waits until at least `count` subscriptions match, and until the best-effort ones among them
+    /// have found this publisher, so that the next message reaches them: at most for another second,
+    /// where their side does not say that it has heard of the publisher.
     ///
     /// # Errors
     /// When time runs out or the context is shut down before.
     pub fn wait_for_subscriptions(&self, count: usize, timeout: Duration) -> Result<(), WaitError> {
+        const PATIENCE: Duration = Duration::from_secs(1);
         let what = || format!("{count} subscriptions of {}", self.0.topic);
-        self.0.node.context().wait_for_graph(timeout, what, || self.subscription_count() >= count)
+        let are_there = || self.subscription_count() >= count;
+        self.0.node.context().wait_for_graph(timeout, what, are_there)?;
+        if count > 0 {
+            self.0.end.wait_until_announced(PATIENCE);
+        }
+        Ok(())
     }
 
     /// Waits until all reliable subscriptions acknowledged what was published.

@@ -308,21 +308,6 @@ impl Reader {
         })
     }
 
-    /// Waits until the participant of this endpoint, if it is in another process, acknowledged that
-    /// the reader was announced; zero looks once.
-    pub(crate) fn wait_until_announced(
-        &self,
-        endpoint: Gid,
-        timeout: Duration,
-    ) -> Result<(), Code> {
-        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
-        // SAFETY: the reader is alive; the engine only compares the GUID.
-        let code = unsafe {
-            sys::feros_wait_until_announced(self.entity.handle(), &raw const endpoint.0, nanos)
-        };
-        check(code).map(|_| ())
-    }
-
     pub(crate) fn refused_samples(&self) -> u64 {
         // SAFETY: the sertype lives as long as the topic.
         unsafe { sys::feros_refused_samples(self.topic.sertype) }
@@ -336,6 +321,20 @@ impl Reader {
             .map(|endpoint| read(&endpoint))
             .collect()
     }
+}
+
+/// Waits until the participant of this endpoint, if it is in another process, acknowledged that the
+/// reader or writer `entity` was announced; zero looks once.
+pub(crate) fn wait_until_announced(
+    entity: &Entity,
+    endpoint: Gid,
+    timeout: Duration,
+) -> Result<(), Code> {
+    let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
+    // SAFETY: the entity is alive; the engine only compares the GUID.
+    let code =
+        unsafe { sys::feros_wait_until_announced(entity.handle(), &raw const endpoint.0, nanos) };
+    check(code).map(|_| ())
 }
 
 /// Takes the oldest sample of a reader, which is alive, and the handle of its publication.

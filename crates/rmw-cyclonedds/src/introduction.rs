@@ -11,7 +11,7 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{Gid, Notify};
 use feros_sync::Mutex;
 
-use crate::endpoint::Reader;
+use crate::endpoint::{Reader, wait_until_announced};
 
 /// How long the end of a client may have to wait for the thread.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -145,7 +145,7 @@ impl Shared {
 
     /// Whether the writer's participant knows the client within this time.
     fn wait(&self, replies: &Reader, answerer: Gid, timeout: Duration) -> bool {
-        if let Err(code) = replies.wait_until_announced(answerer, timeout)
+        if let Err(code) = wait_until_announced(&replies.entity, answerer, timeout)
             && code.0 == sys::DDS_RETCODE_TIMEOUT
         {
             return false;

@@ -16,7 +16,7 @@ use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 
 use crate::announcement::Announced;
 use crate::dds::check;
-use crate::endpoint::{Notifications, Writer};
+use crate::endpoint::{Notifications, Writer, wait_until_announced};
 use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::SampleRef;
@@ -145,6 +145,13 @@ impl Publisher for CyclonePublisher {
         let is_written = self.sender.as_ref().is_none_or(|sender| sender.wait_until_done(patience));
         let left = patience.saturating_sub(started.elapsed());
         is_written && self.writer.wait_for_acks_of(subscription, left).is_ok()
+    }
+
+    fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
+        !matches!(
+            wait_until_announced(&self.writer.entity, subscription, patience),
+            Err(code) if code.0 == sys::DDS_RETCODE_TIMEOUT
+        )
     }
 
     fn forget_ended(&self, subscription: Gid) {

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_rmw::{
     CreateEndpointError, EventError, Gid, NodeId, Notify, PublishMode,
-    Publisher as EnginePublisher, PublisherEvent, QosProfile, Session, TypeHash, WaitForAckedError,
+    Publisher as EnginePublisher, PublisherEvent, QosProfile, Reliability, Session, TypeHash,
+    WaitForAckedError,
 };
 use feros_shm::{PoolUse, Transport, TransportSet};
 use feros_trace::Outbound;
@@ -215,6 +216,26 @@ impl Publisher {
     /// Subscriptions that match now.
     pub fn matched_subscriptions(&self) -> usize {
         self.engine.matched_subscriptions()
+    }
+
+    /// Waits until the best-effort subscriptions that match now have found this publisher, as far
+    /// as its engine can tell, at most for `patience`; reliable ones lose nothing. Whether they
+    /// have.
+    pub fn wait_until_announced(&self, patience: Duration) -> bool {
+        /// From the acknowledgement of what was received to the match that comes of it.
+        const MATCHING: Duration = Duration::from_millis(5);
+        let matches = self.engine.matches();
+        let best_effort =
+            matches.iter().filter(|found| found.qos.reliability != Reliability::Reliable);
+        let waited_for: Vec<Gid> = best_effort.map(|found| found.gid).collect();
+        if waited_for.is_empty() {
+            return true;
+        }
+        let end = Instant::now() + patience;
+        let left = || end.saturating_duration_since(Instant::now());
+        let all = waited_for.iter().all(|gid| self.engine.is_announced_to(*gid, left()));
+        std::thread::sleep(MATCHING.min(left()));
+        all
     }
 
     /// Waits until all reliable subscriptions acknowledged what was published.

@@ -62,10 +62,8 @@ fn echo_prints_what_pub_publishes() {
 
 #[test]
 fn pub_once_waits_for_its_subscription_and_loses_nothing() {
-    // Reliable: an echo that sees no publisher yet takes best effort, and misses what is sent while
-    // it is being matched.
     let line = ["topic", "echo", "/t_once", "std_msgs/msg/Int32", "--times", "3", "--json"];
-    let echo = Running::start(&[&line[..], &["--qos-reliability", "reliable"]].concat());
+    let echo = Running::start(&line);
     let published = feros(&[
         "topic",
         "pub",
@@ -80,6 +78,24 @@ fn pub_once_waits_for_its_subscription_and_loses_nothing() {
     let out = published.success();
     assert!(out.contains("publishing #3: {data: -5}"), "{out}");
     assert_eq!(echo.finish().success(), "{\"data\":-5}\n".repeat(3));
+}
+
+/// An echo that sees no publisher yet takes best effort, and hears nothing before it has found the
+/// publisher. `FEROS_PUB_ONCE` says how many publishers there are, one after the other.
+#[test]
+fn each_message_published_once_reaches_a_best_effort_echo() {
+    let rounds = std::env::var("FEROS_PUB_ONCE").map_or(10, |text| text.parse().unwrap());
+    let times = rounds.to_string();
+    let topic = ["/t_each_once", "std_msgs/msg/Int32"];
+    let echo = ["topic", "echo", topic[0], topic[1], "--csv", "--times", &times];
+    let echo = Running::start(&[&echo[..], &["--qos-reliability", "best_effort"]].concat());
+    for number in 0..rounds {
+        let value = format!("{{data: {number}}}");
+        feros(&["topic", "pub", topic[0], topic[1], &value, "--once"]).success();
+    }
+    echo.interrupt(); // what has not come until now was lost
+    let expected: String = (0..rounds).map(|number: usize| format!("{number}\n")).collect();
+    assert_eq!(echo.finish().out, expected);
 }
 
 #[test]

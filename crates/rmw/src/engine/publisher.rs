@@ -293,6 +293,15 @@ pub trait Publisher: Send + Sync {
     /// it.
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
+    /// Waits until the participant of this subscription has acknowledged the announcement of the
+    /// publisher, at most for `patience`: until then a best-effort subscription that the publisher
+    /// has found may not have found the publisher, and loses what is published. Whether it has;
+    /// always where the engine cannot tell.
+    fn is_announced_to(&self, subscription: Gid, patience: Duration) -> bool {
+        let _ = (subscription, patience);
+        true
+    }
+
     /// Tells the engine that the process of this subscription has ended, which the engine would see
     /// no sooner than by its silence: until then a reliable publisher waits for what that
     /// subscription has not acknowledged. The engine forgets all of that process. To be called only

@@ -148,10 +148,10 @@ fn wait_for_subscriptions(
     wanted: usize,
     args: &Args,
 ) -> Result<bool, CliError> {
-    let are_there = || publisher.subscription_count() >= wanted;
-    if are_there() {
+    if wanted == 0 {
         return Ok(true);
     }
+    let are_there = || publisher.subscription_count() >= wanted;
     // Matches are not told before they are looked for: a moment, and nothing has to be said.
     let soon = Duration::from_millis(500).min(args.max_wait_time_secs.unwrap_or(Duration::MAX));
     let mut end = watch::spin(&connection.node, Some(soon), are_there)?;
@@ -161,7 +161,11 @@ fn wait_for_subscriptions(
         end = watch::spin(&connection.node, left, are_there)?;
     }
     match end {
-        End::Done => Ok(true),
+        End::Done => {
+            // Until they can hear it; one that has left again misses nothing.
+            let _ = publisher.wait_for_subscriptions(wanted, Duration::ZERO);
+            Ok(true)
+        }
         End::Interrupted => Ok(false),
         End::TimedOut => {
             let topic = publisher.topic_name();
