@@ -1,4 +1,5 @@
-//! Measures how long processes take to end that end together: `end_together [PROCESSES [NODES [ROUNDS]]]`.
+//! Measures how long processes take to end that end together:
+//! `end_together [PROCESSES [NODES [ROUNDS]]]`.
 //!
 //! Each process has nodes with a publisher and a subscription of one topic, and all of them share
 //! memory. They end together once each publisher has found all subscriptions and all are at rest,

@@ -285,8 +285,8 @@ impl GenericPublisher {
     }
 
     /// Waits until at least `count` subscriptions match, and until the best-effort ones among them
-    /// have found this publisher, so that the next message reaches them: at most for another second,
-    /// where their side does not say that it has heard of the publisher.
+    /// have found this publisher, so that the next message reaches them: at most for another
+    /// second, where their side does not say that it has heard of the publisher.
     ///
     /// # Errors
     /// When time runs out or the context is shut down before.

@@ -17,8 +17,9 @@ use crate::service_introspection::{CallId, ServiceEvents};
 /// The response of one call, to be awaited on any async runtime or waited for in place.
 ///
 /// # Cancel safety
-/// Dropping it forgets the call. A response that comes later waits, with at most 1,023 others, until
-/// the client sends its next request or another of its responses is waited for; it is dropped then.
+/// Dropping it forgets the call. A response that comes later waits, with at most 1,023 others,
+/// until the client sends its next request or another of its responses is waited for; it is dropped
+/// then.
 #[must_use = "the response is lost when this is dropped"]
 pub struct ResponseFuture<S: ServiceType> {
     pub(super) serialized: SerializedResponseFuture,
