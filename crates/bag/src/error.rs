@@ -74,11 +74,18 @@ pub enum ReadError {
         /// What it may take there.
         limit_bytes: u64,
     },
+    /// Whoever reads has ended it.
+    #[error("{} is read no further: interrupted", path.display())]
+    Interrupted {
+        /// The file.
+        path: PathBuf,
+    },
     /// A chunk, or chunks that come later than the index tells, are larger than the limit of the
     /// reader.
     #[error(
         "{}: a chunk or record takes {bytes} bytes, or chunks with later messages than the index \
-         tells do, more than the {limit} that a reader holds at once", path.display()
+         tells do, more than the {limit} that a reader holds at once: 1 GiB unless told otherwise, \
+         and of a small file 256 times its size or 64 MiB", path.display()
     )]
     TooLarge {
         /// The file.

@@ -29,6 +29,7 @@
 mod convert_options;
 mod copy;
 mod error;
+mod interrupt;
 mod mcap_file;
 mod message;
 mod metadata;
@@ -37,6 +38,7 @@ mod reader;
 mod reindex;
 mod selection;
 mod sqlite_file;
+mod unpacking;
 mod writer;
 mod yaml;
 
@@ -53,6 +55,7 @@ pub use convert_options::{OutputBag, read_output_bags};
 pub use copy::{CopyError, copy};
 pub use error::{ReadError, WriteError};
 pub use feros_message::Schema;
+pub use interrupt::Interrupt;
 pub use mcap_file::{Compression, McapOptions};
 pub use message::{BagMessage, BagTopic, MessageFilter};
 pub use metadata::{

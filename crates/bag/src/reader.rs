@@ -1,16 +1,18 @@
 //! Reads bags: a folder with files of one storage, or one such file, whole or damaged.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::METADATA_FILE;
 use crate::error::ReadError;
+use crate::interrupt::Interrupt;
 use crate::mcap_file::{McapFile, McapMessages};
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation};
 use crate::sqlite_file::{SqliteFile, SqliteMessages};
+use crate::unpacking::{Source, most_unpacked, too_far};
 
 /// The most bytes of `metadata.yaml`.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
@@ -24,12 +26,18 @@ pub struct ReaderOptions {
     pub max_chunk_bytes: usize,
     /// Whether `metadata.yaml` says which files there are; else the folder does.
     pub use_metadata_file: bool,
+    /// Ends opening and reading.
+    pub interrupt: Interrupt,
 }
 
 impl Default for ReaderOptions {
     /// Chunks of up to 1 GiB, files as `metadata.yaml` names them.
     fn default() -> Self {
-        Self { max_chunk_bytes: DEFAULT_MAX_CHUNK_BYTES, use_metadata_file: true }
+        Self {
+            max_chunk_bytes: DEFAULT_MAX_CHUNK_BYTES,
+            use_metadata_file: true,
+            interrupt: Interrupt::default(),
+        }
     }
 }
 
@@ -38,6 +46,7 @@ impl Default for ReaderOptions {
 pub struct BagReader {
     path: PathBuf,
     limit: usize,
+    interrupt: Interrupt,
     metadata: BagMetadata,
     files: Vec<OpenFile>,
     topics: Vec<Arc<BagTopic>>,
@@ -47,8 +56,6 @@ pub struct BagReader {
 struct OpenFile {
     time: Option<TimeRange>,
     storage: Storage,
-    /// Keeps what was unpacked.
-    _unpacked: Option<tempfile::TempPath>,
 }
 
 enum Storage {
@@ -75,6 +82,7 @@ impl BagReader {
         let mut reader = Self {
             path: path.to_owned(),
             limit: options.max_chunk_bytes,
+            interrupt: options.interrupt.clone(),
             metadata: BagMetadata {
                 time: None,
                 message_count: 0,
@@ -106,15 +114,18 @@ impl BagReader {
         is_described: bool,
         counts: &mut BTreeMap<(String, String), (Arc<BagTopic>, u64)>,
     ) -> Result<(), ReadError> {
-        let unpacked = unpack(path)?;
-        let readable = unpacked.as_deref().unwrap_or(path);
+        let is_packed = path.extension().is_some_and(|extension| extension == "zstd");
         let is_sqlite = stem(path).ends_with(".db3");
         let (storage, topics, message_count, time) = if is_sqlite {
-            let file = SqliteFile::open(readable, self.limit)?;
+            let file = SqliteFile::open(path, is_packed, self.limit, &self.interrupt)?;
             let (topics, count, time) = (file.topics(), file.message_count(), file.time);
             (Storage::Sqlite(file), topics, count, time)
         } else {
-            let mut file = McapFile::open(readable, self.limit)?;
+            let source = match is_packed {
+                true => Source::unpack(path, &self.interrupt)?,
+                false => Source::new(path, &self.interrupt),
+            };
+            let mut file = McapFile::open(source, self.limit)?;
             if let Some(damage) = &file.damage {
                 self.warnings.push(format!(
                     "{} was not ended as it should be ({damage}): what is intact is read",
@@ -128,7 +139,7 @@ impl BagReader {
                      recording is made by `feros bag slice`",
                     path.display(),
                     file.overlapping_bytes,
-                    self.limit
+                    file.limit
                 ));
             }
             let inner = file.bag_metadata.take();
@@ -152,7 +163,7 @@ impl BagReader {
         self.metadata.files.push(FileInformation { path: name, time, message_count });
         self.metadata.message_count += message_count;
         self.metadata.time = TimeRange::joined(self.metadata.time, time);
-        self.files.push(OpenFile { time, storage, _unpacked: unpacked });
+        self.files.push(OpenFile { time, storage });
         Ok(())
     }
 
@@ -169,6 +180,11 @@ impl BagReader {
     /// The topics; one name may have several types.
     pub fn topics(&self) -> &[Arc<BagTopic>] {
         &self.topics
+    }
+
+    /// What ends reading it, from another thread.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// What is not as it should be and yet no obstacle, such as a file that was not ended.
@@ -254,15 +270,20 @@ impl BagMessages<'_> {
 
     fn unpacked(&self, mut message: BagMessage) -> Result<BagMessage, ReadError> {
         if self.is_compressed {
-            let (path, limit) = (&self.reader.path, self.reader.limit);
+            let (path, packed) = (&self.reader.path, message.data.len() as u64);
+            let limit = most_unpacked(packed, self.reader.limit);
             let decoder = zstd::stream::Decoder::new(&message.data[..]);
             let mut data = Vec::new();
             decoder
                 .and_then(|decoder| decoder.take(limit as u64 + 1).read_to_end(&mut data))
                 .map_err(|error| ReadError::malformed(path, error))?;
-            if data.len() > limit {
-                let (path, bytes) = (path.clone(), data.len() as u64);
+            let bytes = data.len() as u64;
+            if data.len() > self.reader.limit {
+                let (path, limit) = (path.clone(), self.reader.limit);
                 return Err(ReadError::TooLarge { path, bytes, limit });
+            }
+            if data.len() > limit {
+                return Err(ReadError::malformed(path, too_far(packed, bytes)));
             }
             message.data = data;
         }
@@ -313,10 +334,8 @@ fn read_metadata_file(folder: &Path) -> Result<Option<BagMetadata>, ReadError> {
     if !path.exists() {
         return Ok(None);
     }
-    let io = |error: std::io::Error| ReadError::io(&path, &error);
-    let mut text = String::new();
-    let file = feros_files::open(&path).map_err(io)?;
-    file.take(MAX_METADATA_BYTES).read_to_string(&mut text).map_err(io)?;
+    let text = feros_files::read_to_string(&path, MAX_METADATA_BYTES)
+        .map_err(|error| ReadError::io(&path, &error))?;
     BagMetadata::from_yaml(&text)
         .map(Some)
         .map_err(|source| ReadError::Metadata { path: path.clone(), source })
@@ -337,7 +356,10 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
         };
     }
     let Ok(entries) = std::fs::read_dir(path) else {
-        return Err(not_a_bag("there is no such folder or file"));
+        return Err(not_a_bag(match path.exists() {
+            true => "it is neither a folder nor a regular file",
+            false => "there is no such folder or file",
+        }));
     };
     let listed = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut listed: Vec<PathBuf> = listed.filter(|path| is_bag_file(path)).collect();
@@ -375,38 +397,6 @@ fn number_in(path: &Path) -> u64 {
     stem.rsplit_once('_').and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
-/// Unpacks a file that is compressed as a whole to where temporary files are. A few bytes can
-/// unpack to any number, so a tenth of the room that is free there stays free.
-fn unpack(path: &Path) -> Result<Option<tempfile::TempPath>, ReadError> {
-    if path.extension().is_none_or(|extension| extension != "zstd") {
-        return Ok(None);
-    }
-    let io = |error: std::io::Error| ReadError::io(path, &error);
-    let unpacked = tempfile::NamedTempFile::new().map_err(io)?;
-    let room = rustix::fs::fstatvfs(unpacked.as_file()).map_err(|error| io(error.into()))?;
-    let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
-    let packed = feros_files::open(path).map_err(io)?;
-    unpack_within(path, packed, &unpacked, free_bytes / 10 * 9)?;
-    Ok(Some(unpacked.into_temp_path()))
-}
-
-fn unpack_within(
-    path: &Path,
-    packed: impl Read,
-    mut unpacked: impl Write,
-    limit_bytes: u64,
-) -> Result<(), ReadError> {
-    let malformed = |error| ReadError::malformed(path, error);
-    let decoder = zstd::stream::Decoder::new(packed).map_err(malformed)?;
-    let mut within = decoder.take(limit_bytes.saturating_add(1));
-    let bytes = std::io::copy(&mut within, &mut unpacked).map_err(malformed)?;
-    if bytes > limit_bytes {
-        let folder = std::env::temp_dir();
-        return Err(ReadError::NoRoom { path: path.to_owned(), folder, limit_bytes });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,19 +407,5 @@ mod tests {
         assert_eq!(number("bag_2.mcap"), 2);
         assert_eq!(number("a/my_bag_10.db3.zstd"), 10);
         assert_eq!(number("bag.mcap"), 0);
-    }
-
-    #[test]
-    fn a_file_unpacks_to_the_room_that_there_is_and_no_further() {
-        let content = vec![7; 1 << 20];
-        let packed = zstd::encode_all(&content[..], 0).unwrap();
-        let unpack = |limit| {
-            let mut unpacked = Vec::new();
-            unpack_within(Path::new("a.zstd"), &packed[..], &mut unpacked, limit).map(|()| unpacked)
-        };
-        assert_eq!(unpack(1 << 20).unwrap(), content);
-        let error = unpack((1 << 20) - 1).unwrap_err();
-        assert!(matches!(error, ReadError::NoRoom { limit_bytes: 1_048_575, .. }), "{error}");
-        assert!(error.to_string().contains("TMPDIR"), "{error}");
     }
 }

@@ -36,7 +36,7 @@ pub fn reindex(path: &Path, options: &ReaderOptions) -> Result<Reindexed, ReadEr
             continue;
         }
         let whole = if path.is_dir() { path.join(&file.path) } else { path.to_owned() };
-        let reindexed = mcap_file::reindex(&whole, options.max_chunk_bytes)?;
+        let reindexed = mcap_file::reindex(&whole, options.max_chunk_bytes, &options.interrupt)?;
         if reindexed.was_changed {
             mended_files.push(file.path.clone());
             cut_bytes += reindexed.cut_bytes;

@@ -1,15 +1,26 @@
 //! Reads the SQLite files of rosbag2, of all versions of its tables.
+//!
+//! A file can have views and computed columns for tables, on which a query never ends; pages that
+//! refer to each other, which have more rows than the file has bytes; and journals beside it. So
+//! what is read are tables, a query has a number of steps that the size of the file justifies, and
+//! whoever reads can end it.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OpenFlags, Row, params_from_iter, types::Value};
+use feros_sync::{AtomicU64, Mutex, Ordering};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
 
 use crate::error::ReadError;
+use crate::interrupt::Interrupt;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::metadata::{TimeRange, TopicMetadata};
 use crate::qos;
+use crate::unpacking::unpack_to;
 use crate::yaml::Node;
 use feros_message::Schema;
 
@@ -17,66 +28,204 @@ use feros_message::Schema;
 const BATCH_BYTES: usize = 16 << 20;
 /// Messages that are read at once.
 const BATCH_MESSAGES: usize = 1024;
+/// Steps of SQLite between two looks whether a query is to end.
+const STEPS: i32 = 10_000;
+/// Steps that a query may take in any case, and those for each byte of its file: a message has at
+/// least 20 bytes there, and takes less than 40 steps.
+const STEPS_IN_ANY_CASE: u64 = 10_000_000;
+const STEPS_OF_A_BYTE: u64 = 64;
+/// A row may have so many bytes in any case; one of more has at most those of its file.
+const ROW_IN_ANY_CASE: u64 = 1 << 20;
 
 /// An open file.
 pub(crate) struct SqliteFile {
-    path: PathBuf,
+    database: Arc<Database>,
     limit: usize,
     topics: HashMap<i64, (Arc<BagTopic>, u64)>,
     pub(crate) time: Option<TimeRange>,
+    /// Whether an index has the messages in the order of time, as recorders make one.
+    is_in_order: bool,
 }
 
-fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> ReadError + '_ {
-    move |error| ReadError::malformed(path, error)
+/// A file that SQLite reads.
+struct Database {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+    interrupt: Interrupt,
+    /// What a query may take, and what is left of it.
+    most_steps: u64,
+    steps: Arc<AtomicU64>,
 }
 
-fn connect(path: &Path) -> Result<Connection, ReadError> {
-    // SQLite would say the same of a missing file and of a locked one.
-    std::fs::File::open(path).map_err(|error| ReadError::io(path, &error))?;
+impl Database {
+    /// Opens a file that can be read as it is.
+    fn open(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
+        let io = |error: std::io::Error| ReadError::io(path, &error);
+        // SQLite would say the same of a missing file and of a locked one, and wait for a pipe.
+        let bytes = feros_files::open(path).and_then(|file| file.metadata()).map_err(io)?.len();
+        for end in ["-journal", "-wal", "-shm"] {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(end);
+            let beside = Path::new(&beside);
+            if beside.exists() {
+                feros_files::open(beside).map_err(|error| ReadError::io(beside, &error))?;
+            }
+        }
+        Self::new(path, connect(path).map_err(|error| failed(path, &error))?, bytes, interrupt)
+    }
+
+    /// Unpacks a file to a temporary one, which has no name from when SQLite has opened it.
+    fn unpack(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
+        let io = |error: std::io::Error| ReadError::io(path, &error);
+        let (file, name) = tempfile::NamedTempFile::new().map_err(io)?.into_parts();
+        let connection = connect(&name).map_err(|error| failed(path, &error))?;
+        name.close().map_err(io)?;
+        unpack_to(path, &file, interrupt)?;
+        without_journal(&file).map_err(io)?;
+        let bytes = file.metadata().map_err(io)?.len();
+        Self::new(path, connection, bytes, interrupt)
+    }
+
+    fn new(
+        path: &Path,
+        connection: Connection,
+        bytes: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Self, ReadError> {
+        let most_steps = bytes.saturating_mul(STEPS_OF_A_BYTE).saturating_add(STEPS_IN_ANY_CASE);
+        let steps = Arc::new(AtomicU64::new(most_steps));
+        let (left, ended) = (steps.clone(), interrupt.clone());
+        connection.progress_handler(
+            STEPS,
+            Some(move || {
+                let took = STEPS.unsigned_abs().into();
+                let took = |left: u64| left.checked_sub(took);
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, took).is_err()
+                    || ended.is_set()
+            }),
+        );
+        let row_bytes = i32::try_from(bytes.max(ROW_IN_ANY_CASE)).unwrap_or(i32::MAX);
+        let set = connection
+            .set_limit(Limit::SQLITE_LIMIT_LENGTH, row_bytes)
+            .and_then(|_| connection.execute_batch(CAREFUL));
+        set.map_err(|error| failed(path, &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection: Mutex::new(connection),
+            interrupt: interrupt.clone(),
+            most_steps,
+            steps,
+        })
+    }
+
+    /// Does something with it that has its steps for itself.
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, ReadError> {
+        self.interrupt.check(&self.path)?;
+        self.steps.store(self.most_steps, Ordering::Relaxed);
+        read(&self.connection.lock()).map_err(|error| {
+            let is_ended = error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
+            match (is_ended, self.interrupt.check(&self.path)) {
+                (true, Err(interrupted)) => interrupted,
+                (true, Ok(())) => ReadError::malformed(
+                    &self.path,
+                    format!(
+                        "a query took {} steps, more than a file of its size is worth: no recorder has written it",
+                        self.most_steps
+                    ),
+                ),
+                (false, _) => failed(&self.path, &error),
+            }
+        })
+    }
+
+    /// The columns of a table, none where there is none; what is no table but says to be one is an
+    /// error.
+    fn columns_of(&self, table: &str) -> Result<Vec<String>, ReadError> {
+        let is_table = |row: &Row<'_>| {
+            let (kind, root): (String, i64) = (row.get(0)?, row.get(1)?);
+            Ok(kind == "table" && root > 0)
+        };
+        let (entries, columns) = self.read(|connection| {
+            let query = "SELECT type, rootpage FROM sqlite_schema WHERE lower(name) = ?1";
+            let mut statement = connection.prepare(query)?;
+            let entries = statement.query_map([table], is_table)?.collect::<Result<Vec<_>, _>>()?;
+            let query = "SELECT name, hidden FROM pragma_table_xinfo(?1)";
+            let mut statement = connection.prepare(query)?;
+            let column = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+            let columns = statement.query_map([table], column)?.collect::<Result<Vec<_>, _>>()?;
+            Ok((entries, columns))
+        })?;
+        if entries.iter().all(|is_table| *is_table) && columns.iter().all(|column| column.1 == 0) {
+            return Ok(columns.into_iter().map(|(name, _)| name).collect());
+        }
+        let reason = format!(
+            "`{table}` is no table with data of its own, but a view or something computed: no recorder has written it"
+        );
+        Err(ReadError::malformed(&self.path, reason))
+    }
+}
+
+/// Files of others: no functions in their schemas, pages are checked, and a file that shrinks ends
+/// no process.
+const CAREFUL: &str = "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;";
+
+fn failed(path: &Path, error: &rusqlite::Error) -> ReadError {
+    ReadError::malformed(path, error)
+}
+
+fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(path, flags).map_err(failed(path))
+    Connection::open_with_flags(path, flags)
+}
+
+/// Has a file that was written with a journal of its own kind (WAL) be read without one.
+fn without_journal(file: &File) -> std::io::Result<()> {
+    /// Where the header says by what the file is written and read.
+    const VERSIONS_AT: u64 = 18;
+    let mut versions = [0; 2];
+    match file.read_exact_at(&mut versions, VERSIONS_AT) {
+        Ok(()) if versions == [2, 2] => file.write_all_at(&[1, 1], VERSIONS_AT),
+        _ => Ok(()),
+    }
 }
 
 impl SqliteFile {
     /// Opens a file, and counts its messages by topic.
-    pub(crate) fn open(path: &Path, limit: usize) -> Result<Self, ReadError> {
-        let connection = connect(path)?;
-        let columns = columns_of(&connection, "topics").map_err(failed(path))?;
-        if columns.is_empty() {
-            return Err(ReadError::malformed(path, "it has no table of topics: it is no bag"));
-        }
-        let schemas = read_schemas(&connection).map_err(failed(path))?;
-        let counts = read_counts(&connection).map_err(failed(path))?;
-        let optional = |column: &str| {
-            if columns.iter().any(|known| known == column) {
-                column.to_owned()
-            } else {
-                "''".into()
-            }
+    pub(crate) fn open(
+        path: &Path,
+        is_packed: bool,
+        limit: usize,
+        interrupt: &Interrupt,
+    ) -> Result<Self, ReadError> {
+        let database = match is_packed {
+            true => Database::unpack(path, interrupt)?,
+            false => Database::open(path, interrupt)?,
         };
-        let query = format!(
-            "SELECT id, name, type, serialization_format, {}, {} FROM topics",
-            optional("offered_qos_profiles"),
-            optional("type_description_hash")
-        );
-        let mut statement = connection.prepare(&query).map_err(failed(path))?;
-        let rows = statement
-            .query_map([], |row| Ok((row.get::<_, i64>(0)?, topic_of(row)?)))
-            .map_err(failed(path))?;
+        let columns = database.columns_of("topics")?;
+        if columns.is_empty() || database.columns_of("messages")?.is_empty() {
+            let reason = "it has no table of topics or messages: it is no bag";
+            return Err(ReadError::malformed(path, reason));
+        }
+        let has_schemas = !database.columns_of("message_definitions")?.is_empty();
+        let schemas = if has_schemas { database.read(read_schemas)? } else { HashMap::new() };
+        let counts = database.read(read_counts)?;
         let mut topics = HashMap::new();
-        for row in rows {
-            let (id, metadata) = row.map_err(failed(path))?;
+        for (id, metadata) in database.read(|connection| read_topics(connection, &columns))? {
             let schema = schemas.get(&metadata.type_name).cloned().unwrap_or_default();
             let count = counts.get(&id).copied().unwrap_or(0);
             topics.insert(id, (Arc::new(BagTopic { metadata, schema }), count));
         }
-        let time = connection
-            .query_row("SELECT min(timestamp), max(timestamp) FROM messages", [], |row| {
+        let time = database.read(|connection| {
+            connection.query_row("SELECT min(timestamp), max(timestamp) FROM messages", [], |row| {
                 Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
             })
-            .map_err(failed(path))?;
+        })?;
         let time = time.0.zip(time.1).map(|(start, end)| TimeRange { start, end });
-        Ok(Self { path: path.to_owned(), limit, topics, time })
+        let is_in_order = database.read(is_in_order)?;
+        Ok(Self { database: Arc::new(database), limit, topics, time, is_in_order })
     }
 
     /// The topics with the number of their messages, by name.
@@ -92,13 +241,19 @@ impl SqliteFile {
 
     /// The messages that pass a filter, in the order of time.
     pub(crate) fn messages(&self, filter: &MessageFilter) -> Result<SqliteMessages, ReadError> {
+        if !self.is_in_order {
+            self.database.read(|connection| connection.execute_batch(PUT_IN_ORDER))?;
+        }
         let topics = self.topics.iter();
         let wanted = topics.filter(|(_, (topic, _))| filter.has_topic(&topic.metadata.name));
+        let topics: HashMap<_, _> = wanted.map(|(id, (topic, _))| (*id, topic.clone())).collect();
+        let numbers: Vec<String> = topics.keys().map(i64::to_string).collect();
         Ok(SqliteMessages {
-            connection: connect(&self.path)?,
-            path: self.path.clone(),
+            database: self.database.clone(),
             limit: self.limit,
-            topics: wanted.map(|(id, (topic, _))| (*id, topic.clone())).collect(),
+            query: if self.is_in_order { QUERY } else { QUERY_IN_ORDER },
+            topics,
+            numbers: format!("[{}]", numbers.join(",")),
             after: (filter.start.unwrap_or(i64::MIN), i64::MIN),
             end: filter.end.unwrap_or(i64::MAX),
             batch: Vec::new().into_iter(),
@@ -107,12 +262,35 @@ impl SqliteFile {
     }
 }
 
+// One text for any number of topics.
+const QUERY: &str = "SELECT id, topic_id, timestamp, length(data), data FROM messages \
+     WHERE timestamp >= ?1 AND (timestamp > ?1 OR id > ?2) AND timestamp <= ?3 \
+     AND topic_id IN (SELECT value FROM json_each(?4)) ORDER BY timestamp, id";
+/// The same where no index has the order: sorting all messages for each batch would take as many
+/// times as long as there are batches.
+const QUERY_IN_ORDER: &str = "SELECT m.id, m.topic_id, m.timestamp, length(m.data), m.data \
+     FROM temp.in_order AS o CROSS JOIN main.messages AS m ON m.rowid = o.row \
+     WHERE o.time >= ?1 AND (o.time > ?1 OR o.number > ?2) AND o.time <= ?3 \
+     AND m.topic_id IN (SELECT value FROM json_each(?4)) ORDER BY o.time, o.number";
+const PUT_IN_ORDER: &str = "CREATE TEMP TABLE IF NOT EXISTS in_order AS \
+     SELECT rowid AS row, timestamp AS time, id AS number FROM main.messages; \
+     CREATE INDEX IF NOT EXISTS temp.by_time ON in_order(time, number);";
+
+fn is_in_order(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let query = "SELECT count(*) FROM pragma_index_list('messages') AS list \
+         JOIN pragma_index_info(list.name) AS info \
+         WHERE info.seqno = 0 AND info.name = 'timestamp' AND list.partial = 0";
+    connection.query_row(query, [], |row| Ok(row.get::<_, i64>(0)? > 0))
+}
+
 /// The messages of a file, one after the other; read in batches, so that no statement stays open.
 pub(crate) struct SqliteMessages {
-    connection: Connection,
-    path: PathBuf,
+    database: Arc<Database>,
     limit: usize,
+    query: &'static str,
     topics: HashMap<i64, Arc<BagTopic>>,
+    /// The numbers of the topics, as a list of JSON.
+    numbers: String,
     /// Time and row of the last message that was read.
     after: (i64, i64),
     end: i64,
@@ -141,35 +319,35 @@ impl SqliteMessages {
     }
 
     fn read_batch(&mut self) -> Result<Vec<BagMessage>, ReadError> {
-        let places = vec!["?"; self.topics.len()].join(",");
-        let query = format!(
-            "SELECT id, topic_id, timestamp, length(data), data FROM messages \
-             WHERE (timestamp > ?1 OR (timestamp = ?1 AND id > ?2)) AND timestamp <= ?3 \
-             AND topic_id IN ({places}) ORDER BY timestamp, id"
-        );
-        let bounds = [self.after.0, self.after.1, self.end];
-        let numbers = bounds.into_iter().chain(self.topics.keys().copied()).map(Value::Integer);
-        let path = self.path.clone();
-        let mut statement = self.connection.prepare_cached(&query).map_err(failed(&path))?;
-        let mut rows = statement.query(params_from_iter(numbers)).map_err(failed(&path))?;
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH_BYTES && batch.len() < BATCH_MESSAGES {
-            let Some(row) = rows.next().map_err(failed(&path))? else {
-                self.is_at_end = true;
-                break;
-            };
-            let length: i64 = row.get(3).map_err(failed(&path))?;
-            let length = u64::try_from(length).unwrap_or(0);
-            if length > self.limit as u64 {
-                let limit = self.limit;
-                return Err(ReadError::TooLarge { path, bytes: length, limit });
+        let database = self.database.clone();
+        let mut too_large = None;
+        let batch = database.read(|connection| {
+            let mut statement = connection.prepare_cached(self.query)?;
+            let bounds = params![self.after.0, self.after.1, self.end, self.numbers];
+            let mut rows = statement.query(bounds)?;
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while bytes < BATCH_BYTES && batch.len() < BATCH_MESSAGES {
+                let Some(row) = rows.next()? else {
+                    self.is_at_end = true;
+                    break;
+                };
+                let length = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
+                if length > self.limit as u64 {
+                    too_large = Some(length);
+                    break;
+                }
+                let (message, id) = self.message(row)?;
+                self.after = (message.log_time, id);
+                bytes += message.data.len();
+                batch.push(message);
             }
-            let (message, id) = self.message(row).map_err(failed(&path))?;
-            self.after = (message.log_time, id);
-            bytes += message.data.len();
-            batch.push(message);
-        }
-        Ok(batch)
+            Ok(batch)
+        })?;
+        let too_large = too_large.map(|bytes| {
+            let path = database.path.clone();
+            ReadError::TooLarge { path, bytes, limit: self.limit }
+        });
+        too_large.map_or(Ok(batch), Err)
     }
 
     fn message(&self, row: &Row<'_>) -> Result<(BagMessage, i64), rusqlite::Error> {
@@ -186,10 +364,19 @@ impl SqliteMessages {
     }
 }
 
-fn columns_of(connection: &Connection, table: &str) -> Result<Vec<String>, rusqlite::Error> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
-    let columns = statement.query_map([table], |row| row.get(0))?;
-    columns.collect()
+fn read_topics(
+    connection: &Connection,
+    columns: &[String],
+) -> Result<Vec<(i64, TopicMetadata)>, rusqlite::Error> {
+    let optional = |column| if columns.iter().any(|known| known == column) { column } else { "''" };
+    let query = format!(
+        "SELECT id, name, type, serialization_format, {}, {} FROM topics",
+        optional("offered_qos_profiles"),
+        optional("type_description_hash")
+    );
+    let mut statement = connection.prepare(&query)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, topic_of(row)?)))?;
+    rows.collect()
 }
 
 fn topic_of(row: &Row<'_>) -> Result<TopicMetadata, rusqlite::Error> {
@@ -205,9 +392,6 @@ fn topic_of(row: &Row<'_>) -> Result<TopicMetadata, rusqlite::Error> {
 
 /// Definitions by type, which files have since ROS 2 Iron.
 fn read_schemas(connection: &Connection) -> Result<HashMap<String, Schema>, rusqlite::Error> {
-    if columns_of(connection, "message_definitions")?.is_empty() {
-        return Ok(HashMap::new());
-    }
     let query = "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions";
     let mut statement = connection.prepare(query)?;
     let rows = statement.query_map([], |row| {

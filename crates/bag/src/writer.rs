@@ -1,6 +1,6 @@
 //! Writes bags: a folder of MCAP files, split by size and time, with `metadata.yaml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use crate::METADATA_FILE;
 use crate::error::WriteError;
+use crate::interrupt::Interrupt;
 use crate::mcap_file::{McapFile, McapFileWriter, McapOptions};
 use crate::message::BagTopic;
 use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation};
 use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
+use crate::unpacking::Source;
 
 /// How a bag is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct BagWriter {
     /// `None` once the bag has ended.
     file: Option<McapFileWriter>,
     topics: Vec<WrittenTopic>,
+    /// Their places by name and type.
+    known: HashMap<(String, String), usize>,
     /// The files; the last one is being written.
     files: Vec<FileInformation>,
     /// What was lost, by topic.
@@ -95,6 +99,7 @@ impl BagWriter {
             options,
             file: None,
             topics: Vec::new(),
+            known: HashMap::new(),
             files: Vec::new(),
             lost: BTreeMap::new(),
         };
@@ -118,12 +123,9 @@ impl BagWriter {
     /// # Errors
     /// When it cannot be written, or a file has too many.
     pub fn add_topic(&mut self, topic: BagTopic) -> Result<TopicId, WriteError> {
-        let is_same = |known: &WrittenTopic| {
-            known.topic.metadata.name == topic.metadata.name
-                && known.topic.metadata.type_name == topic.metadata.type_name
-        };
-        if let Some(index) = self.topics.iter().position(is_same) {
-            return Ok(TopicId(index));
+        let key = (topic.metadata.name.clone(), topic.metadata.type_name.clone());
+        if let Some(index) = self.known.get(&key) {
+            return Ok(TopicId(*index));
         }
         let Some(file) = &mut self.file else { return Err(WriteError::Ended) };
         if self.topics.len() >= usize::from(u16::MAX) {
@@ -133,8 +135,10 @@ impl BagWriter {
         match file.add_topic(&topic) {
             Ok(channel) => {
                 let topic = Arc::new(topic);
+                let index = self.topics.len();
                 self.topics.push(WrittenTopic { topic, channel, message_count: 0 });
-                Ok(TopicId(self.topics.len() - 1))
+                self.known.insert(key, index);
+                Ok(TopicId(index))
             }
             Err(error) => Err(self.fail(&error)),
         }
@@ -229,8 +233,9 @@ impl BagWriter {
         file.salvage();
         let path = file.path().to_owned();
         // What is in the file now, not what was written: the last chunk may be gone.
+        let source = Source::new(&path, &Interrupt::default());
         if let (Some(information), Ok(salvaged)) =
-            (self.files.last_mut(), McapFile::open(&path, DEFAULT_MAX_CHUNK_BYTES))
+            (self.files.last_mut(), McapFile::open(source, DEFAULT_MAX_CHUNK_BYTES))
         {
             let gone = information.message_count.saturating_sub(salvaged.message_count());
             information.message_count = salvaged.message_count();

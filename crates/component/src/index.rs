@@ -18,6 +18,8 @@ use crate::plugin::is_name;
 pub(crate) const RESOURCES: &str = "share/ament_index/resource_index";
 /// The kind of resource that Feros's components are.
 pub(crate) const COMPONENTS: &str = "feros_components";
+/// The longest list of components that is read.
+const MOST_BYTES: u64 = 1 << 20;
 const CPP_COMPONENTS: &str = "rclcpp_components";
 
 /// The prefixes under which packages are installed.
@@ -196,7 +198,7 @@ impl Index {
 }
 
 pub(crate) fn read(prefix: &Path, file: &Path) -> Result<Vec<IndexEntry>, IndexError> {
-    let text = fs::read_to_string(file)
+    let text = feros_files::read_to_string(file, MOST_BYTES)
         .map_err(|source| IndexError::Unreadable { file: file.to_owned(), source })?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
@@ -265,6 +267,20 @@ mod tests {
                 "{hostile}"
             );
         }
+    }
+
+    #[test]
+    fn pipes_are_refused_without_a_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let said = [
+            read(folder.path(), &pipe).unwrap_err().to_string(),
+            crate::library::needed_libraries(&pipe).unwrap_err().to_string(),
+            crate::library::exported_symbols(&pipe).unwrap_err().to_string(),
+            crate::library::Library::read(&pipe).unwrap_err().to_string(),
+        ];
+        assert!(said.iter().all(|said| said.contains("no regular file")), "{said:#?}");
     }
 
     #[test]

@@ -87,11 +87,7 @@ impl Library {
     /// When it cannot be read, is not an ELF library, or has no component.
     pub fn read(path: &Path) -> Result<Self, LibraryError> {
         let failed = |source| LibraryError::File { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
-            return Err(failed(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
-        }
-        let cache = ReadCache::new(file);
+        let cache = ReadCache::new(feros_files::open(path).map_err(failed)?);
         let (plugins, needed) = contents(cache.range(0, u64::MAX))
             .map_err(|reason| LibraryError::NotALibrary { path: path.to_owned(), reason })?;
         if plugins.is_empty() {
@@ -140,7 +136,7 @@ impl Library {
 /// When the file cannot be read, or is no ELF file of this system.
 pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
-    let cache = ReadCache::new(File::open(path).map_err(failed)?);
+    let cache = ReadCache::new(feros_files::open(path).map_err(failed)?);
     let data = cache.range(0, u64::MAX);
     let broken = |reason| LibraryError::NotALibrary { path: path.to_owned(), reason };
     let elf = ElfFile::parse(data).map_err(|error| broken(error.to_string()))?;
@@ -155,7 +151,7 @@ pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
 /// As [`needed_libraries`].
 pub fn exported_symbols(path: &Path) -> Result<BTreeSet<Vec<u8>>, LibraryError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
-    let cache = ReadCache::new(File::open(path).map_err(failed)?);
+    let cache = ReadCache::new(feros_files::open(path).map_err(failed)?);
     let broken = |error: object::Error| LibraryError::NotALibrary {
         path: path.to_owned(),
         reason: error.to_string(),

@@ -7,7 +7,7 @@ mod prefixes;
 pub use prefixes::{PREFIX_VARIABLES, default_prefix, named_prefixes, paths_of_variable};
 
 use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind};
+use std::io::{Error, ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -18,8 +18,43 @@ use rustix::fs::OFlags;
 /// # Errors
 /// When the system refuses, and of what is no regular file: a pipe, a device, a folder.
 pub fn open(path: &Path) -> Result<File, Error> {
+    open_with(OpenOptions::new().read(true), path)
+}
+
+/// Opens a regular file that is there, for writing; links to one are followed.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_for_writing(path: &Path) -> Result<File, Error> {
+    open_with(OpenOptions::new().write(true), path)
+}
+
+/// Reads a regular file as a whole.
+///
+/// # Errors
+/// As [`open`], and of a file of more than `most_bytes`.
+pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most_bytes {
+        let what = format!("it has more than the {most_bytes} bytes that are read");
+        return Err(Error::new(ErrorKind::FileTooLarge, what));
+    }
+    Ok(bytes)
+}
+
+/// As [`read`], of a text.
+///
+/// # Errors
+/// As [`read`], and of what is no UTF-8.
+pub fn read_to_string(path: &Path, most_bytes: u64) -> Result<String, Error> {
+    let not_utf8 = |_| Error::new(ErrorKind::InvalidData, "it is no text in UTF-8");
+    String::from_utf8(read(path, most_bytes)?).map_err(not_utf8)
+}
+
+fn open_with(options: &mut OpenOptions, path: &Path) -> Result<File, Error> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = options.custom_flags(flags).open(path)?;
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
@@ -41,7 +76,21 @@ mod tests {
         for path in [pipe.as_path(), "/dev/zero".as_ref(), folder.path()] {
             let error = super::open(path).unwrap_err();
             assert!(error.to_string().contains("no regular file"), "{error}");
+            assert!(super::open_for_writing(path).is_err());
+            assert!(super::read(path, 9).is_err() && super::read_to_string(path, 9).is_err());
         }
+    }
+
+    #[test]
+    fn what_is_longer_than_is_wanted_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "text").unwrap();
+        assert_eq!(super::read_to_string(&file, 4).unwrap(), "text");
+        let error = super::read_to_string(&file, 3).unwrap_err();
+        assert!(error.to_string().contains("more than the 3 bytes"), "{error}");
+        std::fs::write(&file, [0xff]).unwrap();
+        assert!(super::read_to_string(&file, 4).unwrap_err().to_string().contains("UTF-8"));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use feros_trace::{EndpointName, FORMAT, ThreadEvents};
 
 use crate::blocks::{Bad, Block, Input};
 
+/// The longest file that is read at once: a hundred times what a process keeps by itself.
+const MOST_BYTES: u64 = 8 << 30;
+
 /// What one process has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
@@ -85,7 +88,7 @@ impl Process {
     /// When it cannot be read, or is no file of this version; see [`ReadError`]. That a process was
     /// killed is none.
     pub fn read(file: &Path) -> Result<Self, ReadError> {
-        let bytes = std::fs::read(file)
+        let bytes = feros_files::read(file, MOST_BYTES)
             .map_err(|source| ReadError::Io { file: file.to_owned(), source })?;
         Self::parse(file, &bytes)
     }

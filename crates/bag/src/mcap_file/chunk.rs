@@ -8,6 +8,7 @@ use mcap::McapError;
 use mcap::records::{ChunkIndex, MessageIndexEntry, op};
 
 use super::RECORD_HEAD;
+use crate::unpacking::{most_unpacked, too_far};
 
 /// The longest name of a compression that is looked at.
 const MAX_COMPRESSION_NAME: u32 = 64;
@@ -15,6 +16,9 @@ const MAX_COMPRESSION_NAME: u32 = 64;
 const FIXED_HEAD: usize = 32;
 /// The fixed part, and the length of the records.
 pub(super) const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
+
+/// Memory that is asked for before anything is unpacked.
+const AT_ONCE_BYTES: usize = 4 << 20;
 
 /// What a chunk says of itself.
 pub(super) struct ChunkHead {
@@ -73,13 +77,17 @@ impl ChunkHead {
     }
 
     /// Reads and unpacks the records, which `file` is at. A few bytes can unpack to any number of
-    /// records, so those of more than `limit` bytes are none.
+    /// records, so those of more than `limit` bytes are none, nor are those that unpack too far.
     pub(super) fn records(
         &self,
         file: &mut impl BufRead,
         limit: usize,
     ) -> Result<Vec<u8>, McapError> {
         let size = self.index.uncompressed_size;
+        let packed_bytes = self.index.compressed_size;
+        if size > most_unpacked(packed_bytes, usize::MAX) as u64 {
+            return Err(McapError::DecompressionError(too_far(packed_bytes, size)));
+        }
         let size_bytes = usize::try_from(size).ok().filter(|size| *size <= limit);
         let size_bytes = size_bytes.ok_or(McapError::ChunkTooLarge(size))?;
         let packed = file.take(self.index.compressed_size);
@@ -89,7 +97,8 @@ impl ChunkHead {
             "lz4" => Box::new(lz4::Decoder::new(packed)?),
             other => return Err(McapError::UnsupportedCompression(other.to_owned())),
         };
-        let mut records = Vec::with_capacity(size_bytes);
+        // What a chunk tells of may not come.
+        let mut records = Vec::with_capacity(size_bytes.min(AT_ONCE_BYTES));
         unpacker.take(size + 1).read_to_end(&mut records).map_err(unpacking)?;
         if records.len() != size_bytes {
             let problem = format!("there are not the {size} bytes that the chunk tells of");

@@ -2,7 +2,6 @@
 //! intact record is cut off, and nothing before it is copied.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -12,6 +11,8 @@ use mcap::{MAGIC, Summary};
 use super::read::has_index;
 use super::scan::{Scan, scan};
 use crate::error::ReadError;
+use crate::interrupt::Interrupt;
+use crate::unpacking::Source;
 
 /// What came of writing an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +28,16 @@ pub(crate) struct Reindexed {
 }
 
 /// Writes the index of a file that has none.
-pub(crate) fn reindex(path: &Path, limit: usize) -> Result<Reindexed, ReadError> {
-    if let Some(message_count) = has_index(path, limit)? {
+pub(crate) fn reindex(
+    path: &Path,
+    limit: usize,
+    interrupt: &Interrupt,
+) -> Result<Reindexed, ReadError> {
+    let source = Source::new(path, interrupt);
+    if let Some(message_count) = has_index(&source, limit)? {
         return Ok(Reindexed { message_count, was_changed: false, cut_bytes: 0, damage: None });
     }
-    let mut scan = scan(path, limit)?;
+    let mut scan = scan(&source, limit)?;
     let size = std::fs::metadata(path).map_err(|error| ReadError::io(path, &error))?.len();
     append(path, &mut scan).map_err(|error| ReadError::io(path, &error))?;
     Ok(Reindexed {
@@ -43,7 +49,7 @@ pub(crate) fn reindex(path: &Path, limit: usize) -> Result<Reindexed, ReadError>
 }
 
 fn append(path: &Path, scan: &mut Scan) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
+    let mut file = feros_files::open_for_writing(path)?;
     file.set_len(scan.intact_end)?;
     let mut start = scan.intact_end;
     let mut end = Vec::new();

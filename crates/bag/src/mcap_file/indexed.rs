@@ -14,6 +14,7 @@ use mcap::{McapError, Summary};
 
 use super::chunk::{ChunkContents, ChunkHead, SHORTEST};
 use super::{RECORD_HEAD, to_mcap_time};
+use crate::interrupt::Interrupt;
 use crate::message::MessageFilter;
 
 /// Makes the index tell of unpacked chunks alone: what packs them stands in the chunks themselves.
@@ -67,13 +68,17 @@ impl IndexedWalk {
         })
     }
 
-    /// The next message of a file of `size` bytes.
+    /// The next message of a file of `size` bytes; none after an interrupt, which the caller tells.
     pub(super) fn next_message(
         &mut self,
         file: &mut File,
         size: u64,
+        interrupt: &Interrupt,
     ) -> Result<Option<(MessageHeader, Vec<u8>)>, McapError> {
         loop {
+            if interrupt.is_set() {
+                return Ok(None);
+            }
             let offset = match self.reader.next_event() {
                 None => return Ok(None),
                 Some(event) => match event? {

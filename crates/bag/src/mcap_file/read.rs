@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcap::records::{Header, Record, op};
@@ -15,8 +14,10 @@ use super::indexed::{IndexedWalk, without_compression};
 use super::summary::read_summary;
 use super::{METADATA_KEY, METADATA_NAME, PROFILE, from_mcap_time, scan, topic_of};
 use crate::error::ReadError;
+use crate::interrupt::Interrupt;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::metadata::{BagMetadata, TimeRange};
+use crate::unpacking::{Source, most_unpacked};
 use crate::yaml::Node;
 
 /// The longest header that is looked at: a profile and the name of a library.
@@ -24,8 +25,9 @@ const MAX_HEADER_BYTES: u64 = 64 << 10;
 
 /// An open file.
 pub(crate) struct McapFile {
-    path: PathBuf,
-    limit: usize,
+    source: Source,
+    /// Bytes that are held at once.
+    pub(crate) limit: usize,
     summary: Summary,
     topics: HashMap<u16, Arc<BagTopic>>,
     /// Where messages end that are outside of chunks; `None` where the index tells of all.
@@ -38,8 +40,8 @@ pub(crate) struct McapFile {
 }
 
 /// How many messages a file has by its index; `None` if it has none.
-pub(super) fn has_index(path: &Path, limit: usize) -> Result<Option<u64>, ReadError> {
-    let mut file = File::open(path).map_err(|error| ReadError::io(path, &error))?;
+pub(super) fn has_index(source: &Source, limit: usize) -> Result<Option<u64>, ReadError> {
+    let mut file = source.open()?;
     let summary = read_summary(&mut file, limit).unwrap_or_default();
     let statistics = summary.and_then(|summary| summary.stats);
     Ok(statistics.map(|statistics| statistics.message_count))
@@ -47,9 +49,11 @@ pub(super) fn has_index(path: &Path, limit: usize) -> Result<Option<u64>, ReadEr
 
 impl McapFile {
     /// Opens a file; one without an index is looked through.
-    pub(crate) fn open(path: &Path, limit: usize) -> Result<Self, ReadError> {
-        let io = |error: std::io::Error| ReadError::io(path, &error);
-        let mut file = File::open(path).map_err(io)?;
+    pub(crate) fn open(source: Source, limit: usize) -> Result<Self, ReadError> {
+        let mut file = source.open()?;
+        let path = source.path();
+        let size = file.metadata().map_err(|error| ReadError::io(path, &error))?.len();
+        let limit = most_unpacked(size, limit);
         let profile =
             read_profile(&mut file).map_err(|error| ReadError::mcap(path, limit, &error))?;
         if !profile.is_empty() && profile != PROFILE {
@@ -60,19 +64,19 @@ impl McapFile {
             && is_usable(&summary)
         {
             let bag_metadata = read_bag_metadata(&mut file, &summary, limit);
-            return Ok(Self::new(path, limit, summary, None, bag_metadata));
+            return Ok(Self::new(source, limit, summary, None, bag_metadata));
         }
-        let scanned = scan::scan(path, limit)?;
+        let scanned = scan::scan(&source, limit)?;
         let loose_end = scanned.has_loose_messages.then_some(scanned.intact_end);
         let metadata = scanned.bag_metadata.as_deref().and_then(parse_bag_metadata);
-        let mut opened = Self::new(path, limit, scanned.summary, loose_end, metadata);
+        let mut opened = Self::new(source, limit, scanned.summary, loose_end, metadata);
         let cut_off = || (!has_end(&mut file)).then(|| "its end is cut off".to_owned());
         (opened.has_index, opened.damage) = (false, scanned.damage.or_else(cut_off));
         Ok(opened)
     }
 
     fn new(
-        path: &Path,
+        source: Source,
         limit: usize,
         mut summary: Summary,
         loose_end: Option<u64>,
@@ -81,10 +85,9 @@ impl McapFile {
         without_compression(&mut summary);
         let topics = summary.channels.iter();
         let topics = topics.map(|(id, channel)| (*id, Arc::new(topic_of(channel)))).collect();
-        let path = path.to_owned();
         let overlapping_bytes = overlapping_bytes(&summary);
         Self {
-            path,
+            source,
             limit,
             summary,
             topics,
@@ -126,8 +129,9 @@ impl McapFile {
     /// The messages that pass a filter, in the order of time, or of the file where
     /// [`McapFile::is_beyond_order`] says so.
     pub(crate) fn messages(&self, filter: &MessageFilter) -> Result<McapMessages, ReadError> {
-        let file = File::open(&self.path).map_err(|error| ReadError::io(&self.path, &error))?;
-        let size = file.metadata().map_err(|error| ReadError::io(&self.path, &error))?.len();
+        let file = self.source.open()?;
+        let io = |error| ReadError::io(self.source.path(), &error);
+        let size = file.metadata().map_err(io)?.len();
         let wanted: BTreeSet<String> = self
             .topics
             .values()
@@ -136,7 +140,7 @@ impl McapFile {
             .collect();
         let walk = if wanted.is_empty() { Walk::Nothing } else { self.indexed(&wanted, filter)? };
         Ok(McapMessages {
-            path: self.path.clone(),
+            source: self.source.clone(),
             file,
             size,
             limit: self.limit,
@@ -155,13 +159,13 @@ impl McapFile {
         let order = if self.is_beyond_order() { ReadOrder::File } else { ReadOrder::LogTime };
         IndexedWalk::new(&self.summary, wanted, filter, order, self.limit)
             .map(Walk::Indexed)
-            .map_err(|error| ReadError::mcap(&self.path, self.limit, &error))
+            .map_err(|error| ReadError::mcap(self.source.path(), self.limit, &error))
     }
 }
 
 /// The messages of a file, one after the other.
 pub(crate) struct McapMessages {
-    path: PathBuf,
+    source: Source,
     file: File,
     size: u64,
     limit: usize,
@@ -189,12 +193,20 @@ impl McapMessages {
         loop {
             let next = match &mut self.walk {
                 Walk::Nothing => return None,
-                Walk::Indexed(walk) => next_indexed(walk, &mut self.file, self.size, &self.topics),
+                Walk::Indexed(walk) => {
+                    let interrupt = &self.source.interrupt;
+                    next_indexed(walk, &mut self.file, self.size, &self.topics, interrupt)
+                }
                 Walk::Linear { reader, left } => {
                     next_linear(reader, left, &mut self.file, &self.topics, &self.filter)
                 }
             };
-            let next = next.map_err(|error| ReadError::mcap(&self.path, self.limit, &error));
+            let path = self.source.path();
+            let next = self
+                .source
+                .interrupt
+                .check(path)
+                .and_then(|()| next.map_err(|error| ReadError::mcap(path, self.limit, &error)));
             match (&next, self.loose_end.take()) {
                 (Ok(Some(_)), loose_end) => self.loose_end = loose_end,
                 (Ok(None), Some(end)) => {
@@ -212,7 +224,7 @@ impl McapMessages {
     /// Goes on with the messages outside of chunks.
     fn begin_loose(&mut self, end: u64) -> Result<(), ReadError> {
         self.walk = Walk::Nothing;
-        self.file.rewind().map_err(|error| ReadError::io(&self.path, &error))?;
+        self.file.rewind().map_err(|error| ReadError::io(self.source.path(), &error))?;
         let options = LinearReaderOptions::default()
             .with_skip_end_magic(true)
             .with_emit_chunks(true)
@@ -228,8 +240,9 @@ fn next_indexed(
     file: &mut File,
     size: u64,
     topics: &HashMap<u16, Arc<BagTopic>>,
+    interrupt: &Interrupt,
 ) -> Result<Option<BagMessage>, McapError> {
-    while let Some((header, data)) = walk.next_message(file, size)? {
+    while let Some((header, data)) = walk.next_message(file, size, interrupt)? {
         let Some(topic) = topics.get(&header.channel_id) else { continue };
         return Ok(Some(BagMessage {
             topic: topic.clone(),

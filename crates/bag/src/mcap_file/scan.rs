@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-use std::path::Path;
 
 use mcap::records::{MessageIndexEntry, MetadataIndex, Record, Statistics, op};
 use mcap::{MAGIC, McapError, Summary};
@@ -13,6 +12,8 @@ use super::chunk::{ChunkContents, ChunkHead};
 use super::definitions::Definitions;
 use super::{METADATA_KEY, METADATA_NAME, RECORD_HEAD};
 use crate::error::ReadError;
+use crate::interrupt::Interrupt;
+use crate::unpacking::Source;
 
 /// What an MCAP file has.
 pub(super) struct Scan {
@@ -33,13 +34,14 @@ pub(super) struct Scan {
 }
 
 /// Looks through a file.
-pub(super) fn scan(path: &Path, limit: usize) -> Result<Scan, ReadError> {
-    let file = File::open(path).map_err(|error| ReadError::io(path, &error))?;
+pub(super) fn scan(source: &Source, limit: usize) -> Result<Scan, ReadError> {
+    let (path, file) = (source.path(), source.open()?);
     let size = file.metadata().map_err(|error| ReadError::io(path, &error))?.len();
     let mut scanner = Scanner {
         file: BufReader::with_capacity(256 << 10, file),
         size,
         limit,
+        interrupt: &source.interrupt,
         definitions: Definitions::default(),
         statistics: Statistics::default(),
         scan: Scan {
@@ -52,7 +54,9 @@ pub(super) fn scan(path: &Path, limit: usize) -> Result<Scan, ReadError> {
             damage: None,
         },
     };
-    match scanner.run() {
+    let ended = scanner.run();
+    source.interrupt.check(path)?;
+    match ended {
         Ok(()) => {}
         Err(McapError::BadMagic) => {
             let reason = "it does not begin as an MCAP file does";
@@ -60,21 +64,23 @@ pub(super) fn scan(path: &Path, limit: usize) -> Result<Scan, ReadError> {
         }
         // What comes before is intact.
         Err(error @ McapError::Io(_)) => return Err(ReadError::mcap(path, limit, &error)),
-        Err(error) => scanner.scan.damage = Some(error.to_string()),
+        // A chunk that was left out before tells more than an end that is cut off.
+        Err(error) => drop(scanner.scan.damage.get_or_insert(error.to_string())),
     }
     Ok(scanner.finish())
 }
 
-struct Scanner {
+struct Scanner<'a> {
     file: BufReader<File>,
     size: u64,
     limit: usize,
+    interrupt: &'a Interrupt,
     definitions: Definitions,
     statistics: Statistics,
     scan: Scan,
 }
 
-impl Scanner {
+impl Scanner<'_> {
     fn run(&mut self) -> Result<(), McapError> {
         let mut magic = [0; 8];
         if self.size < MAGIC.len() as u64 {
@@ -85,7 +91,7 @@ impl Scanner {
             return Err(McapError::BadMagic);
         }
         let mut position = MAGIC.len() as u64;
-        loop {
+        while !self.interrupt.is_set() {
             if position + RECORD_HEAD > self.size {
                 return Err(McapError::UnexpectedEof);
             }
@@ -105,6 +111,7 @@ impl Scanner {
             position += RECORD_HEAD + length;
             self.scan.intact_end = position;
         }
+        Ok(())
     }
 
     /// Goes to a place; what is buffered of it is not read again.

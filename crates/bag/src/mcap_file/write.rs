@@ -11,6 +11,7 @@ use mcap::records::{MessageHeader, Metadata};
 use mcap::{McapError, WriteOptions};
 
 use super::{HASH_KEY, METADATA_KEY, METADATA_NAME, PROFILE, QOS_KEY, index, to_mcap_time};
+use crate::interrupt::Interrupt;
 use crate::message::BagTopic;
 use crate::qos;
 use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
@@ -209,7 +210,7 @@ impl McapFileWriter {
             // What is buffered is part of a chunk that is not whole.
             let _ = writer.into_inner().inner.into_parts();
         }
-        match index::reindex(&self.path, DEFAULT_MAX_CHUNK_BYTES) {
+        match index::reindex(&self.path, DEFAULT_MAX_CHUNK_BYTES, &Interrupt::default()) {
             Ok(reindexed) => reindexed.message_count,
             Err(_) => 0,
         }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use feros_sync::{Condvar, Mutex};
 
+use crate::interrupt::Interrupt;
 use crate::metadata::TimeRange;
 
 /// The longest wait of one step: time that is set otherwise wakes whoever waits, and arithmetic
@@ -13,6 +14,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// What the player is told by others, and tells them.
 pub(super) struct Control {
     range: TimeRange,
+    /// Ends reading the bag.
+    interrupt: Interrupt,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -71,7 +74,13 @@ pub(super) enum Turn {
 }
 
 impl Control {
-    pub(super) fn new(start: i64, rate: f64, is_paused: bool, range: TimeRange) -> Self {
+    pub(super) fn new(
+        start: i64,
+        rate: f64,
+        is_paused: bool,
+        range: TimeRange,
+        interrupt: &Interrupt,
+    ) -> Self {
         let clock = PlayClock { anchor: start, since: Instant::now(), rate, is_running: false };
         let state = State {
             clock,
@@ -82,7 +91,8 @@ impl Control {
             is_stopped: false,
             has_ended: false,
         };
-        Self { range, state: Mutex::new(state), changed: Condvar::new() }
+        let interrupt = interrupt.clone();
+        Self { range, interrupt, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
@@ -229,6 +239,7 @@ impl Control {
     }
 
     pub(super) fn stop(&self) {
+        self.interrupt.set();
         self.change(|state| state.is_stopped = true);
     }
 
@@ -259,7 +270,7 @@ mod tests {
 
     #[test]
     fn time_runs_at_its_rate_and_stands_still() {
-        let control = Control::new(5, 1000.0, false, RANGE);
+        let control = Control::new(5, 1000.0, false, RANGE, &Interrupt::default());
         assert_eq!(control.now(), 5);
         control.begin(5);
         assert_eq!(control.wait_for(2_000_000_005), Turn::Publish);
@@ -273,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_paused_player_steps_seeks_and_stops() {
-        let control = Arc::new(Control::new(0, 1.0, true, RANGE));
+        let control = Arc::new(Control::new(0, 1.0, true, RANGE, &Interrupt::default()));
         let playing = control.clone();
         let playing = feros_test_support::spawn("playing", move || {
             let mut turns = Vec::new();

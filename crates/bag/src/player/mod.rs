@@ -190,7 +190,8 @@ impl Player {
         if start > end {
             return Err(PlayError::Nothing);
         }
-        let control = Arc::new(Control::new(start, options.rate, options.start_paused, time));
+        let (rate, is_paused, interrupt) = (options.rate, options.start_paused, bag.interrupt());
+        let control = Arc::new(Control::new(start, rate, is_paused, time, interrupt));
         let run = Run::new(node, bag, wanted, start..=end, &options, control.clone())?;
         let services = Services::start(node, &control)?;
         declare_span(node, time)?;

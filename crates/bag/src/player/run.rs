@@ -80,7 +80,12 @@ impl Run {
 
     /// Plays to the end; the control knows when that was.
     pub(super) fn play(self, options: &PlayerOptions) -> Result<Played, PlayError> {
-        let played = self.play_rounds(options);
+        let mut played = Played::default();
+        let ended = match self.play_rounds(options, &mut played) {
+            // Who stops the player ends its reading as well.
+            Err(PlayError::Read(ReadError::Interrupted { .. })) => Ok(()),
+            ended => ended,
+        };
         if let Some(timeout) = options.wait_for_all_acked {
             // For all topics together: they are acknowledged at once.
             let ended = Instant::now();
@@ -92,11 +97,10 @@ impl Run {
             }
         }
         self.control.end();
-        played
+        ended.map(|()| played)
     }
 
-    fn play_rounds(&self, options: &PlayerOptions) -> Result<Played, PlayError> {
-        let mut played = Played::default();
+    fn play_rounds(&self, options: &PlayerOptions, played: &mut Played) -> Result<(), PlayError> {
         self.wait_for_subscriptions(options);
         while !self.control.is_stopped() {
             self.control.delay(options.delay);
@@ -107,7 +111,7 @@ impl Run {
                 match self.play_from(start, options.read_ahead_bytes, &mut played.messages)? {
                     End::Seek(time) => start = time,
                     End::Played => break,
-                    End::Stopped => return Ok(played),
+                    End::Stopped => return Ok(()),
                 }
             }
             played.rounds += 1;
@@ -115,7 +119,7 @@ impl Run {
                 break;
             }
         }
-        Ok(played)
+        Ok(())
     }
 
     fn wait_for_subscriptions(&self, options: &PlayerOptions) {

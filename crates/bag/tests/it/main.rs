@@ -4,6 +4,7 @@
 mod damage;
 mod files;
 mod filled;
+mod hostile;
 mod others;
 mod stock_sqlite;
 mod support;

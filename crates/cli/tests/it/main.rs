@@ -8,6 +8,7 @@ mod component;
 mod described;
 mod doctor;
 mod graph;
+mod hostile_bags;
 mod launch;
 mod lifecycle;
 mod multicast;

@@ -162,6 +162,11 @@ impl Running {
         self.out = None;
     }
 
+    /// The number of the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Presses Ctrl-C.
     pub(crate) fn interrupt(&self) {
         self.signal(Signal::INT);

@@ -1,7 +1,7 @@
 //! The folder: which of its files grow, and which are no traces.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -177,7 +177,7 @@ impl Known {
         budget: u64,
         tell: impl FnMut(Event, &Arc<EndpointName>),
     ) {
-        let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?, file)));
+        let opened = feros_files::open(&self.path).and_then(|file| Ok((file.metadata()?, file)));
         let (bytes, read) = match opened {
             // It has just got another name.
             Ok((metadata, _)) if inode(&metadata) != inode_of_it => return,

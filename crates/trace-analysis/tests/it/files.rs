@@ -6,6 +6,16 @@ use feros_trace_analysis::{Process, ReadError, Summary, Trace, TraceError};
 use crate::program::{LAYERS, PUBLISHER, SUBSCRIPTION, files, run, run_well};
 
 #[test]
+fn a_pipe_is_refused_without_a_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe").with_extension(FILE_EXTENSION);
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = Process::read(&pipe).unwrap_err();
+    assert!(matches!(error, ReadError::Io { .. }), "{error}");
+    assert!(error.to_string().contains("no regular file"), "{error}");
+}
+
+#[test]
 fn two_processes_are_merged_into_whole_ways() {
     let folder = tempfile::tempdir().unwrap();
     run_well("talker-whole", folder.path());

@@ -15,7 +15,7 @@ mod time_text;
 use std::path::Path;
 use std::process::ExitCode;
 
-use feros_bag::{BagReader, BagTopic, Schema};
+use feros_bag::{BagReader, BagTopic, Interrupt, ReadError, ReaderOptions, Schema};
 
 use crate::error::CliError;
 use crate::notices;
@@ -45,7 +45,16 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCo
 
 /// Opens a bag, and says what is not as it should be.
 fn open(path: &Path) -> Result<BagReader, CliError> {
-    let bag = BagReader::open(path)?;
+    open_until(path, Interrupt::default())
+}
+
+/// As [`open`]; an interrupt ends opening, and reading afterwards.
+fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> {
+    let options = ReaderOptions { interrupt, ..ReaderOptions::default() };
+    let bag = BagReader::open_with(path, &options).map_err(|error| match error {
+        ReadError::Interrupted { .. } => CliError::Interrupted,
+        error => error.into(),
+    })?;
     bag.warnings().iter().for_each(notices::warn);
     Ok(bag)
 }
@@ -78,12 +87,8 @@ fn read_qos_overrides(
 
 /// Reads a file of options.
 fn read_text(path: &Path) -> Result<String, CliError> {
-    use std::io::Read as _;
     /// The most bytes of a file of options.
     const MOST: u64 = 16 << 20;
-    let mut text = String::new();
-    feros_files::open(path)
-        .and_then(|file| file.take(MOST).read_to_string(&mut text))
-        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))?;
-    Ok(text)
+    feros_files::read_to_string(path, MOST)
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }

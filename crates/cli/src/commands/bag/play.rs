@@ -122,9 +122,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !(args.rate.is_finite() && args.rate > 0.0) {
         return Err(CliError::usage(format!("--rate {}: give a number above 0", args.rate)));
     }
-    ending::in_peace();
+    // Also while the bag is opened: a file may have much to look through.
+    let (is_ending, _listening) = ending::flag(|| {});
     let options = options(args)?;
-    let bag = super::open(path)?;
+    let bag = super::open_until(path, is_ending.into())?;
     let rules = args.remap.iter().flat_map(|rule| ["-r".to_owned(), rule.clone()]);
     let line = std::iter::once("--ros-args".to_owned()).chain(rules);
     let (arguments, _) = Arguments::parse(line).map_err(CliError::usage)?;

@@ -1,0 +1,55 @@
+//! Ends reading from another thread: what a file makes of a query or a look may take long.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::ReadError;
+
+/// Ends the reading of a bag, also while it is opened. Clones are the same.
+///
+/// ```
+/// use feros_bag::{Interrupt, ReaderOptions};
+/// let interrupt = Interrupt::default();
+/// let options = ReaderOptions { interrupt: interrupt.clone(), ..ReaderOptions::default() };
+/// interrupt.set(); // from a thread that handles signals, while another one reads
+/// assert!(options.interrupt.is_set());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Ends what reads: it fails with [`ReadError::Interrupted`].
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether reading is to end.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Fails if reading is to end.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), ReadError> {
+        match self.is_set() {
+            true => Err(ReadError::Interrupted { path: path.to_owned() }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl From<Arc<AtomicBool>> for Interrupt {
+    /// Reading ends when the flag becomes true.
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+}
+
+/// Clones are equal.
+impl PartialEq for Interrupt {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Interrupt {}

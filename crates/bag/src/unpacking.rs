@@ -1,0 +1,170 @@
+//! What is packed and how far it is unpacked: a few bytes unpack to any number of them.
+//!
+//! Files that are compressed as a whole are unpacked to where temporary files are, into a file
+//! without a name: nothing is left there however the process ends.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::ReadError;
+use crate::interrupt::Interrupt;
+
+/// What is packed unpacks to so many times its size: only bytes that repeat pack further.
+const MOST_TIMES: u64 = 256;
+/// It unpacks to so much in any case: a black picture has a few bytes.
+const IN_ANY_CASE: u64 = 64 << 20;
+/// The same of a file as a whole, which no memory holds.
+const FILE_IN_ANY_CASE: u64 = 1 << 30;
+/// Bytes that are unpacked between two looks whether that is to end.
+const STEP_BYTES: u64 = 1 << 20;
+
+/// How far so many bytes unpack where a reader holds at most `limit`.
+pub(crate) fn most_unpacked(packed_bytes: u64, limit: usize) -> usize {
+    let most = packed_bytes.saturating_mul(MOST_TIMES).max(IN_ANY_CASE);
+    usize::try_from(most).unwrap_or(usize::MAX).min(limit)
+}
+
+/// What is wrong with something that unpacks further than that.
+pub(crate) fn too_far(packed_bytes: u64, bytes: u64) -> String {
+    format!(
+        "{packed_bytes} packed bytes are to be {bytes}: what unpacks to more than {IN_ANY_CASE} bytes and to more than \
+         {MOST_TIMES} times its size is not unpacked. `mcap decompress` unpacks a file that you trust"
+    )
+}
+
+/// A file of a bag, as it is opened again and again.
+#[derive(Clone)]
+pub(crate) struct Source {
+    path: PathBuf,
+    /// Its content, where the file itself is compressed.
+    unpacked: Option<Arc<File>>,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl Source {
+    /// A file that can be read as it is.
+    pub(crate) fn new(path: &Path, interrupt: &Interrupt) -> Self {
+        Self { path: path.to_owned(), unpacked: None, interrupt: interrupt.clone() }
+    }
+
+    /// A file that is compressed as a whole.
+    pub(crate) fn unpack(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
+        let unpacked = tempfile::tempfile().map_err(|error| ReadError::io(path, &error))?;
+        unpack_to(path, &unpacked, interrupt)?;
+        Ok(Self { unpacked: Some(Arc::new(unpacked)), ..Self::new(path, interrupt) })
+    }
+
+    /// Where it is, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens it, at its beginning.
+    pub(crate) fn open(&self) -> Result<File, ReadError> {
+        self.interrupt.check(&self.path)?;
+        let opened = match &self.unpacked {
+            Some(file) => {
+                feros_files::open(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
+            }
+            None => feros_files::open(&self.path),
+        };
+        opened.map_err(|error| ReadError::io(&self.path, &error))
+    }
+}
+
+/// Unpacks a file that is compressed as a whole. A tenth of the room that is free there stays free.
+pub(crate) fn unpack_to(
+    path: &Path,
+    unpacked: &File,
+    interrupt: &Interrupt,
+) -> Result<(), ReadError> {
+    let io = |error: std::io::Error| ReadError::io(path, &error);
+    let room = rustix::fs::fstatvfs(unpacked).map_err(|error| io(error.into()))?;
+    let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
+    let packed = feros_files::open(path).map_err(io)?;
+    let packed_bytes = packed.metadata().map_err(io)?.len();
+    let most = packed_bytes.saturating_mul(MOST_TIMES).max(FILE_IN_ANY_CASE);
+    unpack_within(path, packed, unpacked, (free_bytes / 10 * 9, most), interrupt)
+}
+
+fn unpack_within(
+    path: &Path,
+    packed: impl Read,
+    mut unpacked: impl Write,
+    (room_bytes, most): (u64, u64),
+    interrupt: &Interrupt,
+) -> Result<(), ReadError> {
+    let malformed = |error| ReadError::malformed(path, error);
+    let mut decoder = zstd::stream::Decoder::new(packed).map_err(malformed)?;
+    let mut bytes = 0;
+    loop {
+        interrupt.check(path)?;
+        let step = decoder.by_ref().take(STEP_BYTES);
+        let got = std::io::copy(&mut { step }, &mut unpacked).map_err(malformed)?;
+        bytes += got;
+        if bytes > room_bytes {
+            let (folder, limit_bytes) = (std::env::temp_dir(), room_bytes);
+            return Err(ReadError::NoRoom { path: path.to_owned(), folder, limit_bytes });
+        }
+        if bytes > most {
+            let reason = format!(
+                "it unpacks to more than {most} bytes, the limit for a file of its size: {MOST_TIMES} times that, and \
+                 {FILE_IN_ANY_CASE} in any case. `zstd -d` unpacks one that you trust"
+            );
+            return Err(ReadError::malformed(path, reason));
+        }
+        if got < STEP_BYTES {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_file_unpacks_to_the_room_that_there_is_and_no_further() {
+        let content = vec![7; 3 << 20];
+        let packed = zstd::encode_all(&content[..], 0).unwrap();
+        let interrupt = Interrupt::default();
+        let unpack = |limits| {
+            let (path, mut unpacked) = (Path::new("a.zstd"), Vec::new());
+            unpack_within(path, &packed[..], &mut unpacked, limits, &interrupt).map(|()| unpacked)
+        };
+        assert_eq!(unpack((3 << 20, 3 << 20)).unwrap(), content);
+        let error = unpack(((3 << 20) - 1, 3 << 20)).unwrap_err();
+        assert!(matches!(error, ReadError::NoRoom { limit_bytes: 3_145_727, .. }), "{error}");
+        assert!(error.to_string().contains("TMPDIR"), "{error}");
+        let error = unpack((3 << 20, 1 << 20)).unwrap_err();
+        assert!(error.to_string().contains("256 times"), "{error}");
+        interrupt.set();
+        assert!(matches!(unpack((3 << 20, 3 << 20)), Err(ReadError::Interrupted { .. })));
+    }
+
+    #[test]
+    fn an_unpacked_file_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mcap.zstd");
+        std::fs::write(&path, zstd::encode_all(&b"content"[..], 0).unwrap()).unwrap();
+        let source = Source::unpack(&path, &Interrupt::default()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(std::io::read_to_string(source.open().unwrap()).unwrap(), "content");
+        }
+        let own = source.unpacked.as_ref().unwrap().as_raw_fd();
+        let name = std::fs::read_link(format!("/proc/self/fd/{own}")).unwrap();
+        assert!(!name.exists(), "{}", name.display());
+    }
+
+    #[test]
+    fn little_unpacks_to_little() {
+        assert_eq!(most_unpacked(33_000, 1 << 30), 64 << 20);
+        assert_eq!(most_unpacked(1 << 20, 1 << 30), 256 << 20);
+        assert_eq!(most_unpacked(1 << 20, 1000), 1000);
+        assert_eq!(most_unpacked(u64::MAX, 1 << 30), 1 << 30);
+    }
+}
