@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use feros_rmw::TakesParameters;
 use feros_rmw::engine::LOG_TARGET;
-use feros_ros1::{MasterError, Value};
+use feros_ros1::{Lines, MasterError, Value};
 
 use crate::bell::Bell;
 use crate::followed::is_same;
@@ -136,22 +136,30 @@ impl Taking {
 
 impl Way {
     /// Gives the node the value; its callbacks run meanwhile.
-    fn end(self) {
+    fn end(self, lines: &Lines) {
         let Self { taking: Taking { kept, taker, bell }, node, name, value } = self;
         let taken = catch_unwind(AssertUnwindSafe(|| taker.take_over(&name, &yaml(&value))));
         match taken {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(
-                target: LOG_TARGET,
-                "{node}: {}, set on the ROS 1 master by another node, is not taken over: {error}; the master gets the \
-                 node's value again",
-                place(&node, &name)
-            ),
-            Err(_) => tracing::error!(
-                target: LOG_TARGET,
-                "{node}: a callback of parameters panicked when {} was set on the ROS 1 master",
-                place(&node, &name)
-            ),
+            Ok(Err(error)) => {
+                if let Some(end) = lines.next() {
+                    tracing::warn!(
+                        target: LOG_TARGET,
+                        "{node}: {}, set on the ROS 1 master by another node, is not taken over: {error}; the master \
+                         gets the node's value again{end}",
+                        place(&node, &name)
+                    );
+                }
+            }
+            Err(_) => {
+                if let Some(end) = lines.next() {
+                    tracing::error!(
+                        target: LOG_TARGET,
+                        "{node}: a callback of parameters panicked when {} was set on the ROS 1 master{end}",
+                        place(&node, &name)
+                    );
+                }
+            }
         }
         let mut kept = kept.0.lock();
         let has_changed = kept.followed.under_way.remove(&name) == Some(true);
@@ -198,8 +206,9 @@ impl Takers {
 }
 
 fn take(ways: &Receiver<Way>) {
+    let lines = Lines::default();
     while let Ok(way) = ways.recv() {
-        way.end();
+        way.end(&lines);
     }
 }
 

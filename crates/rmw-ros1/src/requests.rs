@@ -2,30 +2,27 @@
 
 use std::sync::Arc;
 
-use feros_sync::{Condvar, Mutex};
+use feros_sync::Mutex;
+use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 use crate::message::Message;
 
+/// The body of a response, or why there is none.
+pub(crate) type Answer = Result<Vec<u8>, String>;
+
 /// Where a call of ROS 1 waits for its answer.
-#[derive(Default)]
-pub(crate) struct Slot {
-    answer: Mutex<Option<Result<Vec<u8>, String>>>,
-    changed: Condvar,
-}
+pub(crate) struct Slot(Mutex<Option<Sender<Answer>>>);
 
 impl Slot {
-    pub(crate) fn answer(&self, answer: Result<Vec<u8>, String>) {
-        *self.answer.lock() = Some(answer);
-        self.changed.notify_all();
+    /// A place for an answer, and what it comes to.
+    pub(crate) fn new() -> (Arc<Self>, Receiver<Answer>) {
+        let (sender, receiver) = channel();
+        (Arc::new(Self(Mutex::new(Some(sender)))), receiver)
     }
 
-    pub(crate) fn wait(&self) -> Result<Vec<u8>, String> {
-        let mut answer = self.answer.lock();
-        loop {
-            match answer.take() {
-                Some(answer) => return answer,
-                None => answer = self.changed.wait(answer),
-            }
+    pub(crate) fn answer(&self, answer: Answer) {
+        if let Some(sender) = self.0.lock().take() {
+            let _ = sender.send(answer); // the caller may have gone
         }
     }
 }

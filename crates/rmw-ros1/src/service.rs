@@ -10,15 +10,16 @@ use feros_rmw::{
     CreateEndpointError, EndpointKind, Gid, Match, PublishError, QosProfile, RequestId, Sample,
     Service, ServiceMapping, ServiceOptions, TakeError,
 };
-use feros_ros1::ServicePlans;
+use feros_ros1::{Answer, ServicePlans};
 use feros_sync::{AtomicU64, Mutex, Ordering};
+use tokio::sync::oneshot::Receiver;
 
 use crate::matches::{Matches, Reach, reach};
 use crate::message::{Body, Message, filled};
 use crate::node_topics::{no_type, parse, refused};
 use crate::participant::Member;
 use crate::place::{Described, Place};
-use crate::requests::{Request, Requests, Slot, Taken, put};
+use crate::requests::{self, Request, Requests, Slot, Taken, put};
 
 /// What connections of ROS 1 share with the server.
 struct Calls {
@@ -32,23 +33,27 @@ struct Calls {
 }
 
 impl Calls {
-    fn serve(&self, ros1: &[u8]) -> Result<Vec<u8>, String> {
+    fn serve(&self, ros1: &[u8]) -> Answer {
+        let asked = self.ask(ros1);
+        Box::pin(async move { asked?.await.unwrap_or_else(|_| Err(GONE.to_owned())) })
+    }
+
+    /// Puts a call before the server; its answer comes to what is returned.
+    fn ask(&self, ros1: &[u8]) -> Result<Receiver<requests::Answer>, String> {
         let body = Body::converted(&self.plans.request.to_ros2, ros1);
         let body = Arc::new(body.map_err(|error| error.to_string())?);
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let number = Some(i64::try_from(number).unwrap_or(i64::MAX));
         let at = SystemTime::now();
         let message = Message { body, from: self.caller, number, stamp: None, at };
-        let slot = Arc::new(Slot::default());
-        {
-            // Held so that the server's end finds the request.
-            let taken = self.taken.lock();
-            if taken.is_none() {
-                return Err(GONE.to_owned());
-            }
-            put(&self.requests, Request { message, slot: Some(slot.clone()) });
+        let (slot, answer) = Slot::new();
+        // Held so that the server's end finds the request.
+        let taken = self.taken.lock();
+        if taken.is_none() {
+            return Err(GONE.to_owned());
         }
-        slot.wait()
+        put(&self.requests, Request { message, slot: Some(slot) });
+        Ok(answer)
     }
 
     fn end(&self) {

@@ -1,13 +1,13 @@
 //! The thread that asks the master who is there, registers what it does not know of this process,
 //! and learns types.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros_interface::Namespace;
 use feros_rmw::OpenError;
-use feros_ros1::{Master, SystemState, parse_type};
+use feros_ros1::{Lines, Master, SystemState, parse_type};
 
 use crate::ENGINE_NAME;
 use crate::bell::Bell;
@@ -19,8 +19,10 @@ use crate::participant::{KnownNode, Participant};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// A look that is asked for comes this much after the last one at least.
 const LOOK_APART: Duration = Duration::from_millis(50);
-/// A service's type is asked of its server, by a connection: so many in one look.
+/// A service's type is asked of its server, by a connection: so many in one look, none after this
+/// time.
 const MOST_PROBES: usize = 16;
+const PROBES_WITHIN: Duration = Duration::from_secs(5);
 
 /// All of this process under a master, with the thread that looks for it, which ends with it.
 ///
@@ -58,6 +60,8 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
 struct Looking {
     /// Whether the master answered last time; `None` before the first time.
     master_is_there: Option<bool>,
+    /// A master that comes and goes says so no more often than others.
+    lines: Lines,
     /// Nodes that the master knew last time.
     registered: BTreeSet<String>,
     /// Nodes whose end by the master was said.
@@ -76,7 +80,7 @@ impl Looking {
             Ok(state) => state,
             Err(error) => {
                 if self.master_is_there != Some(false) {
-                    tracing::warn!("{error}; nodes wait for it");
+                    self.lines.warn(format_args!("{error}; nodes wait for it"));
                 }
                 self.master_is_there = Some(false);
                 return;
@@ -84,7 +88,8 @@ impl Looking {
         };
         let is_back = self.master_is_there == Some(false);
         if is_back {
-            tracing::warn!("the ROS 1 master at {} is there", participant.master.address());
+            let address = participant.master.address();
+            self.lines.warn(format_args!("the ROS 1 master at {address} is there"));
         }
         self.master_is_there = Some(true);
         let registered: BTreeSet<String> = state.nodes().map(str::to_owned).collect();
@@ -95,7 +100,7 @@ impl Looking {
             if is_back || is_forgotten {
                 parameters.write_again();
             }
-            if let Err(error) = node.register_missing(&state) {
+            if let Err(error) = node.register_missing(&state, &|| false) {
                 tracing::debug!("{}: {error}", node.name());
             }
             parameters.write(node.name(), node.master());
@@ -131,10 +136,12 @@ impl Looking {
         let unknown = topics.iter().any(|topic| before.type_of(topic).is_none());
         let known =
             if unknown { participant.master.topic_types().unwrap_or_default() } else { Vec::new() };
+        let known: BTreeMap<String, String> =
+            known.into_iter().filter(|(_, ty)| ty != "*").collect();
         for topic in &topics {
-            let said = known.iter().find(|(name, ty)| name == topic && ty != "*");
+            let said = known.get(topic);
             let ty = before.type_of(topic).cloned();
-            let ty = ty.or_else(|| said.map(|(_, ty)| ros2_name(participant, Namespace::Msg, ty)));
+            let ty = ty.or_else(|| said.map(|ty| ros2_name(participant, Namespace::Msg, ty)));
             if let Some(ty) = ty {
                 others.set_type(topic, ty);
             }
@@ -146,11 +153,15 @@ impl Looking {
     fn learn_services(&mut self, participant: &Participant, before: &Others, others: &mut Others) {
         let services: BTreeSet<String> = others.services().cloned().collect();
         self.silent.retain(|service| services.contains(service));
-        let mut probes = 0;
+        let (mut probes, began) = (0, Instant::now());
         for service in services {
             if let Some(ty) = before.type_of(&service) {
                 others.set_type(&service, ty.clone());
             } else if probes < MOST_PROBES && !self.silent.contains(&service) {
+                if began.elapsed() >= PROBES_WITHIN {
+                    probes = MOST_PROBES;
+                    continue;
+                }
                 probes += 1;
                 match service_type(&participant.master, &service) {
                     Some(ty) => {

@@ -1,6 +1,7 @@
 //! What went over the bridge and what did not, and what was said already.
 
 use feros_rmw::SaidOnce;
+use feros_ros1::Lines;
 use feros_sync::{AtomicU64, Ordering};
 
 /// What a bridge did so far.
@@ -41,6 +42,7 @@ pub(crate) struct Counters {
     pub(crate) dropped_for_ros1: AtomicU64,
     pub(crate) failed: AtomicU64,
     said: SaidOnce,
+    lines: Lines,
 }
 
 impl Counters {
@@ -61,10 +63,15 @@ impl Counters {
         }
     }
 
+    /// Warns of what a master does; peers cause a bounded number of lines.
+    pub(crate) fn warn(&self, text: impl std::fmt::Display) {
+        self.lines.warn(text);
+    }
+
     /// Warns, if that was not said before.
     pub(crate) fn warn_once(&self, text: String) {
         if self.said.is_new(&text) {
-            tracing::warn!("{text}");
+            self.lines.warn(text);
         }
     }
 }

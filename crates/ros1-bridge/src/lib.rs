@@ -89,6 +89,17 @@ pub enum BridgeError {
     },
 }
 
+impl BridgeError {
+    /// The error of the master, where it is one.
+    fn of_master(&self) -> Option<&MasterError> {
+        match self {
+            Self::Ros1(feros_ros1::NodeError::Master(error))
+            | Self::Call(feros_ros1::CallError::Master(error)) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl From<feros_ros1::TypeError> for BridgeError {
     fn from(error: feros_ros1::TypeError) -> Self {
         TypeError::from(error).into()
@@ -145,6 +156,10 @@ pub struct Bridge {
     master_uri: Option<String>,
 }
 
+/// How long a bridge that ends tells the master so.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Servers of services are asked what they serve, for so long in one look.
+const PROBES_WITHIN: Duration = Duration::from_secs(5);
 /// What could not be bridged is tried again after this: a service costs its server a connection.
 const RETRY_REFUSED: Duration = Duration::from_secs(10);
 
@@ -183,33 +198,47 @@ impl Bridge {
     /// A master that is not there is waited for: it is said once when it goes and once when it
     /// comes.
     ///
+    /// Ends early where `is_over`, as a master may be slow, and have very many topics.
+    ///
     /// # Errors
     /// When the bridge was told to end.
-    pub fn update(&mut self) -> Result<(), BridgeError> {
+    pub fn update(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), BridgeError> {
         if let Some(reason) = self.ros1.told_to_end() {
             return Err(BridgeError::Ended { reason });
         }
-        let ros1 = match self.look_at_ros1() {
+        let ros1 = match self.look_at_ros1(is_over) {
             Ok(ros1) => ros1,
             Err(error) => {
-                if self.master_is_there != Some(false) {
-                    tracing::warn!("{error}; waiting for it");
-                }
-                self.master_is_there = Some(false);
-                self.master_uri = None;
+                self.lose_master(&error);
                 return Ok(());
             }
         };
         if self.master_is_there == Some(false) {
-            tracing::warn!("the ROS 1 master at {} is there", self.ros1.master().address());
+            let address = self.ros1.master().address();
+            self.counters.warn(format_args!("the ROS 1 master at {address} is there"));
         }
         self.master_is_there = Some(true);
         let ros2 = Ros2Side::of(&self.ros2);
-        self.update_actions(&ros1, &ros2);
-        self.update_topics(&ros1, &ros2);
-        self.update_services(&ros1, &ros2);
-        self.look_at_other_bridges(&ros1, &ros2);
+        self.update_actions(&ros1, &ros2, is_over);
+        self.update_topics(&ros1, &ros2, is_over);
+        self.update_services(&ros1, &ros2, is_over);
+        if !self.is_over(is_over) {
+            self.look_at_other_bridges(&ros1, &ros2);
+        }
         Ok(())
+    }
+
+    /// Whether a look is to end, since the user says so or the master no longer answers.
+    fn is_over(&self, is_over: &dyn Fn() -> bool) -> bool {
+        is_over() || self.master_is_there != Some(true)
+    }
+
+    fn lose_master(&mut self, error: &MasterError) {
+        if self.master_is_there != Some(false) {
+            self.counters.warn(format_args!("{error}; waiting for it"));
+        }
+        self.master_is_there = Some(false);
+        self.master_uri = None;
     }
 
     /// Tells bridges of other masters what waits for them, and says what waits for this one.
@@ -302,12 +331,12 @@ impl Bridge {
         }
     }
 
-    fn look_at_ros1(&self) -> Result<Ros1Side, MasterError> {
-        let state = self.ros1.refresh()?;
+    fn look_at_ros1(&self, is_over: &dyn Fn() -> bool) -> Result<Ros1Side, MasterError> {
+        let state = self.ros1.refresh(is_over)?;
         Ok(Ros1Side::of(state, self.ros1.master().topic_types()?, self.ros1.name()))
     }
 
-    fn update_topics(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
+    fn update_topics(&mut self, ros1: &Ros1Side, ros2: &Ros2Side, is_over: &dyn Fn() -> bool) {
         let mut names: Vec<&String> = ros1.topics().chain(ros2.topics.keys()).collect();
         names.sort_unstable();
         names.dedup();
@@ -315,6 +344,9 @@ impl Bridge {
         self.to_ros2.retain(|name, _| !is_gone(name));
         self.to_ros1.retain(|name, _| !is_gone(name));
         for name in names {
+            if self.is_over(is_over) {
+                return;
+            }
             if !self.options.topics.has(name) || is_hidden(name) || self.is_of_action(name) {
                 continue;
             }
@@ -423,8 +455,10 @@ impl Bridge {
         }
     }
 
-    fn update_services(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
-        let selected = |name: &str| self.options.services.has(name) && !is_hidden(name);
+    fn update_services(&mut self, ros1: &Ros1Side, ros2: &Ros2Side, is_over: &dyn Fn() -> bool) {
+        let began = Instant::now();
+        let chosen = self.options.services.clone();
+        let selected = |name: &str| chosen.has(name) && !is_hidden(name);
         self.of_ros1.retain(|name, way| {
             ros1.services.get(name).is_some_and(|server| *server == way.server)
                 && !ros2.services.contains_key(name)
@@ -437,6 +471,9 @@ impl Bridge {
             there.contains(&Some(who)) && tried.elapsed() < RETRY_REFUSED
         });
         for (name, server) in &ros1.services {
+            if self.is_over(is_over) || began.elapsed() >= PROBES_WITHIN {
+                break;
+            }
             if !selected(name)
                 || self.of_ros1.contains_key(name)
                 || self.refused.contains_key(name)
@@ -461,6 +498,9 @@ impl Bridge {
             }
         }
         for (name, ty) in &ros2.services {
+            if self.is_over(is_over) {
+                return;
+            }
             if !selected(name)
                 || self.of_ros2.contains_key(name)
                 || self.refused.contains_key(name)
@@ -482,7 +522,16 @@ impl Bridge {
         }
     }
 
-    fn say_not_bridged(&self, name: &str, error: &BridgeError) {
+    fn say_not_bridged(&mut self, name: &str, error: &BridgeError) {
+        if let Some(error @ MasterError::Unreachable { .. }) = error.of_master() {
+            return self.lose_master(error);
+        }
         self.counters.warn_once(format!("{name} is not bridged: {error}"));
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.ros1.leave_within(FAREWELL);
     }
 }

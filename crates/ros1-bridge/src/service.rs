@@ -1,27 +1,33 @@
 //! One service in one direction.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{
-    CallError, ClientOptions, GenericClient, GenericService, Node, SerializedResponder,
-    ServiceOptions,
+    ClientOptions, GenericClient, GenericService, Node, SerializedResponder, ServiceOptions,
 };
 use feros_interface::TypeName;
 use feros_ros1::ServicePlans;
 use feros_sync::{AtomicBool, AtomicUsize, Ordering};
+use tokio::time::{sleep, timeout};
 
 use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{Types, ros1_name};
 
-/// Most calls of one service of ROS 1 that are under way at a time.
+/// Most calls of one service of ROS 1 that are under way at a time, and of all: each has a thread.
 const MOST_CALLS: usize = 64;
+const MOST_CALLS_OF_ALL: usize = 256;
 /// How often a call looks whether the server is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a call waits for a server that the graph has and the client has not met yet.
+/// How long a call waits for a server that the graph has and the client has not met yet, and how
+/// often it looks.
 const DISCOVERY: Duration = Duration::from_secs(5);
+const LOOK_FOR_SERVER: Duration = Duration::from_millis(20);
+
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 /// A server of ROS 1, which ROS 2 calls.
 pub(crate) struct OfRos1 {
@@ -74,8 +80,12 @@ impl CallOfRos2 {
     /// Calls on a thread of its own: the server may take as long as it likes.
     fn start(self: &Arc<Self>, request: Vec<u8>, responder: SerializedResponder) {
         let call = self.clone();
-        if self.under_way.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS {
-            self.end(Err(format!("{MOST_CALLS} calls are under way already")));
+        let of_all = UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        let of_this = self.under_way.fetch_add(1, Ordering::Relaxed);
+        if of_this >= MOST_CALLS || of_all >= MOST_CALLS_OF_ALL {
+            self.end(Err(format!(
+                "{MOST_CALLS} calls of it are under way already, or {MOST_CALLS_OF_ALL} of all services"
+            )));
             return responder.give_up();
         }
         let started =
@@ -112,6 +122,7 @@ impl CallOfRos2 {
 
     fn end(&self, result: Result<(), String>) {
         self.under_way.fetch_sub(1, Ordering::Relaxed);
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
         count(&self.counters, &self.name, result);
     }
 }
@@ -143,9 +154,14 @@ impl OfRos2 {
             type_name: ros1_name(&definition.name),
             md5sum: definition.md5sum.clone(),
             handler: Arc::new(move |request| {
-                let response = call_ros2(&client, &plans, request, &closed);
-                count(&counters, &named, response.as_ref().map(drop).map_err(Clone::clone));
-                response
+                let (client, plans) = (client.clone(), plans.clone());
+                let (closed, counters) = (closed.clone(), counters.clone());
+                let (request, named) = (request.to_vec(), named.clone());
+                Box::pin(async move {
+                    let response = call_ros2(&client, &plans, &request, &closed).await;
+                    count(&counters, &named, response.as_ref().map(drop).map_err(Clone::clone));
+                    response
+                })
             }),
         })?;
         Ok(Self { ros1: ros1.clone(), name: name.to_owned(), is_closed, ros2_type })
@@ -159,7 +175,7 @@ impl Drop for OfRos2 {
     }
 }
 
-fn call_ros2(
+async fn call_ros2(
     client: &GenericClient,
     plans: &ServicePlans,
     request: &[u8],
@@ -167,22 +183,27 @@ fn call_ros2(
 ) -> Result<Vec<u8>, String> {
     let mut cdr = Vec::new();
     plans.request.to_ros2.convert(request, &mut cdr).map_err(|error| error.to_string())?;
-    if !client.service_is_ready() {
-        client.wait_for_service(DISCOVERY).map_err(|error| error.to_string())?;
-    }
+    let met = async {
+        while !client.service_is_ready() {
+            sleep(LOOK_FOR_SERVER).await;
+        }
+    };
+    let gone = "the server of ROS 2 has gone";
+    timeout(DISCOVERY, met).await.map_err(|_| gone)?;
     let future = client.call_serialized(&cdr).map_err(|error| error.to_string())?;
+    let mut future = pin!(future);
     loop {
-        match future.wait_for(LOOK_EVERY) {
+        match timeout(LOOK_EVERY, &mut future).await {
             Ok(response) => {
+                let response = response.map_err(|error| error.to_string())?;
                 let mut body = Vec::new();
                 let convert = plans.response.to_ros1.convert(&response, &mut body);
                 return convert.map(|()| body).map_err(|error| error.to_string());
             }
-            Err(CallError::Timeout { .. }) if is_closed.load(Ordering::Acquire) => {
-                return Err("the server of ROS 2 has gone".to_owned());
+            Err(_) if is_closed.load(Ordering::Acquire) || !client.service_is_ready() => {
+                return Err(gone.to_owned());
             }
-            Err(CallError::Timeout { .. }) if client.service_is_ready() => {}
-            Err(error) => return Err(error.to_string()),
+            Err(_) => {}
         }
     }
 }

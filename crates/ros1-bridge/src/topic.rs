@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{
-    CreateError, GenericPublisher, GenericSubscription, Node, QosProfile, SubscriptionEvent,
-    SubscriptionOptions, TypeIdentity,
+    CreateError, GenericPublisher, GenericSubscription, Node, PublishError, QosProfile,
+    SubscriptionEvent, SubscriptionOptions, TypeIdentity,
 };
 use feros_interface::TypeName;
 use feros_rmw::{Durability, EndpointInfo, EndpointKind};
@@ -24,6 +24,9 @@ const STATIC_TRANSFORMS: &str = "/tf_static";
 const STATIC_TRANSFORMS_DEPTH: usize = 100;
 /// Longest time that the first messages wait for subscriptions to match.
 const MATCHING: Duration = Duration::from_secs(1);
+
+/// Messages up to this length are sent at once, without a wait.
+const SMALL_BYTES: usize = 16 << 10;
 
 /// From publishers of ROS 1 to subscriptions of ROS 2.
 pub(crate) struct OneToTwo {
@@ -80,6 +83,14 @@ impl Drop for OneToTwo {
     }
 }
 
+/// Publishes in ROS 2. What is sent in several parts may wait for a slow subscription.
+fn publish(publisher: &GenericPublisher, message: &[u8]) -> Result<(), PublishError> {
+    if message.len() <= SMALL_BYTES {
+        return publisher.publish_serialized(message);
+    }
+    feros_ros1::waiting(|| publisher.publish_serialized(message))
+}
+
 impl Receiver {
     fn accept(&self, header: &ConnectionHeader) -> Result<Sink, String> {
         let who = header.get("callerid");
@@ -110,7 +121,7 @@ impl Receiver {
             if let Err(error) = plan.convert(body, &mut out) {
                 Counters::add(&counters.malformed);
                 counters.warn_once(format!("messages of {who} on {topic} are refused: {error}"));
-            } else if let Err(error) = publisher.publish_serialized(&out) {
+            } else if let Err(error) = publish(&publisher, &out) {
                 Counters::add(&counters.failed);
                 counters.warn_once(format!("{topic}: {error}"));
             } else {

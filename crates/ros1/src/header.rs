@@ -1,8 +1,10 @@
 //! The headers with which connections of TCPROS begin: fields `key=value`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, Read, Write};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::peer_text::is_name;
 
@@ -105,25 +107,51 @@ impl ConnectionHeader {
         out
     }
 
-    pub(crate) fn receive(stream: &mut TcpStream) -> io::Result<Self> {
+    /// Reads a header in place.
+    pub(crate) fn receive(stream: &mut impl Read) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len)?;
-        let len = u32::from_le_bytes(len) as usize;
-        if len > MAX_HEADER_BYTES {
-            let what = format!("a header of {len} bytes is announced, more than are read");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
+        let len = checked_len(len)?;
         let mut bytes = Vec::new();
         stream.take(len as u64).read_to_end(&mut bytes)?;
+        Self::whole(&bytes, len)
+    }
+
+    /// Sends it in place.
+    pub(crate) fn send(&self, stream: &mut impl Write) -> io::Result<()> {
+        stream.write_all(&self.to_bytes())
+    }
+
+    /// As [`ConnectionHeader::receive`], for tasks; whoever calls sets the time.
+    pub(crate) async fn next(stream: &mut TcpStream) -> io::Result<Self> {
+        let mut len = [0; 4];
+        stream.read_exact(&mut len).await?;
+        let len = checked_len(len)?;
+        let mut bytes = Vec::new();
+        stream.take(len as u64).read_to_end(&mut bytes).await?;
+        Self::whole(&bytes, len)
+    }
+
+    /// As [`ConnectionHeader::send`], for tasks; whoever calls sets the time.
+    pub(crate) async fn put(&self, stream: &mut TcpStream) -> io::Result<()> {
+        stream.write_all(&self.to_bytes()).await
+    }
+
+    fn whole(bytes: &[u8], len: usize) -> io::Result<Self> {
         if bytes.len() < len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Self::parse(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        Self::parse(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
+}
 
-    pub(crate) fn send(&self, stream: &mut TcpStream) -> io::Result<()> {
-        stream.write_all(&self.to_bytes())
+fn checked_len(len: [u8; 4]) -> io::Result<usize> {
+    let len = u32::from_le_bytes(len) as usize;
+    if len > MAX_HEADER_BYTES {
+        let what = format!("a header of {len} bytes is announced, more than are read");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
+    Ok(len)
 }
 
 #[cfg(test)]

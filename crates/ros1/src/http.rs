@@ -1,85 +1,52 @@
-//! As much of HTTP as XML-RPC needs, both sides, with everything that a peer sends bounded.
+//! As much of HTTP as XML-RPC needs, both sides, with everything that a peer sends bounded: its
+//! bytes, and the time until all of it is there.
 
-use std::io::{self, Read, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::io::{self, Read};
 use std::time::Duration;
 
-use crate::peer_text::is_name;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::address::Address;
+use crate::within::Within;
 use crate::xmlrpc::MAX_MESSAGE_BYTES;
 
 /// The longest head of a message.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// The longest name of a host.
-const MAX_HOST_BYTES: usize = 255;
-/// A peer that is there answers within this.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A peer that is there has answered as a whole within this, from the first try to connect.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes that are read at once.
+const BLOCK_BYTES: usize = 4096;
 
-/// Where a node or the master listens: of `http://host:port/`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Address {
-    /// The name or number of the host.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-}
-
-impl Address {
-    /// Reads `http://host:port/` or `rosrpc://host:port`.
-    #[must_use]
-    pub fn parse(uri: &str) -> Option<Self> {
-        let (_, rest) = uri.trim().split_once("://")?;
-        let place = rest.split('/').next()?;
-        let (host, port) = place.rsplit_once(':')?;
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        Self::new(host, port.parse().ok()?)
-    }
-
-    /// A place on a host that a peer names; `None` where that is no name of a host.
-    pub(crate) fn new(host: &str, port: u16) -> Option<Self> {
-        let is_host = (1..=MAX_HOST_BYTES).contains(&host.len())
-            && host.chars().all(|character| !character.is_whitespace())
-            && is_name(host);
-        is_host.then(|| Self { host: host.to_owned(), port })
-    }
-
-    /// Connects, to the first of the host's addresses that answers.
-    ///
-    /// # Errors
-    /// When none does.
-    pub fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-        for address in (&*self.host, self.port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, patience) {
-                Ok(stream) => {
-                    stream.set_nodelay(true)?;
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-}
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "http://{}:{}/", self.host, self.port)
-    }
-}
-
-/// Sends a text and returns the answer's.
+/// Sends a text and returns the answer's, in place.
 pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
-    let mut stream = address.connect(PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let request = format!(
+    let mut stream = Within::connect(address, PATIENCE)?;
+    io::Write::write_all(&mut stream, request(address, body).as_bytes())?;
+    read_response(&mut stream)
+}
+
+/// As [`post`], for tasks.
+pub(crate) async fn ask(address: &Address, body: &str) -> io::Result<String> {
+    let asked = async {
+        let mut stream = address.reach().await?;
+        stream.write_all(request(address, body).as_bytes()).await?;
+        answered(read(&mut stream, Kind::Response).await?)
+    };
+    timeout(PATIENCE, asked).await?
+}
+
+fn request(address: &Address, body: &str) -> String {
+    format!(
         "POST /RPC2 HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: text/xml\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         address.host,
         address.port,
         body.len()
-    );
-    stream.write_all(request.as_bytes())?;
-    read_response(&mut stream)
+    )
+}
+
+fn answered(text: Option<String>) -> io::Result<String> {
+    text.ok_or_else(|| invalid("the connection was closed before the answer"))
 }
 
 /// Reads the text of one answer, of which everything is bounded.
@@ -87,26 +54,7 @@ pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
 /// # Errors
 /// When the stream ends before or fails, and for what is no answer of XML-RPC by HTTP.
 pub fn read_response(stream: &mut impl Read) -> io::Result<String> {
-    let mut read = Vec::new();
-    let head_bytes = read_head(stream, &mut read)?
-        .ok_or_else(|| invalid("the connection was closed before the answer"))?;
-    let mut headers = [httparse::EMPTY_HEADER; 64];
-    let mut response = httparse::Response::new(&mut headers);
-    response.parse(&read[..head_bytes]).map_err(invalid)?;
-    let code = response.code.unwrap_or_default();
-    let len = content_length(response.headers)?;
-    if code != 200 {
-        return Err(invalid(format!("HTTP answers with {code}")));
-    }
-    let body = match len {
-        Some(len) => read_body(stream, read, head_bytes, len)?,
-        None => {
-            let most = MAX_MESSAGE_BYTES.saturating_sub(read.len()) as u64;
-            stream.take(most).read_to_end(&mut read)?;
-            read.split_off(head_bytes)
-        }
-    };
-    String::from_utf8(body).map_err(invalid)
+    answered(read_in_place(stream, Kind::Response)?)
 }
 
 /// Reads the text of one request, of which everything is bounded; `None` at the end of the
@@ -115,40 +63,117 @@ pub fn read_response(stream: &mut impl Read) -> io::Result<String> {
 /// # Errors
 /// When the stream fails, and for what is no request of XML-RPC by HTTP.
 pub fn read_request(stream: &mut impl Read) -> io::Result<Option<String>> {
-    let mut read = Vec::new();
-    let Some(head_bytes) = read_head(stream, &mut read)? else { return Ok(None) };
-    let mut headers = [httparse::EMPTY_HEADER; 64];
-    let mut request = httparse::Request::new(&mut headers);
-    request.parse(&read[..head_bytes]).map_err(invalid)?;
-    let len = content_length(request.headers)?.ok_or_else(|| invalid("no Content-Length"))?;
-    let body = read_body(stream, read, head_bytes, len)?;
-    String::from_utf8(body).map(Some).map_err(invalid)
+    read_in_place(stream, Kind::Request)
+}
+
+/// As [`read_request`], for tasks: waits for the first byte as long as `idle`, and for the others
+/// as for an answer.
+pub(crate) async fn next_request(
+    stream: &mut TcpStream,
+    idle: Duration,
+) -> io::Result<Option<String>> {
+    timeout(idle, stream.readable()).await??;
+    timeout(PATIENCE, read(stream, Kind::Request)).await?
 }
 
 /// Answers a request.
-pub(crate) fn respond(stream: &mut TcpStream, body: &str) -> io::Result<()> {
+pub(crate) async fn respond(stream: &mut TcpStream, body: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
-    stream.write_all((head + body).as_bytes())
+    timeout(PATIENCE, stream.write_all((head + body).as_bytes())).await?
 }
 
-/// Reads up to the end of the head; how long that is, or `None` where nothing came at all.
-fn read_head(stream: &mut impl Read, read: &mut Vec<u8>) -> io::Result<Option<usize>> {
-    let mut block = [0; 4096];
+fn read_in_place(stream: &mut impl Read, kind: Kind) -> io::Result<Option<String>> {
+    let (mut message, mut block) = (Incoming::new(kind), [0; BLOCK_BYTES]);
     loop {
         let got = stream.read(&mut block)?;
-        if got == 0 {
-            return if read.is_empty() { Ok(None) } else { Err(invalid("the head is not whole")) };
+        if got == 0 || message.add(&block[..got])? {
+            return message.end();
         }
-        read.extend_from_slice(&block[..got]);
-        if let Some(at) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            return Ok(Some(at + 4));
+    }
+}
+
+async fn read(stream: &mut TcpStream, kind: Kind) -> io::Result<Option<String>> {
+    let (mut message, mut block) = (Incoming::new(kind), [0; BLOCK_BYTES]);
+    loop {
+        let got = stream.read(&mut block).await?;
+        if got == 0 || message.add(&block[..got])? {
+            return message.end();
         }
-        if read.len() > MAX_HEAD_BYTES {
-            return Err(invalid("the head is too long"));
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Request,
+    Response,
+}
+
+/// What has come of a message so far.
+struct Incoming {
+    kind: Kind,
+    read: Vec<u8>,
+    /// Where the body begins and how long it is, if that is said, as soon as the head is whole.
+    body: Option<(usize, Option<usize>)>,
+}
+
+impl Incoming {
+    fn new(kind: Kind) -> Self {
+        Self { kind, read: Vec::new(), body: None }
+    }
+
+    /// Takes what has come; whether that is all of the message.
+    fn add(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        let looked_at = self.read.len().saturating_sub(3);
+        self.read.extend_from_slice(bytes);
+        if self.body.is_none() {
+            let end = self.read[looked_at..].windows(4).position(|bytes| bytes == b"\r\n\r\n");
+            match end {
+                Some(end) => self.body = Some(self.head(looked_at + end + 4)?),
+                None if self.read.len() > MAX_HEAD_BYTES => {
+                    return Err(invalid("the head is too long"));
+                }
+                None => {}
+            }
         }
+        match self.body {
+            Some((begin, Some(len))) => Ok(self.read.len() - begin >= len),
+            _ if self.read.len() > MAX_MESSAGE_BYTES => Err(invalid("it is longer than is read")),
+            _ => Ok(false),
+        }
+    }
+
+    /// Reads the head, which ends here.
+    fn head(&self, end: usize) -> io::Result<(usize, Option<usize>)> {
+        let mut headers = [httparse::EMPTY_HEADER; 64];
+        let head = &self.read[..end];
+        if self.kind == Kind::Request {
+            let mut request = httparse::Request::new(&mut headers);
+            request.parse(head).map_err(invalid)?;
+            let len = content_length(request.headers)?;
+            return Ok((end, Some(len.ok_or_else(|| invalid("no Content-Length"))?)));
+        }
+        let mut response = httparse::Response::new(&mut headers);
+        response.parse(head).map_err(invalid)?;
+        match response.code.unwrap_or_default() {
+            200 => Ok((end, content_length(response.headers)?)),
+            code => Err(invalid(format!("HTTP answers with {code}"))),
+        }
+    }
+
+    /// The text of what is whole, or where the connection has ended; `None` if nothing came.
+    fn end(mut self) -> io::Result<Option<String>> {
+        if self.read.is_empty() {
+            return Ok(None);
+        }
+        let (begin, len) = self.body.ok_or_else(|| invalid("the head is not whole"))?;
+        let body = self.read.split_off(begin);
+        if len.is_some_and(|len| body.len() != len) {
+            return Err(invalid("the message is not as long as announced"));
+        }
+        String::from_utf8(body).map(Some).map_err(invalid)
     }
 }
 
@@ -163,21 +188,45 @@ fn content_length(headers: &[httparse::Header<'_>]) -> io::Result<Option<usize>>
     Ok(Some(len))
 }
 
-fn read_body(
-    stream: &mut impl Read,
-    mut read: Vec<u8>,
-    head_bytes: usize,
-    len: usize,
-) -> io::Result<Vec<u8>> {
-    let mut body = read.split_off(head_bytes);
-    let missing = len.saturating_sub(body.len());
-    stream.take(missing as u64).read_to_end(&mut body)?;
-    if body.len() != len {
-        return Err(invalid("the message is not as long as announced"));
-    }
-    Ok(body)
-}
-
 fn invalid(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_message_is_whole_however_it_is_cut() {
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        for cut in 0..text.len() {
+            let mut message = Incoming::new(Kind::Response);
+            assert!(!message.add(&text.as_bytes()[..cut]).unwrap());
+            assert!(message.add(&text.as_bytes()[cut..]).unwrap(), "{cut}");
+            assert_eq!(message.end().unwrap().unwrap(), "hello");
+        }
+        let until_the_end = "HTTP/1.1 200 OK\r\n\r\nhello".as_bytes();
+        assert_eq!(read_response(&mut &*until_the_end).unwrap(), "hello");
+        assert_eq!(read_request(&mut &b""[..]).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        let long = format!("HTTP/1.1 200 OK\r\nX: {}", "a".repeat(MAX_HEAD_BYTES));
+        let many = format!("HTTP/1.1 200 OK\r\n\r\n{}", "a".repeat(MAX_MESSAGE_BYTES));
+        for text in [
+            "",
+            "HTTP/1.1 200 OK\r\n",
+            "HTTP/1.1 404 No\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello!",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+            &long,
+            &many,
+        ] {
+            assert!(read_response(&mut text.as_bytes()).is_err(), "{text:.60}");
+        }
+        assert!(read_request(&mut &b"POST / HTTP/1.1\r\n\r\n"[..]).is_err());
+    }
 }

@@ -6,10 +6,13 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod address;
 mod catalog;
+mod connections;
 mod definition;
 mod header;
 mod http;
+mod lines;
 mod mapping;
 mod master;
 mod names;
@@ -21,24 +24,28 @@ mod plan;
 mod publication;
 mod ros1_type;
 mod rules;
+mod runtime;
 mod service;
 mod siblings;
 mod slave_api;
 mod strangers;
 mod subscription;
 mod types;
+mod within;
 mod xmlrpc;
 
 pub use action::{
     ACTION_TOPICS, ActionMessageError, Ros1Action, Ros1GoalId, Ros1GoalStatus, read_about,
     read_cancel, read_goal, read_statuses, write_about, write_cancel, write_goal, write_statuses,
 };
+pub use address::Address;
 pub use catalog::Catalog;
 pub use definition::{
     DefinitionError, Ros1Message, parse_message, parse_service, parse_type, type_text,
 };
 pub use header::{ConnectionHeader, HeaderError, MAX_HEADER_BYTES};
-pub use http::{Address, read_request, read_response};
+pub use http::{read_request, read_response};
+pub use lines::Lines;
 pub use mapping::{MappingError, Plans};
 pub use master::{Master, MasterError, SystemState};
 pub use names::is_allowed_name;
@@ -51,7 +58,10 @@ pub use publication::{
 };
 pub use ros1_type::{CatalogError, MAX_FIELDS, Ros1Service, Ros1Type};
 pub use rules::{FieldPairs, Rules, RulesError};
-pub use service::{CallConnection, CallError, Handler, ServiceInfo, ServiceOptions, call, probe};
+pub use runtime::{spawn, waiting};
+pub use service::{
+    Answer, CallConnection, CallError, Handler, ServiceInfo, ServiceOptions, call, probe,
+};
 pub use siblings::Siblings;
 pub use subscription::{Accept, Sink, Subscription, SubscriptionOptions};
 pub use types::{ONE_DEFINITION, ServicePlans, TypeError, Types, not_received};

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use feros_sync::{AtomicBool, Ordering};
 
-use crate::http::{self, Address};
+use crate::address::Address;
+use crate::http;
 use crate::peer_text::{MAX_NAME_BYTES, is_name, shown, shown_name};
 use crate::xmlrpc::{self, Value};
 

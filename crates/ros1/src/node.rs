@@ -1,29 +1,39 @@
 //! A node under a master: what it publishes, subscribes to and serves, and its registrations.
 
-use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use feros_sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
+use feros_sync::{AtomicBool, Mutex, Ordering};
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
 
+use crate::address::Address;
+use crate::connections::{self, Place};
 use crate::header::ConnectionHeader;
-use crate::http::Address;
+use crate::http::PATIENCE;
+use crate::lines::Lines;
 use crate::master::{Master, MasterError, SystemState, texts};
 use crate::names::{check_name, is_allowed_name};
 use crate::node_error::NodeError;
 use crate::own_host::own_host;
 use crate::peer_text::shown_name;
 use crate::publication::{Publication, PublicationOptions};
-use crate::service::{self, ServiceOptions};
+use crate::runtime;
+use crate::service::{Served, ServiceOptions};
 use crate::siblings::Siblings;
 use crate::slave_api::{self, Answers};
 use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
-/// Most connections of a kind at a time.
-const MOST_CONNECTIONS: usize = 1024;
+/// How long a node that ends tells its master so.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// Most topics whose publishers are asked for again in one look.
+const MOST_ASKED_AGAIN: usize = 16;
 
 /// What hears which parameter may have another value; the name is fully qualified.
 pub type HearsParameter = dyn Fn(&str) + Send + Sync;
@@ -32,8 +42,12 @@ pub type HearsParameter = dyn Fn(&str) + Send + Sync;
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
 
-/// What ends with the last clone; threads hold only what is within.
-struct Owner(Arc<Inner>);
+/// What ends with the last clone; tasks hold only what is within.
+struct Owner {
+    inner: Arc<Inner>,
+    /// What listens, and serves those that have connected.
+    listening: [AbortHandle; 2],
+}
 
 struct Inner {
     name: String,
@@ -44,21 +58,24 @@ struct Inner {
     tcpros: Address,
     publications: Mutex<BTreeMap<String, Arc<Publication>>>,
     subscriptions: Mutex<BTreeMap<String, Arc<Subscription>>>,
-    services: Mutex<BTreeMap<String, Arc<ServiceOptions>>>,
+    services: Mutex<BTreeMap<String, Arc<Served>>>,
     /// Nodes whose messages come by another way than TCPROS; this one is among them.
     siblings: Siblings,
     /// Held while the master is told something, so that it hears of beginning and end in order.
     telling: Mutex<()>,
     /// Whether registrations wait for a master that is not there.
     is_patient: bool,
-    /// Whether the master did not answer last time: who is patient asks it in `refresh` alone.
+    /// Whether the master did not answer last time: it is asked in `refresh` alone by who is
+    /// patient, and told no more that something has ended.
     is_alone: AtomicBool,
-    is_closed: AtomicBool,
+    /// Until when the master is told that something has ended.
+    farewell: Mutex<Option<Instant>>,
+    tasks: Handle,
+    lines: Arc<Lines>,
     strangers: Strangers,
     /// Who hears of parameters that others change.
     hears_parameters: Mutex<Option<Arc<HearsParameter>>>,
     told_to_end: Mutex<Option<String>>,
-    connections: AtomicUsize,
 }
 
 impl Node {
@@ -93,10 +110,13 @@ impl Node {
             .ok_or_else(|| NodeError::MasterUri { uri: master_uri.to_owned() })?;
         let (host, bound) = own_host(&master);
         let listen = || {
-            TcpListener::bind((bound, 0))
-                .map_err(|source| NodeError::Listen { host: bound, source })
+            let bind = TcpListener::bind((bound, 0));
+            // As the runtime wants it.
+            let bind = bind.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
+            bind.map_err(|source| NodeError::Listen { host: bound, source })
         };
         let (api, tcpros) = (listen()?, listen()?);
+        let tasks = runtime::handle().map_err(NodeError::Threads)?;
         let place = |listener: &TcpListener| {
             let port = listener.local_addr().map(|address| address.port());
             let port = port.map_err(|source| NodeError::Listen { host: bound, source })?;
@@ -114,20 +134,27 @@ impl Node {
             telling: Mutex::default(),
             is_patient,
             is_alone: AtomicBool::new(false),
-            is_closed: AtomicBool::new(false),
+            farewell: Mutex::default(),
+            tasks,
+            lines: Arc::default(),
             strangers: Strangers::default(),
             hears_parameters: Mutex::default(),
             told_to_end: Mutex::default(),
-            connections: AtomicUsize::new(0),
         });
+        let listening =
+            [inner.listen(api, Inner::serve_api), inner.listen(tcpros, Inner::serve_tcpros)];
         siblings.insert(&inner.api);
-        inner.accept(api, "feros-ros1-api", |inner, stream| slave_api::serve(&**inner, stream));
-        inner.accept(tcpros, "feros-ros1-tcp", |inner, stream| inner.serve_tcpros(stream));
-        Ok(Self(Arc::new(Owner(inner))))
+        Ok(Self(Arc::new(Owner { inner, listening })))
     }
 
     fn inner(&self) -> &Arc<Inner> {
-        &self.0.0
+        &self.0.inner
+    }
+
+    /// From now on the master is told no longer than this that something has ended: it may be slow,
+    /// and is asked for each topic.
+    pub fn leave_within(&self, longest: Duration) {
+        self.inner().leave_within(longest);
     }
 
     /// The name.
@@ -184,7 +211,9 @@ impl Node {
     /// When it does so already, the name is not allowed, or the master refuses.
     pub fn subscribe(&self, options: SubscriptionOptions) -> Result<Arc<Subscription>, NodeError> {
         check_name(&options.topic)?;
-        let subscription = Arc::new(Subscription::new(options, self.name()));
+        let inner = self.inner();
+        let subscription = Subscription::new(options, self.name(), &inner.tasks, &inner.lines);
+        let subscription = Arc::new(subscription);
         let _telling = self.inner().telling.lock();
         insert(&self.inner().subscriptions, subscription.topic(), &subscription)?;
         if let Err(error) = self.inner().register_subscription(&subscription) {
@@ -208,11 +237,12 @@ impl Node {
     /// When it does so already, the name is not allowed, or the master refuses.
     pub fn serve(&self, options: ServiceOptions) -> Result<(), NodeError> {
         check_name(&options.service)?;
-        let service = Arc::new(options);
+        let service = Arc::new(Served::new(options));
+        let name = &service.options.service;
         let _telling = self.inner().telling.lock();
-        insert(&self.inner().services, &service.service, &service)?;
-        if let Err(error) = self.inner().register_service(&service.service) {
-            self.inner().services.lock().remove(&service.service);
+        insert(&self.inner().services, name, &service)?;
+        if let Err(error) = self.inner().register_service(name) {
+            self.inner().services.lock().remove(name);
             return Err(error.into());
         }
         Ok(())
@@ -242,32 +272,38 @@ impl Node {
     }
 
     /// Asks the master who is there, and registers again what it does not know: it was started
-    /// anew.
+    /// anew. Registering ends early where `is_over`, as a master may be slow.
     ///
     /// # Errors
     /// When it cannot be reached.
-    pub fn refresh(&self) -> Result<SystemState, MasterError> {
-        let state = self.master().system_state()?;
-        self.register_missing(&state)?;
+    pub fn refresh(&self, is_over: &dyn Fn() -> bool) -> Result<SystemState, MasterError> {
+        let state = self.master().system_state().inspect_err(|_| {
+            self.inner().is_alone.store(true, Ordering::Release);
+        })?;
+        self.register_missing(&state, is_over)?;
         Ok(state)
     }
 
-    /// Registers what the master does not know, by what it says of itself.
+    /// Registers what the master does not know, by what it says of itself, until `is_over`.
     ///
     /// # Errors
     /// When it cannot be reached or refuses.
-    pub fn register_missing(&self, state: &SystemState) -> Result<(), MasterError> {
+    pub fn register_missing(
+        &self,
+        state: &SystemState,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), MasterError> {
         let _telling = self.inner().telling.lock();
         self.inner().is_alone.store(false, Ordering::Release);
-        self.inner().register_missing(state)
+        self.inner().register_missing(state, is_over)
     }
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        let inner = &self.0;
+        let inner = &self.inner;
+        inner.leave_within(FAREWELL);
         let _telling = inner.telling.lock();
-        inner.is_closed.store(true, Ordering::Release);
         for publication in std::mem::take(&mut *inner.publications.lock()).values() {
             publication.close();
             inner.tell("unregisterPublisher", publication.topic());
@@ -279,15 +315,12 @@ impl Drop for Owner {
         for service in std::mem::take(&mut *inner.services.lock()).keys() {
             inner.tell_of_service(service);
         }
-        if inner.hears_parameters.lock().take().is_some() && !inner.is_alone() {
+        if inner.hears_parameters.lock().take().is_some() {
             let name = Value::from(&*inner.name);
-            let _ = inner.master.call("unsubscribeParam", &[inner.api_uri(), name]);
+            inner.say("unsubscribeParam", &[inner.api_uri(), name]);
         }
         inner.siblings.remove(&inner.api);
-        // What listens is woken to see that it is over.
-        for address in [&inner.api, &inner.tcpros] {
-            let _ = address.connect(Duration::from_millis(200));
-        }
+        self.listening.iter().for_each(AbortHandle::abort);
     }
 }
 
@@ -325,43 +358,58 @@ impl Answers for Inner {
 }
 
 impl Inner {
-    fn accept(
+    /// Listens, and serves whoever connects, until that is aborted.
+    fn listen<S: Future<Output = ()> + Send + 'static>(
         self: &Arc<Self>,
         listener: TcpListener,
-        name: &str,
-        serve: fn(&Arc<Inner>, TcpStream),
-    ) {
+        serve: fn(Arc<Self>, TcpStream, SocketAddr) -> S,
+    ) -> AbortHandle {
         let inner = self.clone();
-        let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-            for stream in listener.incoming() {
-                if inner.is_closed.load(Ordering::Acquire) {
-                    return;
-                }
-                let Ok(stream) = stream else {
+        let listening = async move {
+            let listener = match tokio::net::TcpListener::from_std(listener) {
+                Ok(listener) => listener,
+                Err(error) => return tracing::error!("{}: no connections: {error}", inner.name),
+            };
+            let mut served = JoinSet::new();
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    Some(_) = served.join_next() => continue,
+                };
+                let Ok((stream, from)) = accepted else {
                     // No descriptor is free, perhaps: not at once again.
-                    std::thread::sleep(Duration::from_millis(50));
+                    sleep(Duration::from_millis(50)).await;
                     continue;
                 };
-                if inner.connections.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
-                    tracing::warn!("a connection is refused: there are {MOST_CONNECTIONS} already");
-                    continue;
-                }
-                inner.connections.fetch_add(1, Ordering::Relaxed);
-                let served = inner.clone();
-                let started = std::thread::Builder::new().name("feros-ros1-peer".to_owned()).spawn(
-                    move || {
-                        serve(&served, stream);
-                        served.connections.fetch_sub(1, Ordering::Relaxed);
-                    },
-                );
-                if started.is_err() {
-                    inner.connections.fetch_sub(1, Ordering::Relaxed);
-                }
+                served.spawn(serve(inner.clone(), stream, from));
             }
-        });
-        if let Err(error) = started {
-            tracing::error!("no thread to listen with: {error}");
+        };
+        self.tasks.spawn(listening).abort_handle()
+    }
+
+    /// Places for a connection that has just come, and has not said what it wants; without them it
+    /// is ended, which is said.
+    fn places(&self) -> Option<(Place, Place)> {
+        let places = connections::place_of_stranger().zip(connections::place());
+        if places.is_none() {
+            self.lines.warn(format_args!(
+                "{}: a connection is refused: there are as many already as this process takes, {} in all",
+                self.name,
+                connections::most()
+            ));
         }
+        places
+    }
+
+    async fn serve_api(self: Arc<Self>, stream: TcpStream, _: SocketAddr) {
+        let Some(_places) = self.places() else { return };
+        slave_api::serve(&*self, stream).await;
+    }
+
+    fn leave_within(&self, longest: Duration) {
+        let until = Instant::now() + longest;
+        let mut farewell = self.farewell.lock();
+        *farewell = Some(farewell.map_or(until, |known| known.min(until)));
     }
 
     fn is_alone(&self) -> bool {
@@ -408,7 +456,7 @@ impl Inner {
         method: &'static str,
         parameters: &[Value],
     ) -> Result<Option<Value>, MasterError> {
-        if self.is_alone() {
+        if self.is_patient && self.is_alone() {
             return Ok(None);
         }
         match self.master.call(method, parameters) {
@@ -416,96 +464,112 @@ impl Inner {
                 self.is_alone.store(true, Ordering::Release);
                 Ok(None)
             }
-            answer => answer.map(Some),
+            answer => {
+                let answer = answer?;
+                self.is_alone.store(false, Ordering::Release);
+                Ok(Some(answer))
+            }
         }
     }
 
-    fn register_missing(&self, state: &SystemState) -> Result<(), MasterError> {
-        let knows = |all: &[(String, Vec<String>)], name: &str| {
-            all.iter().any(|(known, nodes)| known == name && nodes.contains(&self.name))
+    fn register_missing(
+        &self,
+        state: &SystemState,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), MasterError> {
+        let known = |all: &'_ [(String, Vec<String>)]| -> BTreeSet<String> {
+            let own = all.iter().filter(|(_, nodes)| nodes.contains(&self.name));
+            own.map(|(name, _)| name.clone()).collect()
         };
         let publications: Vec<_> = self.publications.lock().values().cloned().collect();
+        let registered = known(&state.publishers);
         for publication in publications {
-            if !knows(&state.publishers, publication.topic()) {
+            if !registered.contains(publication.topic()) && !is_over() {
                 self.register_publication(&publication)?;
             }
         }
         let subscriptions: Vec<_> = self.subscriptions.lock().values().cloned().collect();
+        let (registered, mut asked_again) = (known(&state.subscribers), 0);
         for subscription in subscriptions {
-            if !knows(&state.subscribers, subscription.topic()) {
+            let is_again = asked_again < MOST_ASKED_AGAIN && subscription.may_go_on();
+            if (is_again || !registered.contains(subscription.topic())) && !is_over() {
                 self.register_subscription(&subscription)?;
+                asked_again += usize::from(is_again);
             }
         }
         let services: Vec<String> = self.services.lock().keys().cloned().collect();
+        let registered = known(&state.services);
         for service in services {
-            if !knows(&state.services, &service) {
+            if !registered.contains(&service) && !is_over() {
                 self.register_service(&service)?;
             }
         }
         Ok(())
     }
 
-    /// What the master need not hear: it may be gone.
-    fn tell(&self, method: &'static str, topic: &str) {
-        if self.is_alone() {
+    /// Says what the master need not hear: it may be gone, or slow.
+    fn say(&self, method: &'static str, parameters: &[Value]) {
+        let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
+        if is_late || self.is_alone() {
             return;
         }
-        let _ = self.master.call(method, &[topic.into(), self.api_uri()]);
+        if let Err(MasterError::Unreachable { .. }) = self.master.call(method, parameters) {
+            self.is_alone.store(true, Ordering::Release);
+        }
+    }
+
+    fn tell(&self, method: &'static str, topic: &str) {
+        self.say(method, &[topic.into(), self.api_uri()]);
     }
 
     fn tell_of_service(&self, service: &str) {
-        if self.is_alone() {
-            return;
-        }
         let uri = self.service_uri();
-        let _ = self.master.call("unregisterService", &[service.into(), uri.as_str().into()]);
+        self.say("unregisterService", &[service.into(), uri.as_str().into()]);
     }
 
-    fn serve_tcpros(self: &Arc<Self>, mut stream: TcpStream) {
+    async fn serve_tcpros(self: Arc<Self>, mut stream: TcpStream, from: SocketAddr) {
+        let Some((stranger, _place)) = self.places() else { return };
         let _ = stream.set_nodelay(true);
-        let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
-        let header = match ConnectionHeader::receive(&mut stream) {
+        let header = timeout(PATIENCE, ConnectionHeader::next(&mut stream)).await;
+        let header = match header.unwrap_or_else(|late| Err(late.into())) {
             Ok(header) => header,
-            Err(error) => {
-                return self.strangers.say(&self.name, self.tcpros.port, &stream, &error);
-            }
+            Err(error) => return self.strangers.say(&self.name, self.tcpros.port, from, &error),
         };
+        drop(stranger);
         if !header.has("service") && !header.has("topic") {
-            return refuse(
-                &mut stream,
-                "the header of the connection has neither `topic` nor `service`",
-            );
+            let reason = "the header of the connection has neither `topic` nor `service`";
+            return refuse(&mut stream, reason).await;
         }
         if header.has("service") {
             let service = self.services.lock().get(header.get("service")).cloned();
             let Some(service) = service else {
-                return refuse(
-                    &mut stream,
-                    &format!("{} is not served here", header.get("service")),
-                );
+                let reason = format!("{} is not served here", header.get("service"));
+                return refuse(&mut stream, &reason).await;
             };
-            let _ = stream.set_read_timeout(None);
-            if let Err(error) = service::serve(stream, &self.name, &service, &header) {
-                tracing::debug!("{}: {error}", service.service);
+            if let Err(error) = service.serve(stream, &self.name, &header, &self.lines).await {
+                tracing::debug!("{}: {error}", service.options.service);
             }
             return;
         }
         let publication = self.publications.lock().get(header.get("topic")).cloned();
         let Some(publication) = publication else {
-            return refuse(&mut stream, &format!("{} is not published here", header.get("topic")));
+            let reason = format!("{} is not published here", header.get("topic"));
+            return refuse(&mut stream, &reason).await;
         };
-        if let Err(reason) = publication.check(&header) {
-            tracing::warn!("{reason}");
-            return refuse(&mut stream, &reason);
+        let refused = publication.check(&header).err().or_else(|| publication.refusal());
+        if let Some(reason) = refused {
+            self.lines.warn(&reason);
+            return refuse(&mut stream, &reason).await;
         }
-        if publication.header(&self.name).send(&mut stream).is_ok() {
-            publication.serve(stream, header.get("callerid"));
+        let answered = timeout(PATIENCE, publication.header(&self.name).put(&mut stream)).await;
+        if matches!(answered, Ok(Ok(()))) {
+            publication.serve(stream, header.get("callerid")).await;
         }
     }
 }
 
-fn refuse(stream: &mut TcpStream, reason: &str) {
-    let _ = ConnectionHeader::new(&[("error", reason)]).send(stream);
+async fn refuse(stream: &mut TcpStream, reason: &str) {
+    let _ = timeout(PATIENCE, ConnectionHeader::new(&[("error", reason)]).put(stream)).await;
 }
 
 fn insert<T>(

@@ -32,6 +32,9 @@ pub enum NodeError {
         /// Why.
         source: std::io::Error,
     },
+    /// The system has no thread to give.
+    #[error("no threads for connections of ROS 1: {0}; raise `ulimit -u`, or end other processes")]
+    Threads(#[source] std::io::Error),
     /// There is one of this name already.
     #[error("{name} is already there in this node")]
     Taken {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
-use crate::http::Address;
+use crate::address::Address;
 
 /// The host that others are told, and the address to listen on: as roscpp, ROS_HOSTNAME, then
 /// ROS_IP, else the address of this machine on the way to the master.

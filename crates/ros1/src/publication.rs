@@ -3,18 +3,19 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::Write as _;
-use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
 
+use crate::connections::MOST_OF_A_TOPIC;
 use crate::header::ConnectionHeader;
+use crate::runtime::waiting;
 use crate::types::ONE_DEFINITION;
 
-/// How often an idle connection is looked at, whether its peer is still there.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How soon who waits for room looks again: writers wake it, but hold no lock for it.
 const ROOM_AGAIN: Duration = Duration::from_millis(20);
 /// Most messages that are kept for subscribers to come, of as many sources.
@@ -59,8 +60,8 @@ pub struct Publishing {
 /// What hears of a publication.
 pub type Hears = dyn Fn(&Arc<Publication>) + Send + Sync;
 
-/// Called when a subscriber has connected, on that connection's thread, before anything is sent
-/// to it.
+/// Called when a subscriber has connected, on a thread of connections, before anything is sent to
+/// it.
 #[derive(Clone)]
 pub struct OnConnection(pub Arc<Hears>);
 
@@ -100,13 +101,20 @@ struct Latched {
 
 #[derive(Debug)]
 struct Link {
-    stream: TcpStream,
     caller: String,
     /// Whether a message is on its way from the queue to the system.
     is_writing: AtomicBool,
     queue: Mutex<VecDeque<Arc<Vec<u8>>>>,
-    changed: Condvar,
-    is_closed: AtomicBool,
+    /// A message waits.
+    changed: Notify,
+    /// It is to end.
+    closed: Notify,
+}
+
+/// A link among those of its publication, until it ends, however it does.
+struct Linked<'a> {
+    publication: &'a Arc<Publication>,
+    link: Arc<Link>,
 }
 
 impl Publication {
@@ -252,15 +260,22 @@ impl Publication {
         ConnectionHeader::new(&fields)
     }
 
+    /// Why one more subscriber has no place, if it has none.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let is_full = self.connections() >= MOST_OF_A_TOPIC;
+        is_full.then(|| {
+            format!("{} has {MOST_OF_A_TOPIC} subscribers already, and takes no more", self.topic())
+        })
+    }
+
     /// Serves a subscriber until it goes; the header was answered already.
-    pub(crate) fn serve(self: &Arc<Self>, stream: TcpStream, caller: &str) {
+    pub(crate) async fn serve(self: &Arc<Self>, mut stream: TcpStream, caller: &str) {
         let link = Arc::new(Link {
-            stream,
             caller: caller.to_owned(),
             is_writing: AtomicBool::new(false),
             queue: Mutex::default(),
-            changed: Condvar::new(),
-            is_closed: AtomicBool::new(false),
+            changed: Notify::new(),
+            closed: Notify::new(),
         });
         {
             let mut links = self.links.lock();
@@ -269,19 +284,32 @@ impl Publication {
             link.queue.lock().extend(young.map(|kept| kept.message.clone()));
             links.push(link.clone());
         }
+        let linked = Linked { publication: self, link };
         if let Some(OnConnection(hear)) = &self.options.on_connection {
-            hear(self);
+            waiting(|| hear(self));
         }
-        link.write(|| self.room.notify_all());
-        self.links.lock().retain(|other| !Arc::ptr_eq(other, &link));
-        self.room.notify_all();
-        if let Some(OnConnection(hear)) = &self.options.on_disconnection {
-            hear(self);
+        let link = &linked.link;
+        let (mut from, mut to) = stream.split();
+        tokio::select! {
+            () = has_gone(&mut from) => {}
+            () = link.write(&mut to, || self.room.notify_all()) => {}
+            () = link.closed.notified() => {}
         }
     }
 
     pub(crate) fn close(&self) {
-        self.links.lock().iter().for_each(|link| link.close());
+        self.links.lock().iter().for_each(|link| link.closed.notify_one());
+    }
+}
+
+impl Drop for Linked<'_> {
+    fn drop(&mut self) {
+        let publication = self.publication;
+        publication.links.lock().retain(|other| !Arc::ptr_eq(other, &self.link));
+        publication.room.notify_all();
+        if let Some(OnConnection(hear)) = &publication.options.on_disconnection {
+            hear(publication);
+        }
     }
 }
 
@@ -297,33 +325,22 @@ impl Link {
         self.changed.notify_one();
     }
 
-    fn close(&self) {
-        self.is_closed.store(true, Ordering::Release);
-        let _ = self.stream.shutdown(Shutdown::Both);
-        self.changed.notify_one();
+    fn pop(&self) -> Option<Arc<Vec<u8>>> {
+        let mut queue = self.queue.lock();
+        let message = queue.pop_front()?;
+        // Said with the queue's lock held.
+        self.is_writing.store(true, Ordering::Release);
+        Some(message)
     }
 
-    fn write(&self, wrote: impl Fn()) {
-        let _ = self.stream.set_read_timeout(Some(Duration::from_millis(1)));
+    /// Hands messages to the system until that fails.
+    async fn write(&self, to: &mut (impl AsyncWrite + Unpin), wrote: impl Fn()) {
         loop {
-            let mut queue = self.queue.lock();
-            while queue.is_empty() {
-                if self.is_closed.load(Ordering::Acquire) {
-                    return;
-                }
-                queue = self.changed.wait_timeout(queue, LOOK_EVERY);
-                if queue.is_empty() {
-                    drop(queue);
-                    if !self.peer_is_there() {
-                        return;
-                    }
-                    queue = self.queue.lock();
-                }
-            }
-            let Some(message) = queue.pop_front() else { continue };
-            self.is_writing.store(true, Ordering::Release);
-            drop(queue);
-            let written = (&self.stream).write_all(&message);
+            let Some(message) = self.pop() else {
+                self.changed.notified().await;
+                continue;
+            };
+            let written = to.write_all(&message).await;
             self.is_writing.store(false, Ordering::Release);
             wrote();
             if written.is_err() {
@@ -331,18 +348,10 @@ impl Link {
             }
         }
     }
+}
 
-    /// A subscriber sends nothing, so all that can be read is its end.
-    fn peer_is_there(&self) -> bool {
-        match self.stream.peek(&mut [0; 1]) {
-            Ok(0) => false,
-            Ok(_) => true,
-            Err(error) => matches!(
-                error.kind(),
-                std::io::ErrorKind::WouldBlock
-                    | std::io::ErrorKind::TimedOut
-                    | std::io::ErrorKind::Interrupted
-            ),
-        }
-    }
+/// Waits until a subscriber has gone. It sends nothing, so all that can be read is its end.
+async fn has_gone(from: &mut (impl AsyncRead + Unpin)) {
+    let mut block = [0; 64];
+    while from.read(&mut block).await.is_ok_and(|bytes| bytes > 0) {}
 }

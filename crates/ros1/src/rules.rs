@@ -70,11 +70,8 @@ impl Rules {
     /// # Errors
     /// When the file cannot be read, or has no rules.
     pub fn add_file(&mut self, path: &Path) -> Result<(), RulesError> {
-        use std::io::Read as _;
-        let fault = |source| RulesError::Read { path: path.to_owned(), source };
-        let mut text = String::new();
-        let file = feros_files::open(path).map_err(|error| fault(std::io::Error::other(error)))?;
-        file.take(MAX_RULES_BYTES).read_to_string(&mut text).map_err(fault)?;
+        let text = feros_files::read_to_string(path, MAX_RULES_BYTES)
+            .map_err(|source| RulesError::Read { path: path.to_owned(), source })?;
         let own = Self::parse(&text)?;
         self.0.splice(0..0, own.0);
         Ok(())

@@ -1,22 +1,32 @@
 //! Services of ROS 1: a server's connections, and calls of a client.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::net::TcpStream;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
+use feros_sync::{AtomicUsize, Ordering};
+use tokio::io::AsyncWriteExt as _;
+
+use crate::address::Address;
+use crate::connections::MOST_OF_A_TOPIC;
 use crate::header::ConnectionHeader;
-use crate::http::Address;
+use crate::http::PATIENCE;
+use crate::lines::Lines;
 use crate::master::{Master, MasterError};
 use crate::peer_text::{shown, shown_name};
-use crate::subscription::read_message;
+use crate::subscription::{checked_len, read_message};
 use crate::types::ONE_DEFINITION;
+use crate::within::Within;
 
 /// The longest text of an error that is read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Answers a request: the body of the response, or why there is none.
-pub type Handler = Arc<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>;
+/// Comes to the body of the response, or to why there is none.
+pub type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
+/// Answers a request. It is called on a thread of connections, and does not wait there: what it
+/// returns does.
+pub type Handler = Arc<dyn Fn(&[u8]) -> Answer + Send + Sync>;
 
 /// What a service is.
 #[derive(Clone)]
@@ -27,7 +37,7 @@ pub struct ServiceOptions {
     pub type_name: String,
     /// The checksum of the type.
     pub md5sum: String,
-    /// Who answers, on a thread of the connection.
+    /// Who answers.
     pub handler: Handler,
 }
 
@@ -72,16 +82,83 @@ pub enum CallError {
     },
 }
 
-/// Serves one connection of a client, whose header was read already.
-pub(crate) fn serve(
-    mut stream: TcpStream,
-    caller: &str,
-    options: &ServiceOptions,
-    header: &ConnectionHeader,
-) -> io::Result<()> {
-    let wanted = header.get("md5sum");
-    if wanted != "*" && wanted != options.md5sum {
-        let reason = format!(
+/// A service that is served, and by how many connections.
+pub(crate) struct Served {
+    pub(crate) options: ServiceOptions,
+    clients: AtomicUsize,
+}
+
+/// A client among those of a service, as long as it is connected.
+struct Client<'a>(&'a AtomicUsize);
+
+impl Drop for Client<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Served {
+    pub(crate) fn new(options: ServiceOptions) -> Self {
+        Self { options, clients: AtomicUsize::new(0) }
+    }
+
+    /// Serves one connection of a client, whose header was read already.
+    pub(crate) async fn serve(
+        &self,
+        mut stream: tokio::net::TcpStream,
+        caller: &str,
+        header: &ConnectionHeader,
+        lines: &Lines,
+    ) -> io::Result<()> {
+        let options = &self.options;
+        let clients = self.clients.fetch_add(1, Ordering::Relaxed);
+        let _client = Client(&self.clients);
+        let refused = if clients < MOST_OF_A_TOPIC {
+            self.check(header)
+        } else {
+            Err(format!("{} has {MOST_OF_A_TOPIC} clients already", options.service))
+        };
+        if let Err(reason) = refused {
+            lines.warn(&reason);
+            return ConnectionHeader::new(&[("error", &reason)]).put(&mut stream).await;
+        }
+        let answer = ConnectionHeader::new(&[
+            ("callerid", caller),
+            ("md5sum", &options.md5sum),
+            ("service", &options.service),
+            ("type", &options.type_name),
+            ("request_type", &format!("{}Request", options.type_name)),
+            ("response_type", &format!("{}Response", options.type_name)),
+        ]);
+        answer.put(&mut stream).await?;
+        if header.get("probe") == "1" {
+            return Ok(());
+        }
+        let is_persistent = matches!(header.get("persistent"), "1" | "true");
+        let mut buffer = Vec::new();
+        while read_message(&mut stream, &mut buffer).await? {
+            let (ok, body) = match (options.handler)(&buffer).await {
+                Ok(body) => (1, body),
+                Err(reason) => (0, reason.into_bytes()),
+            };
+            let mut answer = Vec::with_capacity(5 + body.len());
+            answer.push(ok);
+            answer.extend_from_slice(&u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes());
+            answer.extend_from_slice(&body);
+            stream.write_all(&answer).await?;
+            if !is_persistent {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, header: &ConnectionHeader) -> Result<(), String> {
+        let (options, wanted) = (&self.options, header.get("md5sum"));
+        if wanted == "*" || wanted == options.md5sum {
+            return Ok(());
+        }
+        Err(format!(
             "{} wants {} as {} with md5sum {wanted}, it is {} with md5sum {} here; {ONE_DEFINITION}",
             header.get("callerid"),
             options.service,
@@ -89,39 +166,8 @@ pub(crate) fn serve(
             if header.has("type") { header.get("type") } else { "a service" },
             options.type_name,
             options.md5sum
-        );
-        tracing::warn!("{reason}");
-        return ConnectionHeader::new(&[("error", &reason)]).send(&mut stream);
+        ))
     }
-    ConnectionHeader::new(&[
-        ("callerid", caller),
-        ("md5sum", &options.md5sum),
-        ("service", &options.service),
-        ("type", &options.type_name),
-        ("request_type", &format!("{}Request", options.type_name)),
-        ("response_type", &format!("{}Response", options.type_name)),
-    ])
-    .send(&mut stream)?;
-    if header.get("probe") == "1" {
-        return Ok(());
-    }
-    let is_persistent = matches!(header.get("persistent"), "1" | "true");
-    let mut buffer = Vec::new();
-    while let Some(len) = read_message(&mut stream, &mut buffer)? {
-        let (ok, body) = match (options.handler)(&buffer[..len]) {
-            Ok(body) => (1, body),
-            Err(reason) => (0, reason.into_bytes()),
-        };
-        let mut answer = Vec::with_capacity(5 + body.len());
-        answer.push(ok);
-        answer.extend_from_slice(&u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes());
-        answer.extend_from_slice(&body);
-        stream.write_all(&answer)?;
-        if !is_persistent {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// Asks a server what it serves.
@@ -200,13 +246,9 @@ impl CallConnection {
         framed.extend_from_slice(request);
         stream.write_all(&framed).map_err(fault)?;
         // A service may take as long as it likes; a server that goes ends the connection.
-        stream.set_read_timeout(None).map_err(fault)?;
         let mut ok = [0; 1];
         stream.read_exact(&mut ok).map_err(fault)?;
-        let mut body = Vec::new();
-        let len = read_message(stream, &mut body).map_err(fault)?;
-        let len = len.ok_or_else(|| fault(io::ErrorKind::UnexpectedEof.into()))?;
-        body.truncate(len);
+        let mut body = read_body(stream).map_err(fault)?;
         if ok[0] == 1 {
             return Ok(body);
         }
@@ -226,6 +268,16 @@ impl CallConnection {
     }
 }
 
+/// Reads a message in place; its memory is that of what has come.
+fn read_body(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut len = [0; 4];
+    stream.read_exact(&mut len)?;
+    let len = checked_len(len)?;
+    let mut body = Vec::new();
+    stream.take(len as u64).read_to_end(&mut body)?;
+    if body.len() < len { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(body) }
+}
+
 fn open(
     master: &Master,
     caller: &str,
@@ -236,12 +288,15 @@ fn open(
     let fault = |source| CallError::Connection { service: service.to_owned(), source };
     let address = Address::parse(&uri)
         .ok_or_else(|| fault(io::Error::other(format!("`{}` is no address", shown_name(&uri)))))?;
-    let mut stream = address.connect(Duration::from_secs(5)).map_err(fault)?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(fault)?;
     let mut fields = vec![("callerid", caller), ("service", service)];
     fields.extend_from_slice(more);
-    ConnectionHeader::new(&fields).send(&mut stream).map_err(fault)?;
-    let header = ConnectionHeader::receive(&mut stream).map_err(fault)?;
+    let greeted = || {
+        let mut stream = Within::connect(&address, PATIENCE)?;
+        ConnectionHeader::new(&fields).send(&mut stream)?;
+        let header = ConnectionHeader::receive(&mut stream)?;
+        Ok((stream.into_stream()?, header))
+    };
+    let (stream, header) = greeted().map_err(fault)?;
     if header.has("error") {
         let reason = shown(header.get("error")).into_owned();
         return Err(CallError::Refused { service: service.to_owned(), reason });

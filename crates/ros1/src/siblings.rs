@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feros_sync::Mutex;
 
-use crate::http::Address;
+use crate::address::Address;
 
 /// Where nodes are called that receive nothing from each other by TCPROS. Clones are the same.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,12 @@
 //! The calls that the master and other nodes make of a node (`ROS/Slave_API`).
 
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::{self, Address};
+use tokio::net::TcpStream;
+
+use crate::address::Address;
+use crate::http;
 use crate::master::texts;
 use crate::publication::Publication;
 use crate::siblings::Siblings;
@@ -29,16 +31,18 @@ pub(crate) trait Answers {
     fn end(&self, reason: &str);
 }
 
+/// How long a connection without a call is kept.
+const IDLE: Duration = Duration::from_secs(60);
+
 /// Answers the calls of one connection.
-pub(crate) fn serve(node: &impl Answers, mut stream: TcpStream) {
-    let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
+pub(crate) async fn serve(node: &impl Answers, mut stream: TcpStream) {
     let _ = stream.set_nodelay(true);
-    while let Ok(Some(text)) = http::read_request(&mut stream) {
+    while let Ok(Some(text)) = http::next_request(&mut stream, IDLE).await {
         let answer = match xmlrpc::read_call(&text) {
             Ok((method, parameters)) => answer(node, &method, &parameters),
             Err(error) => failed(&error.to_string()),
         };
-        if http::respond(&mut stream, &xmlrpc::answer(&answer)).is_err() {
+        if http::respond(&mut stream, &xmlrpc::answer(&answer)).await.is_err() {
             return;
         }
     }

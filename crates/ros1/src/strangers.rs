@@ -1,7 +1,7 @@
 //! What connects to a node and is none of ROS 1: said once, as whoever likes to can connect.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::SocketAddr;
 
 use feros_sync::{AtomicBool, Ordering};
 
@@ -11,8 +11,7 @@ pub(crate) struct Strangers(AtomicBool);
 
 impl Strangers {
     /// Says what came instead of a header. A connection that merely ends is nothing to say.
-    pub(crate) fn say(&self, node: &str, port: u16, stream: &TcpStream, error: &io::Error) {
-        let from = stream.peer_addr().map(|address| address.to_string()).unwrap_or_default();
+    pub(crate) fn say(&self, node: &str, port: u16, from: SocketAddr, error: &io::Error) {
         if error.kind() != io::ErrorKind::InvalidData || self.0.swap(true, Ordering::Relaxed) {
             return tracing::debug!("{node}: {from}: {error}");
         }

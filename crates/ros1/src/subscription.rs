@@ -1,26 +1,34 @@
 //! A topic that a node of ROS 1 subscribes to: a connection to each publisher, made again when it
 //! breaks.
 
-use std::collections::BTreeMap;
-use std::io::{self, Read as _};
-use std::net::{Shutdown, TcpStream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
 
+use crate::address::Address;
+use crate::connections::{self, MOST_OF_A_TOPIC, Place};
 use crate::header::ConnectionHeader;
-use crate::http::{self, Address};
+use crate::http::{self, PATIENCE};
+use crate::lines::Lines;
 use crate::peer_text::{shown, shown_name};
+use crate::runtime::waiting;
 use crate::siblings::Siblings;
 use crate::types::not_received;
 use crate::xmlrpc::{self, Value};
 
 /// The longest message that is taken.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Messages up to this length are read into memory that is asked for at once, longer ones as they
-/// come.
-const AT_ONCE_BYTES: usize = 16 << 20;
+/// Memory for a message is asked for in these steps, and doubled as the message comes: who merely
+/// announces one gets none.
+const STEP_BYTES: usize = 64 << 10;
 /// Waits between attempts, as roscpp does: doubled up to the greatest.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(2);
@@ -48,15 +56,25 @@ pub struct SubscriptionOptions {
 pub struct Subscription {
     pub(crate) options: SubscriptionOptions,
     caller: String,
-    connections: Mutex<BTreeMap<Address, Arc<Connection>>>,
+    tasks: Handle,
+    lines: Arc<Lines>,
+    publishers: Mutex<BTreeMap<Address, Publisher>>,
+    /// Whether there are publishers for which there was no place.
+    is_short: AtomicBool,
     followed: AtomicUsize,
     received: AtomicU64,
 }
 
-#[derive(Default)]
-struct Connection {
-    is_closed: AtomicBool,
-    stream: Mutex<Option<TcpStream>>,
+/// A publisher that is followed, or has refused and is not asked again.
+struct Publisher {
+    task: AbortHandle,
+    _remembered: Place,
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 /// How a connection ended.
@@ -66,25 +84,36 @@ enum Followed {
     Refused,
 }
 
-impl Connection {
-    fn close(&self) {
-        self.is_closed.store(true, Ordering::Release);
-        if let Some(stream) = self.stream.lock().take() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
+/// Counts a publisher that was accepted, as long as it is connected.
+struct Counted<'a>(&'a AtomicUsize);
 
-    fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::Acquire)
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Subscription {
-    pub(crate) fn new(options: SubscriptionOptions, caller: &str) -> Self {
+    pub(crate) fn new(
+        options: SubscriptionOptions,
+        caller: &str,
+        tasks: &Handle,
+        lines: &Arc<Lines>,
+    ) -> Self {
         Self {
             options,
             caller: caller.to_owned(),
-            connections: Mutex::default(),
+            tasks: tasks.clone(),
+            lines: lines.clone(),
+            publishers: Mutex::default(),
+            is_short: AtomicBool::new(false),
             followed: AtomicUsize::new(0),
             received: AtomicU64::new(0),
         }
@@ -105,56 +134,68 @@ impl Subscription {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Connects to publishers that are new, and leaves those that are gone.
+    /// Connects to publishers that are new, and leaves those that are gone. Whoever is connected
+    /// keeps its place, however many are named.
     pub(crate) fn update(self: &Arc<Self>, publishers: &[String], siblings: &Siblings) {
         let addresses = publishers.iter().filter_map(|uri| Address::parse(uri));
-        let wanted: Vec<Address> = addresses.filter(|place| !siblings.contains(place)).collect();
-        let mut connections = self.connections.lock();
-        connections.retain(|address, connection| {
-            let stays = wanted.contains(address) && !connection.is_closed();
-            if !stays {
-                connection.close();
-            }
-            stays
-        });
+        let wanted: BTreeSet<Address> =
+            addresses.filter(|place| !siblings.contains(place)).collect();
+        let mut known = self.publishers.lock();
+        known.retain(|address, _| wanted.contains(address));
+        let mut is_short = false;
         for address in wanted {
-            if connections.contains_key(&address) {
+            if known.contains_key(&address) {
                 continue;
             }
-            let connection = Arc::new(Connection::default());
-            connections.insert(address.clone(), connection.clone());
-            let subscription = self.clone();
-            let started = std::thread::Builder::new()
-                .name("feros-ros1-sub".to_owned())
-                .spawn(move || subscription.keep(&address, &connection));
-            if let Err(error) = started {
-                tracing::warn!("{}: no thread for a connection: {error}", self.options.topic);
-            }
+            let places = (known.len() < MOST_OF_A_TOPIC)
+                .then(|| connections::place().zip(connections::place_in_memory()))
+                .flatten();
+            let Some((place, remembered)) = places else {
+                is_short = true;
+                break;
+            };
+            let (subscription, followed) = (self.clone(), address.clone());
+            let task = self.tasks.spawn(async move { subscription.keep(&followed, place).await });
+            let task = task.abort_handle();
+            known.insert(address, Publisher { task, _remembered: remembered });
         }
+        drop(known);
+        if is_short && !self.is_short.swap(true, Ordering::Relaxed) {
+            self.lines.warn(format_args!(
+                "{} has more publishers than are connected: at most {MOST_OF_A_TOPIC} of a topic, and {} connections \
+                 in all; others wait for a place",
+                self.options.topic,
+                connections::most()
+            ));
+        }
+        self.is_short.store(is_short, Ordering::Relaxed);
+    }
+
+    /// Whether publishers wait for a place that may be free now.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.is_short.load(Ordering::Relaxed)
+            && connections::are_free()
+            && self.publishers.lock().len() < MOST_OF_A_TOPIC
     }
 
     pub(crate) fn close(&self) {
-        let connections = std::mem::take(&mut *self.connections.lock());
-        connections.values().for_each(|connection| connection.close());
+        let publishers = std::mem::take(&mut *self.publishers.lock());
+        drop(publishers); // without the lock: it ends their tasks
     }
 
     /// Follows one publisher until the master says that it is gone.
-    fn keep(&self, address: &Address, connection: &Connection) {
+    async fn keep(&self, address: &Address, _place: Place) {
         let mut wait = FIRST_RETRY;
         let mut is_said = false;
-        while !connection.is_closed() {
-            match self.follow(address, connection) {
+        loop {
+            match self.follow(address).await {
                 Ok(Followed::Messages) => wait = FIRST_RETRY,
                 Ok(Followed::Nothing) => {}
                 // Asking again changes nothing; a publisher that starts anew has another address.
                 Ok(Followed::Refused) => return,
                 Err(error) => self.say(address, &error, &mut is_said),
             }
-            let mut waited = Duration::ZERO;
-            while waited < wait && !connection.is_closed() {
-                std::thread::sleep(FIRST_RETRY);
-                waited += FIRST_RETRY;
-            }
+            sleep(wait).await;
             wait = (wait * 2).min(LAST_RETRY);
         }
     }
@@ -163,37 +204,41 @@ impl Subscription {
     fn say(&self, address: &Address, error: &io::Error, is_said: &mut bool) {
         let topic = &self.options.topic;
         if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
-            tracing::warn!(
+            self.lines.warn(format_args!(
                 "{topic}: the publisher at {address} does not speak TCPROS: {error}; nothing is taken from it, end it \
                  (`rosnode info` and `rostopic info {topic}` say which node it is)"
-            );
+            ));
         } else {
             tracing::debug!("{topic} of {address}: {error}");
         }
     }
 
     /// Says who subscribes, and to what; what the publisher answers.
-    fn greet(&self, stream: &mut TcpStream, ty: (&str, &str)) -> io::Result<ConnectionHeader> {
-        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        ConnectionHeader::new(&[
+    async fn greet(
+        &self,
+        stream: &mut TcpStream,
+        ty: (&str, &str),
+    ) -> io::Result<ConnectionHeader> {
+        let header = ConnectionHeader::new(&[
             ("callerid", &self.caller),
             ("topic", &self.options.topic),
             ("type", ty.0),
             ("md5sum", ty.1),
             ("tcp_nodelay", "1"),
-        ])
-        .send(stream)?;
-        let header = ConnectionHeader::receive(stream)?;
-        stream.set_read_timeout(None)?;
-        Ok(header)
+        ]);
+        let greeted = async {
+            header.put(stream).await?;
+            ConnectionHeader::next(stream).await
+        };
+        timeout(PATIENCE, greeted).await?
     }
 
     /// Why a publisher refuses. rospy does not say what it has itself, but to who takes anything.
-    fn refusal(&self, address: &Address, reason: &str) -> String {
+    async fn refusal(&self, address: &Address, reason: &str) -> String {
         let (topic, reason) = (&self.options.topic, shown(reason));
         let (ty, md5sum) = (&*self.options.type_name, &*self.options.md5sum);
-        let asked = || self.greet(&mut self.connect(address)?, ("*", "*"));
-        match asked() {
+        let asked = async { self.greet(&mut self.connect(address).await?, ("*", "*")).await };
+        match asked.await {
             Ok(header) if header.has("md5sum") && header.get("md5sum") != md5sum => {
                 let theirs = (header.get("type"), header.get("md5sum"));
                 let who = header.get("callerid");
@@ -204,98 +249,126 @@ impl Subscription {
     }
 
     /// One connection from its beginning to its end.
-    fn follow(&self, address: &Address, connection: &Connection) -> io::Result<Followed> {
-        let mut stream = self.connect(address)?;
-        *connection.stream.lock() = Some(stream.try_clone()?);
-        if connection.is_closed() {
-            return Ok(Followed::Nothing);
-        }
-        let header = self.greet(&mut stream, (&self.options.type_name, &self.options.md5sum))?;
+    async fn follow(&self, address: &Address) -> io::Result<Followed> {
+        let mut stream = self.connect(address).await?;
+        let header =
+            self.greet(&mut stream, (&self.options.type_name, &self.options.md5sum)).await?;
         let refused = match header.has("error") {
-            true => Err(self.refusal(address, header.get("error"))),
-            false => (self.options.accept)(&header),
+            true => Err(self.refusal(address, header.get("error")).await),
+            false => waiting(|| (self.options.accept)(&header)),
         };
         let mut sink = match refused {
             Ok(sink) => sink,
             Err(reason) => {
-                tracing::warn!("{}", shown(&reason));
+                self.lines.warn(shown(&reason));
                 return Ok(Followed::Refused);
             }
         };
-        self.followed.fetch_add(1, Ordering::Relaxed);
-        let ended = self.hand_over(&mut stream, &mut sink);
-        self.followed.fetch_sub(1, Ordering::Relaxed);
-        ended
+        let _counted = Counted::new(&self.followed);
+        self.hand_over(&mut stream, &mut sink).await
     }
 
     /// Messages from the first to the end of the connection.
-    fn hand_over(&self, stream: &mut TcpStream, sink: &mut Sink) -> io::Result<Followed> {
+    async fn hand_over(&self, stream: &mut TcpStream, sink: &mut Sink) -> io::Result<Followed> {
         let mut buffer = Vec::new();
         let mut came = false;
-        while let Some(len) = read_message(stream, &mut buffer)? {
+        while read_message(stream, &mut buffer).await? {
             came = true;
             self.received.fetch_add(1, Ordering::Relaxed);
-            sink(&buffer[..len]);
+            sink(&buffer);
         }
         Ok(if came { Followed::Messages } else { Followed::Nothing })
     }
 
     /// Asks the publisher where its messages are, and connects there.
-    fn connect(&self, address: &Address) -> io::Result<TcpStream> {
+    async fn connect(&self, address: &Address) -> io::Result<TcpStream> {
         let protocols = Value::List(vec![Value::List(vec!["TCPROS".into()])]);
         let parameters =
             [self.caller.as_str().into(), self.options.topic.as_str().into(), protocols];
-        let text = http::post(address, &xmlrpc::call("requestTopic", &parameters))?;
-        let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-        let answer = xmlrpc::read_answer(&text).map_err(|error| invalid(&error.to_string()))?;
-        let place = match answer.as_list() {
-            [code, _, place] if code.as_int() == Some(1) => place.as_list(),
-            // It publishes no longer, and the master is about to say so.
-            [_, reason, _] => {
-                let reason = shown_name(reason.as_text().unwrap_or("refused"));
-                return Err(io::Error::other(reason.into_owned()));
-            }
-            _ => return Err(invalid("no answer to requestTopic")),
-        };
-        let (Some(host), Some(port)) = (
-            place.get(1).and_then(Value::as_text),
-            place.get(2).and_then(Value::as_int).and_then(|port| u16::try_from(port).ok()),
-        ) else {
-            return Err(invalid("requestTopic is answered without host and port"));
-        };
-        let place = Address::new(host, port)
-            .ok_or_else(|| invalid("requestTopic is answered with a host that is none"))?;
-        place.connect(Duration::from_secs(5))
+        let text = http::ask(address, &xmlrpc::call("requestTopic", &parameters)).await?;
+        let place = place_in(&text)?;
+        timeout(PATIENCE, place.reach()).await?
     }
 }
 
-/// Reads a message into the beginning of a buffer; its length, or `None` at the end of the
-/// connection.
-pub(crate) fn read_message(
-    stream: &mut TcpStream,
+/// Where messages are, by a publisher's answer.
+fn place_in(text: &str) -> io::Result<Address> {
+    let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let answer = xmlrpc::read_answer(text).map_err(|error| invalid(&error.to_string()))?;
+    let place = match answer.as_list() {
+        [code, _, place] if code.as_int() == Some(1) => place.as_list(),
+        // It publishes no longer, and the master is about to say so.
+        [_, reason, _] => {
+            let reason = shown_name(reason.as_text().unwrap_or("refused"));
+            return Err(io::Error::other(reason.into_owned()));
+        }
+        _ => return Err(invalid("no answer to requestTopic")),
+    };
+    let (Some(host), Some(port)) = (
+        place.get(1).and_then(Value::as_text),
+        place.get(2).and_then(Value::as_int).and_then(|port| u16::try_from(port).ok()),
+    ) else {
+        return Err(invalid("requestTopic is answered without host and port"));
+    };
+    Address::new(host, port)
+        .ok_or_else(|| invalid("requestTopic is answered with a host that is none"))
+}
+
+/// Reads a message into a buffer; false at the end of the connection.
+pub(crate) async fn read_message(
+    stream: &mut (impl AsyncRead + Unpin),
     buffer: &mut Vec<u8>,
-) -> io::Result<Option<usize>> {
+) -> io::Result<bool> {
     let mut len = [0; 4];
-    if let Err(error) = stream.read_exact(&mut len) {
+    if let Err(error) = stream.read_exact(&mut len).await {
         let is_end = error.kind() == io::ErrorKind::UnexpectedEof;
-        return if is_end { Ok(None) } else { Err(error) };
+        return if is_end { Ok(false) } else { Err(error) };
     }
+    let len = checked_len(len)?;
+    buffer.clear();
+    while buffer.len() < len {
+        let missing = len - buffer.len();
+        buffer.reserve(missing.min(buffer.len().max(STEP_BYTES)));
+        if (&mut *stream).take(missing as u64).read_buf(buffer).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(true)
+}
+
+/// The length of a message, which is bounded.
+pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_MESSAGE_BYTES {
         let what = format!("a message of {len} bytes is announced, more than are read");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
-    let at_once = len.min(AT_ONCE_BYTES);
-    if buffer.len() < at_once {
-        buffer.resize(at_once, 0);
+    Ok(len)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn memory_is_taken_for_what_comes_alone() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut buffer = Vec::new();
+        let mut read = |bytes: &[u8]| {
+            let done = runtime.block_on(read_message(&mut &*bytes, &mut buffer));
+            (done.map_err(|error| error.kind()), buffer.clone(), buffer.capacity())
+        };
+        let announced = (MAX_MESSAGE_BYTES as u32).to_le_bytes();
+        let (done, _, capacity) = read(&[&announced[..], b"a few bytes"].concat());
+        assert_eq!(done, Err(io::ErrorKind::UnexpectedEof));
+        assert!(capacity <= 2 * STEP_BYTES, "{capacity}");
+        let long = vec![7; 1_000_000];
+        let (done, message, _) = read(&[&1_000_000_u32.to_le_bytes()[..], &long, b"next"].concat());
+        assert_eq!((done, message == long), (Ok(true), true));
+        assert_eq!(read(&[2, 0, 0, 0, 8, 9]).1, [8, 9]);
+        assert_eq!(read(&[0, 0, 0, 0]).0, Ok(true));
+        assert_eq!(read(&[]).0, Ok(false));
+        assert_eq!(read(&[0xff; 8]).0, Err(io::ErrorKind::InvalidData));
     }
-    let ready = len.min(buffer.len());
-    stream.read_exact(&mut buffer[..ready])?;
-    if ready < len {
-        let got = stream.take((len - ready) as u64).read_to_end(buffer)?;
-        if ready + got < len {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-    }
-    Ok(Some(len))
 }

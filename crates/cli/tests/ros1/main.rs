@@ -7,6 +7,7 @@ mod cpp;
 mod engine;
 mod failures;
 mod hostile;
+mod hostile_masters;
 mod leaving;
 mod losses;
 mod masters;

@@ -43,6 +43,12 @@ impl World {
         Self::on(None)
     }
 
+    /// One whose master is the test's own, which listens on this port.
+    pub(crate) fn under(port: u16) -> Self {
+        let (domain, home) = (Domain::reserve_without_ros2(), tempfile::tempdir().unwrap());
+        Self { domain, port, master: None, home, hosts: None }
+    }
+
     /// Two of them, which know nothing of each other.
     pub(crate) fn two() -> Option<(Self, Self)> {
         Some((Self::new()?, Self::new()?))
@@ -246,6 +252,15 @@ impl Process {
             .unwrap();
         let stdin = child.stdin.take();
         Self { child, stdin, lines, said: Vec::new() }
+    }
+
+    /// How many threads and how many descriptors it has.
+    pub(crate) fn threads_and_descriptors(&self) -> (usize, usize) {
+        let count = |what| {
+            let folder = format!("/proc/{}/{what}", self.child.id());
+            std::fs::read_dir(folder).unwrap().count()
+        };
+        (count("task"), count("fd"))
     }
 
     /// The next line that `is` wanted; what was said before counts as well.

@@ -7,6 +7,8 @@ use feros::action::Serialized;
 use feros::{ClientGoalHandle, GoalStatus};
 use feros_ros1::{Ros1GoalId, Ros1GoalStatus};
 
+use super::MOST_GOALS;
+
 /// A goal that the server of ROS 2 has accepted.
 pub(super) type Goal = ClientGoalHandle<Serialized>;
 
@@ -53,9 +55,12 @@ impl Goals {
         entry.about.status == Ros1GoalStatus::RECALLING
     }
 
-    /// Notes the end of a goal.
+    /// Notes the end of a goal. Ones that were refused are said once where there are many.
     pub(super) fn end(&mut self, about: Ros1GoalStatus) {
         let id = about.goal_id.id.clone();
+        if self.all.len() >= 2 * MOST_GOALS && !self.all.contains_key(&id) {
+            return;
+        }
         self.all.insert(id, Entry { about, handle: None, ended: Some(Instant::now()) });
     }
 

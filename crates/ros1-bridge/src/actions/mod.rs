@@ -9,7 +9,7 @@ mod waiting;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use feros_interface::{Namespace, TypeName};
-use feros_ros1::ACTION_TOPICS;
+use feros_ros1::{ACTION_TOPICS, MasterError};
 
 use crate::names::is_hidden;
 use crate::sides::{Ros1Side, Ros2Side};
@@ -25,7 +25,12 @@ const GONE_AFTER: Duration = Duration::from_secs(5);
 
 impl Bridge {
     /// Bridges actions that have a server on one side.
-    pub(crate) fn update_actions(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
+    pub(crate) fn update_actions(
+        &mut self,
+        ros1: &Ros1Side,
+        ros2: &Ros2Side,
+        is_over: &dyn Fn() -> bool,
+    ) {
         let (servers, others) = (ros1.actions(), ros2.actions());
         self.actions_of_ros1.retain(|name, way| {
             let is_there = servers.get(name).is_some_and(|ty| *ty == way.ros1_type);
@@ -52,6 +57,9 @@ impl Bridge {
             way.update();
         }
         for (name, ty) in &servers {
+            if self.is_over(is_over) {
+                return;
+            }
             if !self.is_new_action(name) {
                 continue;
             }
@@ -69,6 +77,9 @@ impl Bridge {
             }
         }
         for (name, ty) in &others {
+            if self.is_over(is_over) {
+                return;
+            }
             if servers.contains_key(name) || !self.is_new_action(name) {
                 continue;
             }
@@ -93,6 +104,9 @@ impl Bridge {
     }
 
     fn refuse_action(&mut self, name: &str, ty: &str, error: &BridgeError) {
+        if let Some(error @ MasterError::Unreachable { .. }) = error.of_master() {
+            return self.lose_master(error);
+        }
         self.refused_actions.insert(name.to_owned(), (ty.to_owned(), Instant::now()));
         self.counters.warn_once(format!("the action {name} is not bridged: {error}"));
     }

@@ -304,10 +304,12 @@ impl Goals {
 /// Ends a goal, whichever way it has gone before.
 fn end(handle: &ServerGoalHandle<Serialized>, status: GoalStatus, result: Vec<u8>) {
     if status == GoalStatus::Canceled {
-        let asked = Instant::now();
-        while !handle.is_canceling() && asked.elapsed() < CANCELING_WITHIN {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        feros_ros1::waiting(|| {
+            let asked = Instant::now();
+            while !handle.is_canceling() && asked.elapsed() < CANCELING_WITHIN {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
     } else if handle.status() == GoalStatus::Accepted {
         let _ = handle.execute();
     }

@@ -4,13 +4,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::action::{GenericActionClient, SendGoalError};
-use feros::{ActionClientOptions, GoalStatus, Node};
+use feros::action::{GenericActionClient, GoalResult, SendGoalError};
+use feros::{ActionClientOptions, GoalStatus, Node, SerializedMessage};
 use feros_interface::TypeName;
 use feros_ros1::{
     Publication, Ros1GoalId, Ros1GoalStatus, read_cancel, read_goal, write_about, write_statuses,
 };
-use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
+use feros_sync::{AtomicBool, Mutex, Ordering};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::ends::{Ends, send};
 use super::goals::{Goal, Goals};
@@ -47,7 +49,7 @@ struct Server {
     feedback: Arc<Publication>,
     result: Arc<Publication>,
     goals: Mutex<Goals>,
-    changed: Condvar,
+    changed: Notify,
     /// The server of ROS 2 is not there.
     is_gone: AtomicBool,
     is_over: AtomicBool,
@@ -119,7 +121,7 @@ impl OfRos2 {
             feedback: ends.advertise("feedback", feedback)?,
             result: ends.advertise("result", result)?,
             goals: Mutex::default(),
-            changed: Condvar::new(),
+            changed: Notify::new(),
             is_gone: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
         });
@@ -130,12 +132,7 @@ impl OfRos2 {
             heard.take_cancel(body);
         })?;
         let told = server.clone();
-        let started = std::thread::Builder::new()
-            .name("feros-ros1-goals".to_owned())
-            .spawn(move || told.tell_statuses());
-        if let Err(error) = started {
-            self.counters.warn_once(format!("statuses of {} are not said: {error}", self.name));
-        }
+        feros_ros1::spawn(async move { told.tell_statuses().await });
         Ok((server, ends))
     }
 }
@@ -144,7 +141,7 @@ impl Drop for OfRos2 {
     fn drop(&mut self) {
         if let Some((server, _)) = &self.served {
             server.is_over.store(true, Ordering::Release);
-            server.changed.notify_all();
+            server.changed.notify_one();
         }
     }
 }
@@ -182,15 +179,10 @@ impl Server {
             }
             goals.insert(&goal_id);
         }
-        self.changed.notify_all();
-        let (server, id) = (self.clone(), goal_id.clone());
+        self.changed.notify_one();
+        let (server, id) = (self.clone(), goal_id);
         // A goal takes as long as it likes.
-        let started = std::thread::Builder::new()
-            .name("feros-ros1-goal".to_owned())
-            .spawn(move || server.follow(&id, request));
-        if let Err(error) = started {
-            self.end(&goal_id, Ros1GoalStatus::REJECTED, &error.to_string(), None);
-        }
+        feros_ros1::spawn(async move { server.follow(&id, request).await });
     }
 
     fn refuse(&self, goal_id: Ros1GoalId, text: &str) {
@@ -199,31 +191,8 @@ impl Server {
     }
 
     /// From the request to the result.
-    fn follow(self: &Arc<Self>, goal_id: &Ros1GoalId, request: Vec<u8>) {
-        let is_over =
-            || self.is_over.load(Ordering::Acquire) || self.is_gone.load(Ordering::Acquire);
-        let gone = || (Ros1GoalStatus::ABORTED, "the server of ROS 2 has gone".to_owned());
-        let ended = (|| {
-            let (told, id) = (self.clone(), goal_id.clone());
-            let feedback = move |feedback: feros::SerializedMessage| told.tell(&id, &feedback);
-            let sent = self.client.send_goal_with_feedback(request, feedback);
-            let sent = sent.map_err(|error| (Ros1GoalStatus::REJECTED, error.to_string()))?;
-            let handle = match wait(sent, is_over).ok_or_else(gone)? {
-                Ok(handle) => handle,
-                Err(error @ SendGoalError::Rejected { .. }) => {
-                    return Err((Ros1GoalStatus::REJECTED, error.to_string()));
-                }
-                Err(error) => return Err((Ros1GoalStatus::ABORTED, error.to_string())),
-            };
-            let aborted =
-                |error: &dyn std::fmt::Display| (Ros1GoalStatus::ABORTED, error.to_string());
-            if self.goals.lock().accepted(&goal_id.id, handle.clone()) {
-                handle.cancel().map_err(|error| aborted(&error)).map(drop)?;
-            }
-            self.changed.notify_all();
-            let result = handle.get_result().map_err(|error| aborted(&error))?;
-            wait(result, is_over).ok_or_else(gone)?.map_err(|error| aborted(&error))
-        })();
+    async fn follow(self: &Arc<Self>, goal_id: &Ros1GoalId, request: Vec<u8>) {
+        let ended = self.outcome(goal_id, request).await;
         match ended {
             Ok(outcome) => {
                 let status = match outcome.status {
@@ -243,11 +212,40 @@ impl Server {
         }
     }
 
+    /// What the server of ROS 2 makes of a goal; else the status that it has in ROS 1, and why.
+    async fn outcome(
+        self: &Arc<Self>,
+        goal_id: &Ros1GoalId,
+        request: Vec<u8>,
+    ) -> Result<GoalResult<SerializedMessage>, (u8, String)> {
+        let is_over =
+            || self.is_over.load(Ordering::Acquire) || self.is_gone.load(Ordering::Acquire);
+        let gone = || (Ros1GoalStatus::ABORTED, "the server of ROS 2 has gone".to_owned());
+        let aborted = |error: &dyn std::fmt::Display| (Ros1GoalStatus::ABORTED, error.to_string());
+        let (told, id) = (self.clone(), goal_id.clone());
+        let feedback = move |feedback: SerializedMessage| told.tell(&id, &feedback);
+        let sent = self.client.send_goal_with_feedback(request, feedback);
+        let sent = sent.map_err(|error| (Ros1GoalStatus::REJECTED, error.to_string()))?;
+        let handle = match wait(sent, is_over).await.ok_or_else(gone)? {
+            Ok(handle) => handle,
+            Err(error @ SendGoalError::Rejected { .. }) => {
+                return Err((Ros1GoalStatus::REJECTED, error.to_string()));
+            }
+            Err(error) => return Err(aborted(&error)),
+        };
+        if self.goals.lock().accepted(&goal_id.id, handle.clone()) {
+            handle.cancel().map_err(|error| aborted(&error)).map(drop)?;
+        }
+        self.changed.notify_one();
+        let result = handle.get_result().map_err(|error| aborted(&error))?;
+        wait(result, is_over).await.ok_or_else(gone)?.map_err(|error| aborted(&error))
+    }
+
     /// Ends a goal in ROS 1; without a result of ROS 2 it is one of defaults.
     fn end(&self, goal_id: &Ros1GoalId, status: u8, text: &str, result: Option<&[u8]>) {
         let about = Ros1GoalStatus { goal_id: goal_id.clone(), status, text: text.to_owned() };
         self.goals.lock().end(about.clone());
-        self.changed.notify_all();
+        self.changed.notify_one();
         let result = result.unwrap_or(&self.plans.empty_result);
         let sent = send(&self.result, |out| {
             write_about(out, now(), &about);
@@ -283,17 +281,14 @@ impl Server {
                 self.counters.warn_once(format!("a goal of {} goes on: {error}", self.name));
             }
         }
-        self.changed.notify_all();
+        self.changed.notify_one();
     }
 
     /// Says the statuses of all goals at each change, and again and again.
-    fn tell_statuses(&self) {
+    async fn tell_statuses(&self) {
         while !self.is_over.load(Ordering::Acquire) {
-            let statuses = {
-                let mut goals = self.goals.lock();
-                goals = self.changed.wait_timeout(goals, STATUS_EVERY);
-                goals.statuses()
-            };
+            let _ = timeout(STATUS_EVERY, self.changed.notified()).await; // or the time is over
+            let statuses = self.goals.lock().statuses();
             if self.status.connections() > 0 {
                 let Ok(()) = send::<Infallible>(&self.status, |out| {
                     write_statuses(out, now(), &statuses);

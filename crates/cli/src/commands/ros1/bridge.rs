@@ -1,5 +1,6 @@
 //! `feros ros1 bridge`: topics, services and actions between a master of ROS 1 and ROS 2.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -15,6 +16,9 @@ use crate::notices::{note, warn};
 use crate::output;
 use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::{parse_count, parse_seconds};
+
+/// Most names of one kind that are printed in one look.
+const MOST_NAMED: usize = 256;
 
 /// Longest time between two looks at who is there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -150,7 +154,7 @@ fn watch(
     let mut known = Bridged::default();
     let mut last = (Instant::now(), bridge.counts());
     loop {
-        bridge.update().map_err(CliError::failed)?;
+        bridge.update(&|| !connection.context.is_ok()).map_err(CliError::failed)?;
         let now = bridge.bridged();
         say_changes(&known, &now)?;
         known = now;
@@ -176,41 +180,48 @@ fn watch(
 }
 
 fn say_changes(before: &Bridged, now: &Bridged) -> Result<(), CliError> {
-    let ways = [
-        ("topic", "from ROS 1 to ROS 2", names(&before.to_ros2), names(&now.to_ros2)),
-        ("topic", "from ROS 2 to ROS 1", names(&before.to_ros1), names(&now.to_ros1)),
+    let topics =
+        |all: &[(String, String, String)]| all.iter().map(|(name, ..)| name.clone()).collect();
+    let others = |all: &[(String, String)]| all.iter().map(|(name, _)| name.clone()).collect();
+    let of = |all: &Bridged| -> [BTreeSet<String>; 6] {
+        [
+            topics(&all.to_ros2),
+            topics(&all.to_ros1),
+            others(&all.services_of_ros1),
+            others(&all.services_of_ros2),
+            others(&all.actions_of_ros1),
+            others(&all.actions_of_ros2),
+        ]
+    };
+    let kinds = [
+        ("topic", "from ROS 1 to ROS 2"),
+        ("topic", "from ROS 2 to ROS 1"),
+        ("service", "of ROS 1, for ROS 2"),
+        ("service", "of ROS 2, for ROS 1"),
+        ("action", "of ROS 1, for ROS 2"),
+        ("action", "of ROS 2, for ROS 1"),
     ];
-    for (kind, way, before, now) in ways {
-        say_difference(kind, way, &before, &now)?;
-    }
-    let names = |all: &[(String, String)]| all.iter().map(|(name, _)| name.clone()).collect();
-    let served: [Vec<String>; 2] = [names(&before.services_of_ros1), names(&now.services_of_ros1)];
-    say_difference("service", "of ROS 1, for ROS 2", &served[0], &served[1])?;
-    let served: [Vec<String>; 2] = [names(&before.services_of_ros2), names(&now.services_of_ros2)];
-    say_difference("service", "of ROS 2, for ROS 1", &served[0], &served[1])?;
-    let served: [Vec<String>; 2] = [names(&before.actions_of_ros1), names(&now.actions_of_ros1)];
-    say_difference("action", "of ROS 1, for ROS 2", &served[0], &served[1])?;
-    let served: [Vec<String>; 2] = [names(&before.actions_of_ros2), names(&now.actions_of_ros2)];
-    say_difference("action", "of ROS 2, for ROS 1", &served[0], &served[1])
-}
-
-fn names(topics: &[(String, String, String)]) -> Vec<String> {
-    topics.iter().map(|(name, ..)| name.clone()).collect()
-}
-
-fn say_difference(
-    kind: &str,
-    way: &str,
-    before: &[String],
-    now: &[String],
-) -> Result<(), CliError> {
-    for name in now.iter().filter(|name| !before.contains(name)) {
-        output::print(&format!("bridged: {kind} {name} {way}\n"))?;
-    }
-    for name in before.iter().filter(|name| !now.contains(name)) {
-        output::print(&format!("no longer bridged: {kind} {name} {way}\n"))?;
+    for ((before, now), kind) in of(before).iter().zip(&of(now)).zip(kinds) {
+        output::print(&difference("bridged", kind, now.difference(before)))?;
+        output::print(&difference("no longer bridged", kind, before.difference(now)))?;
     }
     Ok(())
+}
+
+/// Lines of what is bridged now, or no longer; of very many, which a peer may have made up, their
+/// number.
+fn difference<'a>(
+    what: &str,
+    (kind, way): (&str, &str),
+    names: impl Iterator<Item = &'a String>,
+) -> String {
+    let names: Vec<&String> = names.collect();
+    let said = names.iter().take(MOST_NAMED);
+    let mut lines: String = said.map(|name| format!("{what}: {kind} {name} {way}\n")).collect();
+    if let Some(more) = names.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        lines.push_str(&format!("{what}: {more} more {kind}s {way}\n"));
+    }
+    lines
 }
 
 /// What went over the bridge, as a whole or since an earlier time.

@@ -1,0 +1,98 @@
+//! Where a node, a master or a service is, and how it is reached.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
+
+use crate::peer_text::is_name;
+use crate::runtime;
+
+/// The longest name of a host.
+const MAX_HOST_BYTES: usize = 255;
+
+/// Where a node or the master listens: of `http://host:port/`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// The name or number of the host.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl Address {
+    /// Reads `http://host:port/` or `rosrpc://host:port`.
+    #[must_use]
+    pub fn parse(uri: &str) -> Option<Self> {
+        let (_, rest) = uri.trim().split_once("://")?;
+        let place = rest.split('/').next()?;
+        let (host, port) = place.rsplit_once(':')?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        Self::new(host, port.parse().ok()?)
+    }
+
+    /// A place on a host that a peer names; `None` where that is no name of a host.
+    pub(crate) fn new(host: &str, port: u16) -> Option<Self> {
+        let is_host = (1..=MAX_HOST_BYTES).contains(&host.len())
+            && host.chars().all(|character| !character.is_whitespace())
+            && is_name(host);
+        is_host.then(|| Self { host: host.to_owned(), port })
+    }
+
+    /// Connects, to the first of the host's addresses that answers; within this time, whatever a
+    /// server of names and the host do.
+    ///
+    /// # Errors
+    /// When none does.
+    pub fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
+        let deadline = Instant::now() + patience;
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        for address in self.resolve(patience)? {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match TcpStream::connect_timeout(&address, left) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn resolve(&self, patience: Duration) -> io::Result<Vec<std::net::SocketAddr>> {
+        if self.host.parse::<std::net::IpAddr>().is_ok() {
+            return Ok((&*self.host, self.port).to_socket_addrs()?.collect());
+        }
+        let (sender, found) = sync_channel(1);
+        let (host, port) = (self.host.clone(), self.port);
+        runtime::handle()?.spawn(async move {
+            let _ = sender.send(runtime::resolve(&host, port).await); // nobody waits any more
+        });
+        found.recv_timeout(patience).map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+    }
+
+    /// As [`Address::connect`], for tasks; whoever calls sets the time.
+    pub(crate) async fn reach(&self) -> io::Result<tokio::net::TcpStream> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        for address in runtime::resolve(&self.host, self.port).await? {
+            match tokio::net::TcpStream::connect(address).await {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "http://{}:{}/", self.host, self.port)
+    }
+}

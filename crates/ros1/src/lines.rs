@@ -1,0 +1,75 @@
+//! Lines of the log that peers cause: bounded, as peers come as often as they like.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use feros_sync::Mutex;
+
+/// Most lines within [`PERIOD`].
+const MOST: u32 = 64;
+const PERIOD: Duration = Duration::from_secs(60);
+
+/// Lines of the log that peers cause: 64 a minute, the last of which says that there is more.
+///
+/// ```
+/// let lines = feros_ros1::Lines::default();
+/// for number in 0..1000 {
+///     lines.warn(format_args!("peer {number} speaks another language"));
+/// }
+/// assert_eq!(lines.next(), None);
+/// ```
+#[derive(Debug, Default)]
+pub struct Lines(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    began: Option<Instant>,
+    lines: u32,
+}
+
+/// What the last line ends with.
+const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: what they cause until it is over is left out";
+
+impl Lines {
+    /// Warns, unless there were too many lines within the last minute.
+    pub fn warn(&self, text: impl fmt::Display) {
+        match self.next() {
+            Some(end) => tracing::warn!("{text}{end}"),
+            None => tracing::debug!("{text}"),
+        }
+    }
+
+    /// Takes the place of a line; what that line ends with. `None` without a place.
+    pub fn next(&self) -> Option<&'static str> {
+        self.next_at(Instant::now())
+    }
+
+    fn next_at(&self, now: Instant) -> Option<&'static str> {
+        let mut state = self.0.lock();
+        if state.began.is_none_or(|began| now.duration_since(began) >= PERIOD) {
+            *state = State { began: Some(now), lines: 0 };
+        }
+        state.lines = state.lines.saturating_add(1);
+        match state.lines {
+            lines if lines < MOST => Some(""),
+            MOST => Some(AND_MORE),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_lines_a_minute_and_no_more() {
+        let (lines, now) = (Lines::default(), Instant::now());
+        for now in [now, now + PERIOD] {
+            let ends: Vec<_> = (0..1000).map(|_| lines.next_at(now)).collect();
+            assert_eq!(ends.iter().flatten().count(), 64);
+            assert_eq!(ends.iter().position(|end| *end == Some(AND_MORE)), Some(63));
+        }
+        assert!(AND_MORE.contains(&MOST.to_string()));
+    }
+}
