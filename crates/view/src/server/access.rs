@@ -93,6 +93,11 @@ pub(crate) enum Refusal {
          trust them"
     )]
     Origin { origin: String },
+    #[error(
+        "a page without an origin of its own, such as a file or a sandboxed frame, may not connect: \
+         serve it by HTTP, and name its address by --allow-origin"
+    )]
+    NullOrigin,
 }
 
 impl Refusal {
@@ -100,7 +105,7 @@ impl Refusal {
         match self {
             Self::Token => StatusCode::UNAUTHORIZED,
             Self::Host { .. } => StatusCode::MISDIRECTED_REQUEST,
-            Self::Origin { .. } => StatusCode::FORBIDDEN,
+            Self::Origin { .. } | Self::NullOrigin => StatusCode::FORBIDDEN,
         }
     }
 }
@@ -116,6 +121,8 @@ impl Access {
         let is_allowed = self.allowed_origins.iter().any(|allowed| same(allowed, &origin));
         if is_allowed || is_of_page(&origin, &authority) {
             Ok(())
+        } else if origin == "null" {
+            Err(Refusal::NullOrigin)
         } else {
             Err(Refusal::Origin { origin: short(&origin) })
         }
@@ -231,7 +238,6 @@ mod tests {
             "http://localhost:3000",
             "http://127.0.0.1:8765",
             "https://app.foxglove.dev.evil.example",
-            "null",
             "file://",
             "http://evil.example",
             "",
@@ -239,6 +245,9 @@ mod tests {
             let checked = check(&access, "localhost:8765", Some(origin));
             assert!(matches!(checked, Err(Refusal::Origin { .. })), "{origin}");
         }
+        let refused = check(&access, "localhost:8765", Some("null")).unwrap_err();
+        assert_eq!(refused, Refusal::NullOrigin);
+        assert!(!refused.to_string().contains("null"), "nobody is to allow it: {refused}");
         assert_eq!(check(&access, "localhost", Some("http://localhost:80")), Ok(()));
     }
 

@@ -1,12 +1,12 @@
 //! Calls of services for clients, with serialized requests and responses.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use feros::{ClientOptions, GenericClient, Node, ServiceIdentity};
-use feros_sync::Mutex;
 
 use crate::protocol::Service;
+use crate::server::kept::{Kept, Used};
 
 /// How long a server may take to be found.
 const DISCOVERY: Duration = Duration::from_secs(3);
@@ -14,16 +14,18 @@ const DISCOVERY: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(60);
 /// How often it is looked for.
 const LOOK: Duration = Duration::from_millis(10);
+/// Clients of services that are kept though nobody calls: each costs the system endpoints.
+const MOST_IDLE: usize = 64;
 
-/// Clients of services, made when they are first needed.
+/// Clients of services.
 pub(crate) struct Calls {
     node: Node,
-    by_service: Mutex<HashMap<u32, GenericClient>>,
+    by_service: Kept<u32, GenericClient>,
 }
 
 impl Calls {
     pub(crate) fn new(node: Node) -> Self {
-        Self { node, by_service: Mutex::default() }
+        Self { node, by_service: Kept::new(MOST_IDLE) }
     }
 
     /// Calls a service; the error is for people.
@@ -38,34 +40,28 @@ impl Calls {
         }
     }
 
-    fn client(&self, service: &Service) -> Result<GenericClient, String> {
-        let mut clients = self.by_service.lock();
-        if let Some(client) = clients.get(&service.id) {
-            return Ok(client.clone());
-        }
-        let identity = ServiceIdentity {
-            name: service.service_type.clone(),
-            type_hash: None,
-            request_hash: None,
-            response_hash: None,
-        };
-        let client =
-            self.node.create_generic_client(&service.name, &identity, ClientOptions::default());
-        let client = client.map_err(|error| error.to_string())?;
-        clients.insert(service.id, client.clone());
-        Ok(client)
+    fn client(&self, service: &Service) -> Result<Used<'_, u32, GenericClient>, String> {
+        self.by_service.get(service.id, || {
+            let identity = ServiceIdentity {
+                name: service.service_type.clone(),
+                type_hash: None,
+                request_hash: None,
+                response_hash: None,
+            };
+            let options = ClientOptions::default();
+            let client = self.node.create_generic_client(&service.name, &identity, options);
+            client.map_err(|error| error.to_string())
+        })
     }
 
-    /// Withdraws the client of a service that is no more.
-    pub(crate) fn forget(&self, service: u32) {
-        let client = self.by_service.lock().remove(&service);
-        drop(client);
+    /// Withdraws the clients of services that are no more.
+    pub(crate) fn forget(&self, gone: &BTreeSet<u32>) {
+        self.by_service.retain(|service| !gone.contains(service));
     }
 
-    /// Withdraws all clients.
+    /// Withdraws the clients that nobody uses.
     pub(crate) fn forget_all(&self) {
-        let clients = std::mem::take(&mut *self.by_service.lock());
-        drop(clients);
+        self.by_service.retain(|_| false);
     }
 }
 

@@ -4,9 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use feros_sync::{AtomicBool, Mutex, Ordering};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::protocol::ServerOp;
 use crate::server::outbox::{Counts, Outbox};
+use crate::server::peer::Peer;
+
+/// Calls of services for one client at a time: each costs a client of the service, which has
+/// endpoints and memory that the system has little of.
+const MOST_CALLS: usize = 16;
 
 /// How grave a status is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +30,46 @@ pub(crate) struct Client {
     pub(crate) is_greeted: AtomicBool,
     pub(crate) outbox: Outbox,
     pub(crate) wants: Mutex<Wants>,
+    /// What its calls of services wait for; see [`in_turn`].
+    pub(crate) call_turns: Semaphore,
+    /// What its files wait for: one is read at a time.
+    pub(crate) file_turns: Semaphore,
+    peer: Peer,
+}
+
+/// Waits for one of a client's turns.
+pub(crate) async fn in_turn(turns: &Semaphore) -> Option<SemaphorePermit<'_>> {
+    // Nobody closes it.
+    turns.acquire().await.ok()
+}
+
+/// How many clients there may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) all: usize,
+    pub(crate) of_peer: usize,
+}
+
+impl Limits {
+    /// Of a server that other machines reach, one machine has three quarters at most: there is room
+    /// for others.
+    pub(crate) fn new(all: usize, is_local: bool) -> Self {
+        Self { all, of_peer: if is_local { all } else { all - all / 4 } }
+    }
+}
+
+/// Why there is no room for one more client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Full {
+    #[error(
+        "there are {0} connections already: close other pages, or allow more (--max-connections)"
+    )]
+    All(usize),
+    #[error(
+        "there are {0} connections from this address already, and the rest is for others: close \
+         other pages, or allow more (--max-connections)"
+    )]
+    OfPeer(usize),
 }
 
 /// What a client wants to be told besides topics.
@@ -62,11 +108,23 @@ struct State {
 }
 
 impl Clients {
-    /// A new client; `None`: there are as many as may be.
-    pub(crate) fn join(&self, is_page: bool, limit: usize) -> Option<Arc<Client>> {
+    /// A new client.
+    ///
+    /// # Errors
+    /// When there are as many as may be.
+    pub(crate) fn join(
+        &self,
+        is_page: bool,
+        peer: Peer,
+        limits: Limits,
+    ) -> Result<Arc<Client>, Full> {
         let mut state = self.state.lock();
-        if state.connected.len() >= limit {
-            return None;
+        if state.connected.len() >= limits.all {
+            return Err(Full::All(limits.all));
+        }
+        let of_peer = state.connected.values().filter(|client| client.peer == peer).count();
+        if of_peer >= limits.of_peer {
+            return Err(Full::OfPeer(limits.of_peer));
         }
         let id = state.next;
         state.next += 1;
@@ -76,9 +134,12 @@ impl Clients {
             is_greeted: AtomicBool::new(false),
             outbox: Outbox::new(),
             wants: Mutex::default(),
+            call_turns: Semaphore::new(MOST_CALLS),
+            file_turns: Semaphore::new(1),
+            peer,
         });
         state.connected.insert(id, client.clone());
-        Some(client)
+        Ok(client)
     }
 
     pub(crate) fn leave(&self, client: &Client) {
@@ -115,5 +176,34 @@ fn sum(a: Counts, b: Counts) -> Counts {
         sent_bytes: a.sent_bytes + b.sent_bytes,
         dropped: a.dropped + b.dropped,
         left_out: a.left_out + b.left_out,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn one_machine_leaves_room_for_others() {
+        let peer = |text: &str| Peer::of(text.parse().unwrap());
+        let (clients, limits) = (Clients::default(), Limits::new(8, false));
+        let join = |from: &str| clients.join(true, peer(from), limits).err();
+        for _ in 0..6 {
+            assert_eq!(join("192.0.2.1"), None);
+        }
+        assert_eq!(join("192.0.2.1"), Some(Full::OfPeer(6)));
+        assert_eq!((join("192.0.2.2"), join("192.0.2.2")), (None, None));
+        assert_eq!(join("192.0.2.3"), Some(Full::All(8)));
+        clients.leave(&clients.all()[0].clone());
+        assert_eq!(join("192.0.2.1"), None);
+        // Where nobody else can connect, nothing is left for others.
+        let alone = Clients::default();
+        let join = |limits| alone.join(true, peer("127.0.0.1"), limits).err();
+        for _ in 0..8 {
+            assert_eq!(join(Limits::new(8, true)), None);
+        }
+        assert_eq!(join(Limits::new(8, true)), Some(Full::All(8)));
+        assert_eq!(Limits::new(1, false).of_peer, 1);
     }
 }

@@ -15,6 +15,12 @@ pub enum StartError {
         /// The address.
         address: IpAddr,
     },
+    /// Pages that have no origin were to be allowed.
+    #[error(
+        "`null` is the origin of every sandboxed frame and of every file, of any page: it cannot \
+         be allowed; serve your page by HTTP, and name its address (--allow-origin)"
+    )]
+    NullOrigin,
     /// The address is not free, or is none of this machine.
     #[error(
         "{address} cannot be listened to: {reason}; choose another port (--port, 0 takes a free \

@@ -3,6 +3,9 @@
 //!
 //! A topic whose publishers keep what they sent for late joiners (transient local) has a
 //! subscription for each client, since each is such a joiner. These topics are slow by nature.
+//!
+//! The executor holds so many subscriptions. Clients take them as they come, until what is left is
+//! just enough for a share of each client: from then on, who has its share gets no more.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,6 +24,25 @@ use crate::server::clock::SimulatedTime;
 /// Messages that wait in a subscription until the executor comes to it: a burst of small ones, and
 /// few enough for a queue in shared memory.
 const DEPTH: usize = 64;
+/// Subscriptions that clients take as they come.
+const FREE_TO_TAKE: usize = 2048;
+/// Further ones, which are divided among the clients that may be connected: with them, some of the
+/// executor's 4096 entities are left for figures and calls.
+const SHARED_OUT: usize = 1024;
+/// What a client can be sure of, unless there may be many.
+const LARGEST_SHARE: usize = 32;
+
+/// Why a client does not get the messages of a topic.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FeedError {
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    #[error(
+        "all clients together have {all} subscriptions, and this one has its share of {share}: \
+         unsubscribe from other topics, or close other pages"
+    )]
+    Full { all: usize, share: usize },
+}
 
 /// Who looks at a topic, by which number.
 #[derive(Clone)]
@@ -36,6 +58,7 @@ pub(crate) struct Feeds {
     node: Node,
     time: SimulatedTime,
     by_channel: HashMap<u32, Feed>,
+    share: usize,
 }
 
 struct Feed {
@@ -47,21 +70,26 @@ struct Feed {
 }
 
 impl Feeds {
-    pub(crate) fn new(node: Node, time: SimulatedTime) -> Self {
-        Self { node, time, by_channel: HashMap::new() }
+    pub(crate) fn new(node: Node, time: SimulatedTime, most_clients: usize) -> Self {
+        Self { node, time, by_channel: HashMap::new(), share: share(most_clients) }
     }
 
-    /// Has a listener get the messages of a channel.
+    /// Has a listener, whose client has so many others, get the messages of a channel.
     pub(crate) fn add(
         &mut self,
         channel: u32,
         topic: &str,
         identity: TypeIdentity,
         listener: Listener,
+        others: usize,
         graph: &GraphSnapshot,
-    ) -> Result<(), CreateError> {
+    ) -> Result<(), FeedError> {
+        let all = self.count();
+        if !is_free(all, others, self.share) {
+            return Err(FeedError::Full { all, share: self.share });
+        }
         if let Some(feed) = self.by_channel.get_mut(&channel) {
-            return feed.add(&self.node, &self.time, listener);
+            return Ok(feed.add(&self.node, &self.time, listener)?);
         }
         let is_latched = is_latched(graph, topic, &identity.name);
         let topic = topic.to_owned();
@@ -100,7 +128,8 @@ impl Feeds {
 
     /// Follows publishers that came or left, where they keep messages and the former ones did not.
     /// The topics that cannot be followed are named, with the reason.
-    pub(crate) fn adapt(&mut self, graph: &GraphSnapshot) -> Vec<CreateError> {
+    pub(crate) fn adapt(&mut self, graph: &GraphSnapshot) -> Vec<FeedError> {
+        let (mut all, share) = (self.count(), self.share);
         let mut errors = Vec::new();
         for feed in self.by_channel.values_mut() {
             let is_latched = is_latched(graph, &feed.topic, &feed.identity.name);
@@ -110,13 +139,25 @@ impl Feeds {
                 continue;
             }
             let listeners = feed.listeners();
+            all -= feed.subscriptions.len();
             feed.subscriptions.clear();
             feed.is_latched = is_latched;
             for listener in listeners {
-                errors.extend(feed.add(&self.node, &self.time, listener).err());
+                if all + feed.subscriptions.len() >= FREE_TO_TAKE + SHARED_OUT {
+                    errors.push(FeedError::Full { all, share });
+                    break;
+                }
+                let added = feed.add(&self.node, &self.time, listener);
+                errors.extend(added.err().map(FeedError::Create));
             }
+            all += feed.subscriptions.len();
         }
         errors
+    }
+
+    /// How many subscriptions there are.
+    fn count(&self) -> usize {
+        self.by_channel.values().map(|feed| feed.subscriptions.len()).sum()
     }
 }
 
@@ -161,6 +202,16 @@ impl Feed {
     }
 }
 
+/// What a client can be sure of where so many may be connected.
+fn share(most_clients: usize) -> usize {
+    (SHARED_OUT / most_clients.max(1)).min(LARGEST_SHARE)
+}
+
+/// Whether a client that has so many subscriptions gets one more, where there are so many in all.
+fn is_free(all: usize, own: usize, share: usize) -> bool {
+    own < share || all < FREE_TO_TAKE
+}
+
 /// When a message was received: by /clock where there is one.
 fn received_nanos(time: &SimulatedTime, info: &MessageInfo) -> u64 {
     if let Some(nanos) = time.nanos() {
@@ -179,4 +230,28 @@ fn is_latched(graph: &GraphSnapshot, topic: &str, type_name: &str) -> bool {
         .peekable();
     publishers.peek().is_some()
         && publishers.all(|publisher| publisher.qos.durability == Durability::TransientLocal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_that_take_what_they_get_leave_a_share_for_each() {
+        for most_clients in [1, 8, 32, 100, 5000] {
+            let share = share(most_clients);
+            let mut clients = vec![0; most_clients];
+            let mut all = 0;
+            // Those that come first take all they get; no two look at the same topic.
+            for own in &mut clients {
+                while is_free(all, *own, share) {
+                    *own += 1;
+                    all += 1;
+                }
+            }
+            assert!(all <= FREE_TO_TAKE + SHARED_OUT, "{all} of {most_clients} clients");
+            assert!(clients.iter().all(|own| *own >= share), "{share}: {clients:?}");
+        }
+        assert_eq!((share(1), share(32), share(100)), (32, 32, 10));
+    }
 }

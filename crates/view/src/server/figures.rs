@@ -147,18 +147,18 @@ impl FigureMaker {
     pub(crate) fn tell(&mut self, hub: &Hub, graph: &GraphSnapshot) {
         let clients = hub.clients.all();
         let wanting: Vec<_> = clients.iter().filter(|client| client.wants.lock().figures).collect();
-        let measured: BTreeSet<String> = wanting
-            .iter()
-            .flat_map(|client| client.wants.lock().measured.clone())
-            .take(MAX_MEASURED)
-            .collect();
         let summaries = topics(graph, hub.own());
+        let wanted: Vec<_> =
+            wanting.iter().map(|client| client.wants.lock().measured.clone()).collect();
+        let reads_traces = wanted.iter().any(|topics| !topics.is_empty());
+        let measured = measured_topics(wanted, &summaries);
         self.measure(hub, graph, &summaries, &measured);
         if wanting.is_empty() {
             *self = Self::new();
             return;
         }
-        let text: std::sync::Arc<str> = self.text(hub, graph, &summaries, &measured).into();
+        let text: std::sync::Arc<str> =
+            self.text(hub, graph, &summaries, reads_traces.then_some(&measured)).into();
         wanting.iter().for_each(|client| client.outbox.tell_figures(text.clone()));
     }
 
@@ -199,10 +199,10 @@ impl FigureMaker {
         hub: &Hub,
         graph: &GraphSnapshot,
         summaries: &[TopicSummary],
-        measured: &BTreeSet<String>,
+        traced: Option<&BTreeSet<String>>,
     ) -> String {
         let own = hub.own();
-        let (traces, mut layers) = self.read_layers(hub, measured);
+        let (traces, mut layers) = self.read_layers(hub, traced);
         let services = service_names(graph, own);
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let figures = Figures {
@@ -228,13 +228,13 @@ impl FigureMaker {
     fn read_layers(
         &mut self,
         hub: &Hub,
-        measured: &BTreeSet<String>,
+        traced: Option<&BTreeSet<String>>,
     ) -> (Option<Traces>, LayersOfPairs) {
         let Some(folder) = &hub.options.traces else { return Default::default() };
-        if measured.is_empty() {
+        let Some(measured) = traced else {
             self.layers = None;
             return (Some(Traces::unread(folder)), LayersOfPairs::new());
-        }
+        };
         let reader = self.layers.get_or_insert_with(|| LayerReader::new(folder));
         let (traces, layers) = reader.read(measured);
         (Some(traces), layers)
@@ -311,6 +311,27 @@ impl FigureMaker {
             sent_bytes_per_second,
             dropped_messages: counts.dropped,
             left_out_messages: counts.left_out,
+        }
+    }
+}
+
+/// What of that which clients want is measured: of the topics that there are, those of each client
+/// in turn.
+fn measured_topics(wanted: Vec<BTreeSet<String>>, summaries: &[TopicSummary]) -> BTreeSet<String> {
+    let known: BTreeSet<&str> = summaries.iter().map(|summary| summary.name.as_str()).collect();
+    let is_known = |topic: &String| known.contains(topic.as_str());
+    let mut in_turn: Vec<_> =
+        wanted.into_iter().map(|topics| topics.into_iter().filter(is_known)).collect();
+    let mut measured = BTreeSet::new();
+    loop {
+        let round: Vec<String> = in_turn.iter_mut().filter_map(Iterator::next).collect();
+        if round.is_empty() {
+            return measured;
+        }
+        for topic in round {
+            if measured.len() < MAX_MEASURED {
+                measured.insert(topic);
+            }
         }
     }
 }
@@ -416,4 +437,29 @@ fn actions(graph: &GraphSnapshot, own: Gid) -> Vec<Service> {
         Service { name, service_type, servers, clients }
     };
     actions.map(action).filter(|found| found.servers.len() + found.clients.len() > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_of_each_client_are_measured_in_turn() {
+        let topic = |name: &str| TopicSummary {
+            name: name.to_owned(),
+            types: Vec::new(),
+            publishers: 1,
+            subscriptions: 0,
+            matches: feros_monitor::MatchesByTransport::default(),
+            mismatches: Vec::new(),
+        };
+        let many: BTreeSet<String> = (0..1000).map(|number| format!("/a{number}")).collect();
+        let mut there: Vec<_> = many.iter().map(|name| topic(name)).collect();
+        there.push(topic("/z"));
+        let one = |name: &str| BTreeSet::from([name.to_owned()]);
+        let made_up = (0..256).map(|number| format!("/0{number}")).collect();
+        let measured = measured_topics(vec![many, made_up, one("/z")], &there);
+        assert_eq!(measured.len(), MAX_MEASURED);
+        assert!(measured.contains("/z") && !measured.contains("/00"));
+    }
 }

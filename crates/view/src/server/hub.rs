@@ -12,6 +12,7 @@ use feros_message::Schema;
 use feros_rmw::name::is_hidden;
 use feros_rmw::{Gid, GraphSnapshot};
 use feros_sync::{Mutex, Ordering};
+use tokio::sync::Semaphore;
 
 use crate::protocol::{Channel, ServerOp, Service};
 use crate::server::calls::Calls;
@@ -24,6 +25,11 @@ use crate::server::options::ViewOptions;
 use crate::server::parameters::{self, Parameters};
 use crate::server::reading::only_reads;
 
+/// Files that are read at a time.
+const FILES_AT_A_TIME: usize = 3;
+/// Threads for files and for the doctor.
+pub(crate) const BLOCKING_THREADS: usize = FILES_AT_A_TIME + 1;
+
 /// What all connections share.
 ///
 /// Locks are taken in the order of the fields, and none while a callback runs.
@@ -33,6 +39,10 @@ pub(crate) struct Hub {
     pub(crate) clients: Arc<Clients>,
     pub(crate) calls: Calls,
     pub(crate) parameters: Parameters,
+    /// One examination at a time.
+    pub(crate) doctor_turns: Arc<Semaphore>,
+    /// Files that are read at a time.
+    pub(crate) file_turns: Arc<Semaphore>,
     session_id: String,
     time: SimulatedTime,
     catalogue: Mutex<Catalogue>,
@@ -58,10 +68,12 @@ impl Hub {
             clients: Arc::default(),
             calls: Calls::new(node.clone()),
             parameters: Parameters::new(node.clone()),
+            doctor_turns: Arc::new(Semaphore::new(1)),
+            file_turns: Arc::new(Semaphore::new(FILES_AT_A_TIME)),
             session_id,
             catalogue: Mutex::new(Catalogue::new(options.interfaces.clone(), looks_for_types)),
             connection_graph: Mutex::default(),
-            feeds: Mutex::new(Feeds::new(node.clone(), time.clone())),
+            feeds: Mutex::new(Feeds::new(node.clone(), time.clone(), options.max_connections)),
             listening: Mutex::default(),
             time,
             options,
@@ -180,7 +192,7 @@ impl Hub {
             let text = failure.to_string();
             clients.iter().for_each(|client| client.status(Level::Error, &text));
         }
-        changes.removed_services.iter().for_each(|service| self.calls.forget(service.id));
+        self.calls.forget(&changes.removed_services.iter().map(|service| service.id).collect());
         self.parameters.follow(graph);
         self.listen_as_needed(graph);
         lookups
@@ -212,13 +224,15 @@ impl Hub {
         client.tell(&ServerOp::ConnectionGraphUpdate(&all));
     }
 
-    /// Has a client get the messages of a channel; the error is for people.
+    /// Has a client, which has so many other subscriptions, get the messages of a channel; the
+    /// error is for people.
     pub(crate) fn subscribe(
         &self,
         channel: u32,
         client: &Arc<Client>,
         subscription: u32,
         max_rate_hz: Option<f64>,
+        others: usize,
     ) -> Result<(), String> {
         let graph = self.graph();
         let catalogue = self.catalogue.lock();
@@ -230,7 +244,7 @@ impl Hub {
         let listener = Listener { client: client.clone(), subscription };
         client.outbox.open(subscription, max_rate_hz, Instant::now());
         let mut feeds = self.feeds.lock();
-        let added = feeds.add(channel, &found.topic, identity, listener, &graph);
+        let added = feeds.add(channel, &found.topic, identity, listener, others, &graph);
         added.map_err(|error| {
             client.outbox.close_subscription(subscription);
             format!("{} cannot be subscribed to: {error}", found.topic)

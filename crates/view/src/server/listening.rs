@@ -8,21 +8,27 @@ use std::time::{Duration, SystemTime};
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts as _, Request};
-use axum::http::{Method, StatusCode};
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use feros::Node;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::protocol::{OWN_SUBPROTOCOL, SUBPROTOCOLS};
 use crate::server::access::{Access, names_of_machine};
+use crate::server::clients::Limits;
 use crate::server::error::StartError;
-use crate::server::hub::Hub;
+use crate::server::hub::{BLOCKING_THREADS, Hub};
+use crate::server::lobby::{Lobby, Place};
 use crate::server::options::ViewOptions;
 use crate::server::page;
+use crate::server::peer::Peer;
 use crate::server::session::{self, Membership};
 use crate::server::watcher::Watcher;
 
@@ -32,10 +38,6 @@ const MAX_FRAME_BYTES: usize = 16 << 20;
 const MAX_HEAD_BYTES: usize = 16 << 10;
 /// How long the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// TCP connections besides those of WebSockets: browsers fetching the page.
-const MORE_SOCKETS: usize = 64;
-/// Threads for files and checks.
-const BLOCKING_THREADS: usize = 4;
 
 /// A server; it ends when it is dropped.
 ///
@@ -58,6 +60,9 @@ impl Server {
         let wanted = options.address;
         if !wanted.ip().is_loopback() && options.token.is_none() {
             return Err(StartError::NoToken { address: wanted.ip() });
+        }
+        if options.allowed_origins.iter().any(|origin| origin.eq_ignore_ascii_case("null")) {
+            return Err(StartError::NullOrigin);
         }
         let unbound =
             |error: std::io::Error| StartError::Bind { address: wanted, reason: error.to_string() };
@@ -153,19 +158,17 @@ struct Shared {
     access: Arc<Access>,
 }
 
-/// Takes connections, so many at a time: further ones wait in the system's queue.
+/// Takes connections: one more than there is room for ends another.
 async fn accept(listener: TcpListener, shared: Shared) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-    let sockets = Arc::new(Semaphore::new(shared.hub.options.max_connections + MORE_SOCKETS));
+    let lobby = Arc::new(Lobby::default());
     loop {
-        let Ok(permit) = sockets.clone().acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((socket, _)) => {
-                let shared = shared.clone();
-                tokio::spawn(async move {
-                    serve(socket, shared).await;
-                    drop(permit);
-                });
+            Ok((socket, address)) => {
+                let peer = Peer::of(address.ip());
+                tokio::spawn(serve(socket, peer, lobby.enter(peer), shared.clone()));
+                // Whoever had the place is gone before the next one comes.
+                tokio::task::yield_now().await;
             }
             // No descriptors are left, or the peer has gone again.
             Err(error) => {
@@ -176,30 +179,52 @@ async fn accept(listener: TcpListener, shared: Shared) {
     }
 }
 
-/// Serves one TCP connection.
-async fn serve(socket: TcpStream, shared: Shared) {
+/// Serves one TCP connection as long as it has its place.
+async fn serve(socket: TcpStream, peer: Peer, place: Place, shared: Shared) {
     // Small messages are not to wait for the acknowledgement of those before.
     let _ = socket.set_nodelay(true);
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let shared = shared.clone();
-        async move {
-            let request = request.map(axum::body::Body::new);
-            Ok::<_, Infallible>(respond(request, &shared).await)
+    let patience = shared.hub.options.patience;
+    let answering = answer(socket, patience, |request| respond(request, peer, &shared));
+    tokio::select! {
+        answered = answering => {
+            if let Err(reason) = answered {
+                tracing::debug!("a connection ended: {reason}");
+            }
+        }
+        () = place.is_taken() => tracing::debug!("a connection made room for another"),
+    }
+}
+
+/// Answers one request, which has to come in time, and the answer has to be taken in time.
+async fn answer<F: Future<Output = Response>>(
+    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    patience: Duration,
+    respond: impl Fn(Request) -> F,
+) -> Result<(), String> {
+    let service = service_fn(|request: hyper::Request<Incoming>| {
+        let responding = respond(request.map(axum::body::Body::new));
+        async {
+            let mut response = responding.await;
+            if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
         }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(HEAD_TIME.min(patience))
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(socket), service)
         .with_upgrades();
-    // Whatever a peer sends that is no HTTP ends here.
-    if let Err(error) = connection.await {
-        tracing::debug!("a connection ended: {error}");
+    match timeout(patience, connection).await {
+        // Whatever a peer sends that is no HTTP ends here.
+        Ok(answered) => answered.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("its answer was not taken within {patience:?}")),
     }
 }
 
-async fn respond(request: Request, shared: &Shared) -> Response {
+async fn respond(request: Request, peer: Peer, shared: &Shared) -> Response {
     let (mut parts, _) = request.into_parts();
     if let Err(refusal) = shared.access.check(&parts.headers) {
         return page::text(refusal.status(), &refusal.to_string());
@@ -217,13 +242,13 @@ async fn respond(request: Request, shared: &Shared) -> Response {
         return page::file(parts.uri.path());
     }
     match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-        Ok(upgrade) => connect(upgrade, shared),
+        Ok(upgrade) => connect(upgrade, peer, shared),
         Err(rejection) => page::text(StatusCode::BAD_REQUEST, &rejection.body_text()),
     }
 }
 
 /// Makes a WebSocket of a connection, if there is room for one more.
-fn connect(upgrade: WebSocketUpgrade, shared: &Shared) -> Response {
+fn connect(upgrade: WebSocketUpgrade, peer: Peer, shared: &Shared) -> Response {
     let upgrade = upgrade.protocols(SUBPROTOCOLS);
     let Some(protocol) = upgrade.selected_protocol() else {
         let known = SUBPROTOCOLS.join(", ");
@@ -231,17 +256,54 @@ fn connect(upgrade: WebSocketUpgrade, shared: &Shared) -> Response {
         return page::text(StatusCode::BAD_REQUEST, &sentence);
     };
     let is_page = protocol.as_bytes() == OWN_SUBPROTOCOL.as_bytes();
-    let limit = shared.hub.options.max_connections;
-    let Some(client) = shared.hub.clients.join(is_page, limit) else {
-        let sentence = format!(
-            "there are {limit} connections already: close other pages, or allow more \
-             (--max-connections)"
-        );
-        return page::text(StatusCode::SERVICE_UNAVAILABLE, &sentence);
+    let options = &shared.hub.options;
+    let limits = Limits::new(options.max_connections, options.address.ip().is_loopback());
+    let client = match shared.hub.clients.join(is_page, peer, limits) {
+        Ok(client) => client,
+        Err(full) => return page::text(StatusCode::SERVICE_UNAVAILABLE, &full.to_string()),
     };
     let membership = Membership::new(shared.hub.clone(), client);
     upgrade
         .max_frame_size(MAX_FRAME_BYTES)
         .max_message_size(MAX_FRAME_BYTES)
         .on_upgrade(move |socket| session::run(socket, membership))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// How an answer of so many bytes to a client ends that reads so many, and how many it gets.
+    async fn answered(size: usize, read: usize, patience: Duration) -> (Result<(), String>, usize) {
+        let (mut client, server) = tokio::io::duplex(1024);
+        client.write_all(b"GET / HTTP/1.1\r\nHost: robot\r\n\r\n").await.unwrap();
+        let respond = |_| async move { Response::new(vec![b'x'; size].into()) };
+        let serving = answer(server, patience, respond);
+        let reading = async {
+            let mut bytes = vec![0; read];
+            let mut count = 0;
+            while count < read
+                && let more @ 1.. = client.read(&mut bytes[count..]).await.unwrap()
+            {
+                count += more;
+            }
+            count
+        };
+        tokio::join!(serving, reading)
+    }
+
+    #[test]
+    fn an_answer_that_is_not_taken_is_given_up() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (ended, count) = answered(100_000, 5000, Duration::from_millis(100)).await;
+            let reason = "its answer was not taken within 100ms".to_owned();
+            assert_eq!((ended, count), (Err(reason), 5000));
+            let (ended, count) = answered(1000, 1 << 20, Duration::from_secs(60)).await;
+            assert!(ended.is_ok() && count > 1000, "{ended:?}, {count} bytes");
+        });
+    }
 }

@@ -39,8 +39,8 @@ pub struct ViewOptions {
     pub allowed_origins: Vec<String>,
     /// WebSockets at a time.
     pub max_connections: usize,
-    /// How long a client may be silent, and take for one frame; it is asked four times as often
-    /// whether it is there.
+    /// How long a client may be silent, and take for one frame or for a file of the page; it is
+    /// asked four times as often whether it is there.
     pub patience: Duration,
     /// The types that are known.
     pub interfaces: Arc<InterfaceSet>,

@@ -1,6 +1,7 @@
 //! Parameters of nodes, asked for and set by their services, several nodes at a time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,20 +16,29 @@ use feros_rmw::{EndpointKind, GraphSnapshot};
 use feros_sync::Mutex;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Semaphore;
 
 use crate::protocol::{NamedParameter, ParameterToSet, ServerOp, full_name, split_name, to_json};
 use crate::server::calls::wait_until_ready;
-use crate::server::clients::Clients;
+use crate::server::clients::{Clients, in_turn};
+use crate::server::kept::{Kept, Used};
 
 /// How long a node may take to answer.
 const ANSWER: Duration = Duration::from_secs(3);
 /// Nodes that are asked at a time: each costs two endpoints that are announced.
 const AT_A_TIME: usize = 8;
+/// Nodes whose clients are kept though nobody asks them.
+const MOST_IDLE: usize = 16;
 
-/// Clients of the parameter services of nodes, made when they are first needed.
+/// The services of parameters.
+const LIST: &str = "list_parameters";
+const GET: &str = "get_parameters";
+const SET: &str = "set_parameters";
+
+/// Clients of the parameter services of nodes.
 pub(crate) struct Parameters {
     node: Node,
-    by_node: Mutex<HashMap<String, Arc<Remote>>>,
+    by_node: Kept<String, Remote>,
 }
 
 /// Values, and what people should know of those that are missing.
@@ -40,11 +50,17 @@ pub(crate) struct Answer {
 
 impl Parameters {
     pub(crate) fn new(node: Node) -> Self {
-        Self { node, by_node: Mutex::default() }
+        Self { node, by_node: Kept::new(MOST_IDLE) }
     }
 
-    /// The values of these parameters; of all nodes, if none is named.
-    pub(crate) async fn get(&self, names: &[String], graph: &GraphSnapshot) -> Answer {
+    /// The values of these parameters; of all nodes, if none is named. Each node takes its turn of
+    /// those that the client has.
+    pub(crate) async fn get(
+        &self,
+        names: &[String],
+        graph: &GraphSnapshot,
+        turns: &Semaphore,
+    ) -> Answer {
         let mut answer = Answer::default();
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for name in names {
@@ -55,10 +71,15 @@ impl Parameters {
                 Err(error) => answer.problems.push(error.to_string()),
             }
         }
+        let asked = if names.is_empty() { LIST } else { GET };
+        let known = nodes_with(asked, graph);
         if names.is_empty() {
-            wanted = nodes_with_parameters(graph).map(|node| (node, Vec::new())).collect();
+            wanted = known.into_iter().map(|node| (node, Vec::new())).collect();
+        } else {
+            answer.problems.extend(without_server(asked, &mut wanted, &known));
         }
         let asked = wanted.into_iter().map(|(node, parameters)| async move {
+            let _turn = in_turn(turns).await;
             let got = self.remote(&node).get(&self.node, &parameters).await;
             (node, got)
         });
@@ -78,7 +99,12 @@ impl Parameters {
     }
 
     /// Sets parameters; what was refused is told.
-    pub(crate) async fn set(&self, parameters: Vec<ParameterToSet>) -> Vec<String> {
+    pub(crate) async fn set(
+        &self,
+        parameters: Vec<ParameterToSet>,
+        graph: &GraphSnapshot,
+        turns: &Semaphore,
+    ) -> Vec<String> {
         let mut problems = Vec::new();
         let mut wanted: BTreeMap<String, Vec<Parameter>> = BTreeMap::new();
         for ParameterToSet { name, value } in parameters {
@@ -91,7 +117,9 @@ impl Parameters {
                 (_, Err(reason)) => problems.push(format!("{name} is not set: {reason}")),
             }
         }
+        problems.extend(without_server(SET, &mut wanted, &nodes_with(SET, graph)));
         let asked = wanted.into_iter().map(|(node, parameters)| async move {
+            let _turn = in_turn(turns).await;
             let refused = self.remote(&node).set(&self.node, &node, parameters).await;
             (node, refused)
         });
@@ -99,24 +127,21 @@ impl Parameters {
         problems
     }
 
-    fn remote(&self, node: &str) -> Arc<Remote> {
-        let new = || Arc::new(Remote { node: node.to_owned(), ..Remote::default() });
-        self.by_node.lock().entry(node.to_owned()).or_insert_with(new).clone()
+    fn remote(&self, node: &str) -> Used<'_, String, Remote> {
+        let new = || Remote { node: node.to_owned(), ..Remote::default() };
+        let Ok(remote) = self.by_node.get(node.to_owned(), || Ok::<_, Infallible>(new()));
+        remote
     }
 
     /// Withdraws the clients of nodes that are no more.
     pub(crate) fn follow(&self, graph: &GraphSnapshot) {
-        let nodes: BTreeSet<String> = nodes_with_parameters(graph).collect();
-        let mut by_node = self.by_node.lock();
-        let gone: Vec<_> = by_node.extract_if(|node, _| !nodes.contains(node)).collect();
-        drop(by_node);
-        drop(gone);
+        let nodes = nodes_with(LIST, graph);
+        self.by_node.retain(|node| nodes.contains(node));
     }
 
-    /// Withdraws all clients.
+    /// Withdraws the clients that nobody uses.
     pub(crate) fn forget_all(&self) {
-        let clients = std::mem::take(&mut *self.by_node.lock());
-        drop(clients);
+        self.by_node.retain(|_| false);
     }
 }
 
@@ -134,11 +159,30 @@ async fn some_at_a_time<T>(
     answers
 }
 
-/// Nodes that tell their parameters.
-fn nodes_with_parameters(graph: &GraphSnapshot) -> impl Iterator<Item = String> + '_ {
+/// Nodes that have one of the services of parameters.
+fn nodes_with(service: &str, graph: &GraphSnapshot) -> BTreeSet<String> {
     let is_server = |endpoint: &feros_rmw::EndpointInfo| endpoint.kind == EndpointKind::Service;
     let services = graph.names_and_types(is_server).into_keys();
-    services.filter_map(|name| name.strip_suffix("/list_parameters").map(str::to_owned))
+    let node = |name: String| Some(name.strip_suffix(service)?.strip_suffix('/')?.to_owned());
+    services.filter_map(node).collect()
+}
+
+/// Takes out the nodes that do not have a service, and says so of each: a client that looks for a
+/// server costs endpoints, and anybody can make up names.
+fn without_server<T>(
+    service: &str,
+    wanted: &mut BTreeMap<String, T>,
+    known: &BTreeSet<String>,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    wanted.retain(|node, _| {
+        let is_known = known.contains(node);
+        if !is_known {
+            problems.push(format!("no server of {node}/{service} was found"));
+        }
+        is_known
+    });
+    problems
 }
 
 /// The parameter services of one node.
@@ -199,11 +243,12 @@ impl Remote {
             }
         }
         // A node answers with nothing when it lacks one of them.
-        let service = format!("{}/list_parameters", self.node);
+        let service = format!("{}/{LIST}", self.node);
         let request = ListParameters_Request { prefixes: Vec::new(), depth: 0 };
         let mut known = self.list.call(node, &service, &request).await?.result.names;
         if !names.is_empty() {
-            known.retain(|name| names.contains(name));
+            let wanted: BTreeSet<&String> = names.iter().collect();
+            known.retain(|name| wanted.contains(name));
         }
         if known.is_empty() { Ok(Vec::new()) } else { self.values(node, &known).await }
     }
@@ -213,7 +258,7 @@ impl Remote {
         node: &Node,
         names: &[String],
     ) -> Result<Vec<(String, ParameterValue)>, String> {
-        let service = format!("{}/get_parameters", self.node);
+        let service = format!("{}/{GET}", self.node);
         let request = GetParameters_Request { names: names.to_vec() };
         let values = self.get.call(node, &service, &request).await?.values;
         let names = names.iter().cloned();
@@ -221,7 +266,7 @@ impl Remote {
     }
 
     async fn set(&self, node: &Node, name: &str, parameters: Vec<Parameter>) -> Vec<String> {
-        let service = format!("{}/set_parameters", self.node);
+        let service = format!("{}/{SET}", self.node);
         let request = SetParameters_Request { parameters };
         let results = match self.set.call(node, &service, &request).await {
             Ok(response) => response.results,

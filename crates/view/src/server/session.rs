@@ -1,4 +1,7 @@
 //! One connection: what its client asks for is done, what waits for it is sent.
+//!
+//! All connections share a thread. What takes it a while is done bit by bit, with the other
+//! connections in between: one that asks for much waits for it itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +10,8 @@ use std::time::{Duration, Instant};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
-use tokio::task::JoinSet;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::timeout;
 
 use crate::protocol::{
@@ -15,15 +19,15 @@ use crate::protocol::{
     asset_missing, service_response,
 };
 use crate::server::asset;
-use crate::server::clients::{Client, Level};
+use crate::server::clients::{Client, Level, in_turn};
 use crate::server::figures::MAX_MEASURED;
 use crate::server::hub::Hub;
 use crate::server::outbox::{Next, Outgoing};
 use crate::server::publishing::Publishing;
 
 /// Subscriptions of a client at most.
-const MAX_SUBSCRIPTIONS: usize = 4096;
-/// Parameters whose changes a client is told at most.
+const MAX_SUBSCRIPTIONS: usize = 1024;
+/// Parameters that a client names in one operation, and whose changes it is told, at most.
 const MAX_PARAMETERS: usize = 4096;
 /// Names of parameters that are longer are nobody's.
 const LONGEST_NAME: usize = 1024;
@@ -44,10 +48,25 @@ impl Membership {
     pub(crate) fn new(hub: Arc<Hub>, client: Arc<Client>) -> Self {
         Self { hub, client, channels: HashMap::new() }
     }
+
+    /// Ends all subscriptions, one after the other.
+    async fn leave(mut self) {
+        while let Some(subscription) = self.channels.keys().next().copied() {
+            self.unsubscribe(subscription);
+            yield_now().await;
+        }
+    }
+
+    fn unsubscribe(&mut self, subscription: u32) {
+        if let Some(channel) = self.channels.remove(&subscription) {
+            self.hub.unsubscribe(channel, &self.client, subscription);
+        }
+    }
 }
 
 impl Drop for Membership {
     fn drop(&mut self) {
+        // Some are left where the server ends.
         for (subscription, channel) in self.channels.drain() {
             self.hub.unsubscribe(channel, &self.client, subscription);
         }
@@ -61,12 +80,19 @@ pub(crate) async fn run(socket: WebSocket, membership: Membership) {
     membership.hub.greet(&client);
     let patience = membership.hub.options.patience;
     let (sending, receiving) = socket.split();
-    let session = Session { membership, publishing: Publishing::default(), tasks: JoinSet::new() };
+    let mut session = Session {
+        tasks: JoinSet::new(),
+        publishing: Publishing::default(),
+        examination: Arc::new(Semaphore::new(1)),
+        membership,
+    };
     // Whichever ends first ends the connection.
     tokio::select! {
         () = send(sending, &client, patience) => {}
         () = session.receive(receiving) => {}
     }
+    session.tasks.shutdown().await;
+    session.membership.leave().await;
 }
 
 /// Sends what waits for the client, as long as it takes each frame in time.
@@ -116,19 +142,21 @@ struct Session {
     /// Answers on their way end with the connection, before it leaves.
     tasks: JoinSet<()>,
     publishing: Publishing,
+    /// The one examination of the doctor's that the client may wait for.
+    examination: Arc<Semaphore>,
     membership: Membership,
 }
 
 impl Session {
     /// Does what the client asks for, until it says nothing for too long, not even that it is
     /// there.
-    async fn receive(mut self, mut socket: SplitStream<WebSocket>) {
+    async fn receive(&mut self, mut socket: SplitStream<WebSocket>) {
         let patience = self.hub().options.patience;
         while let Ok(Some(Ok(message))) = timeout(patience, socket.next()).await {
             while self.tasks.try_join_next().is_some() {}
             match message {
                 Message::Text(text) => match ClientOp::parse(&text) {
-                    Ok(op) => self.perform(op),
+                    Ok(op) => self.perform(op).await,
                     Err(error) => self.refuse(&error.to_string()),
                 },
                 Message::Binary(frame) => self.take_frame(&frame),
@@ -136,6 +164,7 @@ impl Session {
                 // Pongs are answered beneath.
                 Message::Ping(_) | Message::Pong(_) => {}
             }
+            yield_now().await;
         }
     }
 
@@ -151,16 +180,18 @@ impl Session {
         self.client().status(Level::Error, reason);
     }
 
-    fn perform(&mut self, op: ClientOp) {
+    async fn perform(&mut self, op: ClientOp) {
         match op {
             ClientOp::Subscribe { subscriptions } => {
-                subscriptions.into_iter().for_each(|one| self.subscribe(one));
+                for one in subscriptions {
+                    self.subscribe(one);
+                    yield_now().await;
+                }
             }
             ClientOp::Unsubscribe { subscription_ids } => {
                 for id in subscription_ids {
-                    if let Some(channel) = self.membership.channels.remove(&id) {
-                        self.hub().unsubscribe(channel, self.client(), id);
-                    }
+                    self.membership.unsubscribe(id);
+                    yield_now().await;
                 }
             }
             ClientOp::Advertise { channels } => {
@@ -168,6 +199,7 @@ impl Session {
                     if let Err(reason) = self.advertise(channel) {
                         self.refuse(&reason);
                     }
+                    yield_now().await;
                 }
             }
             ClientOp::Unadvertise { channel_ids } => {
@@ -175,6 +207,7 @@ impl Session {
                     if let Err(error) = self.publishing.unadvertise(id) {
                         self.client().status(Level::Warning, &error.to_string());
                     }
+                    yield_now().await;
                 }
             }
             ClientOp::GetParameters { parameter_names, id } => {
@@ -186,7 +219,9 @@ impl Session {
             }
             ClientOp::UnsubscribeParameterUpdates { parameter_names } => {
                 let mut wants = self.client().wants.lock();
-                wants.parameters.retain(|name| !parameter_names.contains(name));
+                for name in &parameter_names {
+                    wants.parameters.remove(name);
+                }
                 drop(wants);
                 self.hub().listen_as_needed(&self.hub().graph());
             }
@@ -211,13 +246,18 @@ impl Session {
             return self
                 .refuse(&format!("subscription {id} has a maxRateHz that is no rate above 0"));
         }
-        if self.membership.channels.len() >= MAX_SUBSCRIPTIONS {
+        self.membership.unsubscribe(id);
+        let channels = &self.membership.channels;
+        if channels.len() >= MAX_SUBSCRIPTIONS {
             return self.refuse(&format!("a client has {MAX_SUBSCRIPTIONS} subscriptions at most"));
         }
-        if let Some(former) = self.membership.channels.remove(&id) {
-            self.hub().unsubscribe(former, self.client(), id);
+        if channels.values().any(|known| *known == channel_id) {
+            return self.refuse(&format!(
+                "channel {channel_id} is not subscribed to as {id}: this client has a subscription \
+                 of it already"
+            ));
         }
-        match self.hub().subscribe(channel_id, self.client(), id, max_rate_hz) {
+        match self.hub().subscribe(channel_id, self.client(), id, max_rate_hz, channels.len()) {
             Ok(()) => drop(self.membership.channels.insert(id, channel_id)),
             Err(reason) => self.refuse(&reason),
         }
@@ -285,6 +325,7 @@ impl Session {
         };
         let (hub, client, request) = (self.hub().clone(), self.client().clone(), request.to_vec());
         self.tasks.spawn(async move {
+            let _turn = in_turn(&client.call_turns).await;
             match hub.calls.call(&service, &request).await {
                 Ok(response) => {
                     client.outbox.answer(service_response(service_id, call_id, "cdr", &response));
@@ -306,8 +347,17 @@ impl Session {
         has_room
     }
 
+    /// Whether an operation names no more parameters than it may.
+    fn is_short(&self, names: usize) -> bool {
+        let is_short = names <= MAX_PARAMETERS;
+        if !is_short {
+            self.refuse(&format!("ask for {MAX_PARAMETERS} parameters at a time at most"));
+        }
+        is_short
+    }
+
     fn get_parameters(&mut self, names: Vec<String>, id: Option<String>) {
-        if !self.has_room() {
+        if !self.is_short(names.len()) || !self.has_room() {
             return;
         }
         let (hub, client) = (self.hub().clone(), self.client().clone());
@@ -319,13 +369,14 @@ impl Session {
         if let Err(reason) = self.check_changes() {
             return self.refuse(&reason);
         }
-        if !self.has_room() {
+        if !self.is_short(parameters.len()) || !self.has_room() {
             return;
         }
         let (hub, client) = (self.hub().clone(), self.client().clone());
         self.tasks.spawn(async move {
             let names: Vec<String> = parameters.iter().map(|one| one.name.clone()).collect();
-            for problem in hub.parameters.set(parameters).await {
+            let graph = hub.graph();
+            for problem in hub.parameters.set(parameters, &graph, &client.call_turns).await {
                 client.status(Level::Error, &problem);
             }
             if id.is_some() && !names.is_empty() {
@@ -336,7 +387,8 @@ impl Session {
 
     fn watch_parameters(&mut self, names: Vec<String>) {
         let mut wants = self.client().wants.lock();
-        wants.parameters.extend(names.into_iter().filter(|name| name.len() <= LONGEST_NAME));
+        let names = names.into_iter().filter(|name| name.len() <= LONGEST_NAME);
+        wants.parameters.extend(names.take(MAX_PARAMETERS));
         while wants.parameters.len() > MAX_PARAMETERS {
             wants.parameters.pop_last();
         }
@@ -350,8 +402,13 @@ impl Session {
         }
         let (hub, client) = (self.hub().clone(), self.client().clone());
         self.tasks.spawn(async move {
-            let reading =
-                tokio::task::spawn_blocking(move || asset::read(&hub.options.packages, &uri));
+            let _turn = in_turn(&client.file_turns).await;
+            // It goes with the thread, which reads to the end though the client may leave.
+            let turn = hub.file_turns.clone().acquire_owned().await;
+            let reading = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
+                asset::read(&hub.options.packages, &uri)
+            });
             let frame = match reading.await {
                 Ok(Ok(bytes)) => asset_found(request, &bytes),
                 Ok(Err(error)) => asset_missing(request, &error.to_string()),
@@ -368,9 +425,20 @@ impl Session {
         if !self.has_room() {
             return;
         }
-        let client = self.client().clone();
+        let Ok(examination) = self.examination.clone().try_acquire_owned() else {
+            return self
+                .refuse("the doctor is on the way to this client already: wait for its report");
+        };
+        let (turns, client) = (self.hub().doctor_turns.clone(), self.client().clone());
         self.tasks.spawn(async move {
-            if let Ok(findings) = tokio::task::spawn_blocking(move || doctor()).await {
+            let _examination = examination;
+            // It goes with the thread, which looks to the end though the client may leave.
+            let turn = turns.acquire_owned().await;
+            let looking = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
+                doctor()
+            });
+            if let Ok(findings) = looking.await {
                 client.tell(&ServerOp::DoctorReport { findings: &findings });
             }
         });
@@ -379,7 +447,7 @@ impl Session {
 
 /// Answers with the values of parameters.
 async fn tell_parameters(hub: &Hub, client: &Client, names: &[String], id: Option<&str>) {
-    let answer = hub.parameters.get(names, &hub.graph()).await;
+    let answer = hub.parameters.get(names, &hub.graph(), &client.call_turns).await;
     for problem in &answer.problems {
         client.status(Level::Warning, problem);
     }

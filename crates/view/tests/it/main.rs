@@ -5,6 +5,7 @@ mod access;
 mod bounds;
 mod changes;
 mod client;
+mod fairness;
 mod figures;
 mod layers;
 mod others;

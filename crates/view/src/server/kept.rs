@@ -1,0 +1,110 @@
+//! What is made when it is first needed, and kept for when it is needed again, as long as little of
+//! it is idle.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use feros_sync::Mutex;
+
+/// Values by key. Those in use stay; of the others, so many that were used last.
+pub(crate) struct Kept<K, V> {
+    most_idle: usize,
+    /// What was used last comes last.
+    entries: Mutex<Vec<(K, Arc<V>)>>,
+}
+
+/// A value in use.
+pub(crate) struct Used<'a, K: PartialEq, V> {
+    // Dropped first: then it is idle.
+    value: Arc<V>,
+    _end: EndOfUse<'a, K, V>,
+}
+
+struct EndOfUse<'a, K: PartialEq, V>(&'a Kept<K, V>);
+
+impl<K: PartialEq, V> Kept<K, V> {
+    pub(crate) fn new(most_idle: usize) -> Self {
+        Self { most_idle, entries: Mutex::default() }
+    }
+
+    /// The value of a key, made if there is none.
+    pub(crate) fn get<E>(
+        &self,
+        key: K,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<Used<'_, K, V>, E> {
+        let mut entries = self.entries.lock();
+        let entry = match entries.iter().position(|(known, _)| *known == key) {
+            Some(at) => entries.remove(at),
+            None => (key, Arc::new(make()?)),
+        };
+        let value = entry.1.clone();
+        entries.push(entry);
+        drop(entries);
+        Ok(Used { value, _end: EndOfUse(self) })
+    }
+
+    /// Forgets the values of other keys; those in use live until they are used no longer.
+    pub(crate) fn retain(&self, is_kept: impl Fn(&K) -> bool) {
+        let gone: Vec<_> = self.entries.lock().extract_if(.., |(key, _)| !is_kept(key)).collect();
+        // Without the lock: their end takes a while.
+        drop(gone);
+    }
+
+    fn trim(&self) {
+        let mut entries = self.entries.lock();
+        let is_idle = |value: &Arc<V>| Arc::strong_count(value) == 1;
+        let idle = entries.iter().filter(|(_, value)| is_idle(value)).count();
+        let mut surplus = idle.saturating_sub(self.most_idle);
+        let mut is_surplus = |value: &Arc<V>| {
+            let is_surplus = surplus > 0 && is_idle(value);
+            surplus -= usize::from(is_surplus);
+            is_surplus
+        };
+        let gone: Vec<_> = entries.extract_if(.., |(_, value)| is_surplus(value)).collect();
+        drop(entries);
+        drop(gone);
+    }
+}
+
+impl<K: PartialEq, V> Deref for Used<'_, K, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        &self.value
+    }
+}
+
+impl<K: PartialEq, V> Drop for EndOfUse<'_, K, V> {
+    fn drop(&mut self) {
+        self.0.trim();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn keys(kept: &Kept<u32, u32>) -> Vec<u32> {
+        kept.entries.lock().iter().map(|(key, _)| *key).collect()
+    }
+
+    #[test]
+    fn what_was_used_last_is_kept_and_what_is_in_use() {
+        let kept = Kept::new(2);
+        let get = |key: u32| kept.get(key, || Ok::<_, ()>(key)).unwrap();
+        let used = get(1);
+        for key in 2..6 {
+            assert_eq!(*get(key), key);
+        }
+        assert_eq!(keys(&kept), [1, 4, 5]);
+        let again = kept.get(4, || Err("made twice")).unwrap();
+        assert_eq!(*again, 4);
+        drop((used, again));
+        assert_eq!(keys(&kept), [5, 4]);
+        assert!(kept.get(6, || Err("not made")).is_err());
+        kept.retain(|key| *key == 5);
+        assert_eq!(keys(&kept), [5]);
+    }
+}
