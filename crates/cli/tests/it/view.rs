@@ -2,8 +2,11 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use feros::msgs::std_msgs::msg::String as Text;
+use feros_test_support::until;
 use serde_json::{Value, json};
 use tungstenite::Message;
 use tungstenite::client::IntoClientRequest as _;
@@ -76,6 +79,46 @@ fn a_robot_is_shown_until_ctrl_c() {
     finished.success();
 }
 
+/// Starts `view` with an `xdg-open` that notes its arguments; gives them.
+fn opened(folder: &Path, options: &[&str]) -> (Running, String) {
+    let program = folder.join("xdg-open");
+    let noted = folder.join("noted");
+    let script = format!("#!/bin/sh\necho \"$@\" > {0}.new\nmv {0}.new {0}\n", noted.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = std::ffi::OsString::from(folder);
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap());
+    let arguments: Vec<_> = ["view", "--port", "0"].iter().chain(options).copied().collect();
+    let view = Running::start_with(&arguments, |command| {
+        command.env("PATH", path).env("DISPLAY", ":none").env("XDG_RUNTIME_DIR", folder);
+    });
+    until("the browser is opened", || noted.exists());
+    (view, std::fs::read_to_string(&noted).unwrap().trim().to_owned())
+}
+
+#[test]
+fn other_users_cannot_read_the_token_that_the_browser_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut view, argument) = opened(folder.path(), &["--token", "0123456789"]);
+    let link = view.line().unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let page = Path::new(&argument);
+    assert!(page.starts_with(folder.path()), "{argument}");
+    assert_eq!((mode(page), mode(page.parent().unwrap())), (0o600, 0o700));
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.contains(&format!("content=\"0; url={link}\"")), "{link}: {text}");
+    view.interrupt();
+    view.finish().success();
+    assert!(!page.exists() && !page.parent().unwrap().exists(), "it is gone with the command");
+    // A link without a secret needs no file.
+    let folder = tempfile::tempdir().unwrap();
+    let (mut view, argument) = opened(folder.path(), &[]);
+    assert_eq!(argument, view.line().unwrap());
+    view.interrupt();
+    view.finish().success();
+}
+
 #[test]
 fn what_cannot_be_served_is_said() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -85,6 +128,8 @@ fn what_cannot_be_served_is_said() {
     let text = feros(&["view", "--no-open", "--token", "a b"]).failure(2);
     assert!(text.contains("at least 8 characters"), "{text}");
     feros(&["view", "--no-open", "--listen", "nowhere"]).failure(2);
+    let text = feros(&["view", "--no-open", "--port", "0", "--allow-origin", "null"]).failure(1);
+    assert!(text.contains("every sandboxed frame"), "{text}");
 }
 
 #[test]

@@ -1,17 +1,47 @@
 //! Opens the user's browser, where there is a screen.
+//!
+//! Every user of a machine can read the arguments of all processes, and a link may have a token. In
+//! place of such a link, the browser is given a file that leads there and that only its user can
+//! read.
 
+use std::fs::{OpenOptions, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
 
 use crate::notices;
 
+/// What the browser may still read; it is removed when this is dropped.
+pub(super) struct Opened {
+    _folder: Option<TempDir>,
+}
+
 /// Shows a page; where that fails, the link that was printed is what is left.
-pub(super) fn open(link: &str) {
+pub(super) fn open(link: &str, is_secret: bool) -> Opened {
     let has = |variable| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
+    let mut opened = Opened { _folder: None };
     if !has("DISPLAY") && !has("WAYLAND_DISPLAY") {
-        return;
+        return opened;
     }
     let mut command = Command::new("xdg-open");
-    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if is_secret {
+        match leading_to(link) {
+            Ok((folder, file)) => {
+                command.arg(file);
+                opened._folder = Some(folder);
+            }
+            Err(error) => {
+                notices::note(format!("the browser is not opened (a file for it: {error})"));
+                return opened;
+            }
+        }
+    } else {
+        command.arg(link);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = command.spawn().and_then(|mut browser| {
         // Some wait for the browser to end, which nobody here does.
         let waiting = std::thread::Builder::new().name("browser".into());
@@ -20,4 +50,25 @@ pub(super) fn open(link: &str) {
     if let Err(error) = started {
         notices::note(format!("the browser is not opened (xdg-open: {error})"));
     }
+    opened
+}
+
+/// A file for this user alone that leads a browser to a link, and the folder that it is in.
+fn leading_to(link: &str) -> std::io::Result<(TempDir, PathBuf)> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let place = runtime.filter(|place| place.is_absolute() && place.is_dir());
+    let folder = tempfile::Builder::new()
+        .prefix("feros-view-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(place.unwrap_or_else(std::env::temp_dir))?;
+    let path = folder.path().join("page.html");
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let link = link.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    write!(
+        file,
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" \
+         content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0; url={link}\">\n\
+         <title>feros view</title>\n<a href=\"{link}\">feros view</a>\n"
+    )?;
+    Ok((folder, path))
 }

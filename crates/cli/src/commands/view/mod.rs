@@ -35,7 +35,8 @@ pub(crate) struct Args {
     /// The port; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
-    /// What the link has to carry; without it, one is made up where other machines can connect
+    /// What the link has to carry; without it, one is made up where other machines can connect.
+    /// Other users of this machine can read it here: the variable keeps it from them
     #[arg(long, value_name = "TOKEN", env = "FEROS_VIEW_TOKEN", hide_env_values = true, value_parser = Token::new)]
     token: Option<Token>,
     /// Let clients publish, call services and set parameters
@@ -62,14 +63,12 @@ pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, Cl
     let connection = Connection::open()?;
     let no_open = args.no_open;
     let options = options(args, types, &connection)?;
-    let allow_changes = options.allow_changes;
+    let (allow_changes, is_secret) = (options.allow_changes, options.token.is_some());
     let server = Server::start(&connection.node, options).map_err(CliError::failed)?;
     output::print_lines([server.link()])?;
     let only_shows = if allow_changes { "" } else { "; it only shows (--allow-changes)" };
     notices::note(format!("the page is at this address{only_shows}: Ctrl-C ends it"));
-    if !no_open {
-        browser::open(server.link());
-    }
+    let _opened = (!no_open).then(|| browser::open(server.link(), is_secret));
     spin(&connection.node, None, || false)?;
     drop(server);
     Ok(ExitCode::SUCCESS)
