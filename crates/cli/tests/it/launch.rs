@@ -52,6 +52,19 @@ fn two_nodes_of_a_launch_file_hear_each_other() {
     assert!(lines.iter().any(|line| line.starts_with("[INFO] [talker-1]: ended")), "{out}");
 }
 
+/// The services that the nodes of `launch` itself tell of.
+fn services_of_launch(context: &feros::Context) -> impl Fn() -> Vec<String> + use<> {
+    let context = context.clone();
+    move || {
+        let graph = context.graph();
+        let services = graph.endpoints.iter().filter(|endpoint| {
+            endpoint.kind == feros::rmw::EndpointKind::Service
+                && endpoint.name.starts_with("/_feros_launch")
+        });
+        services.map(|service| service.name.clone()).collect()
+    }
+}
+
 #[test]
 fn components_are_asked_for_with_all_that_the_file_says() {
     use feros::msgs::composition_interfaces::srv::{
@@ -85,10 +98,13 @@ fn components_are_asked_for_with_all_that_the_file_says() {
     let context = context();
     let node = context.create_node_with(NodeOptions::new("box").namespace("/cell")).unwrap();
     let (sender, requests) = std::sync::mpsc::sync_channel(8);
+    let of_launch = services_of_launch(&context);
     let _service = node
         .create_service::<LoadNode, _>(
             "~/_container/load_node",
             move |request: LoadNode_Request| {
+                // Nobody spins its node: a service of it would keep whoever asks all nodes waiting.
+                assert_eq!(of_launch(), [""; 0]);
                 let success = request.plugin_name == "demo::Camera";
                 sender.send(request).unwrap();
                 let error_message =

@@ -34,7 +34,13 @@ impl RosNode {
             let context = context.map_err(|error| error.to_string())?;
             let kind = if self.uses_sim_time { "clock_" } else { "" };
             let name = format!("_feros_launch_{kind}{}", std::process::id());
-            let options = NodeOptions::new(&name).enable_rosout(false);
+            // Nobody spins it: services that are told but never answer would cost whoever asks all
+            // nodes, such as `feros view`, the time that it waits for answers.
+            let options = NodeOptions::new(&name)
+                .enable_rosout(false)
+                .start_parameter_services(false)
+                .start_parameter_event_publisher(false)
+                .parameter_overrides([("start_type_description_service", false)]);
             let node = context.create_node_with(options.use_sim_time(self.uses_sim_time));
             node.map(|node| (context, node)).map_err(|error| error.to_string())
         });
