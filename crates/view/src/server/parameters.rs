@@ -54,12 +54,13 @@ impl Parameters {
     }
 
     /// The values of these parameters; of all nodes, if none is named. Each node takes its turn of
-    /// those that the client has.
+    /// those that the client has; what it tells is heard at once.
     pub(crate) async fn get(
         &self,
         names: &[String],
         graph: &GraphSnapshot,
         turns: &Semaphore,
+        hear: impl Fn(&[NamedParameter]),
     ) -> Answer {
         let mut answer = Answer::default();
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -78,19 +79,19 @@ impl Parameters {
         } else {
             answer.problems.extend(without_server(asked, &mut wanted, &known));
         }
+        let hear = &hear;
         let asked = wanted.into_iter().map(|(node, parameters)| async move {
             let _turn = in_turn(turns).await;
             let got = self.remote(&node).get(&self.node, &parameters).await;
+            let got = got.map(|values| named(&node, values));
+            if let Ok(values) = &got {
+                hear(values);
+            }
             (node, got)
         });
-        for (node, got) in some_at_a_time(asked).await {
+        for (_, got) in some_at_a_time(asked).await {
             match got {
-                Ok(values) => {
-                    answer.values.extend(values.into_iter().map(|(name, value)| NamedParameter {
-                        name: full_name(&node, &name),
-                        value: to_json(value),
-                    }));
-                }
+                Ok(values) => answer.values.extend(values),
                 Err(problem) => answer.problems.push(problem),
             }
         }
@@ -143,6 +144,15 @@ impl Parameters {
     pub(crate) fn forget_all(&self) {
         self.by_node.retain(|_| false);
     }
+}
+
+/// Values of a node's parameters as clients are told them.
+fn named(node: &str, values: Vec<(String, ParameterValue)>) -> Vec<NamedParameter> {
+    let named = |(name, value): (String, _)| NamedParameter {
+        name: full_name(node, &name),
+        value: to_json(value),
+    };
+    values.into_iter().map(named).collect()
 }
 
 /// The answers of nodes, sorted by their names: as soon as one has answered, the next is asked.

@@ -15,7 +15,7 @@ use tokio::task::{JoinSet, yield_now};
 use tokio::time::timeout;
 
 use crate::protocol::{
-    ClientFrame, ClientOp, ParameterToSet, ServerOp, Service, TopicSubscription, asset_found,
+    ClientFrame, ClientOp, NamedParameter, ParameterToSet, ServerOp, Service, TopicSubscription, asset_found,
     asset_missing, service_response,
 };
 use crate::server::asset;
@@ -447,7 +447,13 @@ impl Session {
 
 /// Answers with the values of parameters.
 async fn tell_parameters(hub: &Hub, client: &Client, names: &[String], id: Option<&str>) {
-    let answer = hub.parameters.get(names, &hub.graph(), &client.call_turns).await;
+    // One node that does not answer is not to keep the page from those that do.
+    let hear = |parameters: &[NamedParameter]| {
+        if client.is_page && names.is_empty() {
+            client.tell(&ServerOp::ParameterValues { parameters, id: None });
+        }
+    };
+    let answer = hub.parameters.get(names, &hub.graph(), &client.call_turns, hear).await;
     for problem in &answer.problems {
         client.status(Level::Warning, problem);
     }

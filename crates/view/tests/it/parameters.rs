@@ -36,6 +36,26 @@ fn parameters_are_asked_for_by_name_and_all_at_once() {
 }
 
 #[test]
+fn the_page_hears_each_node_at_once_though_another_does_not_answer() {
+    let fixture = Fixture::new();
+    // Nobody spins it.
+    let _silent = fixture.contexts[0].create_node("silent").unwrap();
+    declare(&fixture);
+    let (mut page, mut client) = (fixture.page(), fixture.foxglove());
+    for each in [&mut page, &mut client] {
+        each.service("/silent/list_parameters");
+        each.send(json!({"op": "getParameters", "parameterNames": [], "id": "all"}));
+    }
+    let heard = page.op("parameterValues", |op| op["id"].is_null());
+    assert!(values(&heard).contains(&("/robot.rate", &json!(15.0))), "{heard}");
+    page.status("/silent/list_parameters did not respond");
+    let all = page.op("parameterValues", |_| true);
+    assert_eq!((&all["id"], values(&all).len()), (&json!("all"), values(&heard).len()));
+    let once = client.op("parameterValues", |_| true);
+    assert_eq!(once, all, "as Foxglove has it");
+}
+
+#[test]
 fn parameters_are_set_and_changes_are_told_to_who_asked() {
     let fixture = Fixture::with_changes();
     declare(&fixture);
