@@ -15,8 +15,8 @@ use tokio::task::{JoinSet, yield_now};
 use tokio::time::timeout;
 
 use crate::protocol::{
-    ClientFrame, ClientOp, NamedParameter, ParameterToSet, ServerOp, Service, TopicSubscription, asset_found,
-    asset_missing, service_response,
+    ClientFrame, ClientOp, NamedParameter, ParameterToSet, ServerOp, Service, TopicSubscription,
+    asset_found, asset_missing, service_response,
 };
 use crate::server::asset;
 use crate::server::clients::{Client, Level, in_turn};
