@@ -65,7 +65,7 @@ function start(): void {
     theme,
     help.button,
   );
-  document.body.append(header, tabs.panels, noticesOf(connection), help.dialog);
+  document.body.append(header, noticesOf(connection), tabs.panels, help.dialog);
   connection.socket.connect();
 }
 

@@ -12,9 +12,6 @@ test("a click opens the tree, and its numbers go into one plot that moves", asyn
   const { page } = session;
   await session.click("button.topic", "/odom");
   await session.click("button.topic", "/imu");
-  // Odometry has a place, so its first view is 3D; the tree is one of the other ways.
-  await session.click("button", "Ways to show /odom");
-  await session.click(".ways button", "Tree");
   await session.untilText(".tree", "base_link");
   await session.click("button", "Plot /odom.pose.pose.position.x");
   await session.click("button", "Plot /imu.linear_acceleration.x");

@@ -179,3 +179,12 @@ test("parameters of a component are read by their form", async () => {
     assert.throws(() => readLoadParameters(wrong), /name:=value|64 bits/, wrong);
   }
 });
+
+test("names in the scene that would lie on each other are lifted", async () => {
+  const { spread } = await load("scene/labels.ts");
+  const label = (x, y) => ({ x, y, width: 60, height: 12 });
+  const levels = spread([label(100, 50), label(100, 52), null, label(120, 40), label(300, 50)]);
+  assert.deepEqual(levels, [0, 2, 0, 2, 0]);
+  const many = spread(Array.from({ length: 10 }, () => label(0, 0)));
+  assert.equal(new Set(many).size, 10);
+});

@@ -98,6 +98,8 @@ test("addresses that were cut or made by strangers show the first view", async (
 
 test("the token of the address is the token of the socket", async (t) => {
   const session = await Session.start(t, { isStill: true });
+  // The socket of the first address is not the one that is asked about.
+  await session.untilText(".connection", "● feros view on mock");
   const asked = new Promise((resolve) => {
     session.server.sockets.once("connection", (_, request) => resolve(request.url));
   });

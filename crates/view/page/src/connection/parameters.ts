@@ -23,6 +23,7 @@ export class Parameters {
   private readonly settings = new Map<string, Setting>();
   private followers = 0;
   private nextId = 1;
+  private asked = false;
 
   constructor(private readonly send: (text: object) => void) {}
 
@@ -38,8 +39,14 @@ export class Parameters {
     };
   }
 
+  /** Whether nodes are asked that have not told all yet. */
+  get isAsking(): boolean {
+    return this.asked;
+  }
+
   /** Asks for all values anew; nodes that have come since are among them. */
   ask(): void {
+    this.asked = true;
     this.send({ op: "getParameters", parameterNames: [], id: "all" });
   }
 
@@ -63,7 +70,10 @@ export class Parameters {
 
   receive(parameters: Parameter[], id: string | undefined): void {
     const isAll = id === "all";
-    if (isAll) this.values.clear();
+    if (isAll) {
+      this.asked = false;
+      this.values.clear();
+    }
     for (const parameter of parameters) this.values.set(parameter.name, parameter);
     const setting = id === undefined ? undefined : this.settings.get(id);
     if (id !== undefined && setting !== undefined) {

@@ -27,7 +27,8 @@ export interface Arrangement {
   edges: Map<string, EdgePlace>;
 }
 
-const LABEL_WIDTH = 112;
+/** Room for the longest line that an edge says. */
+export const LABEL_WIDTH = 156;
 const LABEL_HEIGHT = 40;
 const LETTER_WIDTH = 7;
 const BOLD_WIDTH = 7.8;

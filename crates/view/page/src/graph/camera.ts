@@ -8,6 +8,8 @@ interface View {
 
 const LEAST = 0.1;
 const MOST = 4;
+/** Where letters of 12 pixels are still letters. */
+const READABLE = 0.8;
 
 export class Camera {
   private view: View = { x: 0, y: 0, scale: 1 };
@@ -61,14 +63,29 @@ export class Camera {
     this.apply();
   }
 
+  /** Shows all of a picture. */
   fit(width: number, height: number): void {
     const { clientWidth, clientHeight } = this.root;
+    this.show(Math.min(clientWidth / width, clientHeight / height), width, height, [0, 0]);
+  }
+
+  /** As much of a picture as can be read, with this point in it. */
+  begin(width: number, height: number, point: [number, number]): void {
+    const { clientWidth, clientHeight } = this.root;
+    const scale = Math.min(clientWidth / width, clientHeight / height);
+    this.show(Math.max(scale, READABLE), width, height, point);
+  }
+
+  private show(wanted: number, width: number, height: number, [x, y]: [number, number]): void {
+    const { clientWidth, clientHeight } = this.root;
     if (width <= 0 || height <= 0 || clientWidth === 0) return;
-    const scale = Math.min(clientWidth / width, clientHeight / height, 1.25);
-    // A large graph begins at its start instead of shrinking beyond reading.
-    this.view.scale = Math.max(scale, 0.35);
-    this.view.x = Math.max(0, (clientWidth - width * this.view.scale) / 2);
-    this.view.y = Math.max(0, (clientHeight - height * this.view.scale) / 2);
+    const scale = Math.min(Math.max(wanted, LEAST), 1.25);
+    // In the middle where there is room; else the point is, as far as the picture goes.
+    const place = (room: number, size: number, at: number): number =>
+      size <= room ? (room - size) / 2 : Math.min(0, Math.max(room - size, room / 2 - at));
+    this.view.scale = scale;
+    this.view.x = place(clientWidth, width * scale, x * scale);
+    this.view.y = place(clientHeight, height * scale, y * scale);
     this.apply();
   }
 

@@ -7,7 +7,7 @@ import type {
   Mismatch,
   TopicFigures,
 } from "../connection/protocol";
-import { button, h, svg } from "../shell/dom";
+import { breakable, button, h, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
 import { layersOf } from "./layers";
 import type { Box, Edge, Graph } from "./model";
@@ -42,7 +42,8 @@ export function detailsOf(
 function facts(pairs: [string, string | null][]): HTMLElement {
   const list = h("dl");
   for (const [name, value] of pairs) {
-    if (value !== null) list.append(h("dt", {}, name), h("dd", {}, value));
+    if (value !== null)
+      list.append(h("dt", {}, name), h("dd", {}, name === "Type" ? breakable(value) : value));
   }
   return list;
 }
@@ -52,7 +53,7 @@ function mismatchBlock(mismatch: Mismatch, onClick?: () => void): HTMLElement {
     "div",
     { class: "mismatch" },
     h("strong", {}, "✕ Mismatch"),
-    h("p", {}, `${mismatch.publisher} → ${mismatch.subscription}: ${mismatch.problem}`),
+    h("p", {}, breakable(`${mismatch.publisher} → ${mismatch.subscription}: ${mismatch.problem}`)),
     h("p", {}, h("b", {}, "Cure: "), mismatch.cure),
     onClick && button("Show", onClick),
   );
@@ -68,8 +69,8 @@ function topicDetails(
   const age = topic.ageNanos;
   const mismatches = edge === null ? topic.mismatches : edge.mismatches;
   return [
-    h("h2", {}, topic.name),
-    h("p", { class: "dim" }, edge === null ? "topic" : `topic, to ${edge.to.slice(5)}`),
+    h("h2", {}, breakable(topic.name)),
+    h("p", { class: "dim" }, breakable(edge === null ? "topic" : `topic, to ${edge.to.slice(5)}`)),
     ...mismatches.map((each) => mismatchBlock(each)),
     facts([
       ["Type", topic.types.join(", ")],
@@ -99,7 +100,7 @@ function matches(pairs: EdgeFigures[]): HTMLElement {
         "li",
         {},
         h("span", { class: `badge ${pair.transport}` }, word),
-        h("span", {}, `${pair.publisher} → ${pair.subscription}`),
+        h("span", {}, breakable(`${pair.publisher} → ${pair.subscription}`)),
         h("span", { class: "dim" }, pair.why === null ? qos : `${qos}; ${pair.why}`),
       ),
     );
@@ -109,7 +110,7 @@ function matches(pairs: EdgeFigures[]): HTMLElement {
 
 function callDetails(box: Box, call: CallFigures, actions: Actions): HTMLElement[] {
   return [
-    h("h2", {}, call.name),
+    h("h2", {}, breakable(call.name)),
     h("p", { class: "dim" }, box.kind),
     facts([["Type", call.type]]),
     h("h3", {}, "Servers"),
@@ -129,7 +130,7 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
     .map(({ name }) => name);
   const kinds = ["node", node?.isLifecycle && "lifecycle", node?.isContainer && "container"];
   return [
-    h("h2", {}, box.name),
+    h("h2", {}, breakable(box.name)),
     h("p", { class: "dim" }, kinds.filter(Boolean).join(", ")),
     facts([
       ["Process", node?.pid?.toString() ?? "not on this host"],
@@ -149,7 +150,7 @@ function nodeDetails(figures: Figures, graph: Graph, box: Box, actions: Actions)
       actions,
     ),
     h("h3", {}, "Serves"),
-    h("p", { class: "dim" }, served.join(", ") || "Nothing."),
+    h("p", { class: "dim" }, breakable(served.join(", ") || "Nothing.")),
   ];
 }
 
@@ -169,7 +170,7 @@ function names(list: string[], kind: "node" | "topic", actions: Actions): HTMLEl
         h(
           "li",
           {},
-          button(name, () => actions.choose(`${kind} ${name}`), { class: "link" }),
+          button(breakable(name), () => actions.choose(`${kind} ${name}`), { class: "link" }),
         ),
       ),
   );

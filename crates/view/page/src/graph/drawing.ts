@@ -3,27 +3,36 @@
 import type { NodeFigures } from "../connection/protocol";
 import { setText, svg } from "../shell/dom";
 import { bytes, hertz, nanoseconds } from "../shell/units";
-import { type Arrangement, type Point, shortName } from "./arrange";
+import { type Arrangement, LABEL_WIDTH, type Point, shortName } from "./arrange";
 import type { Box, Edge, Graph } from "./model";
 import { lookOf, ORDER } from "./transports";
-
-const LETTER_PX = 5.4;
 
 interface Drawn {
   group: SVGGElement;
   words: SVGTextElement[];
+}
+
+interface DrawnEdge extends Drawn {
+  line: SVGPathElement;
+  label: SVGGElement;
   plate: SVGRectElement | null;
 }
 
 export class Drawing {
   readonly layer = svg("g");
+  private readonly lines = svg("g");
+  /** Above all lines, so that no other line goes through words. */
+  private readonly labels = svg("g", { "aria-hidden": "true" });
+  private readonly outlines = svg("g");
   private readonly boxes = new Map<string, Drawn>();
-  private readonly edges = new Map<string, Drawn & { line: SVGPathElement }>();
+  private readonly edges = new Map<string, DrawnEdge>();
 
-  constructor(private readonly choose: (id: string) => void) {}
+  constructor(private readonly choose: (id: string) => void) {
+    this.layer.append(this.lines, this.labels, this.outlines);
+  }
 
   rebuild(graph: Graph, arrangement: Arrangement): void {
-    this.layer.replaceChildren();
+    for (const each of [this.lines, this.labels, this.outlines]) each.replaceChildren();
     this.boxes.clear();
     this.edges.clear();
     for (const edge of graph.edges.values()) this.makeEdge(edge, arrangement);
@@ -33,6 +42,19 @@ export class Drawing {
   update(graph: Graph, chosen: string): void {
     for (const box of graph.boxes.values()) this.updateBox(box, chosen);
     for (const edge of graph.edges.values()) this.updateEdge(edge, chosen);
+    this.makeRoom();
+  }
+
+  /** Lines make room for their words, as wide as these are drawn: first all are measured. */
+  private makeRoom(): void {
+    const labels = [...this.edges.values()].flatMap(({ plate, words }) =>
+      plate === null ? [] : [{ plate, widths: words.map((line) => line.getBBox().width) }],
+    );
+    for (const { plate, widths } of labels) {
+      const room = Math.min(Math.max(0, ...widths) + 8, LABEL_WIDTH);
+      plate.setAttribute("width", String(room));
+      plate.setAttribute("x", String(Number(plate.dataset.x) - room / 2));
+    }
   }
 
   private group(id: string, className: string): SVGGElement {
@@ -75,8 +97,8 @@ export class Drawing {
     const second = svg("text", { x, y: y + 13, class: "words" });
     group.append(outline, first, second);
     if (shortName(box.name) !== box.name) group.append(svg("title", {}, box.name));
-    this.layer.append(group);
-    this.boxes.set(box.id, { group, words: [second], plate: null });
+    this.outlines.append(group);
+    this.boxes.set(box.id, { group, words: [second] });
   }
 
   private updateBox(box: Box, chosen: string): void {
@@ -111,12 +133,18 @@ export class Drawing {
       : [-9, 5, 18].map((down, at) =>
           svg("text", { x, y: y + down, class: at === 0 ? "transport" : "words" }),
         );
+    const label = svg("g", {
+      class: "edge label",
+      "data-id": edge.id,
+      onclick: () => this.choose(edge.id),
+    });
     const plate = hasWords ? svg("rect", { y: y - 20, height: 41, class: "plate" }) : null;
     plate?.setAttribute("data-x", String(x));
-    if (plate !== null) group.append(plate);
-    group.append(...words);
-    this.layer.append(group);
-    this.edges.set(edge.id, { group, words, line, plate });
+    if (plate !== null) label.append(plate);
+    label.append(...words);
+    this.lines.append(group);
+    if (hasWords) this.labels.append(label);
+    this.edges.set(edge.id, { group, label, words, line, plate });
   }
 
   private updateEdge(edge: Edge, chosen: string): void {
@@ -129,17 +157,15 @@ export class Drawing {
         : { dash: edge.kind === "call" ? "1 3" : "", width: 1.2 };
     drawn.line.setAttribute("stroke-dasharray", isBroken ? "3 3" : dash);
     drawn.line.setAttribute("stroke-width", String(isBroken ? 2.5 : width));
-    for (const each of ORDER) drawn.group.classList.toggle(each, edge.transport === each);
-    drawn.group.classList.toggle("broken", isBroken);
-    drawn.group.classList.toggle("chosen", edge.id === chosen);
-    const words = edgeWords(edge);
+    for (const { classList } of [drawn.group, drawn.label]) {
+      for (const each of ORDER) classList.toggle(each, edge.transport === each);
+      classList.toggle("broken", isBroken);
+      classList.toggle("chosen", edge.id === chosen);
+    }
+    const words = edgeWords(edge).map((each) => shortened(each));
     drawn.words.forEach((line, at) =>
       setText(line, words[at] === undefined ? "" : `${words[at]} `),
     );
-    // The line makes room for its words.
-    const room = Math.max(0, ...words.map((each) => each.length)) * LETTER_PX + 8;
-    drawn.plate?.setAttribute("width", String(room));
-    drawn.plate?.setAttribute("x", String(Number(drawn.plate.dataset.x) - room / 2));
     const ends = `${edge.from} to ${edge.to}`;
     drawn.group.setAttribute("aria-label", [ends, ...words].join(" "));
   }
@@ -165,8 +191,7 @@ function nodeWords(node: NodeFigures | undefined): string {
 export function edgeWords(edge: Edge): string[] {
   if (edge.kind !== "receive") return [];
   const [mismatch] = edge.mismatches;
-  if (mismatch !== undefined)
-    return ["✕ mismatch", shortened(mismatch.problem), "select for its cure"];
+  if (mismatch !== undefined) return ["✕ mismatch", mismatch.problem, "select for its cure"];
   const kinds = [...new Set(edge.pairs.map((pair) => pair.transport))];
   const { word } = lookOf(edge.transport);
   const transport = kinds.length > 1 ? `${word} + ${kinds.length - 1} more` : word;
@@ -182,9 +207,12 @@ export function edgeWords(edge: Edge): string[] {
   return [transport, ...[figures, qos.replaceAll("_", " ")].filter(Boolean)];
 }
 
-function shortened(problem: string): string {
-  const text = problem.replace(/^QoS does not match: /, "");
-  return text.length > 26 ? `${text.slice(0, 25)}…` : text;
+const MOST_LETTERS = 26;
+
+/** As much as fits beside the line. */
+function shortened(words: string): string {
+  const text = words.replace(/^QoS does not match: /, "");
+  return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;
 }
 
 function curve(points: Point[]): string {

@@ -167,7 +167,10 @@ export class GraphPane {
       this.structure = structure;
       this.arrangement = arrange(graph, this.svg.clientWidth, this.svg.clientHeight);
       this.drawing.rebuild(graph, this.arrangement);
-      if (!this.hasOwnPlace) this.camera.fit(this.arrangement.width, this.arrangement.height);
+      if (!this.hasOwnPlace) {
+        const { width, height } = this.arrangement;
+        this.camera.begin(width, height, startOf(this.arrangement, this.chosen));
+      }
     }
     this.drawing.update(graph, this.chosen);
     this.describe(figures, graph);
@@ -196,4 +199,12 @@ export class GraphPane {
     this.details.replaceChildren(...elements);
     if (focused >= 0) this.details.querySelectorAll("button")[focused]?.focus();
   }
+}
+
+/** What is looked at first: what is chosen, else the beginning of the first row or column. */
+function startOf({ boxes, edges }: Arrangement, chosen: string): [number, number] {
+  const place = boxes.get(chosen) ?? edges.get(chosen)?.points[0];
+  if (place !== undefined) return [place.x, place.y];
+  const [first] = [...boxes.values()].sort((a, b) => a.x + a.y - b.x - b.y);
+  return first === undefined ? [0, 0] : [first.x, first.y];
 }

@@ -3,7 +3,7 @@
 import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
-import { button, h, select, setText } from "../shell/dom";
+import { breakable, button, h, select, setText } from "../shell/dom";
 import { type Layout, numberOf, textOf } from "../shell/layout";
 import { timeOfDay } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
@@ -24,6 +24,7 @@ export class LogsPane {
   private readonly store = new Store();
   private readonly rows = h("div", { class: "rows" });
   private readonly list: HTMLElement;
+  private readonly hint = h("p", { class: "hint" });
   private readonly whole = h("pre", { class: "whole", hidden: true });
   private readonly side = h("ul", { class: "loggers" });
   private readonly note = h("span", { class: "dim" });
@@ -89,6 +90,7 @@ export class LogsPane {
         "div",
         { class: "main" },
         h("div", { class: "row bar" }, this.filter, this.least, end, clear, this.note),
+        this.hint,
         this.list,
         this.whole,
       ),
@@ -97,6 +99,7 @@ export class LogsPane {
     layout.replaced.listen(() => this.restore());
     new ResizeObserver(() => this.draw()).observe(this.list);
     connection.services.changed.listen(() => this.drawLoggers());
+    connection.channels.changed.listen(() => this.draw());
     whileVisible(this.element, () => this.start());
   }
 
@@ -169,7 +172,23 @@ export class LogsPane {
       }),
     );
     setText(this.note, `${shown.length} of the last ${this.store.count} lines`);
+    this.hint.hidden = shown.length > 0;
+    if (shown.length === 0) setText(this.hint, this.whyEmpty());
     this.drawLoggers();
+  }
+
+  private whyEmpty(): string {
+    const { count, least, words } = this.store;
+    if (count > 0) {
+      const filter = words === "" ? "" : `, or lacks “${words}”`;
+      return (
+        `None of the last ${count} lines is shown: each is below ${levelName(least)}, or below ` +
+        `what is shown of its logger${filter}.`
+      );
+    }
+    return this.connection.channels.byTopic.has("/rosout")
+      ? "No node has logged anything since this pane was opened, and none keeps older lines."
+      : "No node publishes its log: there is no topic /rosout.";
   }
 
   private row(line: Line): HTMLElement {
@@ -237,7 +256,7 @@ export class LogsPane {
     return h(
       "li",
       {},
-      h("span", { class: "name" }, logger.name),
+      h("span", { class: "name" }, breakable(logger.name)),
       h("span", { class: "counts dim" }),
       h("span", { class: "row" }, shown, said),
     );

@@ -51,12 +51,19 @@ export const SPATIAL = new Set([
   "visualization_msgs/Marker",
   "visualization_msgs/MarkerArray",
 ]);
+/** Of these, the numbers say more than an arrow in a room. */
+const POSES = new Set([
+  "nav_msgs/Odometry",
+  "geometry_msgs/PoseStamped",
+  "geometry_msgs/PoseWithCovarianceStamped",
+]);
 const TEXTS = new Set(["std_msgs/String"]);
 
 /** Views that can show a type, the best one first. */
 export function kindsFor(type: string): Kind[] {
   const short = shortType(type);
   if (IMAGES.has(short)) return ["image", "tree", "text"];
+  if (POSES.has(short)) return ["tree", "plot", "scene", "text"];
   if (SPATIAL.has(short) || short === "tf2_msgs/TFMessage") return ["scene", "tree", "text"];
   if (TEXTS.has(short)) return ["text", "tree"];
   return ["tree", "plot", "text"];

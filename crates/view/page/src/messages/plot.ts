@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Message } from "../connection/channels";
 import { asNumber, numericFields, parsePath, valueAt, type FieldPath } from "../decode/fields";
-import { button, h, select, setText, svg } from "../shell/dom";
+import { breakable, button, h, select, setText, svg } from "../shell/dom";
 import { numberOf, type Part, textsOf } from "../shell/layout";
 import { plain } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
@@ -152,7 +152,12 @@ export class PlotPanel implements Panel {
     const row = h("li");
     const line: Line = { path, field, series: new Series(), value, row };
     const remove = button("×", () => this.remove(line), { label: `Remove ${path}`, class: "icon" });
-    row.append(h("span", { class: "swatch" }), h("span", { class: "path" }, path), value, remove);
+    row.append(
+      h("span", { class: "swatch" }),
+      h("span", { class: "path" }, breakable(path)),
+      value,
+      remove,
+    );
     this.lines.push(line);
     this.legend.append(row);
     return true;

@@ -1,7 +1,7 @@
 // The topics that can be looked at, with a filter; a click opens the view that fits the type.
 
 import type { Connection } from "../connection/connection";
-import { button, h, setText } from "../shell/dom";
+import { breakable, button, h, setText } from "../shell/dom";
 import { hertz } from "../shell/units";
 import { type Kind, KIND_NAMES, kindsFor } from "./panel";
 
@@ -75,8 +75,8 @@ export class TopicList {
         title: `Open ${topic} as ${KIND_NAMES[best]}`,
         onclick: () => this.open(topic, best),
       },
-      h("span", { class: "name" }, topic),
-      h("span", { class: "type" }, type.replace("/msg/", "/")),
+      h("span", { class: "name" }, breakable(topic)),
+      h("span", { class: "type" }, breakable(type.replace("/msg/", "/"))),
     );
     const isOpen = this.opened === topic;
     const more = button(

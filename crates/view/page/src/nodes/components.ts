@@ -2,7 +2,7 @@
 
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";
-import { button, h, setText } from "../shell/dom";
+import { breakable, button, h, setText } from "../shell/dom";
 import { readLoadParameters } from "./load_parameters";
 
 export class Components {
@@ -69,7 +69,7 @@ export class Components {
           h(
             "li",
             {},
-            h("span", {}, name),
+            h("span", {}, breakable(name)),
             button("Unload", () => void this.unload(name, ids[at] ?? 0n), {
               label: `Unload ${name}`,
               disabled: !this.connection.allowsChanges,

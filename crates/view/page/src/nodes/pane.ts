@@ -2,7 +2,7 @@
 
 import type { Connection } from "../connection/connection";
 import type { Figures, NodeFigures } from "../connection/protocol";
-import { h, setText } from "../shell/dom";
+import { breakable, h, setText } from "../shell/dom";
 import { type Layout, textOf } from "../shell/layout";
 import { bytes } from "../shell/units";
 import { whileVisible } from "../shell/visibility";
@@ -103,7 +103,7 @@ export class NodesPane {
           this.draw(this.connection.figures.latest);
         },
       },
-      name,
+      breakable(name),
     );
     return h(
       "tr",
@@ -143,7 +143,7 @@ export class NodesPane {
       return;
     }
     const served = figures?.services.filter(({ servers }) => servers.includes(node.name)) ?? [];
-    this.details.append(h("h2", {}, node.name));
+    this.details.append(h("h2", {}, breakable(node.name)));
     if (hasLifecycle) {
       this.lifecycle = new Lifecycle(this.connection, node.name);
       this.details.append(this.lifecycle.element);
@@ -164,7 +164,9 @@ export class NodesPane {
         { class: "names" },
         ...served
           .slice(0, 200)
-          .map(({ name, type }) => h("li", {}, name, " ", h("span", { class: "dim" }, type))),
+          .map(({ name, type }) =>
+            h("li", {}, breakable(name), " ", h("span", { class: "dim" }, breakable(type))),
+          ),
       ),
     );
   }

@@ -1,7 +1,7 @@
 // One parameter: its value in a field that fits its type, and what came of a change.
 
 import type { Parameter, ParameterValue } from "../connection/protocol";
-import { button, h, setText } from "../shell/dom";
+import { breakable, button, h, setText } from "../shell/dom";
 
 export interface Description {
   description: string;
@@ -96,7 +96,7 @@ export class Editor {
     this.element = h(
       "li",
       { class: "parameter", "data-name": parameter.name },
-      h("span", { class: "name" }, label),
+      h("span", { class: "name" }, breakable(label)),
       form,
       h("span", { class: "dim type" }, this.typeName()),
       this.outcome,

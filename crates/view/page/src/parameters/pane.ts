@@ -3,7 +3,7 @@
 import type { Connection } from "../connection/connection";
 import { splitName } from "../connection/parameters";
 import type { Parameter } from "../connection/protocol";
-import { button, h, setText } from "../shell/dom";
+import { breakable, button, h, setText } from "../shell/dom";
 import { type Layout, textOf, textsOf } from "../shell/layout";
 import { whileVisible } from "../shell/visibility";
 import { type Description, Editor } from "./editor";
@@ -36,7 +36,8 @@ export class ParametersPane {
   readonly element: HTMLElement;
   readonly filter: HTMLInputElement;
   private readonly list = h("div", { class: "nodes-of-parameters" });
-  private readonly note = h("p", { class: "hint" }, "Asking the nodes …");
+  private readonly note = h("p", { class: "hint" });
+  private readonly progress = h("span", { class: "dim", role: "status" });
   private readonly refusal = h(
     "p",
     { class: "hint warn", hidden: true },
@@ -59,11 +60,14 @@ export class ParametersPane {
         this.draw();
       },
     });
-    const again = button("Read again", () => connection.parameters.ask());
+    const again = button("Read again", () => {
+      connection.parameters.ask();
+      this.draw();
+    });
     this.element = h(
       "div",
       { class: "parameters" },
-      h("div", { class: "row bar" }, this.filter, again),
+      h("div", { class: "row bar" }, this.filter, again, this.progress),
       this.refusal,
       this.note,
       this.list,
@@ -107,7 +111,10 @@ export class ParametersPane {
       .slice(0, MOST_SHOWN);
     this.refusal.hidden = this.connection.info === null || this.canSet;
     this.note.hidden = met.length > 0;
-    setText(this.note, all.length === 0 ? "No node has told parameters yet." : "None is met.");
+    const { isAsking } = this.connection.parameters;
+    setText(this.progress, isAsking && met.length > 0 ? "Some nodes are still asked …" : "");
+    const nothing = isAsking ? "Asking the nodes …" : "No node tells parameters.";
+    setText(this.note, all.length === 0 ? nothing : "None is met.");
     const nodes = Map.groupBy(met, ({ name }) => splitName(name)[0]);
     for (const [name, section] of this.sections) {
       if (!nodes.has(name)) section.details.remove();
@@ -138,7 +145,7 @@ export class ParametersPane {
           if (details.open) void this.describe(name);
         },
       },
-      h("summary", {}, name, " ", count),
+      h("summary", {}, breakable(name), " ", count),
       rows,
     );
     return { details, rows, count, editors: new Map() };

@@ -7,9 +7,10 @@ import {
   Group,
   LineDashedMaterial,
   LineSegments,
+  type Sprite,
   Vector3,
 } from "three";
-import { labelOf } from "./labels";
+import { labelOf, spread } from "./labels";
 import { free } from "./layer";
 import type { Transforms } from "./transforms";
 
@@ -18,6 +19,7 @@ const MOST_FRAMES = 200;
 export class Frames {
   readonly object = new Group();
   private readonly axes = new Map<string, Group>();
+  private readonly names = new Map<string, Sprite>();
   private readonly links = new LineSegments(
     new BufferGeometry(),
     new LineDashedMaterial({ color: 0x888888, dashSize: 0.1, gapSize: 0.06 }),
@@ -50,6 +52,7 @@ export class Frames {
       const axes = this.axes.get(name);
       if (axes !== undefined) free(axes);
       this.axes.delete(name);
+      this.names.delete(name);
     }
     this.link(transforms, places);
   }
@@ -57,6 +60,18 @@ export class Frames {
   clear(): void {
     for (const axes of this.axes.values()) free(axes);
     this.axes.clear();
+    this.names.clear();
+  }
+
+  /** Puts names that would lie on each other above one another. */
+  spread(placeOf: (point: Vector3) => { x: number; y: number } | null, unitPixels: number): void {
+    const labels = [...this.names].sort(([one], [other]) => (one < other ? -1 : 1));
+    const boxes = labels.map(([name, label]) => {
+      const place = placeOf(new Vector3().setFromMatrixPosition(this.axes.get(name)!.matrix));
+      const [width, height] = [label.scale.x * unitPixels, label.scale.y * unitPixels];
+      return place && { ...place, width, height };
+    });
+    spread(boxes).forEach((level, at) => labels[at]![1].center.set(0.5, -0.35 - level));
   }
 
   private make(name: string): Group {
@@ -67,6 +82,7 @@ export class Frames {
     label.center.set(0.5, -0.35);
     group.add(axes, label);
     this.axes.set(name, group);
+    this.names.set(name, label);
     this.object.add(group);
     return group;
   }

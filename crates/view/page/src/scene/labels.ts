@@ -1,9 +1,49 @@
 // Words in the scene: a picture of the text that always faces the camera.
 
-import { CanvasTexture, Sprite, SpriteMaterial } from "three";
+import {
+  CanvasTexture,
+  CustomBlending,
+  OneFactor,
+  OneMinusSrcAlphaFactor,
+  Sprite,
+  SpriteMaterial,
+} from "three";
 
+/** As they are drawn; words of a fixed size are about half as high on the screen. */
 const PIXELS = 48;
+const FIXED_PIXELS = 26;
 const LONGEST = 120;
+
+export interface LabelBox {
+  /** The middle of its lower edge. */
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+const HIGHEST = 20;
+
+/** By how many of its heights each label has to be higher, so that it lies on none before it. */
+export function spread(labels: (LabelBox | null)[]): number[] {
+  const placed: LabelBox[] = [];
+  return labels.map((label) => {
+    if (label === null) return 0;
+    const lifted = (level: number): LabelBox => ({ ...label, y: label.y - level * label.height });
+    let level = 0;
+    while (level < HIGHEST && placed.some((other) => overlap(lifted(level), other))) level += 1;
+    placed.push(lifted(level));
+    return level;
+  });
+}
+
+function overlap(one: LabelBox, other: LabelBox): boolean {
+  return (
+    Math.abs(one.x - other.x) < (one.width + other.width) / 2 &&
+    one.y > other.y - other.height &&
+    other.y > one.y - one.height
+  );
+}
 
 /**
  * `height` is in metres, or, with `isFixedSize`, in parts of the view. A halo keeps words legible
@@ -18,11 +58,12 @@ export function labelOf(
 ): Sprite {
   const canvas = document.createElement("canvas");
   const words = text.slice(0, LONGEST);
-  const font = `${PIXELS}px system-ui, sans-serif`;
+  const pixels = isFixedSize ? FIXED_PIXELS : PIXELS;
+  const font = `${pixels}px system-ui, sans-serif`;
   const measure = canvas.getContext("2d");
   if (measure !== null) measure.font = font;
   canvas.width = Math.min(4096, Math.ceil(measure?.measureText(words).width ?? 100) + 16);
-  canvas.height = Math.ceil(PIXELS * 1.4);
+  canvas.height = Math.ceil(pixels * 1.4);
   const context = canvas.getContext("2d");
   if (context !== null) {
     context.font = font;
@@ -30,16 +71,21 @@ export function labelOf(
     context.textBaseline = "middle";
     if (halo !== null) {
       context.strokeStyle = halo;
-      context.lineWidth = 8;
+      context.lineWidth = pixels / 6;
       context.lineJoin = "round";
       context.strokeText(words, 8, canvas.height / 2);
     }
     context.fillText(words, 8, canvas.height / 2);
   }
   const texture = new CanvasTexture(canvas);
+  // Else the black of what is transparent would darken the edges of the letters.
+  texture.premultiplyAlpha = true;
   const material = new SpriteMaterial({
     map: texture,
     transparent: true,
+    blending: CustomBlending,
+    blendSrc: OneFactor,
+    blendDst: OneMinusSrcAlphaFactor,
     depthTest: false,
     sizeAttenuation: !isFixedSize,
   });

@@ -3,7 +3,7 @@
 import { type Channel, everyMessage, type Message } from "../connection/channels";
 import { errorText } from "../decode/codec";
 import { type Panel, type PanelContext, rateFor, shortType, SPATIAL } from "../messages/panel";
-import { button, checkbox, h, select, setText } from "../shell/dom";
+import { breakable, button, checkbox, h, select, setText } from "../shell/dom";
 import { flagOf, type Part, textOf, textsOf } from "../shell/layout";
 import { whileVisible } from "../shell/visibility";
 import { Frames } from "./frames";
@@ -177,7 +177,7 @@ export class ScenePanel implements Panel {
     const row = h("li");
     const shown: Shown = { topic, layer: null, problem: "", row, note, end: () => undefined };
     row.append(
-      h("span", { class: "path" }, topic),
+      h("span", { class: "path" }, breakable(topic)),
       note,
       button(
         "×",
@@ -272,7 +272,9 @@ export class ScenePanel implements Panel {
       shown.note.classList.toggle("problem", problem !== "");
     }
     this.frames.object.visible = this.hasFrames;
-    if (this.hasFrames) this.frames.update(this.transforms, fixed, stage.textColours);
+    if (!this.hasFrames) return;
+    this.frames.update(this.transforms, fixed, stage.textColours);
+    this.frames.spread((point) => stage.placeOf(point), stage.unitPixels);
   }
 
   private fixedFrame(): string {

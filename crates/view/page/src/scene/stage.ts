@@ -79,6 +79,20 @@ export class Stage {
     return [style.getPropertyValue("--text").trim(), style.getPropertyValue("--well").trim()];
   }
 
+  /** Where a point is on the canvas, in pixels; `null` behind the camera. */
+  placeOf(point: Vector3): { x: number; y: number } | null {
+    this.camera.updateMatrixWorld();
+    const { x, y, z } = point.clone().project(this.camera);
+    const { clientWidth, clientHeight } = this.canvas;
+    if (z > 1) return null;
+    return { x: ((x + 1) / 2) * clientWidth, y: ((1 - y) / 2) * clientHeight };
+  }
+
+  /** Pixels of what is as high as the view at a distance of 1: labels are measured in it. */
+  get unitPixels(): number {
+    return (this.camera.projectionMatrix.elements[5]! * this.canvas.clientHeight) / 2;
+  }
+
   retheme(): void {
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string): Color => new Color(style.getPropertyValue(name).trim());

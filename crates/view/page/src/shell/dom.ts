@@ -37,6 +37,18 @@ function apply(element: Element, properties: Record<string, Property>): void {
   }
 }
 
+const JOINTS = /(?<=[/_.:-])/;
+
+/** A name that breaks at its joints: within a word only where that alone is too long. */
+export function breakable(name: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  name.split(JOINTS).forEach((part, at) => {
+    if (at > 0) fragment.append(document.createElement("wbr"));
+    fragment.append(part);
+  });
+  return fragment;
+}
+
 /** Sets a text only where it differs, so that selections of the user survive. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
@@ -44,7 +56,7 @@ export function setText(element: Element, text: string): void {
 
 /** A button with words; `label` where the words are a sign alone. */
 export function button(
-  text: string,
+  text: string | Node,
   onClick: (event: MouseEvent) => void,
   options: { label?: string; class?: string; title?: string; disabled?: boolean } = {},
 ): HTMLButtonElement {

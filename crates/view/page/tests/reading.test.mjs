@@ -1,0 +1,203 @@
+// What people read: nothing is covered, cut or broken, what is empty says why, and nothing is said
+// that does not hold.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Robot } from "./mock/robot.mjs";
+import { Session, SIZES } from "./session.mjs";
+
+const WIDE = { width: 1400, height: 900 };
+const LONG = "/warehouse_robot_17/perception/front_left_stereo_camera";
+
+/** A robot whose names are as long as those of real ones. */
+class LongNames extends Robot {
+  topics = {
+    ...this.topics,
+    [`${LONG}/disparity_image_compressed`]: "sensor_msgs/msg/CompressedImage",
+    "/interactive_marker_display_1002/update": "visualization_msgs/msg/InteractiveMarkerUpdate",
+  };
+
+  figures(measured) {
+    const figures = super.figures(measured);
+    figures.nodes.push({ ...figures.nodes[0], name: `${LONG}_rectification_component` });
+    return figures;
+  }
+
+  constructor() {
+    super();
+    const name = `${LONG}_rectification_component.interpolation_of_the_rectified_picture`;
+    this.parameters.set(name, { name, value: 1 });
+  }
+}
+
+/** Elements that scroll sideways, and names that are broken elsewhere than at their joints. */
+function faults(pane) {
+  const found = [];
+  const root = document.querySelector(pane);
+  for (const each of root.querySelectorAll("*")) {
+    const { overflowX } = getComputedStyle(each);
+    const scrolls = overflowX === "auto" || overflowX === "scroll";
+    if (scrolls && each.scrollWidth > each.clientWidth) {
+      found.push(`${each.tagName}.${each.className} scrolls sideways`);
+    }
+  }
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  let [before, last] = [null, ""];
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest("svg, select"))
+      continue;
+    const block = node.parentElement;
+    [...node.data].forEach((letter, at) => {
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      const { top, height } = range.getBoundingClientRect();
+      const isBroken = before?.block === block && top > before.top + height / 2;
+      if (isBroken && !/[\s/_.:-]/.test(last + letter)) found.push(`${block.textContent} at ${at}`);
+      if (height > 0) before = { block, top };
+      last = letter;
+    });
+  }
+  return found;
+}
+
+test("lists break names at their joints, and none scrolls sideways", async (t) => {
+  const layout = { parameters: { o: [`${LONG}_rectification_component`] } };
+  const session = await Session.start(t, { layout, size: WIDE, robot: new LongNames() });
+  const { page } = session;
+  const ready = {
+    messages: [".topics", "InteractiveMarkerUpdate"],
+    parameters: [".parameter .name", "interpolation"],
+    nodes: [".nodes table", "rectification"],
+    logs: [".loggers", "camera"],
+    graph: [".details", "Matches by transport"],
+  };
+  for (const [tab, [selector, words]] of Object.entries(ready)) {
+    await page.click(`#tab-${tab}`);
+    await session.untilText(`#pane-${tab} ${selector}`, words);
+    assert.deepEqual(await page.evaluate(faults, `#pane-${tab}`), [], tab);
+  }
+});
+
+test("a notice covers nothing", async (t) => {
+  const session = await Session.start(t, { isStill: true });
+  await session.untilText(".connection", "● feros view on mock");
+  for (const message of ["one", "two", "three"]) {
+    session.server.tell({ op: "status", level: 1, message });
+  }
+  await session.untilText(".notices", "three");
+  const [notices, panes] = await session.page.evaluate(() =>
+    [".notices", "main"].map((each) =>
+      document.querySelector(each).getBoundingClientRect().toJSON(),
+    ),
+  );
+  assert.ok(notices.height > 0 && panes.height > 300, `${notices.height} and ${panes.height}`);
+  assert.ok(notices.bottom <= panes.top, `${notices.bottom} is below ${panes.top}`);
+});
+
+/** A robot whose topics have many subscriptions each, close together. */
+class Crowd extends Robot {
+  figures(measured) {
+    const figures = super.figures(measured);
+    const names = figures.nodes.map(({ name }) => name).slice(0, 7);
+    const [one] = figures.edges;
+    for (const topic of figures.topics.filter(({ name }) => ["/scan", "/map"].includes(name))) {
+      const problem = "RELIABILITY: the publisher offers less than the subscription asks for";
+      topic.mismatches = names.slice(0, 3).map((subscription) => {
+        return { publisher: "/lidar", subscription, problem, cure: "Offer more." };
+      });
+      const durability = "transient_local";
+      for (const subscription of names.slice(3)) {
+        figures.edges.push({ ...one, topic: topic.name, subscription, durability });
+      }
+    }
+    return figures;
+  }
+}
+
+test("words of a line lie above all lines, and none is cut", async (t) => {
+  const session = await Session.start(t, { size: WIDE, robot: new Crowd() });
+  await session.untilText(".edge text", "RELIABILITY");
+  const [count, covered] = await session.page.evaluate(() => {
+    const texts = [...document.querySelectorAll(".edge text")].filter((each) => {
+      const { left, right, top, bottom } = each.getBoundingClientRect();
+      const { clientWidth, clientHeight } = document.querySelector(".canvas");
+      return (
+        each.textContent && left > 0 && right < clientWidth && top > 90 && bottom < clientHeight
+      );
+    });
+    const faults = texts.flatMap((text) => {
+      const { left, right, top, bottom } = text.getBoundingClientRect();
+      const points = [left + 1, (left + right) / 2, right - 5].map((x) =>
+        document.elementFromPoint(x, (top + bottom) / 2)?.closest(".edge"),
+      );
+      return points.every((each) => each === text.closest(".edge")) ? [] : [text.textContent];
+    });
+    return [texts.length, faults];
+  });
+  assert.ok(count > 20, `${count} lines of words are seen`);
+  assert.deepEqual(covered, []);
+});
+
+test("the graph can be read on a phone, and is fitted when asked", async (t) => {
+  const session = await Session.start(t, { size: SIZES.phone });
+  await session.untilText(".edge text", "0 lost");
+  const pixels = () => session.page.$eval(".box .words", (each) => each.getScreenCTM().a * 11);
+  assert.ok((await pixels()) >= 8.5, `${await pixels()} pixels`);
+  const seen = await session.page.evaluate(() => {
+    const canvas = document.querySelector(".canvas").getBoundingClientRect();
+    return [...document.querySelectorAll(".box")].filter((each) => {
+      const { left, right, top, bottom } = each.getBoundingClientRect();
+      return (
+        left >= canvas.left && right <= canvas.right && top >= canvas.top && bottom <= canvas.bottom
+      );
+    }).length;
+  });
+  assert.ok(seen >= 3, `${seen} boxes are seen`);
+  await session.click("button", "Fit");
+  assert.ok((await pixels()) < 8.5, "all of it");
+});
+
+test("logs that are empty say why", async (t) => {
+  const session = await Session.start(t, { layout: { tab: "logs" }, isStill: true });
+  const { page, server } = session;
+  const isHidden = () => page.$eval(".logs .hint", (each) => each.hidden);
+  await session.untilText(".logs .hint", "No node has logged anything since");
+  server.publish("/rosout", {
+    ...{ stamp: { sec: 1, nanosec: 0 }, level: 10, name: "camera", msg: "quiet" },
+    ...{ file: "a.rs", function: "f", line: 1 },
+  });
+  await session.untilText(".logs .hint", "None of the last 1 lines is shown: each is below Info");
+  await page.select('select[aria-label="Least level shown"]', "10");
+  await session.untilText(".line .text", "quiet");
+  assert.ok(await isHidden());
+  await session.write(await session.find("input", "Filter logs"), "loud");
+  await session.untilText(".logs .hint", "or lacks “loud”");
+  const id = [...server.channels.values()].find(({ info }) => info.topic === "/rosout").info.id;
+  await session.click("button", "Clear");
+  server.tell({ op: "unadvertise", channelIds: [id] });
+  await session.untilText(".logs .hint", "there is no topic /rosout");
+});
+
+test("parameters come node by node, and nothing is said before all are asked", async (t) => {
+  const session = await Session.start(t, { isStill: true });
+  const { server } = session;
+  await session.untilText(".connection", "● feros view on mock");
+  const take = server.take.bind(server);
+  let answer = null;
+  server.take = (connection, text) => {
+    if (text.op === "getParameters") answer = () => take(connection, text);
+    else take(connection, text);
+  };
+  await session.click('[role="tab"]', "Parameters");
+  await session.untilServer("it is asked", () => answer !== null);
+  await session.untilText(".parameters .hint", "Asking the nodes …");
+  const parameter = { name: "/camera.exposure", value: 12.5, type: "float64" };
+  server.tell({ op: "parameterValues", parameters: [parameter] });
+  await session.untilText(".parameters summary", "/camera");
+  await session.untilText(".parameters .bar", "Some nodes are still asked …");
+  server.system.parameters.clear();
+  answer();
+  await session.untilText(".parameters .hint", "No node tells parameters.");
+  assert.equal(await session.text(".parameters .bar [role=status]"), "");
+});
