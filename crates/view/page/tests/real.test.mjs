@@ -2,65 +2,20 @@
 // skipped. The page is the one of dist/, whichever the command has within itself.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { hashOf, Session, WATCHDOG_MS } from "./session.mjs";
+import { ENVIRONMENT, openPage, Programs } from "./programs.mjs";
+import { WATCHDOG_MS } from "./session.mjs";
 
 const FEROS = process.env.FEROS_COMMAND;
-const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
-const TYPES = { "": "text/html", "app.js": "text/javascript", "app.css": "text/css" };
-const ENVIRONMENT = {
-  ...process.env,
-  ROS_DOMAIN_ID: String(120 + (process.pid % 100)),
-  ROS_AUTOMATIC_DISCOVERY_RANGE: "LOCALHOST",
-};
 const IMAGE =
   "{header: {frame_id: base}, height: 2, width: 2, encoding: rgb8, step: 6, " +
   "data: [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7]}";
-
-/** Commands that run beside the test, and end with it, each before the next is asked to. */
-class Commands {
-  running = [];
-
-  start(...words) {
-    const child = spawn(FEROS, words, { env: ENVIRONMENT, stdio: ["ignore", "pipe", "ignore"] });
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    this.running.push({ child, ended });
-    return child;
-  }
-
-  publish(topic, type, values, ...rest) {
-    this.start("topic", "pub", "-r", "10", topic, type, values, ...rest).stdout.resume();
-  }
-
-  async view(...words) {
-    const child = this.start("view", "--port", "0", "--no-open", ...words);
-    let text = "";
-    for await (const part of child.stdout) {
-      text += part;
-      const address = text.match(/http:\S+/)?.[0];
-      if (address !== undefined) {
-        child.stdout.resume();
-        return address;
-      }
-    }
-    throw new Error(`feros view ended: ${text}`);
-  }
-
-  async end() {
-    for (const { child, ended } of this.running.reverse()) {
-      child.kill("SIGINT");
-      await ended;
-    }
-    this.running = [];
-  }
-}
 
 /** A second file of a bag says that the first one has its seconds of messages. */
 async function recorded(file) {
@@ -71,27 +26,12 @@ async function recorded(file) {
   }
 }
 
-/** The page of dist/ from the address of the real server, which has the socket. */
-async function openPage(t, address, layout) {
-  const session = await Session.start(t, { isStill: true });
-  const { page } = session;
-  await page.setRequestInterception(true);
-  page.on("request", async (request) => {
-    const name = new URL(request.url()).pathname.slice(1);
-    if (!request.url().startsWith(address) || TYPES[name] === undefined) return request.continue();
-    const body = await readFile(DIST + (name || "index.html"));
-    return request.respond({ contentType: TYPES[name], body });
-  });
-  await page.goto(address + hashOf(layout));
-  return session;
-}
-
 test(
   "the real server shows a system and steers it",
   { skip: !FEROS && "no FEROS_COMMAND" },
   async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
-    const commands = new Commands();
+    const commands = new Programs(FEROS);
     t.after(async () => {
       await commands.end();
       await rm(folder, { recursive: true });
@@ -159,7 +99,7 @@ test(
 
 test("a real bag is played and scrubbed", { skip: !FEROS && "no FEROS_COMMAND" }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "feros-view-"));
-  const commands = new Commands();
+  const commands = new Programs(FEROS);
   t.after(async () => {
     await commands.end();
     await rm(folder, { recursive: true });
