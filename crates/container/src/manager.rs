@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::rmw::FailureCounter;
 use feros::{CreateError, GuardCondition, Node, NodeGuardCondition, NodeTimer};
 use feros_component::index::{Index, IndexError};
 use feros_component::library::Library;
@@ -34,6 +35,8 @@ pub(crate) struct Manager {
     /// Has [`Manager::handle_failures`] called on the container's executor.
     wake: GuardCondition,
     itself: Weak<Self>,
+    /// What was asked for and could not be done.
+    refused: Arc<FailureCounter>,
 }
 
 #[derive(Default)]
@@ -103,6 +106,7 @@ impl Manager {
             ended: Condvar::new(),
             wake: (*guard).clone(),
             itself: itself.clone(),
+            refused: Arc::default(),
         });
         *place.lock() = Arc::downgrade(&manager);
         Ok((manager, guard))
@@ -112,7 +116,7 @@ impl Manager {
     pub(crate) fn load(&self, request: LoadNode_Request, answer: Answer<Loaded>) {
         let plugin = request.plugin_name.clone();
         let log_and_answer = {
-            let node = self.node.clone();
+            let (node, refused) = (self.node.clone(), self.refused.clone());
             move |result: Result<Loaded, String>| {
                 match &result {
                     Ok(loaded) => {
@@ -123,7 +127,11 @@ impl Manager {
                             loaded.unique_id
                         );
                     }
-                    Err(text) => feros::error!(node, "{plugin} was not loaded: {text}"),
+                    Err(text) => {
+                        if let Some(so_far) = refused.so_far() {
+                            feros::error!(node, "{plugin} was not loaded: {text}{so_far}");
+                        }
+                    }
                 }
                 answer(result);
             }
@@ -248,7 +256,9 @@ impl Manager {
         };
         let Some(slot) = slot else {
             let text = not_found(id);
-            feros::warn!(self.node, "{text}");
+            if let Some(so_far) = self.refused.so_far() {
+                feros::warn!(self.node, "{text}{so_far}");
+            }
             return answer(Err(text));
         };
         let name = slot.name.unwrap_or_default();

@@ -8,6 +8,7 @@ use feros::msgs::composition_interfaces::srv::{
     LoadNode_Response, UnloadNode, UnloadNode_Request, UnloadNode_Response,
 };
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
+use feros::rmw::FailureCounter;
 use feros::{CreateError, Node, PublishError, QosProfile, Responder, Service, ServiceOptions};
 use feros_component::remote::{SERVICES, STATES_SERVICE, write_states};
 
@@ -90,7 +91,10 @@ impl Services {
 }
 
 fn report(sent: Result<(), PublishError>) {
-    if let Err(error) = sent {
-        tracing::warn!("a response of the container was not sent: {error}");
+    static UNSENT: FailureCounter = FailureCounter::new();
+    if let Err(error) = sent
+        && let Some(so_far) = UNSENT.so_far()
+    {
+        tracing::warn!("a response of the container was not sent: {error}{so_far}");
     }
 }

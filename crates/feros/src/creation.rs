@@ -7,7 +7,7 @@ use std::time::Duration;
 use feros_message::{Message, Service as ServiceType};
 use feros_msgs::rcl_interfaces::msg::{Log, ParameterEvent};
 use feros_parameter::DeclareParameterError;
-use feros_rmw::{MessageInfo, NodeName};
+use feros_rmw::{FailureCounter, MessageInfo, NodeName};
 use feros_shm::Transport;
 
 use crate::callback_group::{CallbackGroup, CallbackGroupKind};
@@ -114,12 +114,15 @@ impl Node {
             source,
         };
         let weak = self.downgrade();
+        let failed = FailureCounter::new();
         let switch = move |simulated| {
             let Some(node) = weak.upgrade() else { return };
-            if let Err(error) = node.use_sim_time(simulated) {
+            if let Err(error) = node.use_sim_time(simulated)
+                && let Some(so_far) = failed.so_far()
+            {
                 tracing::error!(
                     ros_logger = &**node.logger(),
-                    "use_sim_time has no effect: {error}"
+                    "use_sim_time has no effect: {error}{so_far}"
                 );
             }
         };

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use feros_msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use feros_msgs::std_msgs::msg::Header;
+use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::error::Error;
@@ -76,6 +77,7 @@ struct Shared {
     publisher: Publisher<DiagnosticArray>,
     tasks: Mutex<Vec<Arc<Task>>>,
     hardware_id: Mutex<String>,
+    unpublished: FailureCounter,
 }
 
 type Run = Box<dyn FnMut(&mut DiagnosticStatus) + Send>;
@@ -114,6 +116,7 @@ impl DiagnosticUpdater {
             publisher: node.create_publisher(TOPIC, 1)?,
             tasks: Mutex::default(),
             hardware_id: Mutex::default(),
+            unpublished: FailureCounter::new(),
         });
         let weak: Weak<Shared> = Arc::downgrade(&shared);
         let update = move || {
@@ -195,8 +198,10 @@ impl Shared {
             return;
         }
         let header = Header { stamp: node.now().into(), frame_id: String::new() };
-        if let Err(error) = self.publisher.publish(DiagnosticArray { header, status }) {
-            crate::warn!(node, "diagnostics were not published: {error}");
+        if let Err(error) = self.publisher.publish(DiagnosticArray { header, status })
+            && let Some(so_far) = self.unpublished.so_far()
+        {
+            crate::warn!(node, "diagnostics were not published: {error}{so_far}");
         }
     }
 }

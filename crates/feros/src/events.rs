@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_executor::{Entity, Progress, Ringer};
-use feros_rmw::{EventError, Notify, PublisherEvent, SubscriptionEvent};
+use feros_rmw::{EventError, FailureCounter, Notify, PublisherEvent, SubscriptionEvent};
 use feros_transport::{Publisher, Subscription};
 
 use crate::create_error::CreateError;
@@ -95,6 +95,7 @@ struct Events<E> {
     mismatches: Mismatches,
     /// While the name of a node that does not match is awaited.
     look_again: Option<NodeTimer>,
+    untaken: FailureCounter,
 }
 
 /// What is to be said about an event.
@@ -123,6 +124,7 @@ impl<E: Copy> Events<E> {
             needs_a_word,
             mismatches: Mismatches::new(node.told_mismatches().clone()),
             look_again: None,
+            untaken: FailureCounter::new(),
         }
     }
 
@@ -153,7 +155,12 @@ impl<E: Copy> Events<E> {
                     }
                 }
                 Ok(None) => return,
-                Err(error) => return tracing::error!("{error}"),
+                Err(error) => {
+                    if let Some(so_far) = self.untaken.so_far() {
+                        tracing::error!("{error}{so_far}");
+                    }
+                    return;
+                }
             }
         }
     }

@@ -5,11 +5,13 @@ mod generic;
 mod pending_request;
 pub(crate) mod registry;
 mod responder;
+mod troubles;
 
 pub use callback::ServiceCallback;
 pub use generic::{GenericService, SerializedResponder};
 pub(crate) use pending_request::PendingRequest;
 pub use responder::Responder;
+pub(crate) use troubles::Troubles;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -106,7 +108,7 @@ impl<S: ServiceType> Service<S> {
         let end = open_end(node, &name, &identity, &options, &ringer)?;
         let events: Arc<ServiceEvents<S>> = Arc::default();
         let server = Server {
-            name: name.as_str().into(),
+            troubles: Arc::new(Troubles::new(&name, node.logger())),
             end: end.clone(),
             callback,
             logger: node.logger().clone(),
@@ -169,7 +171,7 @@ impl<S: ServiceType> Service<S> {
 
 /// Takes one request per turn and has the closure answer it.
 struct Server<S: ServiceType, Form, C> {
-    name: Arc<str>,
+    troubles: Arc<Troubles>,
     end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
@@ -204,8 +206,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
     }
 
     fn take_request(&self) -> Option<(Request, Sample)> {
-        let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
-        self.end.take_request().map_err(failed).ok().flatten()
+        self.end.take_request().map_err(|error| self.troubles.untaken(&error)).ok().flatten()
     }
 
     fn answer(&mut self, request: PendingRequest, payload: &[u8]) {
@@ -216,7 +217,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
                     tracing::error!(
                         ros_logger = &*self.logger,
                         "{}: refused {} so far: a request of {} bytes from client {} is no {} request: {error}",
-                        self.name,
+                        self.troubles.service(),
                         count,
                         payload.len(),
                         request.client,
@@ -229,15 +230,10 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
         if let Some(events) = self.events.active() {
             events.request(ServiceEventKind::RequestReceived, request.call_id(), &message);
         }
-        let responder = Responder::new(
-            self.end.clone(),
-            request,
-            self.name.clone(),
-            self.logger.clone(),
-            self.events.clone(),
-        );
+        let responder =
+            Responder::new(self.end.clone(), request, self.troubles.clone(), self.events.clone());
         if let Err(error) = self.callback.call(message, responder) {
-            tracing::warn!(ros_logger = &*self.logger, "{error}");
+            self.troubles.unsent(&error);
         }
     }
 }

@@ -333,6 +333,7 @@ impl GenericSubscription {
             ),
             deliver,
             malformed: malformed.clone(),
+            untaken: FailureCounter::new(),
             taken: None,
             logger: node.logger().clone(),
         };

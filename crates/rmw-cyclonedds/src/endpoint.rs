@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
-use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, Stamp, TakeError};
+use feros_rmw::{
+    CreateEndpointError, FailureCounter, FillAborted, Gid, Notify, PublishError, Stamp, TakeError,
+};
 
 use crate::dds::{Code, Entity, Listener, MatchedEndpoint, check, matched_handles};
 use crate::participant::Participant;
@@ -356,7 +358,13 @@ fn hand_over(reader: sys::dds_entity_t, on_sample: &OnSample) {
         match take(reader) {
             Ok(Some((sample, _))) => on_sample(sample),
             Ok(None) => return,
-            Err(code) => return tracing::error!("what was received cannot be taken: {code}"),
+            Err(code) => {
+                static UNTAKEN: FailureCounter = FailureCounter::new();
+                if let Some(so_far) = UNTAKEN.so_far() {
+                    tracing::error!("what was received cannot be taken: {code}{so_far}");
+                }
+                return;
+            }
         }
     }
 }

@@ -3,12 +3,13 @@
 //! feed the tables.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::graph::EndpointNode;
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile};
+use feros_rmw::{
+    EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile,
+};
 
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_rmw::dds::names::{self, RosTopic};
@@ -81,7 +82,7 @@ pub struct Graph {
     state: Mutex<State>,
     notified: Mutex<Vec<Registration>>,
     /// Announcements that could not be read.
-    pub refused_announcements: AtomicU64,
+    refused_announcements: FailureCounter,
 }
 
 impl Graph {
@@ -129,11 +130,12 @@ impl Graph {
 
     /// A message of a participant that cannot be read, or that speaks for another participant.
     pub fn announcement_refused(&self, from: Gid) {
-        let count = self.refused_announcements.fetch_add(1, Ordering::Relaxed) + 1;
-        tracing::warn!(
-            "a malformed announcement of nodes came from participant {from} ({count} so far): it is not ROS 2 Iron or \
-             newer, or faulty; its nodes are not shown"
-        );
+        if let Some(so_far) = self.refused_announcements.so_far() {
+            tracing::warn!(
+                "a malformed announcement of nodes came from participant {from}{so_far}: it is not \
+                 ROS 2 Iron or newer, or faulty; its nodes are not shown"
+            );
+        }
     }
 
     /// Notifies `watcher` of all endpoints of the topic with another type, from now on and already
@@ -301,7 +303,7 @@ impl std::fmt::Debug for Graph {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use feros_rmw::NodeName;
 
@@ -412,5 +414,16 @@ mod tests {
         graph.unwatch_type(gid(2, 4));
         graph.endpoint_appeared(endpoint(gid(1, 8), true, "rt/a", "A"));
         assert_eq!(count.0.load(Ordering::Relaxed), 2);
+    }
+    #[test]
+    fn announcements_that_cannot_be_read_fill_no_log() {
+        let graph = Graph::default();
+        let lines = feros_test_support::log_lines(|| {
+            for _ in 0..100 {
+                graph.announcement_refused(gid(1, 3));
+            }
+        });
+        assert_eq!(lines.len(), 7, "{lines:?}");
+        assert!(lines[6].contains("(64 so far)"), "{lines:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use feros_fastdds_sys as sys;
 use feros_rmw::dds::user_data::EndpointData;
-use feros_rmw::{Gid, Liveliness, Match, Notify};
+use feros_rmw::{FailureCounter, Gid, Liveliness, Match, Notify};
 use feros_rmw_dds::graph::IncompatibleType;
 use feros_rmw_dds::status::{ReaderStatus, WriterStatus};
 use feros_sync::Mutex;
@@ -274,7 +274,13 @@ impl<S: Status> ListenerState<S> {
             match self.take(reader) {
                 Ok(Some(sample)) => on_sample(sample),
                 Ok(None) => return,
-                Err(code) => return tracing::error!("what was received cannot be taken: {code}"),
+                Err(code) => {
+                    static UNTAKEN: FailureCounter = FailureCounter::new();
+                    if let Some(so_far) = UNTAKEN.so_far() {
+                        tracing::error!("what was received cannot be taken: {code}{so_far}");
+                    }
+                    return;
+                }
             }
         }
     }

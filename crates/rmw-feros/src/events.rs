@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_executor::{Ringer, Waitable};
-use feros_rmw::Notify;
+use feros_rmw::{FailureCounter, Notify};
 use feros_sync::Mutex;
 
 use crate::arguments::{Out, given, ours};
@@ -85,6 +85,7 @@ impl Events {
             endpoint: Arc::downgrade(&self.endpoint),
             thread: Weak::clone(&self.thread),
             state: Mutex::new(State { seen: 0, count: 0, taken: 0, told: 0, status }),
+            uncounted: FailureCounter::new(),
             listener: Listener::default(),
         });
         let waitable: Arc<dyn Waitable> = entity.clone();
@@ -120,6 +121,7 @@ struct EventEntity {
     endpoint: Weak<dyn Eventful>,
     thread: Weak<CallbackThread>,
     state: Mutex<State>,
+    uncounted: FailureCounter,
     listener: Listener,
 }
 
@@ -146,7 +148,11 @@ impl EventEntity {
         {
             match endpoint.count(self.event_type) {
                 Ok(count) => (state.seen, state.count) = (told, count),
-                Err(failure) => tracing::error!("{}", failure.text),
+                Err(failure) => {
+                    if let Some(so_far) = self.uncounted.so_far() {
+                        tracing::error!("{}{so_far}", failure.text);
+                    }
+                }
             }
         }
         read(&mut state)

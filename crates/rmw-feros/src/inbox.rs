@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use feros_executor::Ringer;
+use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::error::Failure;
@@ -36,12 +37,14 @@ struct Contents<S: Source> {
     /// The last so many of them were not counted.
     uncounted: usize,
     pushed_out: u64,
+    untaken: FailureCounter,
 }
 
 impl<S: Source> Inbox<S> {
     /// With as many items as the history of the entity keeps.
     pub(crate) fn new(source: S, limit: usize, is_lossless: bool, ringer: &Ringer) -> Self {
-        let contents = Contents { source, seen: VecDeque::new(), uncounted: 0, pushed_out: 0 };
+        let (seen, untaken) = (VecDeque::new(), FailureCounter::new());
+        let contents = Contents { source, seen, uncounted: 0, pushed_out: 0, untaken };
         let (contents, ringer) = (Mutex::new(Some(contents)), ringer.clone());
         Self { contents, limit: limit.max(1), is_lossless, ringer }
     }
@@ -115,7 +118,9 @@ impl<S: Source> Contents<S> {
             }
             Ok(None) => false,
             Err(failure) => {
-                tracing::error!("{}", failure.text);
+                if let Some(so_far) = self.untaken.so_far() {
+                    tracing::error!("{}{so_far}", failure.text);
+                }
                 false
             }
         }

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_rmw::ParameterData;
 use feros_rmw::engine::LOG_TARGET;
+use feros_rmw::{FailureCounter, ParameterData};
 use feros_ros1::{Master, MasterError, Value};
 use feros_sync::Mutex;
 
@@ -101,7 +101,12 @@ impl KeptParameters {
                     self.0.lock().unwritten.insert(name);
                     return;
                 }
-                Err(error) => tracing::warn!(target: LOG_TARGET, "{place}: {error}"),
+                Err(error) => {
+                    static UNWRITTEN: FailureCounter = FailureCounter::new();
+                    if let Some(so_far) = UNWRITTEN.so_far() {
+                        tracing::warn!(target: LOG_TARGET, "{place}: {error}{so_far}");
+                    }
+                }
             }
         }
     }

@@ -75,6 +75,8 @@ pub(crate) struct ZenohService {
     matches: Arc<Matches>,
     gaps: Mutex<Gaps>,
     lost: AtomicU64,
+    /// Requests that waited for a response until others took their place.
+    forgotten: FailureCounter,
     key: String,
     qos: QosProfile,
 }
@@ -109,6 +111,7 @@ impl ZenohService {
             matches,
             gaps: Mutex::default(),
             lost: AtomicU64::new(0),
+            forgotten: FailureCounter::new(),
             key,
             qos,
         })
@@ -159,10 +162,14 @@ impl Service for ZenohService {
             let mut pending = self.pending.lock();
             (pending.has(client, number), pending.insert(client, number, waiting))
         };
-        if forgotten.is_some() && !is_again {
+        if forgotten.is_some()
+            && !is_again
+            && let Some(so_far) = self.forgotten.so_far()
+        {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{}: more than {MOST_PENDING} requests wait for a response; the oldest gets none",
+                "{}: more than {MOST_PENDING} requests wait for a response; the oldest gets \
+                 none{so_far}",
                 self.member.name
             );
         }

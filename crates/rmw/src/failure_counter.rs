@@ -1,5 +1,6 @@
 //! Counts of repeated failures, each of which would fill the log if it were logged every time.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts failures and says which of them to log: the 1st, 2nd, 4th, 8th and so on, as Abseil's
@@ -34,8 +35,37 @@ impl FailureCounter {
         (before.checked_ilog2() != total.checked_ilog2()).then_some(total)
     }
 
+    /// Counts one failure; where it is to be logged, returns what the message ends with: nothing
+    /// the first time, then ` (8 so far)`.
+    ///
+    /// ```
+    /// let failed = feros_rmw::FailureCounter::new();
+    /// let logged = (0..4).filter_map(|_| failed.so_far()).map(|so_far| format!("lost{so_far}"));
+    /// assert!(logged.eq(["lost", "lost (2 so far)", "lost (4 so far)"]));
+    /// ```
+    pub fn so_far(&self) -> Option<SoFar> {
+        self.count().map(SoFar)
+    }
+
+    /// Counts one failure, and says whether it is to be logged where the first ones all are: for
+    /// lines of a library that differ.
+    pub fn is_said_of(&self, first: u64) -> bool {
+        let is_power_of_two = self.count().is_some();
+        is_power_of_two || self.total() <= first
+    }
+
     /// The number of failures so far.
     pub fn total(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How often something failed, as a message ends with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoFar(u64);
+
+impl fmt::Display for SoFar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 1 { Ok(()) } else { write!(f, " ({} so far)", self.0) }
     }
 }

@@ -59,7 +59,7 @@ pub use engine::{
     TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
-pub use failure_counter::FailureCounter;
+pub use failure_counter::{FailureCounter, SoFar};
 pub use gid::{Gid, SessionMember};
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};

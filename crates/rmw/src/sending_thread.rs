@@ -9,6 +9,7 @@ use std::time::Duration;
 use feros_sync::DropOldestQueue;
 
 use crate::engine::{CreateEndpointError, PublishError};
+use crate::failure_counter::FailureCounter;
 
 /// How long the end of a publisher waits for what it has published and is not sent yet.
 pub const LINGER: Duration = Duration::from_secs(1);
@@ -20,7 +21,7 @@ pub struct SendingThread<M> {
     queue: Arc<DropOldestQueue<M>>,
     accepted: AtomicU64,
     /// Messages that the engine refused after they were accepted.
-    failed: Arc<AtomicU64>,
+    failed: Arc<FailureCounter>,
     topic: String,
     unblock: Option<Box<dyn FnOnce() + Send + Sync>>,
     thread: Option<JoinHandle<()>>,
@@ -38,13 +39,14 @@ impl<M: Send + 'static> SendingThread<M> {
         mut send: impl FnMut(M) -> Result<(), PublishError> + Send + 'static,
     ) -> Result<Self, CreateEndpointError> {
         let queue = Arc::new(DropOldestQueue::<M>::new(queue_depth));
-        let failed = Arc::new(AtomicU64::new(0));
+        let failed = Arc::new(FailureCounter::new());
         let (from, failures) = (queue.clone(), failed.clone());
         let run = move || {
             while let Some(message) = from.pop() {
-                if let Err(error) = send(message) {
-                    failures.fetch_add(1, Ordering::Relaxed);
-                    tracing::warn!("a queued message was not sent: {error}");
+                if let Err(error) = send(message)
+                    && let Some(so_far) = failures.so_far()
+                {
+                    tracing::warn!("a queued message was not sent: {error}{so_far}");
                 }
             }
         };
@@ -82,7 +84,7 @@ impl<M> SendingThread<M> {
 
     /// Messages that were accepted and not sent: pushed out of the queue, or refused.
     pub fn lost(&self) -> u64 {
-        self.queue.dropped() + self.failed.load(Ordering::Relaxed)
+        self.queue.dropped() + self.failed.total()
     }
 }
 

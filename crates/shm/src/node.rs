@@ -7,6 +7,7 @@
 //! restart of the machine. The prefix has a random part, kept in the folder, so that another user
 //! cannot make our names before us. The last process of the user removes the space when it ends.
 
+use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 use std::fmt::Debug;
 use std::fs;
@@ -267,6 +268,12 @@ pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError
     }
 }
 
+/// What goes wrong with each message makes iceoryx2 write a line for each; after so many they are
+/// logged ever seldomer.
+const LINES_AT_FIRST: u64 = 100;
+
+static LINES: FailureCounter = FailureCounter::new();
+
 struct ToTracing;
 
 impl iceoryx2_log_types::Log for ToTracing {
@@ -277,10 +284,12 @@ impl iceoryx2_log_types::Log for ToTracing {
         message: std::fmt::Arguments<'_>,
     ) {
         match level {
+            LogLevel::Warn if is_of_no_concern(message) => {}
+            LogLevel::Error | LogLevel::Fatal | LogLevel::Warn
+                if !LINES.is_said_of(LINES_AT_FIRST) => {}
             LogLevel::Error | LogLevel::Fatal => {
                 tracing::error!(target: "feros::shm", %origin, "{message}")
             }
-            LogLevel::Warn if is_of_no_concern(message) => {}
             LogLevel::Warn => tracing::warn!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Info => tracing::info!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Debug => tracing::debug!(target: "feros::shm", %origin, "{message}"),

@@ -1,6 +1,7 @@
 //! A publisher's shared memory: lending memory for messages and giving them to the subscriptions
 //! linked to it.
 
+use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -332,8 +333,11 @@ impl HostPublisher {
         let mut pools = self.pools.lock();
         let Pools { retired, present, .. } = &mut *pools;
         for pool in retired.iter_mut().chain(present) {
-            if let Err(cause) = pool.refresh() {
-                tracing::warn!(target: "feros::shm", id = self.settings.id, ?cause, "not all subscriptions could be connected");
+            static UNCONNECTED: FailureCounter = FailureCounter::new();
+            if let Err(cause) = pool.refresh()
+                && let Some(so_far) = UNCONNECTED.so_far()
+            {
+                tracing::warn!(target: "feros::shm", id = self.settings.id, ?cause, "not all subscriptions could be connected{so_far}");
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::IntraProcessRoute;
 use crate::intra_process::queue::AnyQueue;
 use crate::intra_process::registry;
+use crate::shared_memory::availability;
 use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
@@ -286,7 +287,7 @@ impl Router {
             if let Some(announcement) = announcement
                 && let Err(error) = self.engine.announce(&announcement)
             {
-                tracing::warn!(target: "feros::shm", "others are not told why: {error}");
+                availability::not_told(&error);
             }
             self.matches.fetch_add(1, Ordering::AcqRel); // the routes are to be found anew
         }

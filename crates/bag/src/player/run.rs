@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros::rmw::TypeHash;
+use feros::rmw::{TypeHash, WaitForAckedError};
 use feros::{Durability, GenericPublisher, History, Node, QosProfile, TypeIdentity};
 
 use super::control::{Control, Turn};
@@ -91,8 +91,12 @@ impl Run {
             let ended = Instant::now();
             for outlet in self.publishers.values() {
                 let left = timeout.saturating_sub(ended.elapsed());
-                if let Err(error) = outlet.publisher.wait_for_all_acked(left) {
-                    tracing::warn!("{}: {error}", outlet.publisher.topic_name());
+                match outlet.publisher.wait_for_all_acked(left) {
+                    Ok(()) => {}
+                    Err(WaitForAckedError::Timeout { topic, .. }) => {
+                        tracing::warn!("{}", WaitForAckedError::Timeout { topic, waited: timeout });
+                    }
+                    Err(error) => tracing::warn!("{error}"),
                 }
             }
         }

@@ -251,12 +251,15 @@ fn container_that_answers(
     )
 }
 
+/// The requests that wait for their answers, and where they are.
+type Asked = Arc<Mutex<Vec<(usize, Responder<ListNodes>)>>>;
+
 #[test]
 fn containers_are_asked_at_once_and_listed_by_name() {
     const CONTAINERS: usize = 4;
     let context = crate::process::context();
     let executor = Executor::new();
-    let asked: Arc<Mutex<Vec<(usize, Responder<ListNodes>)>>> = Arc::default();
+    let asked: Asked = Arc::default();
     let mut services = Vec::new();
     for number in 0..CONTAINERS {
         let node = context.create_node(&format!("c_asked_{number}")).unwrap();

@@ -137,6 +137,9 @@ fn nobody_to_ask_is_said() {
     assert!(error.contains("nor does any node use it on /d_nobody"), "{error}");
 }
 
+/// The requests that wait for their answers, and where they are.
+type Asked = Arc<Mutex<Vec<(usize, Responder<GetTypeDescription>)>>>;
+
 #[test]
 fn a_node_that_describes_is_heard_beside_those_that_do_not_answer() {
     const NODES: usize = 5;
@@ -146,8 +149,7 @@ fn a_node_that_describes_is_heard_beside_those_that_do_not_answer() {
     let executor = Executor::new();
     let identity =
         TypeIdentity { name: ARM.to_owned(), hash: Some(feros::rmw::TypeHash(ty.type_hash().0)) };
-    // The requests that wait for their answers, and where they are.
-    let asked: Arc<Mutex<Vec<(usize, Responder<GetTypeDescription>)>>> = Arc::default();
+    let asked: Asked = Arc::default();
     let service_of = |number: usize| format!("/d_asked_{number}/get_type_description");
     let mut nodes = Vec::new();
     for number in 0..NODES {

@@ -83,7 +83,7 @@ pub(super) fn start(node: &LifecycleNode, local_requests_only: bool) -> Result<(
 fn change_state(node: &LifecycleNode, request: &ChangeState_Request) -> bool {
     let changed = node.trigger_transition(TransitionKey::from(&request.transition));
     if let Err(error) = &changed {
-        tracing::error!(ros_logger = &**node.logger(), "{error}");
+        node.refuse(error);
     }
     changed.is_ok()
 }

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use feros_executor::panic_text;
 use feros_message::Message;
 use feros_msgs::lifecycle_msgs::msg::TransitionEvent;
+use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 
 use crate::create_error::CreateError;
@@ -54,6 +55,12 @@ struct Inner {
     /// The services by which others manage it.
     services: OnceLock<Box<dyn Any + Send + Sync>>,
     events: OnceLock<Publisher<TransitionEvent>>,
+    /// Transitions that others asked for and did not get.
+    refused: FailureCounter,
+    /// Callbacks that had an error.
+    failed: FailureCounter,
+    /// Transitions that nobody was told of.
+    untold: FailureCounter,
     node: Node,
 }
 
@@ -79,8 +86,18 @@ impl LifecycleNode {
             activation: Arc::default(),
             services: OnceLock::new(),
             events: OnceLock::new(),
+            refused: FailureCounter::new(),
+            failed: FailureCounter::new(),
+            untold: FailureCounter::new(),
             node,
         }))
+    }
+
+    /// Says that others asked for a transition and did not get it.
+    pub(super) fn refuse(&self, error: &ChangeStateError) {
+        if let Some(so_far) = self.0.refused.so_far() {
+            tracing::error!(ros_logger = &**self.logger(), "{error}{so_far}");
+        }
     }
 
     /// Tells transitions by this publisher from now on, and keeps services as long as it lives.
@@ -249,10 +266,12 @@ impl LifecycleNode {
             Ok(Err(error)) => error.to_string(),
             Err(payload) => format!("a panic: {}", panic_text(&*payload)),
         };
-        tracing::error!(
-            ros_logger = &**self.logger(),
-            "the callback of state {running} had an error: {problem}"
-        );
+        if let Some(so_far) = self.0.failed.so_far() {
+            tracing::error!(
+                ros_logger = &**self.logger(),
+                "the callback of state {running} had an error: {problem}{so_far}"
+            );
+        }
         CallbackReturn::Error
     }
 
@@ -271,10 +290,12 @@ impl LifecycleNode {
                 start_state: transition.start().into(),
                 goal_state: transition.goal().into(),
             };
-            if let Err(error) = events.publish(event) {
+            if let Err(error) = events.publish(event)
+                && let Some(so_far) = self.0.untold.so_far()
+            {
                 tracing::error!(
                     ros_logger = &**self.logger(),
-                    "the transition to {} was not told: {error}",
+                    "the transition to {} was not told: {error}{so_far}",
                     transition.goal()
                 );
             }
@@ -325,10 +346,11 @@ impl Telling<'_> {
         self.is_done = next.is_none();
         let lost = std::mem::take(&mut progress.lost);
         drop(progress);
-        if lost > 0 {
+        if let Some(lost) = self.inner.untold.count_many(lost) {
             tracing::error!(
                 ros_logger = &**self.inner.node.logger(),
-                "{lost} transitions were not told: more than {MAX_UNTOLD} waited for one that was"
+                "{lost} transitions were not told so far: more than {MAX_UNTOLD} waited for one \
+                 that was"
             );
         }
         next

@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use feros_parameter::{Change, ChangeKind, ChangeObserver, ParameterValue};
-use feros_rmw::{NodeId, ParameterData, Publisher as EnginePublisher, Session};
+use feros_rmw::{FailureCounter, NodeId, ParameterData, Publisher as EnginePublisher, Session};
 use feros_sync::Mutex;
 
 use crate::clock::Clock;
@@ -21,12 +21,14 @@ pub(super) struct NodeObserver {
     publisher: Mutex<Option<Arc<dyn EnginePublisher>>>,
     /// Whose own world may keep the values; it lives as long as the node.
     engine: (Weak<dyn Session>, NodeId),
+    unpublished: FailureCounter,
 }
 
 impl NodeObserver {
     pub(super) fn new(node: String, clock: Clock, engine: (Weak<dyn Session>, NodeId)) -> Self {
         let (switch_clock, publisher) = (OnceLock::new(), Mutex::default());
-        Self { node, clock, switch_clock, publisher, engine }
+        let unpublished = FailureCounter::new();
+        Self { node, clock, switch_clock, publisher, engine, unpublished }
     }
 
     /// Publishes changes from now on, or no more.
@@ -63,7 +65,15 @@ impl ChangeObserver for NodeObserver {
         if let Some(publisher) = publisher
             && change.kinds.iter().any(|kind| !is_silent(*kind))
         {
-            parameter_events::publish(&*publisher, &self.node, self.clock.now(), change);
+            let now = self.clock.now();
+            if let Err(error) = parameter_events::publish(&*publisher, &self.node, now, change)
+                && let Some(so_far) = self.unpublished.so_far()
+            {
+                tracing::error!(
+                    "{}: a change of parameters was not published: {error}{so_far}",
+                    self.node
+                );
+            }
         }
     }
 }

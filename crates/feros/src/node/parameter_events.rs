@@ -10,6 +10,7 @@ use feros_rmw::{
 };
 
 use crate::identity::TypeIdentity;
+use crate::publish_error::PublishError;
 use crate::serialize::serialize_into;
 
 pub(crate) const TOPIC: &str = "/parameter_events";
@@ -38,7 +39,12 @@ pub(crate) fn to_message((name, value): NamedValue) -> ParameterMessage {
     ParameterMessage { name, value: value.into() }
 }
 
-pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: &Change) {
+pub(super) fn publish(
+    publisher: &dyn Publisher,
+    node: &str,
+    now: Time,
+    change: &Change,
+) -> Result<(), PublishError> {
     let of = |wanted: ChangeKind| {
         let parameters =
             change.parameters.iter().zip(&change.kinds).filter(|(_, kind)| **kind == wanted);
@@ -51,9 +57,5 @@ pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: 
         changed_parameters: of(ChangeKind::Changed),
         deleted_parameters: of(ChangeKind::Deleted),
     };
-    if let Err(error) =
-        serialize_into(&event, TOPIC, |size, fill| publisher.publish(size, fill).map(drop))
-    {
-        tracing::error!("{node}: a change of parameters was not published: {error}");
-    }
+    serialize_into(&event, TOPIC, |size, fill| publisher.publish(size, fill).map(drop))
 }

@@ -7,7 +7,7 @@ use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_rmw::{Gid, QosProfile, RequestId, Sample};
 use feros_transport::{CallCounts, MatchTransport, Request};
 
-use super::{PendingRequest, ServiceOptions, open_end, registry};
+use super::{PendingRequest, ServiceOptions, Troubles, open_end, registry};
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
 use crate::logging;
@@ -41,7 +41,7 @@ impl GenericService {
         let ringer = Ringer::new();
         let end = open_end(node, &name, identity, options, &ringer)?;
         let server = Server {
-            name: name.clone(),
+            troubles: Arc::new(Troubles::new(&name, node.logger())),
             end: end.clone(),
             callback,
             logger: node.logger().clone(),
@@ -81,7 +81,7 @@ impl GenericService {
 
 /// Takes one request per turn and hands it to the closure.
 struct Server<C> {
-    name: Arc<str>,
+    troubles: Arc<Troubles>,
     end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
@@ -97,8 +97,7 @@ impl<C: FnMut(SerializedMessage, SerializedResponder) + Send> Executable for Ser
         let responder = SerializedResponder {
             end: self.end.clone(),
             request: PendingRequest::new(request, &sample),
-            name: self.name.clone(),
-            logger: self.logger.clone(),
+            troubles: self.troubles.clone(),
             answered: false,
         };
         let logger = logging::enter_logger(&self.logger);
@@ -116,8 +115,7 @@ impl<C: FnMut(SerializedMessage, SerializedResponder) + Send> Executable for Ser
 
 impl<C> Server<C> {
     fn take_request(&self) -> Option<(Request, Sample)> {
-        let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
-        self.end.take_request().map_err(failed).ok().flatten()
+        self.end.take_request().map_err(|error| self.troubles.untaken(&error)).ok().flatten()
     }
 }
 
@@ -128,8 +126,7 @@ impl<C> Server<C> {
 pub struct SerializedResponder {
     end: feros_transport::Service,
     request: PendingRequest,
-    name: Arc<str>,
-    logger: Arc<str>,
+    troubles: Arc<Troubles>,
     answered: bool,
 }
 
@@ -140,7 +137,7 @@ impl SerializedResponder {
     /// When the bytes cannot be a message, or the client left.
     pub fn send(mut self, response: &[u8]) -> Result<(), PublishError> {
         self.answered = true;
-        copy_into(response, &self.name, |size, fill| {
+        copy_into(response, self.troubles.service(), |size, fill| {
             self.end.send_response(&self.request.request, size, fill)
         })
     }
@@ -164,11 +161,7 @@ impl SerializedResponder {
 impl Drop for SerializedResponder {
     fn drop(&mut self) {
         if !self.answered {
-            tracing::warn!(
-                ros_logger = &*self.logger,
-                "a request of {} was dropped without a response: its client waits until it gives up",
-                self.name
-            );
+            self.troubles.dropped();
         }
     }
 }

@@ -8,6 +8,7 @@ use feros_message::{Service as ServiceType, ServiceEventKind};
 use crate::publish_error::PublishError;
 use crate::serialize::serialize_into;
 use crate::service::pending_request::PendingRequest;
+use crate::service::troubles::Troubles;
 use crate::service_introspection::ServiceEvents;
 
 /// Sends the response to one request, now or later, from any thread.
@@ -17,8 +18,7 @@ use crate::service_introspection::ServiceEvents;
 pub struct Responder<S: ServiceType> {
     end: feros_transport::Service,
     request: PendingRequest,
-    name: Arc<str>,
-    logger: Arc<str>,
+    troubles: Arc<Troubles>,
     events: Arc<ServiceEvents<S>>,
     answered: bool,
     service: PhantomData<fn(S)>,
@@ -28,11 +28,10 @@ impl<S: ServiceType> Responder<S> {
     pub(super) fn new(
         end: feros_transport::Service,
         request: PendingRequest,
-        name: Arc<str>,
-        logger: Arc<str>,
+        troubles: Arc<Troubles>,
         events: Arc<ServiceEvents<S>>,
     ) -> Self {
-        Self { end, request, name, logger, events, answered: false, service: PhantomData }
+        Self { end, request, troubles, events, answered: false, service: PhantomData }
     }
 
     /// Sends the response.
@@ -41,7 +40,7 @@ impl<S: ServiceType> Responder<S> {
     /// When it violates its type, or the client left.
     pub fn send(mut self, response: &S::Response) -> Result<(), PublishError> {
         self.answered = true;
-        serialize_into(response, &self.name, |size, fill| {
+        serialize_into(response, self.troubles.service(), |size, fill| {
             self.end.send_response(&self.request.request, size, fill)
         })?;
         if let Some(events) = self.events.active() {
@@ -54,11 +53,7 @@ impl<S: ServiceType> Responder<S> {
 impl<S: ServiceType> Drop for Responder<S> {
     fn drop(&mut self) {
         if !self.answered {
-            tracing::warn!(
-                ros_logger = &*self.logger,
-                "a request of {} was dropped without a response: its client waits until it gives up",
-                self.name
-            );
+            self.troubles.dropped();
         }
     }
 }

@@ -22,6 +22,7 @@ pub(super) struct Receiver<O: Object, D> {
     pub(super) events: SubscriptionEvents,
     pub(super) deliver: D,
     pub(super) malformed: Arc<FailureCounter>,
+    pub(super) untaken: FailureCounter,
     /// A message that was taken before its turn.
     pub(super) taken: Option<Received<O>>,
     pub(super) logger: Arc<str>,
@@ -84,7 +85,9 @@ where
 
     #[cold]
     fn tell(&self, error: &TakeError) {
-        tracing::error!(ros_logger = &*self.logger, "{error}");
+        if let Some(so_far) = self.untaken.so_far() {
+            tracing::error!(ros_logger = &*self.logger, "{error}{so_far}");
+        }
     }
 
     fn deliver(&mut self, message: Received<O>) {

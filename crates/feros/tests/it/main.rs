@@ -10,6 +10,7 @@ mod clock;
 mod content_filter;
 mod diagnostics;
 mod executor;
+mod floods;
 mod graph;
 mod intra_process;
 mod lifecycle;

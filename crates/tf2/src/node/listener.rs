@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use feros::msgs::tf2_msgs::msg::TFMessage;
-use feros::rmw::EndpointKind;
+use feros::rmw::{EndpointKind, FailureCounter};
 use feros::{
     CallbackGroup, CallbackGroupKind, Context, CreateError, Error, Executor, Gid, JumpGuard,
     JumpThreshold, MessageInfo, Node, QosProfile, ShutdownGuard, Stopper, Subscription,
@@ -123,15 +123,18 @@ impl TransformListener {
         }
         let thread = group.map(|group| Thread::start(&group)).transpose()?;
         let (jumped, closed) = (buffer.clone(), buffer.clone());
-        let logger = node.logger_name().to_owned();
+        let (logger, jumps) = (node.logger_name().to_owned(), FailureCounter::new());
         let after = move |jump: &TimeJump| {
-            tracing::warn!(
-                ros_logger = &*logger,
-                "Detected jump back in time or a change of its source, from {} to {} ns. Clearing \
-                 TF buffer",
-                jump.before.as_nanos(),
-                jump.after.as_nanos()
-            );
+            // Two publishers of /clock make time jump with each message.
+            if let Some(so_far) = jumps.so_far() {
+                tracing::warn!(
+                    ros_logger = &*logger,
+                    "Detected jump back in time or a change of its source, from {} to {} ns. \
+                     Clearing TF buffer{so_far}",
+                    jump.before.as_nanos(),
+                    jump.after.as_nanos()
+                );
+            }
             jumped.clear();
         };
         let threshold = JumpThreshold::any_discontinuity();

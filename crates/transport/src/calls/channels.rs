@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use feros_doorbell::{Observation, Ringer};
 use feros_rmw::engine::Fill;
-use feros_rmw::{Gid, Match, Notify, Service as EngineService, Stamp};
+use feros_rmw::{FailureCounter, Gid, Match, Notify, Service as EngineService, Stamp};
 use feros_shm::{
     ARENA_BYTES, Announced, ChannelError, EndWatch, MAX_WAITING, Obstacle, Peer, Reason,
     SendToChannelError, ServerChannel, Side, Transport, classify,
@@ -44,6 +44,7 @@ pub(crate) struct OpenChannel {
 struct Backlog {
     responses: VecDeque<(i64, Vec<u8>)>,
     bytes: usize,
+    lost: FailureCounter,
 }
 
 impl OpenChannel {
@@ -114,10 +115,14 @@ impl OpenChannel {
                 Ok(()) => {}
                 // Nobody is there to be told that it was the response to nobody.
                 Err(SendToChannelError::Gone) => {}
-                Err(why) => tracing::error!(
-                    target: "feros::shm",
-                    "a response to client {} is lost: {why}", self.client
-                ),
+                Err(why) => {
+                    if let Some(so_far) = backlog.lost.so_far() {
+                        tracing::error!(
+                            target: "feros::shm",
+                            "a response to client {} is lost: {why}{so_far}", self.client
+                        );
+                    }
+                }
             }
             backlog.bytes -= bytes.len();
             backlog.responses.pop_front();
@@ -144,6 +149,7 @@ pub(crate) struct ServerChannels {
     upkeep: Upkeep,
     open: RwLock<Arc<[Arc<OpenChannel>]>>,
     failed: Mutex<Vec<Failed>>,
+    unopened: FailureCounter,
 }
 
 impl ServerChannels {
@@ -156,6 +162,7 @@ impl ServerChannels {
             upkeep: Upkeep::new(),
             open: RwLock::new(Arc::default()),
             failed: Mutex::default(),
+            unopened: FailureCounter::new(),
         }
     }
 
@@ -255,10 +262,12 @@ impl ServerChannels {
         let mut failed = self.failed.lock();
         let known = failed.iter_mut().find(|failed| failed.client == client);
         let Some(known) = known else {
-            if reason != Reason::PublisherGone {
+            if reason != Reason::PublisherGone
+                && let Some(so_far) = self.unopened.so_far()
+            {
                 tracing::warn!(
                     target: "feros::shm",
-                    "requests of client {client} take the network transport: {why}"
+                    "requests of client {client} take the network transport: {why}{so_far}"
                 );
             }
             let (patience, retry_at) = (FIRST_RETRY, now + FIRST_RETRY);

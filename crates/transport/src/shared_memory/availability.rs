@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::sync::OnceLock;
 
+use feros_rmw::{AnnounceError, FailureCounter};
 use feros_shm::{HostNode, Obstacle, ProcessSegment};
 
 /// The longest queue in shared memory; a subscription with a longer history takes the network
@@ -28,4 +29,13 @@ pub(crate) fn obstacle() -> Option<Obstacle> {
         warn(&unavailable);
         Some(unavailable.obstacle())
     })
+}
+
+/// Says that the engine did not announce why shared memory is not used.
+#[cold]
+pub(crate) fn not_told(error: &AnnounceError) {
+    static UNTOLD: FailureCounter = FailureCounter::new();
+    if let Some(so_far) = UNTOLD.so_far() {
+        tracing::warn!(target: "feros::shm", "others are not told why: {error}{so_far}");
+    }
 }

@@ -237,7 +237,7 @@ impl SharedMemoryReceiving {
         let Announced::Feros(mut announcement) = self.announced.clone() else { return };
         announcement.declined = failed;
         if let Err(error) = engine.announce(&announcement.encode()) {
-            tracing::warn!(target: "feros::shm", "others are not told why: {error}");
+            availability::not_told(&error);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{Gid, Match, Publisher as EnginePublisher, Reliability};
+use feros_rmw::{FailureCounter, Gid, Match, Publisher as EnginePublisher, Reliability};
 use feros_shm::{
     Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings,
     Obstacle, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, Transport, TransportSet,
@@ -57,11 +57,15 @@ pub(crate) fn make_memory(settings: HostPublisherSettings) -> Result<Arc<HostPub
         .map_err(CreateError::from)
         .and_then(|node| HostPublisher::create(&node, settings));
     made.map(Arc::new).map_err(|error| {
-        tracing::warn!(
-            target: "feros::shm",
-            "a publisher of {type_name} takes the network transport instead of shared memory: \
-             {error}"
-        );
+        // Each publisher tries again and again.
+        static FAILED: FailureCounter = FailureCounter::new();
+        if let Some(so_far) = FAILED.so_far() {
+            tracing::warn!(
+                target: "feros::shm",
+                "a publisher of {type_name} takes the network transport instead of shared memory: \
+                 {error}{so_far}"
+            );
+        }
         match error {
             CreateError::Unavailable(error) => error.obstacle(),
             CreateError::AlreadyExists { .. } => Obstacle::Other,

@@ -10,7 +10,7 @@ use feros_monitor::{
     topics,
 };
 use feros_rmw::graph::NamesAndTypes;
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot};
+use feros_rmw::{EndpointInfo, EndpointKind, FailureCounter, Gid, GraphSnapshot};
 use serde::Serialize;
 
 use crate::server::access::host_name;
@@ -189,7 +189,13 @@ impl FigureMaker {
                 Ok(meter) => {
                     self.meters.insert(summary.name.clone(), meter);
                 }
-                Err(error) => tracing::warn!("{} is not measured: {error}", summary.name),
+                Err(error) => {
+                    // It is tried again each second.
+                    static UNMEASURED: FailureCounter = FailureCounter::new();
+                    if let Some(so_far) = UNMEASURED.so_far() {
+                        tracing::warn!("{} is not measured: {error}{so_far}", summary.name);
+                    }
+                }
             }
         }
     }

@@ -174,9 +174,8 @@ fn types_that_nobody_describes_keep_no_other_waiting() {
             options.describe = Some(Arc::new(move |topic: &str, _: &str, _| {
                 describing.fetch_add(1, Ordering::SeqCst);
                 let answers = topic == "/slow_7";
-                while !is_known.load(Ordering::SeqCst)
-                    && !(answers && describing.load(Ordering::SeqCst) == 8)
-                {
+                let may_answer = || answers && describing.load(Ordering::SeqCst) == 8;
+                while !may_answer() && !is_known.load(Ordering::SeqCst) {
                     std::thread::yield_now();
                 }
                 answers.then(|| Schema { encoding: "ros2msg".into(), text: "int8 a\n".into() })

@@ -218,13 +218,15 @@ impl<F: ActionServerForm> Drop for HandleInner<F> {
         let (server, panics) = (&self.server, std::thread::panicking());
         let status = if panics { GoalStatus::Aborted } else { GoalStatus::Canceled };
         if server.abandon(&self.goal, status) {
-            tracing::warn!(
-                ros_logger = &**server.logger(),
-                "goal {} of {} is {status}: {} dropped its handle before it had ended",
-                hex(&self.goal.id),
-                server.action(),
-                if panics { "a panic" } else { "the server's user" },
-            );
+            if let Some(so_far) = server.count_dropped() {
+                tracing::warn!(
+                    ros_logger = &**server.logger(),
+                    "goal {} of {} is {status}: {} dropped its handle before it had ended{so_far}",
+                    hex(&self.goal.id),
+                    server.action(),
+                    if panics { "a panic" } else { "the server's user" },
+                );
+            }
             server.publish_status();
             server.expire();
         }

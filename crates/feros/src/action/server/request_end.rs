@@ -13,14 +13,14 @@ use crate::identity::ServiceIdentity;
 use crate::node::Node;
 use crate::publish_error::PublishError;
 use crate::serialize::copy_into;
-use crate::service::{PendingRequest, open_end};
+use crate::service::{PendingRequest, Troubles, open_end};
 
 /// The untyped end of one service of an action.
 pub(super) struct RequestEnd {
     end: feros_transport::Service,
-    name: String,
     type_name: String,
     logger: Arc<str>,
+    troubles: Troubles,
     malformed: FailureCounter,
     events: Events,
 }
@@ -38,7 +38,9 @@ impl RequestEnd {
         let name = node.resolve_service_name(name)?;
         let end = open_end(node, &name, identity, &qos.into(), ringer)?;
         let (logger, malformed) = (node.logger().clone(), FailureCounter::new());
-        Ok(Self { end, name, type_name: identity.name.clone(), logger, malformed, events })
+        let troubles = Troubles::new(&name, &logger);
+        let type_name = identity.name.clone();
+        Ok(Self { end, type_name, logger, troubles, malformed, events })
     }
 
     /// Identity of the endpoint that receives requests.
@@ -53,8 +55,8 @@ impl RequestEnd {
 
     /// The next request, as it came.
     pub(super) fn take(&self) -> Option<(PendingRequest, Sample)> {
-        let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
-        let (id, sample) = self.end.take_request().map_err(failed).ok().flatten()?;
+        let taken = self.end.take_request().map_err(|error| self.troubles.untaken(&error));
+        let (id, sample) = taken.ok().flatten()?;
         Some((PendingRequest::new(id, &sample), sample))
     }
 
@@ -82,7 +84,7 @@ impl RequestEnd {
             tracing::error!(
                 ros_logger = &*self.logger,
                 "{}: refused {count} so far: a request of {size} bytes from client {} is no {} request: {refused}",
-                self.name,
+                self.troubles.service(),
                 request.client,
                 self.type_name,
             );
@@ -96,8 +98,11 @@ impl RequestEnd {
         request: &PendingRequest,
         response: &M,
     ) -> Result<(), PublishError> {
-        let response = to_vec(response)
-            .map_err(|source| PublishError::Encode { topic: self.name.clone(), source })?;
+        let unreadable = |source| {
+            let topic = self.troubles.service().to_owned();
+            PublishError::Encode { topic, source }
+        };
+        let response = to_vec(response).map_err(unreadable)?;
         self.respond_serialized(request, &response)
     }
 
@@ -107,13 +112,20 @@ impl RequestEnd {
         request: &PendingRequest,
         response: &[u8],
     ) -> Result<(), PublishError> {
-        copy_into(response, &self.name, |size, fill| {
+        copy_into(response, self.troubles.service(), |size, fill| {
             self.end.send_response(&request.request, size, fill)
         })?;
         if let Some(events) = &self.events {
             events.response(ServiceEventKind::ResponseSent, request.call_id(), response);
         }
         Ok(())
+    }
+
+    /// Says that a client was not answered.
+    pub(super) fn say(&self, sent: Result<(), PublishError>) {
+        if let Err(error) = sent {
+            self.troubles.unsent(&error);
+        }
     }
 
     /// Requests that were refused.

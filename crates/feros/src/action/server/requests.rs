@@ -8,7 +8,7 @@ use feros_executor::{Executable, Progress, Time};
 use feros_message::{GoalId, from_bytes};
 use feros_msgs::action_msgs::srv::{CancelGoal_Request, CancelGoal_Response};
 use feros_msgs::unique_identifier_msgs::msg::UUID;
-use feros_rmw::Sample;
+use feros_rmw::{FailureCounter, Sample};
 
 use super::callbacks::{ActionCallbacks, CancelResponse, GoalResponse};
 use super::form::{ActionServerForm, goal_response};
@@ -32,6 +32,8 @@ pub(super) struct Requests<F: ActionServerForm, Form, C> {
     first: usize,
     /// A request that was taken before its turn.
     taken: Option<Taken>,
+    /// Goals that were rejected because there was one of their id.
+    known_goals: FailureCounter,
     form: PhantomData<fn() -> Form>,
 }
 
@@ -81,7 +83,16 @@ where
 impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C> {
     pub(super) fn new(core: Arc<ServerCore<F>>, ends: Arc<ServerEnds<F>>, callbacks: C) -> Self {
         let (handles, form) = (HashMap::new(), PhantomData);
-        Self { core, ends, callbacks, handles, first: 0, taken: None, form }
+        Self {
+            core,
+            ends,
+            callbacks,
+            handles,
+            first: 0,
+            taken: None,
+            known_goals: FailureCounter::new(),
+            form,
+        }
     }
 
     fn take_next(&mut self) -> Option<Taken> {
@@ -106,8 +117,11 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         let Some((id, goal)) = end.open(&request, sample, F::open_goal) else { return };
         let answer = GoalAnswer { end, request: Some(request) };
         if self.core.knows(&id) {
-            let (action, id) = (self.core.action(), hex(&id));
-            return tracing::warn!("{action}: goal {id} is rejected: there is one of this id");
+            if let Some(so_far) = self.known_goals.so_far() {
+                let (action, id) = (self.core.action(), hex(&id));
+                tracing::warn!("{action}: goal {id} is rejected: there is one of this id{so_far}");
+            }
+            return;
         }
         let response = self.callbacks.handle_goal(&id, &goal);
         if response == GoalResponse::Reject {
@@ -120,7 +134,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         self.handles.insert(id, handle.downgrade());
         if let Err(error) = answer.accept(accepted_at) {
             // Nobody would hear of the goal: its handle ends it.
-            return tracing::warn!("{error}");
+            return end.say(Err(error));
         }
         self.core.publish_status();
         // It fails where the server ends at this moment, which has aborted the goal.
@@ -189,7 +203,7 @@ impl GoalAnswer<'_> {
 impl Drop for GoalAnswer<'_> {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            warn(self.end.respond_serialized(&request, &goal_response(None)));
+            self.end.say(self.end.respond_serialized(&request, &goal_response(None)));
         }
     }
 }
@@ -203,13 +217,6 @@ struct CancelAnswer<'a> {
 
 impl Drop for CancelAnswer<'_> {
     fn drop(&mut self) {
-        warn(self.end.respond(&self.request, &self.response));
-    }
-}
-
-/// Says that a client was not answered; within a callback's scope, so by the node's logger.
-fn warn(sent: Result<(), PublishError>) {
-    if let Err(error) = sent {
-        tracing::warn!("{error}");
+        self.end.say(self.end.respond(&self.request, &self.response));
     }
 }

@@ -9,7 +9,7 @@ use feros_executor::{Entity, Timer, TimerCall};
 use feros_message::GoalId;
 use feros_msgs::action_msgs::msg::GoalStatusArray;
 use feros_msgs::action_msgs::srv::CancelGoal_Request;
-use feros_rmw::FailureCounter;
+use feros_rmw::{FailureCounter, SoFar};
 use feros_sync::Mutex;
 
 use super::form::{ActionServerForm, set_status};
@@ -20,7 +20,6 @@ use crate::action::hex;
 use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
 use crate::clock::Clock;
 use crate::node::Node;
-use crate::publish_error::PublishError;
 use crate::publisher::Publisher;
 use crate::service::PendingRequest;
 
@@ -57,6 +56,10 @@ pub(super) struct ServerCore<F: ActionServerForm> {
     status_turn: Mutex<StatusTurn>,
     /// Requests for results that gave way to later ones.
     displaced: FailureCounter,
+    /// Statuses that were not published; the goals went on.
+    unpublished: FailureCounter,
+    /// Goals whose handle was dropped before their end.
+    dropped: FailureCounter,
 }
 
 #[derive(Default)]
@@ -93,6 +96,8 @@ impl<F: ActionServerForm> ServerCore<F> {
             state: Mutex::default(),
             status_turn: Mutex::default(),
             displaced: FailureCounter::new(),
+            unpublished: FailureCounter::new(),
+            dropped: FailureCounter::new(),
         })
     }
 
@@ -117,6 +122,11 @@ impl<F: ActionServerForm> ServerCore<F> {
 
     pub(super) fn logger(&self) -> &Arc<str> {
         &self.logger
+    }
+
+    /// Counts a goal whose handle was dropped before its end.
+    pub(super) fn count_dropped(&self) -> Option<SoFar> {
+        self.dropped.so_far()
     }
 
     /// The endpoints; `None` where the server has ended.
@@ -244,7 +254,11 @@ impl<F: ActionServerForm> ServerCore<F> {
         loop {
             self.status_turn.lock().is_outdated = false;
             let statuses = self.state.lock().goals.statuses();
-            self.warn(ends.status.publish(statuses));
+            if let Err(error) = ends.status.publish(statuses)
+                && let Some(so_far) = self.unpublished.so_far()
+            {
+                tracing::warn!(ros_logger = &*self.logger, "{error}{so_far}");
+            }
             if self.status_turn.lock().is_done() {
                 break;
             }
@@ -296,14 +310,7 @@ impl<F: ActionServerForm> ServerCore<F> {
             if sent.is_err() {
                 gone.push(client);
             }
-            self.warn(sent);
-        }
-    }
-
-    /// Says what could not be sent; the goal goes on.
-    fn warn(&self, sent: Result<(), PublishError>) {
-        if let Err(error) = sent {
-            tracing::warn!(ros_logger = &*self.logger, "{error}");
+            ends.results.say(sent);
         }
     }
 }

@@ -29,6 +29,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
     ) -> None:
         tf2.BufferCore.__init__(self, cache_time)
         BufferInterface.__init__(self)
+        self._jumps = 0
         self._changed = threading.Condition()
         self._changes = 0
         self._waiting: List[Tuple[Future, Callable[[], TransformStamped]]] = []
@@ -49,7 +50,10 @@ class Buffer(tf2.BufferCore, BufferInterface):
 
     def time_jump_callback(self, time_jump: TimeJump) -> None:
         """Forgets what was: it is of another time."""
-        get_logger('tf2_buffer').warning('Detected jump back in time. Clearing tf buffer.')
+        self._jumps += 1
+        # Two publishers of /clock make time jump with each message: said ever seldomer.
+        if self._jumps.bit_count() == 1:
+            get_logger('tf2_buffer').warning('Detected jump back in time. Clearing tf buffer.')
         self.clear()
 
     def set_transform(self, transform: TransformStamped, authority: str) -> None:

@@ -1,0 +1,63 @@
+//! What goes wrong with the requests of a service: each kind is said the first time and then as
+//! often as its number doubles, so that a client that calls for ever fills no disk.
+
+use std::sync::Arc;
+
+use feros_rmw::{FailureCounter, TakeError};
+
+use crate::publish_error::PublishError;
+
+/// Counts what goes wrong, and says it.
+pub(crate) struct Troubles {
+    service: Arc<str>,
+    logger: Arc<str>,
+    untaken: FailureCounter,
+    unsent: FailureCounter,
+    dropped: FailureCounter,
+}
+
+impl Troubles {
+    pub(crate) fn new(service: &str, logger: &Arc<str>) -> Self {
+        Self {
+            service: service.into(),
+            logger: logger.clone(),
+            untaken: FailureCounter::new(),
+            unsent: FailureCounter::new(),
+            dropped: FailureCounter::new(),
+        }
+    }
+
+    /// The fully qualified name of the service.
+    pub(crate) fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// A request could not be taken.
+    #[cold]
+    pub(crate) fn untaken(&self, error: &TakeError) {
+        if let Some(so_far) = self.untaken.so_far() {
+            tracing::error!(ros_logger = &*self.logger, "{error}{so_far}");
+        }
+    }
+
+    /// A response could not be sent.
+    #[cold]
+    pub(crate) fn unsent(&self, error: &PublishError) {
+        if let Some(so_far) = self.unsent.so_far() {
+            tracing::warn!(ros_logger = &*self.logger, "{error}{so_far}");
+        }
+    }
+
+    /// A request was dropped.
+    #[cold]
+    pub(crate) fn dropped(&self) {
+        if let Some(so_far) = self.dropped.so_far() {
+            tracing::warn!(
+                ros_logger = &*self.logger,
+                "a request of {} was dropped without a response: its client waits until it gives \
+                 up{so_far}",
+                self.service
+            );
+        }
+    }
+}
