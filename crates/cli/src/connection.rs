@@ -8,6 +8,7 @@ use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 use feros_rmw::GraphSnapshot;
 use feros_rmw::graph::EndpointNode;
 
+use crate::commands::GENERAL_OPTIONS;
 use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
 
@@ -24,7 +25,7 @@ const PATIENCE_FOR_NAMES: Duration = Duration::from_millis(2500);
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct DiscoveryArgs {
     /// Wait this long for other nodes to be discovered, instead of until the graph is quiet
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = GENERAL_OPTIONS)]
     pub(crate) spin_time: Option<Duration>,
     /// Follow the simulated time of /clock, where the verb has to do with time
     #[arg(short = 's', long, hide = true)]

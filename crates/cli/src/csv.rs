@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use feros_message::dynamic::{PrintOptions, ValueRef};
 
+use crate::output::foreign;
+
 /// All fields below the values, in their order.
 pub(crate) fn line<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
@@ -71,8 +73,8 @@ fn write_text(out: &mut String, text: &str, options: &PrintOptions) -> std::fmt:
         return write!(out, "<string length: <{}>>", text.chars().count());
     }
     match options.truncate_length.and_then(|length| text.char_indices().nth(length)) {
-        Some((end, _)) => write!(out, "{}...", &text[..end]),
-        None => write!(out, "{text}"),
+        Some((end, _)) => write!(out, "{}...", foreign(&text[..end])),
+        None => write!(out, "{}", foreign(text)),
     }
 }
 

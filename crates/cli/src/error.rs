@@ -39,8 +39,7 @@ impl CliError {
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
         };
-        let style = anstyle::AnsiColor::Red.on_default().bold();
-        anstream::eprintln!("{style}error:{style:#} {self}");
+        crate::notices::error(self);
         ExitCode::from(code)
     }
 }

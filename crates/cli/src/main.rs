@@ -17,6 +17,7 @@ mod output;
 mod packages;
 mod process_group;
 mod qos_args;
+mod silent_services;
 mod types;
 mod value_parsers;
 mod values;

@@ -1,21 +1,13 @@
 //! Did you mean …?
 
 /// The known names that resemble what was given, as a sentence to append; empty when none does.
+/// The names may be of peers.
 pub(crate) fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let mut ranked: Vec<(f64, &str)> = known
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(given.trim_matches('/'), name.trim_matches('/')), name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    ranked.dedup();
-    match ranked.as_slice() {
+    let names = feros_wording::nearest(given, known).into_iter().map(feros_wording::harmless);
+    match names.collect::<Vec<_>>().as_slice() {
         [] => String::new(),
-        [(_, one)] => format!("; did you mean {one}?"),
-        many => {
-            let names: Vec<&str> = many.iter().take(3).map(|(_, name)| *name).collect();
-            format!("; did you mean one of {}?", names.join(", "))
-        }
+        [one] => format!("; did you mean {one}?"),
+        many => format!("; did you mean one of {}?", many.join(", ")),
     }
 }
 

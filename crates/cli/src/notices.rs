@@ -1,7 +1,9 @@
 //! What the library says while a command runs, such as a QoS that does not match: on standard
-//! error, as a command says it.
+//! error, as a command says it. Names and reasons of others are a part of it: nothing in a message
+//! is obeyed by a terminal, and only its first line begins where the command's own words do.
 
 use anstyle::AnsiColor;
+use feros_wording::harmless_block;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
@@ -15,12 +17,18 @@ pub(crate) fn init() {
 /// Warns the user, and goes on.
 pub(crate) fn warn(text: impl std::fmt::Display) {
     let style = AnsiColor::Yellow.on_default().bold();
-    anstream::eprintln!("{style}warning:{style:#} {text}");
+    anstream::eprintln!("{style}warning:{style:#} {}", harmless_block(&text.to_string()));
 }
 
 /// Says what the command is doing, where standard output is for its results.
 pub(crate) fn note(text: impl std::fmt::Display) {
-    anstream::eprintln!("{text}");
+    anstream::eprintln!("{}", harmless_block(&text.to_string()));
+}
+
+/// Says why the command ends.
+pub(crate) fn error(text: impl std::fmt::Display) {
+    let style = AnsiColor::Red.on_default().bold();
+    anstream::eprintln!("{style}error:{style:#} {}", harmless_block(&text.to_string()));
 }
 
 struct Notices;

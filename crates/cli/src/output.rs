@@ -1,7 +1,14 @@
 //! What goes to standard output: plain and stable text for pipes, colours and columns on a terminal
 //! only.
+//!
+//! Text of others - names, types, values, reasons - reaches no terminal as it came. A pipe gets its
+//! bytes. On a terminal each function here escapes what a terminal would obey; only line breaks
+//! within a text of several lines and colours pass, so [`foreign`] is for the names and values that
+//! stand in such a text.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::LazyLock;
 
 use anstyle::Style;
 use clap::ValueEnum;
@@ -38,37 +45,55 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// Whether people read the output.
 pub(crate) fn is_terminal() -> bool {
-    std::io::stdout().is_terminal()
+    static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| std::io::stdout().is_terminal());
+    *IS_TERMINAL
 }
 
-/// What has a terminal begin anew at its upper left corner; nothing where people do not watch.
-pub(crate) fn clear_screen() -> &'static str {
-    if is_terminal() { "\x1b[H\x1b[2J" } else { "" }
+/// A name or value of others as a part of a line of standard output.
+pub(crate) fn foreign(text: &str) -> Cow<'_, str> {
+    if is_terminal() { feros_wording::harmless(text) } else { Cow::Borrowed(text) }
 }
 
-/// Writes a text as it is, and has it leave at once so that a pipe sees it.
+/// A value of others that may have several lines, as a part of what goes to standard output.
+pub(crate) fn foreign_block(text: &str) -> Cow<'_, str> {
+    if is_terminal() { feros_wording::harmless_block(text) } else { Cow::Borrowed(text) }
+}
+
+/// Writes a text, and has it leave at once so that a pipe sees it.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    write("", text)
+}
+
+/// Writes a text in the place of all that a terminal shows; below it where people do not watch.
+pub(crate) fn print_anew(text: &str) -> Result<(), CliError> {
+    write(if is_terminal() { "\x1b[H\x1b[2J" } else { "" }, text)
+}
+
+fn write(before: &str, text: &str) -> Result<(), CliError> {
+    let shown = if is_terminal() { feros_wording::harmless_lines(text) } else { text.into() };
+    let mut out = std::io::stdout().lock();
+    out.write_all(before.as_bytes())?;
+    out.write_all(shown.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a text with colours, all of which are the command's own: what others say in it is
+/// [`foreign`].
+pub(crate) fn print_coloured(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
 }
 
-/// Writes bytes of a message: nothing in them is taken for a colour.
-pub(crate) fn print_plain(text: &str) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
-}
-
-/// Writes lines.
+/// Writes lines, each of which is one line.
 pub(crate) fn print_lines<L: AsRef<str>>(
     lines: impl IntoIterator<Item = L>,
 ) -> Result<(), CliError> {
     let mut text = String::new();
     for line in lines {
-        text.push_str(line.as_ref());
+        text.push_str(&foreign(line.as_ref()));
         text.push('\n');
     }
     print(&text)
@@ -84,7 +109,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = text.map_err(|error| {
         CliError::failed(format!("the result cannot be written as JSON: {error}"))
     })?;
-    print_plain(&format!("{text}\n"))
+    print(&format!("{}\n", feros_wording::harmless_json(&text)))
 }
 
 /// Columns under a heading, for a terminal.
@@ -97,10 +122,10 @@ pub(crate) fn print_table(
     let bold = Style::new().bold();
     table.set_header(heading.iter().map(|word| word.to_uppercase()));
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| foreign(cell)));
     }
     let text = table.to_string();
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-    print(&format!("{bold}{}{bold:#}\n", first.trim()))?;
+    print_coloured(&format!("{bold}{}{bold:#}\n", first.trim()))?;
     print_lines(rest.lines().map(str::trim))
 }

@@ -9,6 +9,7 @@ use feros_interface::{Interface, InterfaceSet, Namespace, PLACES, TypeName};
 use feros_message::dynamic::DynamicType;
 use feros_rmw::TypeHash;
 
+use crate::commands::GENERAL_OPTIONS;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 
@@ -17,7 +18,7 @@ use crate::nearest::did_you_mean;
 pub(crate) struct InterfaceArgs {
     /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of
     /// packages; may be repeated. FEROS_INTERFACES names such folders for all commands, like PATH.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = GENERAL_OPTIONS)]
     interfaces: Vec<PathBuf>,
 }
 
@@ -190,6 +191,16 @@ impl DynamicAction {
     }
 }
 
+/// The name of a type as the graph has it, for its short form `package/Name` too.
+pub(crate) fn full_name(text: &str, namespace: Namespace) -> String {
+    match text.split_once('/') {
+        Some((package, name)) if !name.contains('/') => {
+            TypeName::new(package, namespace, name).to_string()
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// Name and hash of a message type, as publishers and subscriptions announce them.
 pub(crate) fn identity_of(ty: &DynamicType) -> TypeIdentity {
     TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
@@ -238,6 +249,15 @@ mod tests {
             panic!("a service is not an action")
         };
         assert!(error.to_string().contains("is not an action type"), "{error}");
+    }
+
+    #[test]
+    fn short_names_are_completed() {
+        assert_eq!(full_name("std_msgs/String", Namespace::Msg), "std_msgs/msg/String");
+        assert_eq!(full_name("std_srvs/Empty", Namespace::Srv), "std_srvs/srv/Empty");
+        for whole in ["std_msgs/msg/String", "String", "a/b/c/d"] {
+            assert_eq!(full_name(whole, Namespace::Msg), whole);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use feros_message::dynamic::{DynamicMessage, DynamicType, InputError, StampFields};
+use feros_wording::harmless;
 
 use crate::error::CliError;
 
@@ -98,8 +99,9 @@ fn with_place(error: &InputError, text: &str) -> String {
     match place {
         // A line that a terminal cannot show as one is no help.
         Some((line, column)) if line.chars().count() <= 200 => {
-            let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            format!("{error}\n  | {line}\n  | {}^", " ".repeat(column.min(line.chars().count())))
+            let before: String = line.chars().take(column).collect();
+            let column = harmless(&before).chars().count();
+            format!("{error}\n  | {}\n  | {}^", harmless(line), " ".repeat(column))
         }
         _ => error.to_string(),
     }

@@ -238,6 +238,11 @@ fn hand_on(event: &tracing::Event<'_>) {
     let mut fields = Fields::default();
     event.record(&mut fields);
     let current = || CURRENT_LOGGER.with(|current| current.borrow().as_deref().map(str::to_owned));
+    // Names and reasons of peers are a part of what the library itself says; a user's own message
+    // may have colours.
+    if fields.logger.is_none() && is_of_the_library(metadata.target()) {
+        fields.text = feros_wording::harmless_block(&fields.text).into_owned();
+    }
     let logger = fields
         .logger
         .take()
@@ -272,6 +277,11 @@ fn hand_on(event: &tracing::Event<'_>) {
     if let Some(sink) = sink {
         sink.write(&record);
     }
+}
+
+fn is_of_the_library(target: &str) -> bool {
+    let first = target.split("::").next().unwrap_or_default();
+    target == LOG_TARGET || first == "feros" || first.starts_with("feros_")
 }
 
 fn level_of(level: &tracing::Level) -> LogLevel {

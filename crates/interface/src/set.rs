@@ -50,7 +50,7 @@ pub struct InsertError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// There is no such type.
-    #[error("unknown type `{name}`{}", did_you_mean(nearest))]
+    #[error("unknown type `{}`{}", feros_wording::harmless(name), did_you_mean(nearest))]
     Unknown {
         /// What was asked for.
         name: String,

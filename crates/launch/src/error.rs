@@ -48,6 +48,20 @@ pub enum LaunchError {
     /// An argument of the command line is wrong.
     #[error("{0}")]
     Argument(String),
+    /// Several things are wrong, in the order of the file; a line for each.
+    #[error("{}", lines(.0))]
+    Several(Vec<LaunchError>),
+}
+
+/// More mistakes of one file than these are counted.
+pub(crate) const MOST_ERRORS: usize = 20;
+
+fn lines(errors: &[LaunchError]) -> String {
+    let mut lines: Vec<String> = errors.iter().take(MOST_ERRORS).map(ToString::to_string).collect();
+    if errors.len() > MOST_ERRORS {
+        lines.push(format!("and {} more", errors.len() - MOST_ERRORS));
+    }
+    lines.join("\n")
 }
 
 fn included_at(from: &Option<Position>) -> String {
@@ -59,11 +73,33 @@ impl LaunchError {
         Self::InFile { position: position.clone(), problem: problem.into() }
     }
 
-    /// Where in a file the mistake is, when it is in a file.
+    /// All mistakes as one error, each once; fine where there are none.
+    pub(crate) fn of_all(errors: Vec<Self>) -> Result<(), Self> {
+        let mut told: Vec<Self> = Vec::new();
+        for error in errors {
+            let several = match error {
+                Self::Several(several) => several,
+                one => vec![one],
+            };
+            for one in several {
+                if told.iter().all(|known| known.to_string() != one.to_string()) {
+                    told.push(one);
+                }
+            }
+        }
+        match told.len() {
+            0 => Ok(()),
+            1 => Err(told.remove(0)),
+            _ => Err(Self::Several(told)),
+        }
+    }
+
+    /// Where in a file the mistake is, when it is in a file; the first one of several.
     pub fn position(&self) -> Option<&Position> {
         match self {
             Self::InFile { position, .. } => Some(position),
             Self::Unreadable { from, .. } | Self::Language { from, .. } => from.as_ref(),
+            Self::Several(errors) => errors.iter().find_map(Self::position),
             Self::TooLarge { .. } | Self::Argument(_) => None,
         }
     }
@@ -72,43 +108,19 @@ impl LaunchError {
 /// What was given, short enough for a message and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
-    let mut shown: String =
-        text.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push_str("...");
-    }
-    format!("`{shown}`")
+    let (text, more) = match text.char_indices().nth(MOST) {
+        Some((end, _)) => (&text[..end], "..."),
+        None => (text, ""),
+    };
+    format!("`{}{more}`", feros_wording::harmless(text))
 }
 
 /// `; did you mean x?` when a known word is alike, and otherwise all known words if they are few.
 pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let best =
-        known.iter().copied().max_by(|a, b| likeness(given, a).total_cmp(&likeness(given, b)));
-    match best {
-        Some(word) if likeness(given, word) > 0.8 => {
-            format!("; did you mean `{word}`?")
-        }
-        Some(_) if known.len() <= 32 => format!("; known are {}", known.join(", ")),
-        _ => String::new(),
+    let nearest = feros_wording::did_you_mean(given, known.iter().copied());
+    if nearest.is_empty() && (1..=32).contains(&known.len()) {
+        return format!("; known are {}", feros_wording::harmless(&known.join(", ")));
     }
-}
-
-/// From 0 to 1; above 0.8 two words are alike. A letter too much, too few, wrong or swapped counts
-/// more in short words than the usual measure gives it.
-#[expect(clippy::cast_precision_loss, reason = "a few letters")]
-fn likeness(given: &str, word: &str) -> f64 {
-    const LONGEST: usize = 100;
-    if given.chars().nth(LONGEST).is_some() {
-        return 0.0;
-    }
-    let (given, word) = (given.to_lowercase(), word.to_lowercase());
-    let by_letters = strsim::jaro_winkler(&given, &word);
-    let slips = strsim::osa_distance(&given, &word);
-    let allowed = word.chars().count() / 4 + usize::from(word.chars().count() >= 3);
-    if slips <= allowed.min(2) && slips < given.chars().count() {
-        by_letters.max(0.95 - 0.05 * slips as f64)
-    } else {
-        by_letters
-    }
+    nearest
 }

@@ -234,6 +234,11 @@ fn wrong_input_names_place_field_expectation_and_what_came() {
             "`pkg/msg/Probe` has no field `pionts` (did you mean `points`?): it has `points`, `small`",
         ),
         (
+            "{points: [{x:1}]}",
+            "field `points[0]`: `x:1` is one word in YAML: write a blank behind the colon, `x: 1`",
+        ),
+        ("small:5", "`small:5` is one word in YAML: write a blank behind the colon, `small: 5`"),
+        (
             "small: 200",
             "line 1, column 8: field `small`: expected int8 (a whole number from -128 to 127), got `200`",
         ),

@@ -66,7 +66,9 @@ impl Subscriber for StandardError {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        eprintln!("[{}] [{NAME}]: {}", event.metadata().level(), text.0);
+        // Names and reasons of peers are a part of it.
+        let text = feros_wording::harmless_block(&text.0);
+        eprintln!("[{}] [{NAME}]: {text}", event.metadata().level());
     }
 
     fn enter(&self, _: &Id) {}

@@ -7,8 +7,8 @@ pub const MAX_NAME_BYTES: usize = 1024;
 /// Most bytes of a peer's text that are shown.
 const MOST_SHOWN_BYTES: usize = 16 << 10;
 
-/// A peer's text as it may go to a log or a terminal: control characters but the ends of lines are
-/// written as `\u{1b}`, and what is longer than 16 KiB is cut.
+/// A peer's text as it may go to a log or a terminal: what a terminal would obey is written as
+/// `\u{1b}`, but the ends of lines, and what is longer than 16 KiB is cut.
 ///
 /// ```
 /// assert_eq!(feros_ros1::shown("/talker"), "/talker");
@@ -16,43 +16,33 @@ const MOST_SHOWN_BYTES: usize = 16 << 10;
 /// ```
 #[must_use]
 pub fn shown(text: &str) -> Cow<'_, str> {
-    cleaned(text, MOST_SHOWN_BYTES, |character| character == '\n' || character == '\t')
+    cut(feros_wording::harmless_lines(beginning(text, MOST_SHOWN_BYTES)), text, MOST_SHOWN_BYTES)
 }
 
 /// A peer's name as it may go to a log or a terminal: as [`shown`], in one line of at most
 /// [`MAX_NAME_BYTES`].
 #[must_use]
 pub fn shown_name(text: &str) -> Cow<'_, str> {
-    cleaned(text, MAX_NAME_BYTES, |_| false)
+    cut(feros_wording::harmless(beginning(text, MAX_NAME_BYTES)), text, MAX_NAME_BYTES)
 }
 
-fn cleaned(text: &str, most: usize, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let is_bad = |character: char| is_unseen(character) && !is_kept(character);
-    if text.len() <= most && !text.contains(is_bad) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::new();
-    for character in text.chars() {
-        if out.len() >= most {
-            out.push_str("...");
-            break;
-        }
-        match is_bad(character) {
-            true => out.extend(character.escape_unicode()),
-            false => out.push(character),
-        }
-    }
-    Cow::Owned(out)
+/// At most so many bytes of a text, in whole characters.
+fn beginning(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
-/// Control characters, and those that change the direction of what follows.
-fn is_unseen(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// What was made of a text, with a sign for what is not shown of it.
+fn cut<'a>(shown: Cow<'a, str>, text: &str, most: usize) -> Cow<'a, str> {
+    if text.len() <= most && shown.len() <= most {
+        return shown;
+    }
+    Cow::Owned(format!("{}...", beginning(&shown, most)))
 }
 
 /// Whether a peer's name may be kept: not too long, and without what nobody sees.
 pub(crate) fn is_name(text: &str) -> bool {
-    text.len() <= MAX_NAME_BYTES && !text.contains(is_unseen)
+    text.len() <= MAX_NAME_BYTES && !text.contains(feros_wording::is_unseen)
 }
 
 #[cfg(test)]

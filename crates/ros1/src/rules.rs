@@ -58,6 +58,20 @@ struct Rule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules(Vec<Rule>);
 
+/// The keys of a rule.
+const KEYS: [&str; 10] = [
+    "ros1_package_name",
+    "ros2_package_name",
+    "ros1_message_name",
+    "ros2_message_name",
+    "ros1_service_name",
+    "ros2_service_name",
+    "fields_1_to_2",
+    "request_fields_1_to_2",
+    "response_fields_1_to_2",
+    "enable_foreign_mappings",
+];
+
 impl Default for Rules {
     fn default() -> Self {
         Self::parse(STANDARD).expect("the standard rules are rules")
@@ -221,7 +235,10 @@ impl<'a> Reader<'a> {
                 // ros1_bridge's leave for rules about another package than their own; a file that
                 // is named here is of no package.
                 "enable_foreign_mappings" => drop(self.text(&key)?),
-                _ => return Err(format!("unknown key `{key}`")),
+                _ => {
+                    let nearest = feros_wording::did_you_mean(&key, KEYS);
+                    return Err(format!("unknown key `{key}`{nearest}"));
+                }
             }
         }
         if rule.ros1_package.is_empty() || rule.ros2_package.is_empty() {

@@ -462,12 +462,11 @@ fn unknown(tree: &Tree, names: &[Named<'_>]) -> LookupError {
         return LookupError::InvalidFrame { argument, frame: (*frame).to_owned() };
     }
     let (argument, frame) = names.first().copied().unwrap_or_default();
-    let alike = |name: &str| (strsim::damerau_levenshtein(name, frame), name.to_owned());
     let names = tree.frames().iter().map(|known| &*known.name);
-    let nearest = names.take(100).map(alike).min().filter(|(edits, _)| *edits <= 2);
+    let nearest = feros_wording::nearest(frame, names.take(100));
     LookupError::UnknownFrame {
         argument,
         frame: frame.to_owned(),
-        nearest: nearest.map(|(_, name)| name),
+        nearest: nearest.first().map(|name| (*name).to_owned()),
     }
 }

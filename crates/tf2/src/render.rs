@@ -96,11 +96,7 @@ pub(crate) fn as_yaml(frames: &BTreeMap<String, FrameInfo>, now: Time) -> String
     if text.is_empty() { "{}\n".to_owned() } else { text }
 }
 
-/// A name as YAML has it between single quotes; what no line can hold is shown as a sign for it.
+/// A name as YAML has it between single quotes; what no line can hold is written out.
 fn quoted(name: &str) -> String {
-    let shown: String = name
-        .chars()
-        .map(|character| if character.is_control() { '\u{fffd}' } else { character })
-        .collect();
-    format!("'{}'", shown.replace('\'', "''"))
+    format!("'{}'", feros_wording::harmless(name).replace('\'', "''"))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use crate::nearest::did_you_mean;
+use feros_wording::did_you_mean;
 
 /// What is wrong in a scenario or a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,6 @@
 pub mod contract;
 mod document;
 pub mod machine;
-mod nearest;
 mod noise;
 pub mod peer;
 pub mod peer_builder;

@@ -9,8 +9,8 @@ use crate::contract::{
     Durability, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
 };
 use crate::document::{Document, DocumentError};
-use crate::nearest::did_you_mean;
 use crate::record::CallbackThread;
+use feros_wording::did_you_mean;
 
 /// `peer.toml` of a system.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

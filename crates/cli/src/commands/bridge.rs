@@ -219,10 +219,10 @@ fn say_changes(before: &[Bridged], now: &[Bridged], sides: &[String]) -> Result<
         format!("{kind} {name} ({ty}) from {} to {}", sides[one.from], sides[one.to])
     };
     for one in now.iter().filter(|one| !before.contains(one)) {
-        output::print(&format!("bridged: {}\n", text(one)))?;
+        output::print_lines([format!("bridged: {}", text(one))])?;
     }
     for one in before.iter().filter(|one| !now.contains(one)) {
-        output::print(&format!("no longer bridged: {}\n", text(one)))?;
+        output::print_lines([format!("no longer bridged: {}", text(one))])?;
     }
     Ok(())
 }

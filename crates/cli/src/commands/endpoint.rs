@@ -6,6 +6,13 @@ use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointInfo, EndpointKind, History};
 use serde_json::json;
 
+use crate::output::foreign;
+
+/// The node of an endpoint; its gid where nobody knows the node.
+pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
+    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
+}
+
 /// An endpoint in the words of `ros2`.
 pub(crate) struct Endpoint<'a>(pub(crate) &'a EndpointInfo);
 
@@ -77,10 +84,10 @@ impl Display for Endpoint<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (name, namespace) = self.node();
         let qos = &self.0.qos;
-        writeln!(f, "Node name: {name}")?;
-        writeln!(f, "Node namespace: {namespace}")?;
+        writeln!(f, "Node name: {}", foreign(name))?;
+        writeln!(f, "Node namespace: {}", foreign(namespace))?;
         let noun = self.noun();
-        writeln!(f, "{noun} type: {}", self.0.type_name)?;
+        writeln!(f, "{noun} type: {}", foreign(&self.0.type_name))?;
         match self.0.type_hash {
             Some(hash) => writeln!(f, "{noun} type hash: {hash}")?,
             None => writeln!(f, "{noun} type hash: INVALID")?,

@@ -39,6 +39,9 @@ use crate::error::CliError;
 use crate::output::Color;
 use crate::types::InterfaceArgs;
 
+/// What the help has apart from the options of a verb: those that many verbs take.
+pub(crate) const GENERAL_OPTIONS: &str = "General options";
+
 /// ROS 2 built for the shortest path: look at, feed and measure a ROS 2 system.
 #[derive(Parser)]
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
@@ -48,11 +51,11 @@ use crate::types::InterfaceArgs;
 )]
 pub(crate) struct CommandLine {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GENERAL_OPTIONS)]
     pub(crate) color: Color,
 
     /// The engine of all that this command does and starts, or two as one; also FEROS_ENGINE
-    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES)]
+    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES, help_heading = GENERAL_OPTIONS)]
     pub(crate) engine: Vec<String>,
 
     #[command(flatten)]
@@ -192,5 +195,36 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
         Command::Completion(args) => completion::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls with each verb that has no verbs of its own.
+    fn each_verb(command: &mut clap::Command, look: &mut impl FnMut(&mut clap::Command)) {
+        if !command.has_subcommands() {
+            return look(command);
+        }
+        command.get_subcommands_mut().for_each(|verb| each_verb(verb, look));
+    }
+
+    #[test]
+    fn the_help_has_the_options_of_a_verb_apart_from_general_ones() {
+        let mut command = CommandLine::command();
+        command.build();
+        let mut verbs = 0;
+        each_verb(&mut command, &mut |verb| {
+            verbs += 1;
+            let help = verb.render_long_help().to_string();
+            let (own, general) = help.split_once("\nGeneral options:\n").expect(&help);
+            for option in ["--color", "--engine", "--interfaces", "--spin-time"] {
+                let is_here = |text: &str| text.contains(&format!("      {option} <"));
+                assert!(!is_here(own), "{option} in {help}");
+                assert!(is_here(general) || option == "--spin-time", "{option} in {help}");
+            }
+        });
+        assert!(verbs > 50, "{verbs}");
     }
 }

@@ -51,7 +51,7 @@ fn a_managed_node_is_seen_asked_and_changed() {
     );
     let wrong = lifecycle(&["set", "/l_driver", "activate"]).failure(1);
     let expected = "error: Unknown transition requested, available ones are:\n\
-                    - configure [1]\n- shutdown [5]\n";
+                    \x20 - configure [1]\n  - shutdown [5]\n";
     assert_eq!(wrong, expected);
     assert!(lifecycle(&["set", "/l_driver", "77"]).failure(1).contains("Unknown transition"));
     let done = "Transitioning successful\n";

@@ -18,6 +18,7 @@ mod pkg;
 mod process;
 mod service;
 mod stock;
+mod text_of_others;
 mod tf;
 mod top;
 mod topic;

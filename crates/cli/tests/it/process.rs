@@ -1,8 +1,12 @@
 //! Runs `feros` in a domain of this test process, and leaves nothing running.
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
+use rustix::pty::OpenptFlags;
+use rustix::termios::{OptionalActions, OutputModes, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::fd::OwnedFd;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -92,6 +96,44 @@ pub(crate) fn eventually<T: std::fmt::Debug>(
     })
 }
 
+/// Runs a command to its end on a terminal, and tells all that it wrote there.
+pub(crate) fn feros_on_terminal(arguments: &[&str]) -> String {
+    let (ours, theirs) = terminal();
+    let mut command = command(domain(), arguments);
+    command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
+    command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
+    let mut child = command.spawn().unwrap();
+    drop(command); // which holds the terminal's other end
+    let written = spawn("test-terminal", move || {
+        let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+        // The end of a terminal is an error.
+        while let Ok(size @ 1..) = std::fs::File::from(ours.try_clone().unwrap()).read(&mut buffer)
+        {
+            bytes.extend_from_slice(&buffer[..size]);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    wait(&mut child);
+    written.join().unwrap()
+}
+
+/// Both ends of a terminal that passes on what is written as it is, with room for some lines.
+fn terminal() -> (OwnedFd, OwnedFd) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let ours = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&ours).unwrap();
+    rustix::pty::unlockpt(&ours).unwrap();
+    let name = rustix::pty::ptsname(&ours, Vec::new()).unwrap();
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let theirs = rustix::fs::open(&*name, flags, Mode::empty()).unwrap();
+    let mut settings = tcgetattr(&theirs).unwrap();
+    settings.output_modes.remove(OutputModes::OPOST);
+    tcsetattr(&theirs, OptionalActions::Now, &settings).unwrap();
+    let size = Winsize { ws_row: 40, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&theirs, size).unwrap();
+    (ours, theirs)
+}
+
 /// Runs a command to its end.
 pub(crate) fn feros(arguments: &[&str]) -> Finished {
     Running::start(arguments).finish()
@@ -155,6 +197,21 @@ impl Running {
     pub(crate) fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         (self.out.as_mut()?.read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// The first line of standard error that has this in it; what came before is lost.
+    pub(crate) fn error_with(&mut self, wanted: &str) -> String {
+        let _watchdog = feros_test_support::Watchdog::start();
+        let errors = self.child.stderr.take().unwrap();
+        let mut errors = BufReader::new(errors);
+        loop {
+            let mut line = String::new();
+            assert!(errors.read_line(&mut line).unwrap() > 0, "it ended without {wanted:?}");
+            if line.contains(wanted) {
+                self.child.stderr = Some(errors.into_inner());
+                return line;
+            }
+        }
     }
 
     /// Stops reading the output, as `head` does.

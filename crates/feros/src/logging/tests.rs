@@ -59,6 +59,19 @@ fn messages_reach_the_sink_of_their_logger() {
 }
 
 #[test]
+fn what_peers_say_in_messages_of_the_library_is_not_obeyed() {
+    let hostile = "type \u{1b}[2J\u{202e}\r\n[INFO] all is well";
+    let records = collect("test_peers", || {
+        let _scope = enter_logger(&Arc::from("test_peers"));
+        tracing::warn!("{hostile}");
+        crate::warn!(Speaker("test_peers"), "\u{1b}[32mgreen");
+    });
+    let library = "type \\u{1b}[2J\\u{202e}\\u{d}\n  [INFO] all is well";
+    let expected = [library, "\u{1b}[32mgreen"];
+    assert_eq!(records, expected.map(|text| (LogLevel::Warn, text.to_owned())));
+}
+
+#[test]
 fn levels_are_inherited_along_the_dots() {
     set_level(Some("test_levels"), LogLevel::Debug);
     set_level(Some("test_levels.quiet"), LogLevel::Error);

@@ -113,15 +113,10 @@ impl Fields {
         let given: Vec<&str> =
             self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
         let unknown = |given: &&str| !self.known_attributes.contains(given);
-        let likely =
-            given.iter().copied().filter(unknown).max_by(|a, b| {
-                strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name))
-            });
-        let aside = match likely {
-            Some(word) if strsim::jaro_winkler(word, name) > 0.7 => {
-                format!(" (`{word}` stands there)")
-            }
-            _ => given
+        let likely = feros_wording::nearest(name, given.iter().copied().filter(unknown));
+        let aside = match likely.first() {
+            Some(word) => format!(" (`{word}` stands there)"),
+            None => given
                 .iter()
                 .find_map(|given| {
                     OF_ROS_1

@@ -133,8 +133,7 @@ fn after_colon(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!(": {line}")
+    format!(": {}", feros_wording::harmless(text))
 }
 
 #[cfg(test)]

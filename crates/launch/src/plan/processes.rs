@@ -168,7 +168,7 @@ impl Evaluator<'_> {
             sigterm_timeout: self.timeout(options.sigterm_timeout.as_ref(), "sigterm_timeout")?,
             sigkill_timeout: self.timeout(options.sigkill_timeout.as_ref(), "sigkill_timeout")?,
             emulate_tty,
-            name: format!("{}-{}", one_line(&name), self.next_process()),
+            name: format!("{}-{}", feros_wording::harmless(&name), self.next_process()),
             at: at.clone(),
             command,
             environment: environment.into_iter().collect(),
@@ -384,11 +384,6 @@ fn refuse_nul(words: &[Word], at: &Position) -> Result<(), LaunchError> {
     } else {
         Ok(())
     }
-}
-
-/// A name as part of one line of output.
-fn one_line(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
 }
 
 fn parse_seconds(text: &str) -> Option<Duration> {

@@ -64,6 +64,11 @@ fn build(
         return Ok(message);
     }
     let Content::Mapping(entries) = &node.content else {
+        if let Content::Scalar { text, .. } = &node.content
+            && let Some(error) = no_blank(ty, text, node)
+        {
+            return Err(error);
+        }
         return Err(wrong_type(
             format!("a mapping with the fields of {} ({})", ty.name(), known_fields(ty)),
             node,
@@ -92,15 +97,23 @@ fn build(
     Ok(message)
 }
 
+/// That a word is a field with its value, and only the blank behind the colon is missing.
+fn no_blank(ty: &DynamicType, word: &str, at: &InputNode) -> Option<InputError> {
+    let (field, value) = word.split_once(':')?;
+    ty.field_index(field)?;
+    let (given, field, value) = (word.to_owned(), field.to_owned(), value.to_owned());
+    Some(InputError::new(InputErrorKind::NoBlank { given, field, value }, at.position))
+}
+
 fn unknown_field(ty: &DynamicType, name: &str, value: &InputNode) -> InputError {
-    let likeness =
-        |field: &&DynamicField| (strsim::jaro_winkler(name, field.name()) * 1000.0) as u32;
-    // Comparing is quadratic in the length of the name.
-    let nearest = ty.fields().iter().filter(|_| name.len() <= 256).max_by_key(likeness);
+    if let Some(error) = no_blank(ty, name, value).filter(|_| value.is_nothing()) {
+        return error;
+    }
+    let nearest = feros_wording::nearest(name, ty.fields().iter().map(DynamicField::name));
     let kind = InputErrorKind::UnknownField {
         ty: ty.name().to_string(),
         field: name.to_owned(),
-        nearest: nearest.filter(|field| likeness(field) > 800).map(|field| field.name().to_owned()),
+        nearest: nearest.first().map(|&field| field.to_owned()),
         known: known_fields(ty),
     };
     InputError::new(kind, value.position)

@@ -50,6 +50,17 @@ pub enum InputErrorKind {
         /// The names of all fields.
         known: String,
     },
+    /// A field and its value in one word, such as `x:0`: for YAML that is a key without a value, or
+    /// a text.
+    #[error("`{given}` is one word in YAML: write a blank behind the colon, `{field}: {value}`")]
+    NoBlank {
+        /// The word.
+        given: String,
+        /// The field that it begins with.
+        field: String,
+        /// The rest of it.
+        value: String,
+    },
     /// A field is given twice.
     #[error("the field `{field}` is given twice")]
     Duplicate {

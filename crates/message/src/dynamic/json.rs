@@ -74,5 +74,5 @@ fn write_shown(out: &mut String, shown: Shown<'_>, options: &PrintOptions) {
 }
 
 fn write_text(out: &mut String, text: &str) {
-    out.push_str(&serde_json::Value::from(text).to_string());
+    out.push_str(&feros_wording::harmless_json(&serde_json::Value::from(text).to_string()));
 }

@@ -4,8 +4,8 @@ use toml::Spanned;
 
 use super::experiment::{Scenario, Workload};
 use crate::document::{Document, DocumentError};
-use crate::nearest::did_you_mean;
 use crate::record::{DIMENSIONS, Figure, Goal};
+use feros_wording::did_you_mean;
 
 /// What cannot be together.
 pub(super) fn check(scenario: &Scenario) -> Result<(), String> {

@@ -12,8 +12,8 @@ use super::quantity::HowMany;
 use super::settings::{Links, Settings};
 use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
-use crate::nearest::did_you_mean;
 use crate::record::{Figure, Goal};
+use feros_wording::did_you_mean;
 
 /// A scenario file as it is written.
 #[derive(Deserialize)]

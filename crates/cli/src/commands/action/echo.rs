@@ -218,7 +218,7 @@ impl Printer {
     /// Prints a message; one that is malformed is counted and seldom reported.
     fn print(&self, bytes: &[u8], info: &MessageInfo) -> Result<(), CliError> {
         match self.ty.decode(bytes) {
-            Ok(message) => output::print_plain(&self.text(&message)),
+            Ok(message) => output::print(&self.text(&message)),
             Err(error) => {
                 if let Some(refused) = self.refused.count() {
                     notices::warn(format!(

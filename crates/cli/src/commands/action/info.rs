@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::no_such_action;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 
 /// Show who serves an action, and who has a client of it
 #[derive(clap::Args)]
@@ -75,14 +75,14 @@ fn nodes(graph: &GraphSnapshot, action: &str, kind: EndpointKind) -> Nodes {
 }
 
 fn text(report: &Report, args: &Args) -> String {
-    let mut text = format!("Action: {}\n", report.name);
+    let mut text = format!("Action: {}\n", foreign(&report.name));
     for (title, nodes) in [("clients", &report.clients), ("servers", &report.servers)] {
         let _ = writeln!(text, "Action {title}: {}", nodes.len());
         for (node, types) in nodes.iter().filter(|_| !args.count) {
-            let types: Vec<&str> = types.iter().map(String::as_str).collect();
+            let types: Vec<_> = types.iter().map(|name| foreign(name)).collect();
             let types =
                 if args.show_types { format!(" [{}]", types.join(", ")) } else { String::new() };
-            let _ = writeln!(text, "    {node}{types}");
+            let _ = writeln!(text, "    {}{types}", foreign(node));
         }
     }
     text

@@ -80,7 +80,7 @@ fn yaml(message: &DynamicMessage) -> String {
 
 /// Says what happens, but where only JSON is wanted.
 fn say(args: &Args, text: &str) -> Result<(), CliError> {
-    if args.json { Ok(()) } else { output::print_plain(text) }
+    if args.json { Ok(()) } else { output::print(text) }
 }
 
 fn wait_for_server(
@@ -181,11 +181,11 @@ impl Goal<'_> {
         if self.args.json {
             let result = result.to_json(&PrintOptions::default());
             let id = hex(id);
-            output::print_plain(&format!(
+            output::print(&format!(
                 "{{\"goal_id\":\"{id}\",\"status\":\"{status}\",\"result\":{result}}}\n"
             ))?;
         } else {
-            output::print_plain(&format!(
+            output::print(&format!(
                 "Result:\n    {}\nGoal finished with status: {status}\n",
                 yaml(&result)
             ))?;
@@ -246,7 +246,7 @@ impl Acceptance {
         let unsaid = self.unsaid.lock().take();
         match unsaid {
             Some(id) if !self.json => {
-                output::print_plain(&format!("Goal accepted with ID: {}\n\n", hex(&id)))
+                output::print(&format!("Goal accepted with ID: {}\n\n", hex(&id)))
             }
             _ => Ok(()),
         }
@@ -271,7 +271,7 @@ impl Printer {
     fn print(&self, bytes: &[u8]) {
         let printed = part(&self.message, bytes, "feedback").and_then(|feedback| {
             self.acceptance.say()?;
-            output::print_plain(&if self.acceptance.json {
+            output::print(&if self.acceptance.json {
                 format!("{{\"feedback\":{}}}\n", feedback.to_json(&PrintOptions::default()))
             } else {
                 format!("Feedback:\n    {}\n", yaml(&feedback))

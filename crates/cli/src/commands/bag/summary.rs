@@ -50,8 +50,13 @@ pub(super) fn lines(bag: &BagReader) -> Vec<String> {
     let files: Vec<&str> = metadata.files.iter().map(|file| file.path.as_str()).collect();
     let time = |pick: fn(&feros_bag::TimeRange) -> i64| metadata.time.as_ref().map_or(0, pick);
     let duration = metadata.time.map_or(0, |time| time.duration());
-    let mut lines = vec![
-        format!("Files:             {}", files.join("\n                   ")),
+    let mut label = "Files:             ";
+    let mut lines = Vec::new();
+    for file in if files.is_empty() { &[""] } else { files.as_slice() } {
+        lines.push(format!("{label}{file}"));
+        label = "                   ";
+    }
+    lines.extend([
         format!("Bag size:          {}", size_text(bag.size_bytes())),
         format!("Storage id:        {}", metadata.storage_identifier),
         format!("ROS Distro:        {}", metadata.ros_distro),
@@ -59,7 +64,7 @@ pub(super) fn lines(bag: &BagReader) -> Vec<String> {
         format!("Start:             {}", time_text(time(|time| time.start))),
         format!("End:               {}", time_text(time(|time| time.end))),
         format!("Messages:          {}", metadata.message_count),
-    ];
+    ]);
     let mut label = "Topic information: ";
     for TopicInformation { topic, message_count } in plain_topics(&metadata.topics) {
         lines.push(format!(

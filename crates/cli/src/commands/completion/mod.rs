@@ -13,7 +13,6 @@ mod words;
 use std::ffi::OsStr;
 
 use clap::Command;
-use clap::builder::StyledStr;
 use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
 };
@@ -78,9 +77,12 @@ fn candidates(group: &str, argument: &str) -> Option<fn() -> Vec<Candidate>> {
 
 fn shown(candidates: Vec<Candidate>) -> Vec<CompletionCandidate> {
     let shown = |candidate: Candidate| {
-        CompletionCandidate::new(candidate.value).help(candidate.help.map(StyledStr::from))
+        CompletionCandidate::new(candidate.value)
+            .help(candidate.help.map(|help| feros_wording::harmless(&help).into_owned().into()))
     };
-    candidates.into_iter().map(shown).collect()
+    // A name of others that a terminal would obey is offered to nobody.
+    let is_seen = |candidate: &Candidate| !candidate.value.contains(feros_wording::is_unseen);
+    candidates.into_iter().filter(is_seen).map(shown).collect()
 }
 
 /// Packages and their launch files, and files.

@@ -37,6 +37,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .ok_or_else(|| CliError::failed("this shell has no completion"))?;
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "feros", "feros", "feros", &mut script)?;
-    output::print_plain(&String::from_utf8_lossy(&script))?;
+    output::print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

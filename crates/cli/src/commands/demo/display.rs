@@ -9,6 +9,7 @@ use super::conversation::{Conversation, Participant};
 use super::discovery::Discovery;
 use super::ros2::{Search, VARIABLE};
 use crate::error::CliError;
+use crate::output::foreign;
 
 fn style(participant: Participant) -> Style {
     let color = match participant {
@@ -26,7 +27,7 @@ fn line(text: &str) -> Result<(), CliError> {
 /// A line of one process.
 pub(super) fn tell(participant: Participant, text: &str) -> Result<(), CliError> {
     let style = style(participant);
-    line(&format!("{style}{:>14}{style:#}  {text}", participant.node()))
+    line(&format!("{style}{:>14}{style:#}  {}", participant.node(), foreign(text)))
 }
 
 /// A message that was heard.

@@ -11,6 +11,7 @@ use feros::{Context, Executor, MessageInfo};
 
 use super::conversation::{Event, Participant, Start, TOPIC, hello};
 use crate::error::CliError;
+use crate::notices;
 use crate::process_group::listen_to_lines;
 
 /// Somebody who is not there by then is not waited for any longer.
@@ -30,7 +31,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     tell(&Event::Ready)?;
     let Ok(go) = orders.recv() else { return Ok(ExitCode::SUCCESS) };
     if let Err(error) = publisher.wait_for_subscriptions(go.listeners, LISTENERS_LIMIT) {
-        eprintln!("warning: {error}");
+        notices::warn(error);
     }
 
     let (node_name, executor) = (Participant::Talker.node(), Executor::new());
@@ -42,7 +43,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
         let said = tell(&Event::Said { text: text.clone() });
         let published = publisher.publish(Text { data: text }).map_err(CliError::from);
         if let Err(error) = said.and(published) {
-            eprintln!("error: {error}");
+            notices::error(error);
             stopper.stop();
         }
         if number == go.count {
@@ -66,7 +67,7 @@ pub(super) fn listen() -> Result<ExitCode, CliError> {
             let latency = info.source_timestamp.and_then(|sent| now.duration_since(sent).ok());
             let latency_us = latency.map(|latency| latency.as_nanos() as f64 / 1000.0);
             if let Err(error) = tell(&Event::Heard { text: message.data, latency_us }) {
-                eprintln!("error: {error}");
+                notices::error(error);
             }
         })?;
     listen_to_lines(&context, |_| {})?;

@@ -4,8 +4,9 @@
 use feros::{Reason, TransportBetween, transports_of_service, transports_of_topic};
 use feros_rmw::GraphSnapshot;
 
+use super::super::endpoint::node_name;
 use super::finding::Finding;
-use super::mismatches::{self, node_name};
+use super::mismatches;
 use crate::connection::{Connection, DiscoveryArgs};
 
 const AREA: &str = "transports";

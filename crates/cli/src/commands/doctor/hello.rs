@@ -20,7 +20,7 @@ use serde_json::json;
 use super::super::multicast::group::GroupArgs;
 use crate::connection::Connection;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 use crate::value_parsers::parse_seconds;
 
 /// How soon the thread that listens to multicast sees that it is to end.
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
         if args.json {
             output::print_json(&summary.object())?;
         } else {
-            output::print_plain(&summary.text(&topic, &group, args.print_period))?;
+            output::print(&summary.text(&topic, &group, args.print_period))?;
         }
         if args.once {
             break;
@@ -185,10 +185,11 @@ struct Summary {
 struct Greetings(BTreeMap<String, u64>);
 
 impl Greetings {
-    /// Counts a greeting, whose last word is the name of its host. It is a stranger's text.
+    /// Counts a greeting, whose last word is the name of its host. It is a stranger's text, of
+    /// which the beginning is kept.
     fn count(&mut self, greeting: &str) {
         let host = greeting.split_whitespace().next_back().unwrap_or("");
-        let host: String = host.chars().filter(|c| !c.is_control()).take(64).collect();
+        let host: String = host.chars().take(64).collect();
         if self.0.len() < MAX_SENDERS || self.0.contains_key(&host) {
             *self.0.entry(host).or_default() += 1;
         }
@@ -198,7 +199,7 @@ impl Greetings {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{:15} {:20} Msg Count /{seconds:?}s", "", "Hostname");
         for (host, count) in &self.0 {
-            let _ = writeln!(text, "{:15} {host:20} {count}", "");
+            let _ = writeln!(text, "{:15} {:20} {count}", "", foreign(host));
         }
     }
 }
@@ -243,7 +244,7 @@ mod tests {
         greetings.count("evil \x1b[2Jname");
         let hosts: Vec<(&str, u64)> =
             greetings.0.iter().map(|(host, count)| (host.as_str(), *count)).collect();
-        assert_eq!(hosts, [("", 1), ("[2Jname", 1), ("laptop", 1), ("robot", 2)]);
+        assert_eq!(hosts, [("", 1), ("\u{1b}[2Jname", 1), ("laptop", 1), ("robot", 2)]);
         for number in 0..2 * MAX_SENDERS {
             greetings.count(&format!("host{number}"));
         }

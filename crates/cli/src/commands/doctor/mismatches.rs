@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use feros_rmw::graph::NamesAndTypes;
-use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
+use feros_rmw::{EndpointKind, GraphSnapshot};
 
+use super::super::endpoint::node_name;
 use super::finding::Finding;
 
 pub(super) fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
@@ -53,16 +54,12 @@ fn several_types(
     )
 }
 
-pub(super) fn node_name(endpoint: &EndpointInfo) -> String {
-    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{Gid, NodeName, QosProfile};
+    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile};
 
     fn endpoint(kind: EndpointKind, name: &str, ty: &str, node: &str) -> EndpointInfo {
         EndpointInfo {

@@ -20,7 +20,7 @@ use serde_json::json;
 
 pub(in crate::commands) use self::finding::{Finding, Status};
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 
 /// Check this machine and say what stands in the way
 #[derive(clap::Args)]
@@ -80,7 +80,7 @@ fn check(args: &Args) -> Result<ExitCode, CliError> {
         }
         output::print_json(&object)?;
     } else {
-        output::print(&text(&findings))?;
+        output::print_coloured(&text(&findings))?;
         if let Some(configuration) = configuration.filter(|_| args.verbose) {
             output::print(&format!(
                 "\nConfiguration of the engine:\n{}\n",
@@ -133,10 +133,10 @@ fn text(findings: &[Finding]) -> String {
             Status::Error => ("error  ", AnsiColor::Red),
         };
         let style = colour.on_default();
-        text.push_str(&format!("{style}{word}{style:#}  {area:<12}{what}\n"));
+        text.push_str(&format!("{style}{word}{style:#}  {area:<12}{}\n", foreign(what)));
         if let Some(cure) = cure {
             let dim = output::DIM;
-            text.push_str(&format!("{:21}{dim}-> {cure}{dim:#}\n", ""));
+            text.push_str(&format!("{:21}{dim}-> {}{dim:#}\n", "", foreign(cure)));
         }
     }
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();

@@ -11,7 +11,7 @@ use super::super::pkg::xml;
 use super::machine::VARIABLES;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 use crate::packages::installed_packages;
 
 /// A title, and names with their values.
@@ -31,7 +31,7 @@ pub(super) fn run(without_packages: bool, json: bool) -> Result<ExitCode, CliErr
     if json {
         output::print_json(&object(&sections))?;
     } else {
-        output::print_plain(&text(&sections))?;
+        output::print(&text(&sections))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -142,11 +142,11 @@ fn mismatches(graph: &GraphSnapshot) -> Section {
 fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for Section { title, rows } in sections {
-        let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let width = rows.iter().map(|(name, _)| foreign(name).chars().count()).max().unwrap_or(0);
         // Writing to a String cannot fail.
         let _ = writeln!(text, "\n   {title}");
         for (name, value) in rows {
-            let _ = writeln!(text, "{name:width$} : {value}");
+            let _ = writeln!(text, "{:width$} : {}", foreign(name), foreign(value));
         }
     }
     text

@@ -38,6 +38,6 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let message = ty.default_message();
     let options = PrintOptions::default();
     let text = if args.json { message.to_json(&options) + "\n" } else { message.to_yaml(&options) };
-    output::print_plain(&text)?;
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

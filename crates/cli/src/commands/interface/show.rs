@@ -8,7 +8,7 @@ use feros_interface::{BaseType, Interface, InterfaceSet, MessageDefinition, Type
 
 use super::arguments::type_argument;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign_block};
 use crate::types::{InterfaceArgs, Types};
 
 /// Print the definition of a type, nested types included
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     // This finds missing and circular references, so that printing may recurse.
     let description = types.set().type_description(&name).map_err(CliError::failed)?;
     if args.json {
-        output::print_plain(&format!("{}\n", description.to_json()))?;
+        output::print(&format!("{}\n", feros_wording::harmless_json(&description.to_json())))?;
     } else {
         let comments = Comments { own: !args.no_comments, nested: args.all_comments };
         let mut out = BufWriter::new(io::stdout().lock());
@@ -93,7 +93,7 @@ fn write_message(
     let write_comment = |out: &mut dyn Write, lines: &[String]| {
         for line in lines.iter().filter(|_| comments.own) {
             let separator = if line.is_empty() { "" } else { " " };
-            writeln!(out, "{indent}#{separator}{line}")?;
+            writeln!(out, "{indent}#{separator}{}", foreign_block(line))?;
         }
         io::Result::Ok(())
     };
@@ -106,14 +106,14 @@ fn write_message(
     }
     for constant in &message.constants {
         write_comment(out, &constant.comment)?;
-        writeln!(out, "{indent}{constant}")?;
+        writeln!(out, "{indent}{}", foreign_block(&constant.to_string()))?;
     }
     if comments.own && !message.constants.is_empty() && !message.fields.is_empty() {
         out.write_all(b"\n")?;
     }
     for field in &message.fields {
         write_comment(out, &field.comment)?;
-        writeln!(out, "{indent}{field}")?;
+        writeln!(out, "{indent}{}", foreign_block(&field.to_string()))?;
         if let BaseType::Nested(name) = &field.ty.base
             && let Some(nested) = set.message(name)
         {
@@ -126,7 +126,7 @@ fn write_message(
             )?;
         }
     }
-    Ok(())
+    write_comment(out, &message.closing_comment)
 }
 
 #[cfg(test)]
@@ -184,7 +184,10 @@ mod tests {
         let mut set = InterfaceSet::new();
         for (name, text) in [
             ("Inner", "# inner head\n\n# of x\nint32 x 7\n"),
-            ("Outer", "# head\n# more\n\n# of MAX\nint32 MAX=3\n# of inner\nInner inner\n"),
+            (
+                "Outer",
+                "# head\n# more\n\n# of MAX\nint32 MAX=3\n# of inner\nInner inner\n\n# end\n",
+            ),
         ] {
             set.insert(Interface::Message(
                 feros_interface::parse_message("p", name, text).unwrap(),
@@ -195,12 +198,12 @@ mod tests {
         let all = show(&set, &name, Comments { own: true, nested: true });
         assert_eq!(
             all,
-            "# head\n# more\n\n# of MAX\nint32 MAX=3\n\n# of inner\np/Inner inner\n\t# inner head\n\n\t# of x\n\tint32 x 7\n"
+            "# head\n# more\n\n# of MAX\nint32 MAX=3\n\n# of inner\np/Inner inner\n\t# inner head\n\n\t# of x\n\tint32 x 7\n# end\n"
         );
         let own = show(&set, &name, Comments { own: true, nested: false });
         assert_eq!(
             own,
-            "# head\n# more\n\n# of MAX\nint32 MAX=3\n\n# of inner\np/Inner inner\n\tint32 x 7\n"
+            "# head\n# more\n\n# of MAX\nint32 MAX=3\n\n# of inner\np/Inner inner\n\tint32 x 7\n# end\n"
         );
         let none = show(&set, &name, PLAIN);
         assert_eq!(none, "int32 MAX=3\np/Inner inner\n\tint32 x 7\n");

@@ -7,7 +7,7 @@ use feros_lab::report::{Results, compare_runs};
 
 use super::report::warn;
 use crate::error::CliError;
-use crate::output;
+use crate::{notices, output};
 
 /// What is compared.
 #[derive(clap::Args)]
@@ -32,12 +32,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     };
     let found =
         compare_runs(&read(&args.first)?, &read(&args.second)?).map_err(CliError::failed)?;
-    let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    for warning in &found.warnings {
-        anstream::eprintln!("{style}warning:{style:#} {warning}");
-    }
+    found.warnings.iter().for_each(notices::warn);
     for reason in &found.refused {
-        anstream::eprintln!("not compared: {reason}");
+        notices::note(format!("not compared: {reason}"));
     }
     let shown = found.cells.iter().filter(|cell| !args.differences || cell.better.is_some());
     let rows = shown.map(|cell| {
@@ -50,9 +47,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let heading = ["experiment", "system", "cell", "what", "first", "second", "second / first", ""];
     output::print_table(&heading, rows)?;
     let (better, worse, same) = found.counts();
-    output::print_lines([format!(
-        "\n{better} better, {worse} worse, {same} where no difference can be told"
-    )])?;
+    output::print(&format!(
+        "\n{better} better, {worse} worse, {same} where no difference can be told\n"
+    ))?;
     if let Some(path) = &args.html {
         std::fs::write(path, found.html()).map_err(|error| {
             CliError::failed(format!("{} cannot be written: {error}", path.display()))

@@ -38,5 +38,5 @@ pub(super) fn print(results: &Results) -> Result<(), CliError> {
         row
     });
     output::print_table(&["goal", "cell", "here", "reference", "result", "wanted", ""], rows)?;
-    output::print_lines([format!("\n{} goals, {missed} missed", goals.len())])
+    output::print(&format!("\n{} goals, {missed} missed\n", goals.len()))
 }

@@ -75,7 +75,7 @@ pub(crate) fn run(names: &[&str], args: &Args) -> Result<ExitCode, CliError> {
 fn print(summary: &Summary, json: bool) -> Result<(), CliError> {
     if json {
         for object in &summary.objects {
-            output::print_plain(&format!("{object}\n"))?;
+            output::print(&format!("{object}\n"))?;
         }
         return Ok(());
     }

@@ -31,8 +31,5 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
 /// Says what could not be read; the rest is used.
 pub(super) fn warn(notices: &[Notice]) {
-    let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    for notice in notices {
-        anstream::eprintln!("{style}warning:{style:#} {notice}");
-    }
+    notices.iter().for_each(crate::notices::warn);
 }

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         show_all_output(&mut plan.steps);
     }
     if args.dry_run {
-        output::print_plain(&plan.to_string())?;
+        output::print(&plan.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     for warning in &plan.warnings {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::remote::Remote;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 use crate::value_parsers::parse_seconds;
 
 /// Print the transitions that a managed node can begin now
@@ -53,15 +53,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             .collect();
         output::print_json(&entries)?;
     } else {
-        output::print_lines(transitions.iter().map(|described| {
+        let text = transitions.iter().map(|described| {
             format!(
-                "- {} [{}]\n\tStart: {}\n\tGoal: {}",
-                described.transition.label,
+                "- {} [{}]\n\tStart: {}\n\tGoal: {}\n",
+                foreign(&described.transition.label),
                 described.transition.id,
-                described.start_state.label,
-                described.goal_state.label
+                foreign(&described.start_state.label),
+                foreign(&described.goal_state.label)
             )
-        }))?;
+        });
+        output::print(&text.collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     match socket.recv_from(&mut buffer) {
         Ok((size, from)) => {
             let text = String::from_utf8_lossy(&buffer[..size]);
-            output::print_plain(&format!("Received from {from}: '{}'\n", text.escape_debug()))?;
+            output::print_lines([format!("Received from {from}: '{text}'")])?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {

@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
-use crate::{notices, output};
+use crate::notices;
+use crate::output::{self, foreign};
 
 /// Show what a node offers and uses
 #[derive(clap::Args)]
@@ -94,7 +95,7 @@ fn report(graph: &GraphSnapshot, node: &NodeName, include_hidden: bool) -> NodeR
 }
 
 fn text(report: &NodeReport) -> String {
-    let mut text = format!("{}\n", report.name);
+    let mut text = format!("{}\n", foreign(&report.name));
     for (title, names) in [
         ("Subscribers", &report.subscribers),
         ("Publishers", &report.publishers),
@@ -105,8 +106,8 @@ fn text(report: &NodeReport) -> String {
     ] {
         let _ = writeln!(text, "  {title}:");
         for (name, types) in names {
-            let types: Vec<&str> = types.iter().map(String::as_str).collect();
-            let _ = writeln!(text, "    {name}: {}", types.join(", "));
+            let types: Vec<_> = types.iter().map(|name| foreign(name)).collect();
+            let _ = writeln!(text, "    {}: {}", foreign(name), types.join(", "));
         }
         // `ros2` prints an empty line for nothing.
         if names.is_empty() {

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::python;
 use super::remote::{NodeArgs, Remote};
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign, foreign_block};
 
 /// Print types, descriptions and constraints of parameters
 #[derive(clap::Args)]
@@ -35,20 +35,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if args.json {
         output::print_json(&found.iter().map(to_json).collect::<Vec<_>>())?;
     } else {
-        output::print_plain(&found.iter().map(text).collect::<String>())?;
+        output::print(&found.iter().map(text).collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn text(descriptor: &ParameterDescriptor) -> String {
-    let mut text = format!("Parameter name: {}\n", descriptor.name);
+    let mut text = format!("Parameter name: {}\n", foreign(&descriptor.name));
     let mut line = |line: std::fmt::Arguments<'_>| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{line}");
     };
     line(format_args!("  Type: {}", python::type_name(descriptor.parameter_type)));
     if !descriptor.description.is_empty() {
-        line(format_args!("  Description: {}", descriptor.description));
+        line(format_args!("  Description: {}", foreign_block(&descriptor.description)));
     }
     line(format_args!("  Constraints:"));
     if descriptor.read_only {
@@ -68,7 +68,8 @@ fn text(descriptor: &ParameterDescriptor) -> String {
         }
     }
     if !descriptor.additional_constraints.is_empty() {
-        line(format_args!("    Additional constraints: {}", descriptor.additional_constraints));
+        let constraints = foreign_block(&descriptor.additional_constraints);
+        line(format_args!("    Additional constraints: {constraints}"));
     }
     text
 }

@@ -32,6 +32,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         };
         all_at_once(&names, one).into_iter().collect::<Result<_, CliError>>()?
     };
-    output::print_plain(&file::to_text(remote.name(), parameters))?;
+    output::print(&file::to_text(remote.name(), parameters))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::python;
 use super::remote::{NodeArgs, Remote};
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign_block};
 
 /// Print the value of a parameter
 #[derive(clap::Args)]
@@ -37,11 +37,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let parameter_type = python::type_name(value.parameter_type());
         output::print_json(&json!({"type": parameter_type, "value": python::json(value)}))?;
     } else if args.hide_type {
-        output::print_plain(&format!("{}\n", python::value(value)))?;
+        output::print(&format!("{}\n", foreign_block(&python::value(value))))?;
     } else if value.is_not_set() {
-        output::print_plain(&format!("{}\n", python::label(value)))?;
+        output::print(&format!("{}\n", python::label(value)))?;
     } else {
-        output::print_plain(&format!("{} {}\n", python::label(value), python::value(value)))?;
+        let shown = python::value(value);
+        output::print(&format!("{} {}\n", python::label(value), foreign_block(&shown)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

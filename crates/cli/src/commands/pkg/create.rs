@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for (name, text) in files(&description) {
         write(&folder.join(name), &text)?;
     }
-    output::print_plain(&format!("{}\n", folder.display()))?;
+    output::print(&format!("{}\n", folder.display()))?;
     if args.license.is_none() {
         notices::warn("the package has no license yet: say which in package.xml and Cargo.toml");
     }

@@ -26,6 +26,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         packages.prefix(&args.package).map(std::path::Path::to_owned)
     };
     let folder = folder.map_err(CliError::failed)?;
-    output::print_plain(&format!("{}\n", folder.display()))?;
+    output::print(&format!("{}\n", folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .and_then(std::io::read_to_string)
         .map_err(|error| CliError::failed(format!("{} cannot be read: {error}", path.display())))?;
     let Some(tag) = &args.tag else {
-        output::print_plain(&format!("{}\n", text.trim_end()))?;
+        output::print(&format!("{}\n", text.trim_end()))?;
         return Ok(ExitCode::SUCCESS);
     };
     let document = Document::parse(&text)
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let likely = did_you_mean(tag, known.map(|element| element.tag_name().name()));
         return Err(CliError::failed(format!("{} has no tag {tag}{likely}", path.display())));
     }
-    output::print_plain(&(texts.join("\n") + "\n"))?;
+    output::print(&(texts.join("\n") + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

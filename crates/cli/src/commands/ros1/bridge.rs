@@ -217,7 +217,8 @@ fn difference<'a>(
 ) -> String {
     let names: Vec<&String> = names.collect();
     let said = names.iter().take(MOST_NAMED);
-    let mut lines: String = said.map(|name| format!("{what}: {kind} {name} {way}\n")).collect();
+    let line = |name: &&String| format!("{what}: {kind} {} {way}\n", output::foreign(name));
+    let mut lines: String = said.map(line).collect();
     if let Some(more) = names.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
         lines.push_str(&format!("{what}: {more} more {kind}s {way}\n"));
     }

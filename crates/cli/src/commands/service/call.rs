@@ -94,7 +94,7 @@ fn call(
             truncate_length: Some(128),
             ..PrintOptions::default()
         };
-        output::print_plain(&format!(
+        output::print(&format!(
             "requester: making request: {}\n\n",
             request.to_yaml(&options).trim_end()
         ))?;
@@ -113,9 +113,9 @@ fn call(
     })?;
     let options = PrintOptions::default();
     if args.json {
-        output::print_plain(&format!("{}\n", response.to_json(&options)))
+        output::print(&format!("{}\n", response.to_json(&options)))
     } else {
-        output::print_plain(&format!("response:\n{}\n", response.to_yaml(&options)))
+        output::print(&format!("response:\n{}\n", response.to_yaml(&options)))
     }
 }
 

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use feros::{TransportBetween, transports_of_service};
 use feros_rmw::name::is_hidden;
-use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
+use feros_rmw::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
-use super::super::endpoint::Endpoint;
+use super::super::endpoint::{Endpoint, node_name};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
-use crate::output;
+use crate::output::{self, foreign};
 
 /// Show the type of a service, and who serves and calls it
 #[derive(clap::Args)]
@@ -87,23 +87,20 @@ fn transports(graph: &GraphSnapshot, service: &str) -> String {
     for found in transports_of_service(graph, service) {
         let transport =
             found.transport.map_or_else(|| "none".to_owned(), |transport| transport.to_string());
-        let because =
-            found.reason.map_or_else(String::new, |why| format!(", because {}", why.of_service()));
+        let because = found
+            .reason
+            .map_or_else(String::new, |why| format!(", because {}", foreign(&why.of_service())));
         let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-        let _ = writeln!(text, "  {from} -> {to}: {transport}{because}");
+        let _ = writeln!(text, "  {} -> {}: {transport}{because}", foreign(&from), foreign(&to));
     }
     if text.is_empty() { text } else { format!("Transports:\n{text}") }
-}
-
-fn node_name(endpoint: &EndpointInfo) -> String {
-    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
 
 /// The text of `ros2 service info`, and with `-v` the transport of each match after it.
 fn text(graph: &GraphSnapshot, service: &str, verbose: bool) -> String {
     let types: Vec<String> = graph.services().remove(service).into_iter().flatten().collect();
     let end = if verbose { "\n\n" } else { "\n" };
-    let mut text = format!("Type: {}\n", types.join(", "));
+    let mut text = format!("Type: {}\n", foreign(&types.join(", ")));
     for (noun, kind) in [("Clients", EndpointKind::Client), ("Services", EndpointKind::Service)] {
         let _ = write!(text, "{noun} count: {}{end}", graph.count(kind, service));
         for endpoint in graph.endpoints_of(kind, service).filter(|_| verbose) {
@@ -121,7 +118,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{Gid, NodeName, QosProfile};
+    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile};
 
     /// A client and a server that announce this.
     fn graph(announcements: [Option<&str>; 2]) -> GraphSnapshot {

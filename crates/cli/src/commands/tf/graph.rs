@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use feros_tf2::{FrameInfo, Time};
 
+use crate::output::foreign;
+
 /// All frames, by name.
 pub(super) type Frames = BTreeMap<String, FrameInfo>;
 
@@ -27,11 +29,6 @@ impl<'a> Children<'a> {
     }
 }
 
-/// How the command shows what is no letter: nothing of a name reaches the terminal as a command.
-pub(super) fn shown(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 /// A line for each frame below its parent; roots come first in their lines.
 pub(super) fn text(frames: &Frames, now: Time) -> String {
     let children = Children::of(frames);
@@ -39,7 +36,7 @@ pub(super) fn text(frames: &Frames, now: Time) -> String {
     let mut told = BTreeSet::new();
     let roots = frames.iter().filter(|(_, frame)| frame.parent.is_none());
     for (root, _) in roots {
-        let _ = writeln!(text, "{}", shown(root));
+        let _ = writeln!(text, "{}", foreign(root));
         told.insert(root.as_str());
         below(&children, root, "", now, &mut text, &mut told);
     }
@@ -62,7 +59,7 @@ fn below<'a>(
         let Some((child, frame)) = rest.pop() else { continue };
         let is_last = rest.is_empty();
         let branch = if is_last { "└─ " } else { "├─ " };
-        let _ = writeln!(text, "{indent}{branch}{}  ({})", shown(child), describe(frame, now));
+        let _ = writeln!(text, "{indent}{branch}{}  ({})", foreign(child), describe(frame, now));
         let deeper = format!("{indent}{}", if is_last { "   " } else { "│  " });
         stack.push((indent, rest));
         if told.insert(child) {
@@ -76,7 +73,7 @@ fn describe(frame: &FrameInfo, now: Time) -> String {
     let by = if frame.authority.is_empty() {
         String::new()
     } else {
-        format!(", {}", shown(&frame.authority))
+        format!(", {}", foreign(&frame.authority))
     };
     if frame.is_static {
         return format!("static{by}");
@@ -94,8 +91,11 @@ pub(super) fn age_seconds(frame: &FrameInfo, now: Time) -> f64 {
 
 /// A graph for Graphviz, with what `view_frames` writes at each edge.
 pub(super) fn dot(frames: &Frames, now: Time) -> String {
-    let quoted =
-        |name: &str| format!("\"{}\"", shown(name).replace('\\', "\\\\").replace('"', "\\\""));
+    // A line of the graph has no line break, whoever reads it.
+    let quoted = |name: &str| {
+        let name = feros_wording::harmless(name);
+        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    };
     let mut text = "digraph G {\n".to_owned();
     for (name, frame) in frames {
         let Some(parent) = &frame.parent else {
@@ -136,14 +136,14 @@ mod tests {
 
     use super::*;
 
-    fn frames() -> Frames {
+    fn frames(camera: &str) -> Frames {
         let buffer = Buffer::new();
         for (parent, child, seconds, is_static) in [
             ("map", "odom", 10, false),
             ("map", "odom", 11, false),
             ("odom", "base", 11, false),
             ("base", "laser", 0, true),
-            ("base", "cam\u{1b}era\"", 0, true),
+            ("base", camera, 0, true),
             ("other", "tree", 5, false),
         ] {
             let stamp = Time::from_nanos(seconds * 1_000_000_000);
@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn trees_are_drawn_below_their_roots() {
-        let text = text(&frames(), Time::from_nanos(12_000_000_000));
+        let text = text(&frames("camera"), Time::from_nanos(12_000_000_000));
         let expected = "map\n\
                         └─ odom  (1.0 Hz, /robot, 1.000 s old)\n   \
                         └─ base  (1 transform, /robot, 1.000 s old)\n      \
-                        ├─ cam\u{fffd}era\"  (static, /robot)\n      \
+                        ├─ camera  (static, /robot)\n      \
                         └─ laser  (static, /robot)\n\
                         other\n\
                         └─ tree  (1 transform, /robot, 7.000 s old)\n";
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn names_stay_names_in_a_graph() {
-        let dot = dot(&frames(), Time::from_nanos(12_000_000_000));
-        assert!(dot.contains("\"base\" -> \"cam\u{fffd}era\\\"\" [label="), "{dot}");
+        let dot = dot(&frames("cam\u{1b}era\""), Time::from_nanos(12_000_000_000));
+        assert!(dot.contains("\"base\" -> \"cam\\\\u{1b}era\\\"\" [label="), "{dot}");
         assert!(
             dot.contains(
                 "\"map\" -> \"odom\" [label=\" Broadcaster: /robot\\nAverage rate: 1.000 Hz"

@@ -12,12 +12,11 @@ use feros_sync::Mutex;
 use feros_tf2::{Buffer, STATIC_TOPIC, TOPIC, TransformListener, dynamic_listener_qos, static_qos};
 use serde_json::json;
 
-use super::graph::shown;
 use crate::commands::topic::watch;
 use crate::commands::topic::window::{Statistics, Window};
 use crate::connection::Connection;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 
 /// Delays are averaged over so many transforms, as in tf2_monitor.
 const WINDOW: usize = 1000;
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let heard = heard.lock();
         let names = Names::of(&context);
         match found {
-            Err(missing) => output::print(&format!("{missing}\n")),
+            Err(missing) => output::print_lines([missing]),
             Ok(chain) if json => output::print_json(&heard.object(&names, chain.as_ref())),
             Ok(chain) => output::print(&heard.text(&names, chain.as_ref())),
         }
@@ -89,7 +88,7 @@ struct ChainNow {
 impl Chain {
     fn look(&mut self, buffer: &Buffer, clock: &Clock) -> Result<ChainNow, String> {
         let waiting = |error| {
-            let (from, to) = (shown(&self.from), shown(&self.to));
+            let (from, to) = (foreign(&self.from), foreign(&self.to));
             format!("Waiting for transform chain between {from} and {to}: {error}")
         };
         let frames = buffer.chain(&self.to, &self.from, Time::ZERO).map_err(waiting)?;
@@ -171,7 +170,7 @@ impl Heard {
         match chain {
             None => text.push_str("\nRESULTS: for all Frames\n"),
             Some(chain) => {
-                let frames: Vec<_> = chain.frames.iter().map(|frame| shown(frame)).collect();
+                let frames: Vec<_> = chain.frames.iter().map(|frame| foreign(frame)).collect();
                 let _ = writeln!(text, "\nRESULTS: for {}", frames.join(" -> "));
                 if let Some(delays) = chain.delays {
                     let (mean, max) = (delays.mean, delays.max);
@@ -181,7 +180,8 @@ impl Heard {
         }
         text.push_str("\nFrames:\n");
         for (name, frame) in self.frames.iter().filter(|(name, _)| is_wanted(chain, name)) {
-            let (name, by) = (shown(name), shown(&names.get(frame.publisher)));
+            let by = names.get(frame.publisher);
+            let (name, by) = (foreign(name), foreign(&by));
             let _ = match frame.delays.statistics() {
                 Some(delays) if !frame.is_static => writeln!(
                     text,
@@ -193,7 +193,8 @@ impl Heard {
         }
         text.push_str("\nAll Broadcasters:\n");
         for (gid, publisher) in &self.publishers {
-            let name = shown(&names.get(*gid));
+            let name = names.get(*gid);
+            let name = foreign(&name);
             let (rate, delays) = (publisher.rate_hz(), publisher.delays.statistics());
             if let Some(delays) = delays {
                 let _ = writeln!(

@@ -60,9 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if args.json {
         output::print_json(&object(&frames))?;
     } else if args.yaml {
-        output::print_plain(&buffer.all_frames_as_yaml(now))?;
+        output::print(&buffer.all_frames_as_yaml(now))?;
     } else if args.dot {
-        output::print_plain(&graph::dot(&frames, now))?;
+        output::print(&graph::dot(&frames, now))?;
     } else {
         output::print(&graph::text(&frames, now))?;
     }

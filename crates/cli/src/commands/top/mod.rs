@@ -75,7 +75,7 @@ fn run_plain(args: &Args, connection: &Connection) -> Result<ExitCode, CliError>
         if args.json {
             output::print_json(&plain::object(&watcher))?;
         } else {
-            output::print_plain(&plain::text(&watcher))?;
+            output::print(&plain::text(&watcher))?;
         }
         printed += 1;
     }

@@ -3,12 +3,14 @@
 
 use feros::transports_of_topic;
 use feros_rmw::EndpointInfo;
+use feros_wording::harmless;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, Wrap};
 
+use super::super::endpoint::node_name;
 use super::figures::Watcher;
 use super::state::{Focus, Lines, NodeOrder, State, TopicOrder};
 use super::{numbers, plain};
@@ -82,7 +84,7 @@ fn draw_topics(frame: &mut Frame<'_>, area: Rect, state: &mut State, watcher: &W
 fn topic_row(name: &str, watcher: &Watcher<'_>) -> Row<'static> {
     let [rate, bandwidth, age, lost] = plain::cells(watcher, name);
     let Some(topic) = watcher.topics.iter().find(|topic| topic.name == name) else {
-        return Row::new([name.to_owned()]);
+        return Row::new([harmless(name).into_owned()]);
     };
     let has_lost = watcher.figures(name).is_some_and(|figures| figures.lost > 0);
     let mut matches = numbers::matches(topic.matches);
@@ -93,7 +95,7 @@ fn topic_row(name: &str, watcher: &Watcher<'_>) -> Row<'static> {
     }
     let lost_style = if has_lost { Style::new().fg(Color::Red).bold() } else { Style::new() };
     Row::new([
-        Cell::from(name.to_owned()),
+        Cell::from(harmless(name).into_owned()),
         Cell::from(rate),
         Cell::from(bandwidth),
         Cell::from(age),
@@ -107,11 +109,12 @@ fn topic_row(name: &str, watcher: &Watcher<'_>) -> Row<'static> {
 fn draw_nodes(frame: &mut Frame<'_>, area: Rect, state: &mut State, watcher: &Watcher<'_>) {
     let row = |name: &String| {
         let node = watcher.nodes.iter().find(|node| node.name.to_string() == *name);
-        let Some(node) = node else { return Row::new([name.clone()]) };
+        let shown = harmless(name).into_owned();
+        let Some(node) = node else { return Row::new([shown]) };
         let [pid, cpu, memory, threads] = plain::node_cells(watcher, node);
         let counts = [node.publishers, node.subscriptions, node.services].map(|n| n.to_string());
         let [publishers, subscriptions, services] = counts;
-        Row::new([name.clone(), pid, cpu, memory, threads, publishers, subscriptions, services])
+        Row::new([shown, pid, cpu, memory, threads, publishers, subscriptions, services])
     };
     let rows: Vec<Row<'_>> = state.nodes.names.iter().map(row).collect();
     let order = state.node_order;
@@ -170,7 +173,7 @@ fn details_of_selected<'a>(state: &State, watcher: &Watcher<'_>) -> Paragraph<'a
         Focus::Topics => (state.topics.selected(), topic_details(state, watcher)),
         Focus::Nodes => (state.nodes.selected(), node_details(state, watcher)),
     };
-    let title = name.unwrap_or_default().to_owned();
+    let title = harmless(name.unwrap_or_default()).into_owned();
     Paragraph::new(Text::from(lines))
         .wrap(Wrap { trim: false })
         .block(Block::bordered().title(title))
@@ -181,15 +184,13 @@ fn topic_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
     let Some(topic) = watcher.topics.iter().find(|topic| topic.name == name) else {
         return Vec::new();
     };
-    let mut lines = vec![Line::from(topic.types.join(", "))];
+    let mut lines = vec![line(topic.types.join(", "))];
     if let Some(why) = watcher.refusal(name) {
-        lines.push(Line::from(format!("not listened to: {why}")).style(Color::Red));
+        lines.push(line(format!("not listened to: {why}")).style(Color::Red));
     }
     for found in &topic.mismatches {
-        lines.push(
-            Line::from(format!("MISMATCHED: {}; {}", found.problem(), found.cure))
-                .style(Color::Red),
-        );
+        let text = format!("MISMATCHED: {}; {}", found.problem(), found.cure);
+        lines.push(line(text).style(Color::Red));
     }
     for found in transports_of_topic(&watcher.graph, name) {
         if watcher.is_own(found.subscription) {
@@ -199,8 +200,8 @@ fn topic_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
             .transport
             .map_or_else(|| "none possible".to_owned(), |transport| transport.to_string());
         let why = found.reason.map_or_else(String::new, |reason| format!(", because {reason}"));
-        let (from, to) = (node_of(found.publisher), node_of(found.subscription));
-        lines.push(Line::from(format!("{from} -> {to}: {transport}{why}")));
+        let (from, to) = (node_name(found.publisher), node_name(found.subscription));
+        lines.push(line(format!("{from} -> {to}: {transport}{why}")));
     }
     lines
 }
@@ -217,11 +218,12 @@ fn node_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
         .filter(of_node)
         .map(|endpoint| {
             let (kind, name, ty) = (endpoint.kind, &endpoint.name, &endpoint.type_name);
-            Line::from(format!("{kind:?} {name} {ty}").to_lowercase())
+            line(format!("{kind:?} {name} {ty}").to_lowercase())
         })
         .collect()
 }
 
-fn node_of(endpoint: &EndpointInfo) -> String {
-    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
+/// A line with names of others.
+fn line(text: String) -> Line<'static> {
+    Line::from(harmless(&text).into_owned())
 }

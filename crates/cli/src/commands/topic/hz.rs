@@ -129,8 +129,8 @@ fn report(args: &Args, watched: &[Watched]) -> Result<(), CliError> {
             None => output::print("no new messages\n"),
         },
         several => {
-            let clear = if args.all { output::clear_screen() } else { "" };
-            output::print_plain(&format!("{clear}{}", table(several)))
+            let print = if args.all { output::print_anew } else { output::print };
+            print(&table(several))
         }
     }
 }

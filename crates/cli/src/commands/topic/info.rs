@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use feros::{TransportBetween, transports_of_topic};
-use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
+use feros_rmw::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
-use super::super::endpoint::Endpoint;
+use super::super::endpoint::{Endpoint, node_name};
 use super::watch::no_such_topic;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::notices;
+use crate::output::{self, foreign};
 
 /// Show the type of a topic, and who publishes and subscribes to it
 #[derive(clap::Args)]
@@ -79,15 +80,13 @@ fn transports(graph: &GraphSnapshot, topic: &str) -> String {
     for found in transports_of_topic(graph, topic) {
         let transport =
             found.transport.map_or_else(|| "none".to_owned(), |transport| transport.to_string());
-        let because = found.reason.map_or_else(String::new, |reason| format!(", because {reason}"));
+        let because = found.reason.map_or_else(String::new, |reason| {
+            format!(", because {}", foreign(&reason.to_string()))
+        });
         let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-        let _ = writeln!(text, "  {from} -> {to}: {transport}{because}");
+        let _ = writeln!(text, "  {} -> {}: {transport}{because}", foreign(&from), foreign(&to));
     }
     if text.is_empty() { text } else { format!("Transports:\n{text}") }
-}
-
-fn node_name(endpoint: &EndpointInfo) -> String {
-    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
 
 /// The text of `ros2 topic info`, and with `-v` the transport of each match after it.
@@ -98,6 +97,7 @@ fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
         // A list as Python prints it.
         several => format!("['{}']", several.join("', '")),
     };
+    let types = foreign(&types);
     let end = if verbose { "\n\n" } else { "\n" };
     let mut text = format!("Type: {types}{end}");
     for (noun, kind) in
@@ -119,7 +119,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{Gid, NodeName, QosProfile, TypeHash};
+    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
     use std::time::Duration;
 
     fn graph() -> GraphSnapshot {

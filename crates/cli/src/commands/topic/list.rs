@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, foreign};
 
 /// List the topics that have a publisher or a subscription
 #[derive(clap::Args)]
@@ -102,8 +102,9 @@ fn verbose_text(topics: &[Topic]) -> String {
         let _ = writeln!(text, "{title} topics:");
         for topic in topics.iter().filter(|topic| count(topic) > 0) {
             let plural = if count(topic) > 1 { "s" } else { "" };
-            let types = topic.types.join(", ");
-            let _ = writeln!(text, " * {} [{types}] {} {noun}{plural}", topic.name, count(topic));
+            let (name, types) = (foreign(&topic.name), topic.types.join(", "));
+            let types = foreign(&types);
+            let _ = writeln!(text, " * {name} [{types}] {} {noun}{plural}", count(topic));
         }
         text.push('\n');
     }

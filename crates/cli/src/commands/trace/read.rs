@@ -5,16 +5,17 @@ use std::path::Path;
 use feros_trace_analysis::{Process, Trace};
 
 use crate::error::CliError;
+use crate::notices;
 
 /// Reads a trace, and says what is missing in it.
 pub(super) fn read(folder: &Path) -> Result<Trace, CliError> {
     let trace = Trace::read(folder).map_err(CliError::failed)?;
     for process in trace.incomplete() {
         let Process { process, program, .. } = process;
-        anstream::eprintln!(
-            "warning: process {process} ({program}) still runs, was killed, or ended without ending its context: what it had not \
+        notices::warn(format!(
+            "process {process} ({program}) still runs, was killed, or ended without ending its context: what it had not \
              written is missing. End programs with SIGINT or SIGTERM."
-        );
+        ));
     }
     Ok(trace)
 }

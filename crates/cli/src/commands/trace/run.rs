@@ -13,6 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::summarize::print_summary;
 use crate::error::CliError;
+use crate::notices;
 
 /// What is run, and where its trace goes.
 #[derive(clap::Args)]
@@ -48,9 +49,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         CliError::failed(format!("{} cannot be started: {error}", Path::new(program).display()))
     })?;
     let status = wait(child, &terminated)?;
-    anstream::eprintln!("the trace is in {}", folder.display());
+    notices::note(format!("the trace is in {}", folder.display()));
     if !status.success() {
-        anstream::eprintln!("warning: the command ended with {status}");
+        notices::warn(format!("the command ended with {status}"));
     }
     print_summary(&folder, args.json)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));

@@ -8,7 +8,7 @@ use feros_trace_analysis::Summary;
 use super::read::read;
 use super::table;
 use crate::error::CliError;
-use crate::output;
+use crate::{notices, output};
 
 /// Which trace, and how it is shown.
 #[derive(clap::Args)]
@@ -32,18 +32,18 @@ pub(super) fn print_summary(folder: &Path, json: bool) -> Result<(), CliError> {
     for process in &summary.processes {
         let (number, program) = (process.process, &process.program);
         if process.overwritten > 0 {
-            anstream::eprintln!(
-                "warning: process {number} ({program}) recorded more than its threads keep: the oldest {} events were \
+            notices::warn(format!(
+                "process {number} ({program}) recorded more than its threads keep: the oldest {} events were \
                  overwritten. Trace for a shorter time, or with FEROS_TRACE_EVENTS above {} (events per thread, 48 bytes each).",
                 process.overwritten,
                 feros::trace::DEFAULT_CAPACITY
-            );
+            ));
         }
         if process.refused_threads > 0 {
-            anstream::eprintln!(
-                "warning: process {number} ({program}) has {} threads that were not traced: there were too many.",
+            notices::warn(format!(
+                "process {number} ({program}) has {} threads that were not traced: there were too many.",
                 process.refused_threads
-            );
+            ));
         }
     }
     if json { output::print_json(&summary) } else { output::print(&table::text(&summary)) }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use feros_trace_analysis::{Percentiles, Summary, TopicSummary};
 
+use crate::output::foreign;
+
 /// The summary as a text.
 pub(super) fn text(summary: &Summary) -> String {
     let mut text = String::new();
@@ -14,6 +16,7 @@ pub(super) fn text(summary: &Summary) -> String {
         text.push_str("no message was traced from its publication to a callback\n");
     }
     for (topic, Percentiles { count, median_nanos, p99_nanos, .. }) in &summary.publish_calls {
+        let topic = foreign(topic);
         let (median, p99) = (micros(*median_nanos), micros(*p99_nanos));
         line(
             &mut text,
@@ -21,6 +24,7 @@ pub(super) fn text(summary: &Summary) -> String {
         );
     }
     for (topic, count) in &summary.without_publisher {
+        let topic = foreign(topic);
         line(
             &mut text,
             format_args!(
@@ -29,7 +33,10 @@ pub(super) fn text(summary: &Summary) -> String {
         );
     }
     for (topic, count) in &summary.without_callback {
-        line(&mut text, format_args!("{topic}: {count} messages without a traced callback"));
+        line(
+            &mut text,
+            format_args!("{}: {count} messages without a traced callback", foreign(topic)),
+        );
     }
     text
 }
@@ -41,8 +48,9 @@ fn topic_text(
     line(
         text,
         format_args!(
-            "{topic} by the {} transport, {} messages",
-            transport.replace('_', "-"),
+            "{} by the {} transport, {} messages",
+            foreign(topic),
+            foreign(&transport.replace('_', "-")),
             end_to_end.count
         ),
     );
@@ -53,7 +61,7 @@ fn topic_text(
     for layer in layers {
         let (median, p99) = (micros(layer.nanos.median_nanos), micros(layer.nanos.p99_nanos));
         let share = format!("{:.1} %", layer.share_percent);
-        line(text, format_args!("  {:<16}{median:>14}{p99:>14}{share:>10}", layer.name));
+        line(text, format_args!("  {:<16}{median:>14}{p99:>14}{share:>10}", foreign(&layer.name)));
     }
     let (median, p99) = (micros(end_to_end.median_nanos), micros(end_to_end.p99_nanos));
     line(text, format_args!("  {:<16}{median:>14}{p99:>14}{:>10}\n", "end to end", "100.0 %"));

@@ -24,7 +24,9 @@ fn a_managed_node_of_stock_is_seen_asked_and_changed() {
     assert_eq!(lifecycle("set", &["configure"]).success(), done);
     assert_eq!(lifecycle("set", &["activate"]).success(), done);
     assert!(lifecycle("set", &["deactivate"]).failure(1).contains("Transitioning failed"));
-    assert!(lifecycle("set", &["cleanup"]).failure(1).contains("- deactivate [4]\n- shutdown [7]"));
+    assert!(
+        lifecycle("set", &["cleanup"]).failure(1).contains("- deactivate [4]\n  - shutdown [7]")
+    );
     assert_eq!(lifecycle("get", &[]).success(), "active [3]\n");
     assert_eq!(lifecycle("set", &["shutdown"]).success(), done);
     assert_eq!(lifecycle("get", &[]).success(), "finalized [4]\n");

@@ -213,8 +213,8 @@ impl Printer {
                 return;
             }
         };
-        let clear = if self.format.clear { output::clear_screen() } else { "" };
-        match output::print_plain(&format!("{clear}{text}")) {
+        let print = if self.format.clear { output::print_anew } else { output::print };
+        match print(&text) {
             Ok(()) => self.printed += 1,
             Err(error) => self.failure = Some(error),
         }

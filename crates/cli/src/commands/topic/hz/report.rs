@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::super::window::Statistics;
+use crate::output::foreign;
 
 /// What there is to tell of a topic.
 pub(super) struct Report {
@@ -52,6 +53,7 @@ pub(super) fn table(topics: &[(&str, Option<Report>)]) -> String {
     );
     let _ = writeln!(text, "{}", "=".repeat(text.trim_end().chars().count()));
     for (topic, report) in topics {
+        let topic = foreign(topic);
         // Writing to a String cannot fail.
         let _ = match report {
             Some(report) => {

@@ -1,0 +1,141 @@
+//! Text of others as it may reach a terminal. Names, types, values and reasons come from peers and
+//! files; a terminal obeys some characters instead of showing them, or shows others in a place or
+//! an order that is not theirs.
+
+use std::borrow::Cow;
+
+/// A character that a terminal obeys or that moves what stands beside it: the control characters
+/// (C0, DEL, C1), the marks, embeddings, overrides and isolates of right-to-left text, and the
+/// separators of lines and paragraphs.
+///
+/// ```
+/// assert!(feros_wording::is_unseen('\u{9b}') && feros_wording::is_unseen('\u{202e}'));
+/// assert!(!feros_wording::is_unseen('ö'));
+/// ```
+#[must_use]
+pub fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// A text of others as a part of one line: each character that is not seen is written as
+/// `\u{1b}`, ends of lines among them.
+///
+/// ```
+/// assert_eq!(feros_wording::harmless("/talker"), "/talker");
+/// assert_eq!(feros_wording::harmless("/a\u{1b}[2J\n"), "/a\\u{1b}[2J\\u{a}");
+/// ```
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// A text with what others say in it: as [`harmless`], but ends of lines and tabulators stay. The
+/// ends of lines are to be the caller's own, for a line of others could be taken for one of ours:
+/// [`harmless_block`] is for that.
+#[must_use]
+pub fn harmless_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |character| matches!(character, '\n' | '\t'))
+}
+
+/// A text of others of several lines: as [`harmless_lines`], and each line after the first is
+/// indented, so that none begins where lines of ours do.
+///
+/// ```
+/// let said = "no gear\r\nerror: no robot";
+/// assert_eq!(feros_wording::harmless_block(said), "no gear\\u{d}\n  error: no robot");
+/// ```
+#[must_use]
+pub fn harmless_block(text: &str) -> Cow<'_, str> {
+    let shown = harmless_lines(text);
+    let begins_as_ours = |line: &str| !line.is_empty() && !line.starts_with([' ', '\t']);
+    if !shown.split('\n').skip(1).any(begins_as_ours) {
+        return shown;
+    }
+    let mut block = String::with_capacity(shown.len() + 16);
+    for (index, line) in shown.split('\n').enumerate() {
+        if index > 0 {
+            block.push_str(if begins_as_ours(line) { "\n  " } else { "\n" });
+        }
+        block.push_str(line);
+    }
+    Cow::Owned(block)
+}
+
+/// JSON in which each character that is not seen is written as `\u009b`. JSON leaves many of them
+/// as they are, and they can stand in nothing but its texts; line breaks between values stay.
+///
+/// ```
+/// assert_eq!(feros_wording::harmless_json("[\"\u{9b}0m\"]"), "[\"\\u009b0m\"]");
+/// ```
+#[must_use]
+pub fn harmless_json(json: &str) -> Cow<'_, str> {
+    let is_kept = |character: char| matches!(character, '\n' | '\t');
+    rewritten(json, is_kept, |out, character| {
+        out.push_str(&format!("\\u{:04x}", u32::from(character)));
+    })
+}
+
+fn escaped(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    rewritten(text, is_kept, |out, character| out.extend(character.escape_unicode()))
+}
+
+fn rewritten(
+    text: &str,
+    is_kept: impl Fn(char) -> bool,
+    write: impl Fn(&mut String, char),
+) -> Cow<'_, str> {
+    let is_bad = |character: char| is_unseen(character) && !is_kept(character);
+    if !text.contains(is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match is_bad(character) {
+            true => write(&mut out, character),
+            false => out.push(character),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_written_out() {
+        let kinds = ["\0", "\u{7}", "\u{8}", "\r", "\u{1b}[2J", "\u{7f}", "\u{85}", "\u{9b}0m"];
+        let directions =
+            ["\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}"];
+        let separators = ["\u{2028}", "\u{2029}"];
+        for text in kinds.into_iter().chain(directions).chain(separators) {
+            for shown in [harmless(text), harmless_lines(text)] {
+                assert!(!shown.contains(is_unseen) && shown.starts_with("\\u{"), "{shown:?}");
+            }
+        }
+        assert_eq!(harmless("a\r\nerror: b"), "a\\u{d}\\u{a}error: b");
+        assert_eq!(harmless_lines("a\r\nb\tc"), "a\\u{d}\nb\tc");
+        assert_eq!(harmless_block("x\n  | {\u{1b}}\n\nend"), "x\n  | {\\u{1b}}\n\n  end");
+    }
+
+    #[test]
+    fn json_stays_json() {
+        let json = "{\n  \"a\": \"\u{7f}\u{202e}\\u001b\"\n}";
+        assert_eq!(harmless_json(json), "{\n  \"a\": \"\\u007f\\u202e\\u001b\"\n}");
+    }
+
+    #[test]
+    fn what_is_seen_stays_as_it_is() {
+        for text in ["", "/zwölf", "日本語", "שלום", "a b", "👩\u{200d}🔧"] {
+            assert!(matches!(harmless(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What all messages to people share: text of others that a terminal does not obey ([`harmless`]),
+//! and the known name that somebody meant ([`did_you_mean`]).
+#![forbid(unsafe_code)]
+
+mod harmless;
+mod nearest;
+
+pub use harmless::{harmless, harmless_block, harmless_json, harmless_lines, is_unseen};
+pub use nearest::{did_you_mean, nearest};

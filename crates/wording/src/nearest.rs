@@ -1,0 +1,76 @@
+//! Did you mean …? One measure of what is alike, for all names and keys that somebody mistypes.
+
+/// Longer texts resemble nothing: comparing is quadratic, and the text may come from a peer.
+const LONGEST: usize = 256;
+/// More names than these are never offered.
+const MOST: usize = 3;
+
+/// At most three known names that resemble what was given, the nearest first.
+///
+/// ```
+/// assert_eq!(feros_wording::nearest("chater", ["rosout", "chatter"]), ["chatter"]);
+/// ```
+#[must_use]
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let ranked = known.into_iter().map(|name| (likeness(given, name), name));
+    let mut ranked: Vec<(f64, &str)> = ranked.filter(|(likeness, _)| *likeness > 0.8).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    ranked.dedup();
+    ranked.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
+/// ``; did you mean `x`?`` to append to a message, or nothing.
+///
+/// ```
+/// let keys = ["reliability", "durability"];
+/// assert_eq!(feros_wording::did_you_mean("relaibility", keys), "; did you mean `reliability`?");
+/// assert_eq!(feros_wording::did_you_mean("zzz", keys), "");
+/// ```
+#[must_use]
+pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(given, known).first() {
+        Some(name) => format!("; did you mean `{}`?", crate::harmless(name)),
+        None => String::new(),
+    }
+}
+
+/// From 0 to 1; above 0.8 two words are alike, whatever their letters' case and the slashes at
+/// their ends. A letter too much, too few, wrong or swapped counts more in short words than the
+/// usual measure gives it.
+#[expect(clippy::cast_precision_loss, reason = "a few letters")]
+fn likeness(given: &str, word: &str) -> f64 {
+    if given.len() > LONGEST || word.len() > LONGEST {
+        return 0.0;
+    }
+    let given = given.trim_matches('/').to_lowercase();
+    let word = word.trim_matches('/').to_lowercase();
+    let by_letters = strsim::jaro_winkler(&given, &word);
+    let slips = strsim::osa_distance(&given, &word);
+    let allowed = word.chars().count() / 4 + usize::from(word.chars().count() >= 3);
+    if slips <= allowed.min(2) && slips < given.chars().count() {
+        by_letters.max(0.95 - 0.05 * slips as f64)
+    } else {
+        by_letters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_alike_are_found_the_nearest_first() {
+        let known = ["/chatter", "/camera/image", "/rosout"];
+        assert_eq!(nearest("/chater", known), ["/chatter"]);
+        assert_eq!(nearest("chatter", known), ["/chatter"]);
+        assert_eq!(nearest("ns", ["n", "ns2", "name"])[0], "ns2");
+        assert!(nearest("/zzz", known).is_empty() && nearest("/a", []).is_empty());
+        assert_eq!(nearest("rate1", ["rate4", "rate3", "rate2", "rate"]).len(), MOST);
+    }
+
+    #[test]
+    fn endless_texts_are_compared_with_nothing() {
+        let endless = "a".repeat(1 << 20);
+        assert!(nearest(&endless, [endless.as_str()]).is_empty());
+    }
+}
