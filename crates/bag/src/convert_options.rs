@@ -1,5 +1,6 @@
 //! The file of `ros2 bag convert --output-options`: the bags that are to be made, and of what.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,62 @@ use crate::selection::TopicSelection;
 use crate::writer::WriterOptions;
 use crate::yaml::{Node, YamlError};
 
+/// Keys of rosbag2 that say how a recorder receives. There is nothing to receive when bags are
+/// copied, there as here.
+const OF_RECORDING: [&str; 12] = [
+    "compression_queue_size",
+    "compression_threads",
+    "compression_threads_priority",
+    "disable_keyboard_controls",
+    "ignore_leaf_topics",
+    "include_unpublished_topics",
+    "is_discovery_disabled",
+    "max_cache_size",
+    "node_prefix",
+    "start_paused",
+    "topic_polling_interval",
+    "use_sim_time",
+];
+/// Keys of rosbag2 that ask for what is not done here, with the values that ask for nothing.
+const NOT_DONE: [(&str, &[&str]); 7] = [
+    ("input_serialization_format", &["", "cdr"]),
+    ("output_serialization_format", &["", "cdr"]),
+    ("rmw_serialization_format", &["", "cdr"]),
+    ("snapshot_duration", &["", "0"]),
+    ("snapshot_mode", &["false", "False", "FALSE", "no", "off"]),
+    ("storage_config_uri", &[""]),
+    ("storage_id", &["", "mcap"]),
+];
+/// The keys that are done.
+const DONE: [&str; 26] = [
+    "uri",
+    "max_bagfile_size",
+    "max_bagfile_duration",
+    "storage_preset_profile",
+    "compression_format",
+    "compression_mode",
+    "start_time_ns",
+    "end_time_ns",
+    "custom_data",
+    "all",
+    "all_topics",
+    "all_services",
+    "all_actions",
+    "topics",
+    "services",
+    "actions",
+    "topic_types",
+    "regex",
+    "exclude",
+    "exclude_regex",
+    "exclude_topics",
+    "exclude_services",
+    "exclude_actions",
+    "exclude_topic_types",
+    "include_hidden_topics",
+    "topic_qos_profile_overrides",
+];
+
 /// A bag that is to be made.
 #[derive(Debug, Clone)]
 pub struct OutputBag {
@@ -19,36 +76,46 @@ pub struct OutputBag {
     pub writer: WriterOptions,
     /// The topics that go into it.
     pub selection: TopicSelection,
+    /// The earliest message that goes into it, in nanoseconds since 1970.
+    pub start: Option<i64>,
+    /// The last one.
+    pub end: Option<i64>,
 }
 
 /// Reads a text with `output_bags`.
 ///
 /// # Errors
-/// When it is no YAML, a bag has no `uri`, or a value is none of its key.
+/// When it is no YAML, a bag has no `uri`, a key is unknown, or a value is none of its key.
 pub fn read_output_bags(text: &str) -> Result<Vec<OutputBag>, YamlError> {
-    let document = Node::parse(text)?;
+    let document = Node::parse_only(text)?;
     let bags = document.list("output_bags");
     if bags.is_empty() {
         return Err(YamlError::new("there are no output_bags", "a list of bags with a uri each"));
     }
+    document.only_has("the file", &["output_bags"])?;
     bags.iter().map(read_bag).collect()
 }
 
 fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
-    let Some(uri) = node.text("uri") else {
+    refuse_what_is_not_done(node)?;
+    let Some(uri) = node.only_text("uri")? else {
         return Err(YamlError::new("a bag has no uri", "the folder that is to be made"));
     };
-    if let Some(storage) = node.text("storage_id").filter(|id| !matches!(*id, "" | "mcap")) {
-        let problem = format!("storage_id is {storage:?}");
-        return Err(YamlError::new(problem, "mcap, which is the storage that is written"));
-    }
     let mut writer = WriterOptions {
-        max_file_bytes: node.number("max_bagfile_size", 0)?,
-        max_file_duration: Duration::from_secs(node.number("max_bagfile_duration", 0)?),
+        max_file_bytes: number(node, "max_bagfile_size")?.unwrap_or(0),
+        max_file_duration: Duration::from_secs(number(node, "max_bagfile_duration")?.unwrap_or(0)),
+        custom_data: custom_data(node)?,
         ..WriterOptions::default()
     };
-    writer.storage.compression = match node.text("compression_format").unwrap_or_default() {
-        "" => preset(node.text("storage_preset_profile").unwrap_or_default())?,
+    let of_preset = preset(node.only_text("storage_preset_profile")?.unwrap_or_default())?;
+    let mode = node.only_text("compression_mode")?.unwrap_or_default().to_lowercase();
+    if !matches!(&*mode, "" | "none" | "file" | "message") {
+        let problem = format!("compression_mode is {mode:?}");
+        return Err(YamlError::new(problem, "none, file or message"));
+    }
+    writer.storage.compression = match node.only_text("compression_format")?.unwrap_or_default() {
+        "" => of_preset,
+        "zstd" | "lz4" if mode == "none" => of_preset,
         "zstd" => Compression::Zstd { level: 0 },
         "lz4" => Compression::Lz4,
         other => {
@@ -56,7 +123,55 @@ fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
             return Err(YamlError::new(problem, "zstd or lz4"));
         }
     };
-    Ok(OutputBag { uri: PathBuf::from(uri), writer, selection: read_selection(node)? })
+    // What rosbag2 has for no limit is below zero.
+    let time = |key| Ok(number::<i64>(node, key)?.filter(|time| *time >= 0));
+    Ok(OutputBag {
+        uri: PathBuf::from(uri),
+        writer,
+        selection: read_selection(node)?,
+        start: time("start_time_ns")?,
+        end: time("end_time_ns")?,
+    })
+}
+
+fn refuse_what_is_not_done(node: &Node) -> Result<(), YamlError> {
+    let not_done = NOT_DONE.iter().map(|(key, _)| *key);
+    let known: Vec<&str> = DONE.iter().chain(&OF_RECORDING).copied().chain(not_done).collect();
+    node.only_has("a bag of output_bags", &known)?;
+    for (key, nothing) in NOT_DONE {
+        let Some(text) = node.only_text(key)? else { continue };
+        if !nothing.contains(&text) {
+            let problem = format!("{key} is {text:?}, which is not done here");
+            let last = nothing.last().copied().unwrap_or_default();
+            return Err(YamlError::new(problem, format!("{last:?}, or the key left out")));
+        }
+    }
+    match node.get("topic_qos_profile_overrides") {
+        None | Some(Node::Null) => Ok(()),
+        Some(Node::Map(topics)) if topics.is_empty() => Ok(()),
+        Some(_) => Err(YamlError::new(
+            "topic_qos_profile_overrides is not done here: a copy has the QoS that was recorded",
+            "the key left out, and --qos-profile-overrides-path of `bag play`",
+        )),
+    }
+}
+
+fn number<N: std::str::FromStr>(node: &Node, key: &str) -> Result<Option<N>, YamlError> {
+    let Some(text) = node.only_text(key)? else { return Ok(None) };
+    text.parse()
+        .map(Some)
+        .map_err(|_| YamlError::new(format!("`{key}` is {text:?}"), "a whole number in its range"))
+}
+
+fn custom_data(node: &Node) -> Result<BTreeMap<String, String>, YamlError> {
+    let Some(data) = node.get("custom_data") else { return Ok(BTreeMap::new()) };
+    let Node::Map(entries) = data else {
+        return Err(YamlError::new("`custom_data` is no mapping", "keys with a text each"));
+    };
+    let texts = entries
+        .iter()
+        .map(|(key, _)| Ok((key.clone(), data.only_text(key)?.unwrap_or_default().to_owned())));
+    texts.collect()
 }
 
 fn preset(name: &str) -> Result<Compression, YamlError> {
@@ -72,35 +187,33 @@ fn preset(name: &str) -> Result<Compression, YamlError> {
 }
 
 fn read_selection(node: &Node) -> Result<TopicSelection, YamlError> {
-    let names = |key| {
-        let scalars = node.list(key).iter().filter_map(|node| match node {
-            Node::Scalar(text) => Some(text.clone()),
-            _ => None,
-        });
-        scalars.collect::<Vec<_>>()
-    };
-    let is_true = |key| node.text(key) == Some("true");
-    let regex = |key| match node.text(key).filter(|text| !text.is_empty()) {
+    let regex = |key| match node.only_text(key)?.filter(|text| !text.is_empty()) {
         None => Ok(None),
         Some(text) => Regex::new(text).map(Some).map_err(|error| {
             YamlError::new(format!("`{key}` is {text:?}: {error}"), "a regular expression")
         }),
     };
+    let all = node.flag("all")?;
+    // `exclude` is what older versions of rosbag2 call it.
+    let exclude_regex = match regex("exclude_regex")? {
+        None => regex("exclude")?,
+        found => found,
+    };
     let selection = TopicSelection {
-        all_topics: is_true("all") || is_true("all_topics"),
-        all_services: is_true("all") || is_true("all_services"),
-        all_actions: is_true("all") || is_true("all_actions"),
-        topics: names("topics"),
-        services: names("services"),
-        actions: names("actions"),
-        topic_types: names("topic_types"),
+        all_topics: all | node.flag("all_topics")?,
+        all_services: all | node.flag("all_services")?,
+        all_actions: all | node.flag("all_actions")?,
+        topics: node.texts("topics")?,
+        services: node.texts("services")?,
+        actions: node.texts("actions")?,
+        topic_types: node.texts("topic_types")?,
         regex: regex("regex")?,
-        exclude_regex: regex("exclude_regex")?,
-        exclude_topics: names("exclude_topics"),
-        exclude_services: names("exclude_services"),
-        exclude_actions: names("exclude_actions"),
-        exclude_topic_types: names("exclude_topic_types"),
-        include_hidden_topics: is_true("include_hidden_topics"),
+        exclude_regex,
+        exclude_topics: node.texts("exclude_topics")?,
+        exclude_services: node.texts("exclude_services")?,
+        exclude_actions: node.texts("exclude_actions")?,
+        exclude_topic_types: node.texts("exclude_topic_types")?,
+        include_hidden_topics: node.flag("include_hidden_topics")?,
     };
     // Where nothing is said, everything is copied.
     if selection.is_empty() {
@@ -129,14 +242,56 @@ mod tests {
         assert!(bags[0].selection.has("/x", "t") && !bags[0].selection.has("/y", "t"));
         assert_eq!(bags[1].writer.storage.compression, Compression::Zstd { level: 0 });
         assert!(bags[1].selection.has("/_hidden", "t"));
-        for wrong in [
-            "",
-            "output_bags: [{}]",
-            "output_bags: [{uri: a, storage_id: sqlite3}]",
-            "output_bags: [{uri: a, regex: '('}]",
-            "output_bags: [{uri: a, compression_format: x}]",
-        ] {
+        for wrong in ["", "output_bags: [{}]"] {
             assert!(read_output_bags(wrong).is_err(), "{wrong}");
         }
+    }
+
+    fn bag(keys: &str) -> Result<OutputBag, String> {
+        let bags = read_output_bags(&format!("output_bags: [{{uri: a, {keys}}}]"));
+        bags.map(|mut bags| bags.remove(0)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_rosbag2_has_is_done_or_refused() {
+        let made = bag("start_time_ns: 5, end_time_ns: -1, custom_data: {robot: r2}").unwrap();
+        assert_eq!((made.start, made.end), (Some(5), None));
+        assert_eq!(made.writer.custom_data["robot"], "r2");
+        let made = bag("all: True, exclude: '^/cam', compression_threads: 4").unwrap();
+        assert!(made.selection.has("/x", "t") && !made.selection.has("/camera", "t"));
+        assert!(
+            bag("topic_types: [std_msgs/String]")
+                .unwrap()
+                .selection
+                .has("/x", "std_msgs/msg/String")
+        );
+        assert!(bag("snapshot_mode: false, storage_config_uri: '', storage_id: mcap").is_ok());
+        let made = bag("compression_format: zstd, compression_mode: NONE").unwrap();
+        assert_eq!(made.writer.storage.compression, Compression::None);
+    }
+
+    #[test]
+    fn nothing_is_ignored() {
+        for (keys, expected) in [
+            ("storage_id: sqlite3", "storage_id is \"sqlite3\", which is not done here"),
+            ("regex: '('", "a regular expression"),
+            ("compression_format: x", "zstd or lz4"),
+            ("compression_mode: x", "none, file or message"),
+            ("start_time: 5", "has no key `start_time`; did you mean `start_time_ns`?"),
+            ("exlude_topics: [/x]", "did you mean `exclude_topics`?"),
+            ("topics: /x", "such as `topics: [/x]`"),
+            ("all: 'x'", "true or false"),
+            ("start_time_ns: 1.5", "a whole number"),
+            ("start_time_ns: [1]", "`start_time_ns` is a list"),
+            ("snapshot_mode: true", "not done here"),
+            ("topic_qos_profile_overrides: {/x: {depth: 1}}", "not done here"),
+            ("custom_data: [a]", "no mapping"),
+            ("uri: b", "has `uri` twice"),
+        ] {
+            let error = bag(keys).map(drop).unwrap_err();
+            assert!(error.contains(expected), "{keys}: {error}");
+        }
+        let error = read_output_bags("output_bags: [{uri: a}]\noutput_bag: 1").unwrap_err();
+        assert!(error.to_string().contains("did you mean `output_bags`?"), "{error}");
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{ReadError, WriteError};
-use crate::message::{BagMessage, BagTopic, MessageFilter};
+use crate::merge::MergedMessages;
+use crate::message::{BagTopic, MessageFilter};
 use crate::reader::BagReader;
 use crate::writer::{BagWriter, TopicId};
 
@@ -38,21 +39,9 @@ pub fn copy(
             known.insert(Arc::as_ptr(topic), id);
         }
     }
-    let mut sources = Vec::new();
-    for bag in bags {
-        let mut messages = bag.messages(filter)?;
-        let first = messages.next().transpose()?;
-        sources.push((messages, first));
-    }
     let mut copied = 0;
-    loop {
-        let time = |message: &Option<BagMessage>| message.as_ref().map(|message| message.log_time);
-        let next = sources.iter_mut().filter(|source| source.1.is_some());
-        let Some((messages, waiting)) = next.min_by_key(|source| time(&source.1)) else {
-            return Ok(copied);
-        };
-        let following = messages.next().transpose()?;
-        let Some(message) = std::mem::replace(waiting, following) else { continue };
+    for message in MergedMessages::of(bags, filter)? {
+        let message = message?;
         let id = match known.get(&Arc::as_ptr(&message.topic)) {
             Some(id) => *id,
             None => {
@@ -70,4 +59,5 @@ pub fn copy(
         )?;
         copied += 1;
     }
+    Ok(copied)
 }

@@ -31,6 +31,7 @@ mod copy;
 mod error;
 mod interrupt;
 mod mcap_file;
+mod merge;
 mod message;
 mod metadata;
 mod qos;

@@ -58,16 +58,55 @@ pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
     }
 }
 
+/// The keys of a profile with one value.
+const POLICIES: [&str; 6] = [
+    "history",
+    "depth",
+    "reliability",
+    "durability",
+    "liveliness",
+    "avoid_ros_namespace_conventions",
+];
+/// The keys of a profile with a duration.
+const DURATIONS: [&str; 3] = ["deadline", "lifespan", "liveliness_lease_duration"];
+
 /// The overrides of `--qos-profile-overrides-path`: topics with a profile each, of which policies
 /// may be missing.
 ///
 /// # Errors
-/// When the text is no YAML or a policy has no such value.
+/// When the text is no YAML, a key is none of a profile, or a policy has no such value.
 pub fn read_overrides(text: &str) -> Result<BTreeMap<String, QosProfile>, YamlError> {
-    let Node::Map(topics) = Node::parse(text)? else {
+    let Node::Map(topics) = Node::parse_only(text)? else {
         return Err(YamlError::new("the file is no mapping", "topics with a QoS profile each"));
     };
-    topics.iter().map(|(topic, node)| Ok((topic.clone(), read_profile(node)?))).collect()
+    let mut overrides = BTreeMap::new();
+    for (topic, node) in &topics {
+        check_override(topic, node)?;
+        if overrides.insert(topic.clone(), read_profile(node)?).is_some() {
+            return Err(YamlError::new(format!("`{topic}` stands there twice"), "it once"));
+        }
+    }
+    Ok(overrides)
+}
+
+/// Refuses what [`read_profile`] does not look at, since it reads what rosbag2 writes as well.
+fn check_override(topic: &str, node: &Node) -> Result<(), YamlError> {
+    node.only_has(&format!("the profile of `{topic}`"), &[&POLICIES[..], &DURATIONS].concat())?;
+    for policy in POLICIES {
+        node.only_text(policy)?;
+    }
+    for key in DURATIONS {
+        if let Some(duration) = node.get(key) {
+            let whose = format!("`{key}` of `{topic}`");
+            duration.only_has(&whose, &["sec", "nsec"])?;
+            for part in ["sec", "nsec"] {
+                if duration.only_text(part)?.is_none() {
+                    return Err(YamlError::new(format!("{whose} has no {part}"), "sec and nsec"));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn read_profile(node: &Node) -> Result<QosProfile, YamlError> {
@@ -101,8 +140,7 @@ fn read_profile(node: &Node) -> Result<QosProfile, YamlError> {
             _ => Liveliness::SystemDefault,
         })?,
         liveliness_lease_duration: duration(node, "liveliness_lease_duration")?,
-        avoid_ros_namespace_conventions: node.text("avoid_ros_namespace_conventions")
-            == Some("true"),
+        avoid_ros_namespace_conventions: node.flag("avoid_ros_namespace_conventions")?,
     })
 }
 
@@ -177,6 +215,18 @@ mod tests {
         let overrides = read_overrides("/a:\n  reliability: best_effort\n  depth: 2\n").unwrap();
         assert_eq!(overrides["/a"], QosProfile::keep_last(2).best_effort());
         assert!(read_overrides("/a: {reliability: sometimes}").is_err());
-        assert!(read_overrides("5").is_err());
+        for (wrong, expected) in [
+            ("5", "the file is no mapping"),
+            ("/a: {relaibility: reliable}", "did you mean `reliability`?"),
+            ("/a: {depth: [5]}", "`depth` is a list"),
+            ("/a: {deadline: {sec: 1}}", "`deadline` of `/a` has no nsec"),
+            ("/a: {deadline: 5}", "`deadline` of `/a` is no mapping; expected sec, nsec"),
+            ("/a: {lifespan: {sec: 1, nsecs: 2}}", "did you mean `nsec`?"),
+            ("/a: {depth: 1}\n/a: {depth: 2}", "`/a` stands there twice"),
+            ("/a: {depth: 1}\n---\n/b: {depth: 2}", "a second document"),
+        ] {
+            let error = read_overrides(wrong).unwrap_err().to_string();
+            assert!(error.contains(expected), "{wrong}: {error}");
+        }
     }
 }

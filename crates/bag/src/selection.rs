@@ -56,7 +56,7 @@ pub struct TopicSelection {
     pub services: Vec<String>,
     /// These actions.
     pub actions: Vec<String>,
-    /// Topics of these types.
+    /// Topics of these types; `std_msgs/String` is `std_msgs/msg/String`.
     pub topic_types: Vec<String>,
     /// Topics, services and actions in whose names it is found.
     pub regex: Option<Regex>,
@@ -114,16 +114,25 @@ impl TopicSelection {
             }
             TopicKind::Topic => {
                 let is_shown = self.include_hidden_topics || !feros_rmw::name::is_hidden(name);
+                let is_of = |types: &[String]| types.iter().any(|known| is_type(known, type_name));
                 let is_left_out = is_named(&self.exclude_topics, name)
-                    || is_named(&self.exclude_topic_types, type_name)
+                    || is_of(&self.exclude_topic_types)
                     || is_found(&self.exclude_regex, name);
-                let is_found = self.all_topics
-                    || is_named(&self.topic_types, type_name)
-                    || is_found(&self.regex, name);
+                let is_found =
+                    self.all_topics || is_of(&self.topic_types) || is_found(&self.regex, name);
                 (is_named(&self.topics, name) || (is_shown && is_found)) && !is_left_out
             }
         }
     }
+}
+
+/// Whether a type is meant by its name, or by the short form `package/Name` of a message.
+fn is_type(meant: &str, type_name: &str) -> bool {
+    meant == type_name
+        || meant.split_once('/').is_some_and(|(package, name)| {
+            let rest = type_name.strip_prefix(package).and_then(|rest| rest.strip_prefix("/msg/"));
+            rest == Some(name)
+        })
 }
 
 #[cfg(test)]
@@ -148,6 +157,10 @@ mod tests {
         assert!(has("/a") && has("/_hidden") && has("/camera/x") && !has("/b"));
         assert!(!has("/camera/info") && !has("/camera/debug") && !has("/camera/_hidden"));
         assert!(selection.has("/b", "sensor_msgs/msg/Image"));
+        let short =
+            TopicSelection { topic_types: vec!["std_msgs/String".into()], ..selection.clone() };
+        assert!(short.has("/b", TEXT) && !short.has("/b", "std_msgs/msg/StringX"));
+        assert!(!short.has("/b", "std_msgs2/msg/String"));
         assert!(selection.has("/cam_service/_service_event", EVENT));
         assert!(!selection.is_empty() && TopicSelection::default().is_empty());
     }

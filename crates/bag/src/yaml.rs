@@ -1,5 +1,6 @@
 //! YAML as bags have it, as a tree: `metadata.yaml`, QoS profiles, overrides of QoS.
 
+use feros_wording::harmless;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
 /// Lists and mappings are not nested deeper than this.
@@ -45,6 +46,90 @@ impl Node {
                 event => return events.node(event, 0),
             }
         }
+    }
+
+    /// The only document of a text that a person wrote.
+    pub(crate) fn parse_only(text: &str) -> Result<Self, YamlError> {
+        let mut events = Events(Parser::new_from_str(text));
+        let mut document = None;
+        loop {
+            match events.next()? {
+                Event::StreamEnd => return Ok(document.unwrap_or(Self::Null)),
+                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
+                _ if document.is_some() => {
+                    let problem = "there is a second document (`---`)";
+                    return Err(YamlError::new(problem, "one document"));
+                }
+                event => document = Some(events.node(event, 0)?),
+            }
+        }
+    }
+
+    /// Refuses what nobody would read: keys that are none of `known`, and keys that stand there
+    /// twice. `whose` says of what they are the keys.
+    pub(crate) fn only_has(&self, whose: &str, known: &[&str]) -> Result<(), YamlError> {
+        let Self::Map(entries) = self else {
+            return Err(YamlError::new(format!("{whose} is no mapping"), known.join(", ")));
+        };
+        for (index, (key, _)) in entries.iter().enumerate() {
+            if !known.contains(&key.as_str()) {
+                let nearest = feros_wording::did_you_mean(key, known.iter().copied());
+                let problem = format!("{whose} has no key `{}`{nearest}", harmless(key));
+                return Err(YamlError::new(problem, known.join(", ")));
+            }
+            if entries[..index].iter().any(|(before, _)| before == key) {
+                return Err(YamlError::new(format!("{whose} has `{key}` twice"), "it once"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The text under a key; `None` where there is nothing. Other than [`Node::text`], it refuses a
+    /// list and a mapping.
+    pub(crate) fn only_text(&self, key: &str) -> Result<Option<&str>, YamlError> {
+        match self.get(key) {
+            None | Some(Self::Null) => Ok(None),
+            Some(Self::Scalar(text)) => Ok(Some(text)),
+            Some(Self::List(_)) => Err(YamlError::new(format!("`{key}` is a list"), "one value")),
+            Some(Self::Map(_)) => Err(YamlError::new(format!("`{key}` is a mapping"), "one value")),
+        }
+    }
+
+    /// The truth value under a key, in the words of YAML 1.1, which rosbag2 reads; `false` where
+    /// there is none.
+    pub(crate) fn flag(&self, key: &str) -> Result<bool, YamlError> {
+        let Some(text) = self.only_text(key)? else { return Ok(false) };
+        match text {
+            "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "y" | "Y" => {
+                Ok(true)
+            }
+            "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" | "n"
+            | "N" => Ok(false),
+            _ => Err(YamlError::new(
+                format!("`{key}` is {text:?}"),
+                "true or false, without quotes around it",
+            )),
+        }
+    }
+
+    /// The texts of the list under a key; none where there is none.
+    pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, YamlError> {
+        let elements = match self.get(key) {
+            None | Some(Self::Null) => return Ok(Vec::new()),
+            Some(Self::List(elements)) => elements,
+            Some(Self::Scalar(text)) => {
+                let problem = format!("`{key}` is {text:?}, which is no list");
+                return Err(YamlError::new(problem, format!("a list, such as `{key}: [{text}]`")));
+            }
+            Some(Self::Map(_)) => {
+                return Err(YamlError::new(format!("`{key}` is a mapping"), "a list of texts"));
+            }
+        };
+        let text = |element: &Self| match element {
+            Self::Scalar(text) => Ok(text.clone()),
+            _ => Err(YamlError::new(format!("an element of `{key}` is no text"), "a text")),
+        };
+        elements.iter().map(text).collect()
     }
 
     /// The value of a key of a mapping.
@@ -201,6 +286,27 @@ mod tests {
         let text = |text: &str| Node::Scalar(text.into());
         assert_eq!(nothing, Node::List(vec![Node::Null, text("~"), Node::Null, text("null")]));
         assert!(node.number::<u8>("b", 0).is_ok(), "a list is no number: the default");
+    }
+
+    #[test]
+    fn what_nobody_would_read_is_refused() {
+        let read = |text: &str| Node::parse_only(text).unwrap();
+        let whole = |text: &str| read(text).only_has("a bag", &["topics", "all"]);
+        assert_eq!(whole("{topics: [/x], all: yes}"), Ok(()));
+        let problem = |text: &str| whole(text).unwrap_err().to_string();
+        let unknown = "a bag has no key `topcis`; did you mean `topics`?; expected topics, all";
+        assert_eq!(problem("topcis: [/x]"), unknown);
+        assert_eq!(problem("{all: true, all: false}"), "a bag has `all` twice; expected it once");
+        assert!(problem("[all]").starts_with("a bag is no mapping"));
+        let topics = |text: &str| read(text).texts("topics").map_err(|error| error.to_string());
+        assert_eq!(topics("topics: [/x, '5']"), Ok(vec!["/x".to_owned(), "5".to_owned()]));
+        assert_eq!(topics("topics: ~"), Ok(vec![]));
+        assert!(topics("topics: /x").unwrap_err().ends_with("such as `topics: [/x]`"));
+        assert!(topics("topics: [[]]").is_err() && topics("topics: {a: b}").is_err());
+        assert_eq!(read("all: True").flag("all"), Ok(true));
+        assert_eq!(read("all: off").flag("all"), Ok(false));
+        assert!(read("all: [true]").flag("all").is_err() && read("all: 1").flag("all").is_err());
+        assert!(Node::parse_only("a: 1\n---\nb: 2").is_err());
     }
 
     #[test]

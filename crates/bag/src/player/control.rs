@@ -15,7 +15,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 pub(super) struct Control {
     range: TimeRange,
     /// Ends reading the bag.
-    interrupt: Interrupt,
+    interrupts: Vec<Interrupt>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -79,7 +79,7 @@ impl Control {
         rate: f64,
         is_paused: bool,
         range: TimeRange,
-        interrupt: &Interrupt,
+        interrupts: Vec<Interrupt>,
     ) -> Self {
         let clock = PlayClock { anchor: start, since: Instant::now(), rate, is_running: false };
         let state = State {
@@ -91,8 +91,7 @@ impl Control {
             is_stopped: false,
             has_ended: false,
         };
-        let interrupt = interrupt.clone();
-        Self { range, interrupt, state: Mutex::new(state), changed: Condvar::new() }
+        Self { range, interrupts, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
@@ -239,7 +238,7 @@ impl Control {
     }
 
     pub(super) fn stop(&self) {
-        self.interrupt.set();
+        self.interrupts.iter().for_each(Interrupt::set);
         self.change(|state| state.is_stopped = true);
     }
 
@@ -270,7 +269,7 @@ mod tests {
 
     #[test]
     fn time_runs_at_its_rate_and_stands_still() {
-        let control = Control::new(5, 1000.0, false, RANGE, &Interrupt::default());
+        let control = Control::new(5, 1000.0, false, RANGE, Vec::new());
         assert_eq!(control.now(), 5);
         control.begin(5);
         assert_eq!(control.wait_for(2_000_000_005), Turn::Publish);
@@ -284,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_paused_player_steps_seeks_and_stops() {
-        let control = Arc::new(Control::new(0, 1.0, true, RANGE, &Interrupt::default()));
+        let control = Arc::new(Control::new(0, 1.0, true, RANGE, Vec::new()));
         let playing = control.clone();
         let playing = feros_test_support::spawn("playing", move || {
             let mut turns = Vec::new();

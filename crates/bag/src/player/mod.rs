@@ -176,11 +176,25 @@ impl Player {
     /// # Errors
     /// When the bag has nothing to play, the node cannot have the publishers, or the rate is none.
     pub fn start(node: &Node, bag: BagReader, options: PlayerOptions) -> Result<Self, PlayError> {
+        Self::start_merged(node, vec![bag], options)
+    }
+
+    /// As [`Player::start`], of several bags at once: their messages come in the order of the time
+    /// at which they were received, and the bags' time is from their first message to their last.
+    ///
+    /// # Errors
+    /// As [`Player::start`].
+    pub fn start_merged(
+        node: &Node,
+        bags: Vec<BagReader>,
+        options: PlayerOptions,
+    ) -> Result<Self, PlayError> {
         if !(options.rate.is_finite() && options.rate > 0.0) {
             return Err(PlayError::Rate { rate: options.rate });
         }
-        let wanted = wanted_topics(&bag, &options.selection);
-        let Some(time) = bag.metadata().time.filter(|_| !wanted.is_empty()) else {
+        let wanted = wanted_topics(&bags, &options.selection);
+        let time = bags.iter().map(|bag| bag.metadata().time).fold(None, TimeRange::joined);
+        let Some(time) = time.filter(|_| !wanted.is_empty()) else {
             return Err(PlayError::Nothing);
         };
         let start = time.start.saturating_add(nanos(options.start_offset));
@@ -190,9 +204,10 @@ impl Player {
         if start > end {
             return Err(PlayError::Nothing);
         }
-        let (rate, is_paused, interrupt) = (options.rate, options.start_paused, bag.interrupt());
-        let control = Arc::new(Control::new(start, rate, is_paused, time, interrupt));
-        let run = Run::new(node, bag, wanted, start..=end, &options, control.clone())?;
+        let (rate, is_paused) = (options.rate, options.start_paused);
+        let interrupts = bags.iter().map(|bag| bag.interrupt().clone()).collect();
+        let control = Arc::new(Control::new(start, rate, is_paused, time, interrupts));
+        let run = Run::new(node, bags, wanted, start..=end, &options, control.clone())?;
         let services = Services::start(node, &control)?;
         declare_span(node, time)?;
         let clock = options.clock_frequency;
@@ -279,8 +294,8 @@ impl Drop for Player {
 }
 
 /// The topics that are played, by name.
-fn wanted_topics(bag: &BagReader, selection: &TopicSelection) -> BTreeSet<String> {
-    let topics = bag.topics().iter().map(|topic| &topic.metadata);
+fn wanted_topics(bags: &[BagReader], selection: &TopicSelection) -> BTreeSet<String> {
+    let topics = bags.iter().flat_map(BagReader::topics).map(|topic| &topic.metadata);
     let says_what = !selection.is_empty();
     let selection = if says_what {
         selection.clone()

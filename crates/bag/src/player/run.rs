@@ -1,5 +1,6 @@
 //! The thread that plays: reads ahead, waits for the time of each message, publishes it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -12,7 +13,9 @@ use super::control::{Control, Turn};
 use super::{PlayError, Played, PlayerOptions};
 use crate::adapted_qos::for_publisher;
 use crate::error::ReadError;
+use crate::merge::MergedMessages;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
+use crate::metadata::TopicMetadata;
 use crate::queue::{Popped, Queue};
 use crate::reader::BagReader;
 
@@ -23,7 +26,7 @@ const MOST_LATCHED: usize = 1000;
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
 
 pub(super) struct Run {
-    bag: BagReader,
+    bags: Vec<BagReader>,
     topics: BTreeSet<String>,
     range: RangeInclusive<i64>,
     publishers: HashMap<(String, String), Outlet>,
@@ -46,15 +49,14 @@ enum End {
 impl Run {
     pub(super) fn new(
         node: &Node,
-        bag: BagReader,
+        bags: Vec<BagReader>,
         topics: BTreeSet<String>,
         range: RangeInclusive<i64>,
         options: &PlayerOptions,
         control: Arc<Control>,
     ) -> Result<Self, PlayError> {
         let mut publishers = HashMap::new();
-        for topic in bag.topics().iter().filter(|topic| topics.contains(&topic.metadata.name)) {
-            let metadata = &topic.metadata;
+        for (key, metadata) in joined_topics(&bags, &topics) {
             if metadata.serialization_format != "cdr" {
                 tracing::warn!(
                     "{} is not played: its messages are serialized as {:?}, not as cdr",
@@ -70,12 +72,12 @@ impl Run {
             let identity = TypeIdentity { name: metadata.type_name.clone(), hash };
             let publisher = node.create_generic_publisher(&metadata.name, &identity, qos)?;
             let latched = latched_messages(&qos, metadata.offered_qos_profiles.len());
-            publishers.insert(key_of(topic), Outlet { publisher, latched });
+            publishers.insert(key, Outlet { publisher, latched });
         }
         if publishers.is_empty() {
             return Err(PlayError::Nothing);
         }
-        Ok(Self { bag, topics, range, publishers, control })
+        Ok(Self { bags, topics, range, publishers, control })
     }
 
     /// Plays to the end; the control knows when that was.
@@ -151,7 +153,8 @@ impl Run {
     /// Publishes the last messages before the start of each latched topic, as many as its publisher
     /// keeps: whoever subscribes has them where the bag begins in its middle.
     fn publish_latched(&self, start: i64) -> Result<u64, PlayError> {
-        let bag_start = self.bag.metadata().time.map_or(start, |time| time.start);
+        let times = self.bags.iter().filter_map(|bag| bag.metadata().time);
+        let bag_start = times.map(|time| time.start).min().unwrap_or(start);
         let latched = self.publishers.iter().filter(|(_, outlet)| outlet.latched > 0);
         let topics: BTreeSet<String> = latched.map(|((name, _), _)| name.clone()).collect();
         if start <= bag_start || topics.is_empty() {
@@ -160,7 +163,7 @@ impl Run {
         let end = Some(start.saturating_sub(1));
         let filter = MessageFilter { start: None, end, topics: Some(topics) };
         let mut last: BTreeMap<(String, String), VecDeque<BagMessage>> = BTreeMap::new();
-        for message in self.bag.messages(&filter)? {
+        for message in MergedMessages::of(&self.bags, &filter)? {
             let message = message?;
             let key = key_of(&message.topic);
             let most = self.publishers.get(&key).map_or(0, |outlet| outlet.latched);
@@ -195,7 +198,7 @@ impl Run {
             let ahead = &queue;
             let reader = std::thread::Builder::new().name("feros-bag-read".into());
             let reader = reader.spawn_scoped(scope, move || {
-                read_ahead(&self.bag, &filter, ahead);
+                read_ahead(&self.bags, &filter, ahead);
                 ahead.close();
             });
             if let Err(error) = reader {
@@ -254,12 +257,32 @@ fn key_of(topic: &BagTopic) -> (String, String) {
     (topic.metadata.name.clone(), topic.metadata.type_name.clone())
 }
 
+/// What is known of the topics that are played; of one that several bags have, all that publishers
+/// offered.
+fn joined_topics(
+    bags: &[BagReader],
+    wanted: &BTreeSet<String>,
+) -> BTreeMap<(String, String), TopicMetadata> {
+    let mut joined: BTreeMap<(String, String), TopicMetadata> = BTreeMap::new();
+    let topics = bags.iter().flat_map(BagReader::topics);
+    for topic in topics.filter(|topic| wanted.contains(&topic.metadata.name)) {
+        match joined.entry(key_of(topic)) {
+            Entry::Vacant(vacant) => drop(vacant.insert(topic.metadata.clone())),
+            Entry::Occupied(known) => {
+                let profiles = topic.metadata.offered_qos_profiles.iter().copied();
+                known.into_mut().offered_qos_profiles.extend(profiles);
+            }
+        }
+    }
+    joined
+}
+
 fn read_ahead(
-    bag: &BagReader,
+    bags: &[BagReader],
     filter: &MessageFilter,
     queue: &Queue<Result<BagMessage, ReadError>>,
 ) {
-    let messages = match bag.messages(filter) {
+    let messages = match MergedMessages::of(bags, filter) {
         Ok(messages) => messages,
         Err(error) => return drop(queue.push(Err(error), 0)),
     };

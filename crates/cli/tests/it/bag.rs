@@ -6,7 +6,10 @@ use std::process::Command;
 use feros::QosProfile;
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::msgs::std_msgs::msg::String as Text;
-use feros_bag::{BagReader, MessageFilter};
+use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
+use feros_bag::{
+    BagReader, BagTopic, BagWriter, MessageFilter, Schema, TopicMetadata, WriterOptions,
+};
 use feros_test_support::{skip, until};
 use serde_json::json;
 
@@ -127,6 +130,106 @@ fn bags_are_sliced_converted_and_indexed_anew() {
     let said = feros(&["bag", "reindex", &text("whole")]).success();
     assert!(said.contains("4 messages of 2 topics; wrote the index of whole_0.mcap"), "{said}");
     assert_eq!(feros(&["bag", "info", &text("whole")]).err, "");
+}
+
+/// A bag of one topic with messages at these seconds, each with the second as its number.
+fn bag_of(path: &Path, topic: &str, seconds: &[i32]) {
+    let mut writer = BagWriter::create(path, WriterOptions::default()).unwrap();
+    let topic = BagTopic {
+        metadata: TopicMetadata::new(topic, "std_msgs/msg/Int32"),
+        schema: Schema::unknown(),
+    };
+    let id = writer.add_topic(topic).unwrap();
+    for second in seconds {
+        let time = i64::from(*second) * 1_000_000_000;
+        let data = [&[0, 1, 0, 0][..], &second.to_le_bytes()].concat();
+        writer.write(id, *second as u32, time, time, &data).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn several_bags_are_played_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).to_str().unwrap().to_owned();
+    bag_of(&path("odd"), "/t_bags/all", &[1, 3, 5]);
+    bag_of(&path("even"), "/t_bags/all", &[2, 4, 6]);
+    let line = ["topic", "echo", "/t_bags/all", "std_msgs/msg/Int32", "--csv", "--times", "6"];
+    let reliable = ["--qos-reliability", "reliable", "--qos-depth", "100"];
+    let echo = Running::start(&[&line[..], &reliable].concat());
+    let (odd, even) = (text("odd"), text("even"));
+    let line = ["bag", "play", "-i", &odd, "mcap", "-i", &even, "--wait-for-subscriptions"];
+    let more = ["-r", "100", "--message-order", "received", "--progress-bar-update-rate", "-1"];
+    let played = feros(&[&line[..], &more].concat()).success();
+    assert!(played.contains("6 messages played") && played.contains(&odd), "{played}");
+    assert_eq!(echo.finish().success(), "1\n2\n3\n4\n5\n6\n");
+
+    let more = ["--topics", "/t_bags/al", "/t_bags/all", "--services", "/x", "-r", "1000"];
+    let finished = feros(&[&["bag", "play", &odd][..], &more].concat());
+    for expected in
+        ["has no topic /t_bags/al; did you mean /t_bags/all?", "no events of the service /x"]
+    {
+        assert!(finished.err.contains(expected), "{finished:?}");
+    }
+    assert!(finished.success().contains("3 messages played"));
+    let line = ["bag", "play", &odd, "--message-order", "sent"];
+    assert!(feros(&line).failure(2).contains("in which they were received alone"));
+}
+
+#[test]
+fn no_file_of_options_has_a_key_that_nobody_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).to_str().unwrap().to_owned();
+    bag_of(&path("whole"), "/a", &[1, 2, 3, 4]);
+    let (whole, file) = (text("whole"), text("options.yaml"));
+    let made = text("made");
+    let convert = |keys: &str| {
+        std::fs::write(&file, format!("output_bags:\n- uri: {made}\n  {keys}\n")).unwrap();
+        feros(&["bag", "convert", "-i", &whole, "-o", &file])
+    };
+    for (keys, expected) in [
+        ("start_time: 1", "did you mean `start_time_ns`?"),
+        ("topics: /a", "such as `topics: [/a]`"),
+        ("storage_id: sqlite3", "not done here"),
+    ] {
+        let error = convert(keys).failure(2);
+        assert!(error.contains(&file) && error.contains(expected), "{error}");
+        assert!(!path("made").exists());
+    }
+    convert("start_time_ns: 2000000000\n  end_time_ns: 3000000000\n  all: True").success();
+    assert_eq!(info(&path("made"))["message_count"], 2);
+
+    std::fs::write(&file, "/a: {relaibility: reliable}").unwrap();
+    let overrides = ["--qos-profile-overrides-path", file.as_str()];
+    let unwritten = text("unwritten");
+    for line in [&["bag", "play", &whole][..], &["bag", "record", "-a", "-o", &unwritten]] {
+        let error = feros(&[line, &overrides].concat()).failure(2);
+        assert!(error.contains("no key `relaibility`; did you mean `reliability`?"), "{error}");
+    }
+}
+
+#[test]
+fn services_that_publish_no_events_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let context = context();
+    let node = context.create_node("server_of_bag").unwrap();
+    let silent = |_: SetBool_Request| SetBool_Response::default();
+    let _server = node.create_service::<SetBool, _>("/t_bag/silent", silent).unwrap();
+    let bag = folder.path().join("bag");
+    let line = ["bag", "record", "--services", "/t_bag/silent", "-o", bag.to_str().unwrap()];
+    let mut recorder = Running::start(&line);
+    let told = recorder.error_with("publishes no events");
+    assert!(
+        told.starts_with("warning: service /t_bag/silent")
+            && told.contains("configure_introspection"),
+        "{told}"
+    );
+    recorder.interrupt();
+    recorder.finish().success();
+    let line = ["service", "echo", "/t_bag/silent", "--timeout", "0.2"];
+    assert!(feros(&line).failure(1).contains("publishes no events"));
 }
 
 #[test]

@@ -40,7 +40,10 @@ fn topics_nodes_and_services_are_listed() {
             && info.contains("Topic type hash: RIHS01_df668c740482bbd48")
     });
     shows(&["topic", "type", "/g_topic"], |found| found == "std_msgs/msg/String\n");
-    shows(&["topic", "find", "std_msgs/msg/String"], |found| found.contains("/g_topic\n"));
+    for name in ["std_msgs/msg/String", "std_msgs/String"] {
+        shows(&["topic", "find", name], |found| found.contains("/g_topic\n"));
+    }
+    shows(&["service", "find", "std_srvs/SetBool"], |found| found.contains("/g/enable\n"));
     says(&["topic", "info", "/g_topc"], |error| {
         error.contains("did you mean") && error.contains("/g_topic")
     });

@@ -2,15 +2,18 @@
 
 use std::process::ExitCode;
 
+use feros_interface::Namespace;
+
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
+use crate::types::full_name;
 
 /// List the actions of one type
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros action find example_interfaces/action/Fibonacci")]
 pub(crate) struct Args {
-    /// The type, as package/action/Name
+    /// The type, as package/action/Name or package/Name
     #[arg(value_name = "TYPE")]
     action_type: String,
     /// Only print how many there are
@@ -24,8 +27,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let wanted = full_name(&args.action_type, Namespace::Action);
     let actions = Connection::open()?.discover(&args.discovery)?.actions();
-    let found = actions.into_iter().filter(|(_, types)| types.contains(&args.action_type));
+    let found = actions.into_iter().filter(|(_, types)| types.contains(&wanted));
     let names: Vec<String> = found.map(|(name, _)| name).collect();
     if args.json {
         output::print_json(&names)?;

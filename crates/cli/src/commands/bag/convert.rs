@@ -1,10 +1,10 @@
 //! `feros bag convert`: bags into others, of another storage, merged, split, compressed, with fewer
 //! topics.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use feros_bag::{BagReader, BagWriter, MessageFilter, OutputBag, copy, read_output_bags};
+use feros_bag::{BagReader, BagWriter, Interrupt, MessageFilter, OutputBag, copy, read_output_bags};
 
 use super::compression_args::CompressionArgs;
 use super::selection_args::SelectionArgs;
@@ -19,8 +19,8 @@ use crate::types::{InterfaceArgs, Types};
                   feros bag convert -i one -i two -o both\n  feros bag convert -i one -o options.yaml"
 )]
 pub(crate) struct Args {
-    /// Folder of a bag; several are merged in the order of time. What follows it, such as sqlite3,
-    /// is accepted for command lines written for `ros2`
+    /// Folder of a bag; several are merged in the order of time. A storage behind it, such as
+    /// sqlite3, is accepted for command lines written for `ros2`
     #[arg(short, long, value_name = "BAG", num_args = 1..=2, action = clap::ArgAction::Append, required = true)]
     input: Vec<PathBuf>,
     /// Folder that is made for the new bag, or a YAML file with `output_bags` as `ros2` has it
@@ -33,10 +33,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
-    let is_storage =
-        |path: &Path| matches!(path.to_str(), Some("sqlite3" | "mcap")) && !path.exists();
-    let paths = args.input.iter().filter(|path| !is_storage(path));
-    let bags = paths.map(|path| super::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let bags = super::open_all(&args.input, &Interrupt::default())?;
     let is_file = args.output.extension().is_some_and(|end| end == "yaml" || end == "yml");
     let outputs = if is_file {
         let text = super::read_text(&args.output)?;
@@ -45,14 +42,15 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     } else {
         let selection = args.selection.selection_of_bag();
         let writer = args.files.writer_options();
-        vec![OutputBag { uri: args.output.clone(), writer, selection }]
+        let uri = args.output.clone();
+        vec![OutputBag { uri, writer, selection, start: None, end: None }]
     };
     let types = Types::load(interfaces)?;
     for made in outputs {
         let topics = bags.iter().flat_map(BagReader::topics).map(|topic| &topic.metadata);
         let wanted = topics.filter(|topic| made.selection.has(&topic.name, &topic.type_name));
         let topics = Some(wanted.map(|topic| topic.name.clone()).collect());
-        let filter = MessageFilter { topics, ..MessageFilter::default() };
+        let filter = MessageFilter { start: made.start, end: made.end, topics };
         let mut writer = BagWriter::create(&made.uri, made.writer)?;
         let copied = copy(&bags, &filter, &mut writer, |topic| super::completed(topic, &types))?;
         writer.finish()?;

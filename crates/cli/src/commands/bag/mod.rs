@@ -12,7 +12,7 @@ mod slice;
 mod summary;
 mod time_text;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use feros_bag::{BagReader, BagTopic, Interrupt, ReadError, ReaderOptions, Schema};
@@ -57,6 +57,14 @@ fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> 
     })?;
     bag.warnings().iter().for_each(notices::warn);
     Ok(bag)
+}
+
+/// Opens the bags of `-i`, behind each of which `ros2` may name its storage, as [`open_until`].
+fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, CliError> {
+    let is_storage =
+        |word: &Path| matches!(word.to_str(), Some("sqlite3" | "mcap")) && !word.exists();
+    let paths = words.iter().filter(|word| !is_storage(word));
+    paths.map(|path| open_until(path, interrupt.clone())).collect()
 }
 
 /// A topic with the definition of its type, where the bag has none and this machine has.

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use feros::{Arguments, Context, ContextOptions, Executor, NodeOptions, Outcome};
-use feros_bag::{Player, PlayerOptions};
+use feros_bag::{BagReader, Player, PlayerOptions, TopicKind, TopicMetadata, topic_kind};
 
 use super::keys::{Key, Keys};
 use super::selection_args::SelectionArgs;
 use crate::error::CliError;
+use crate::nearest::did_you_mean;
 use crate::value_parsers::parse_seconds;
 use crate::{ending, notices, output};
 
@@ -33,8 +34,9 @@ pub(crate) struct Args {
     /// Folder of the bag, or one of its files
     #[arg(value_name = "BAG", required_unless_present = "input")]
     bag: Option<PathBuf>,
-    /// As BAG, for command lines written for `ros2`
-    #[arg(short, long, value_name = "BAG", num_args = 1..=2, hide = true, conflicts_with = "bag")]
+    /// Folder of a bag; several are played as one, in the order of time. A storage behind it, such
+    /// as sqlite3, is accepted for command lines written for `ros2`
+    #[arg(short, long, value_name = "BAG", num_args = 1..=2, action = clap::ArgAction::Append, conflicts_with = "bag")]
     input: Vec<PathBuf>,
     /// How many times as fast as it was recorded
     #[arg(short, long, value_name = "RATE", default_value_t = 1.0)]
@@ -97,9 +99,27 @@ struct Accepted {
     /// Accepted for command lines written for `ros2`: nothing is lent
     #[arg(long, hide = true)]
     disable_loan_message: bool,
+    /// Accepted for command lines written for `ros2`: messages are played in the order in which
+    /// they were received
+    #[arg(long, value_name = "ORDER", hide = true, value_parser = parse_order)]
+    message_order: Option<()>,
+    /// Accepted for command lines written for `ros2`: there is no bar
+    #[arg(long, value_name = "HERTZ", hide = true, allow_negative_numbers = true)]
+    progress_bar_update_rate: Option<i64>,
+    /// Accepted for command lines written for `ros2`: there is no bar
+    #[arg(long, value_name = "N", hide = true)]
+    progress_bar_separation_lines: Option<u64>,
     /// Accepted for command lines written for `ros2`
     #[arg(long, value_name = "LEVEL", hide = true)]
     log_level: Option<String>,
+}
+
+fn parse_order(text: &str) -> Result<(), String> {
+    match text {
+        "received" => Ok(()),
+        "sent" => Err("messages are played in the order in which they were received alone".into()),
+        _ => Err("expected received".into()),
+    }
 }
 
 /// An end of playing; `ros2` has negative numbers for none.
@@ -117,15 +137,19 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let path = args.bag.as_ref().or(args.input.first());
-    let path = path.ok_or_else(|| CliError::usage("name the bag that is to be played"))?;
     if !(args.rate.is_finite() && args.rate > 0.0) {
         return Err(CliError::usage(format!("--rate {}: give a number above 0", args.rate)));
     }
     // Also while the bag is opened: a file may have much to look through.
     let (is_ending, _listening) = ending::flag(|| {});
     let options = options(args)?;
-    let bag = super::open_until(path, is_ending.into())?;
+    let words = args.bag.as_ref().map_or(&args.input[..], std::slice::from_ref);
+    let bags = super::open_all(words, &is_ending.into())?;
+    if bags.is_empty() {
+        return Err(CliError::usage("name the bag that is to be played"));
+    }
+    let names: Vec<String> = bags.iter().map(|bag| bag.path().display().to_string()).collect();
+    tell_what_is_not_there(&bags, &options);
     let rules = args.remap.iter().flat_map(|rule| ["-r".to_owned(), rule.clone()]);
     let line = std::iter::once("--ros-args".to_owned()).chain(rules);
     let (arguments, _) = Arguments::parse(line).map_err(CliError::usage)?;
@@ -138,7 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let node = context.create_node_with(node)?;
     let executor = Executor::new();
     executor.add_node(&node)?;
-    let player = Player::start(&node, bag, options).map_err(CliError::failed)?;
+    let player = Player::start_merged(&node, bags, options).map_err(CliError::failed)?;
     let keys = if args.disable_keyboard_controls { None } else { Keys::read() };
     while !player.has_ended() {
         match executor.spin_until(Some(PERIOD), || player.has_ended())? {
@@ -155,8 +179,34 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     drop(keys);
     let played = player.wait().map_err(CliError::failed)?;
-    output::print_lines([format!("{}: {} messages played", path.display(), played.messages)])?;
+    output::print_lines([format!("{}: {} messages played", names.join(", "), played.messages)])?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Warns of topics that were named and are in no bag: nothing of them is played.
+fn tell_what_is_not_there(bags: &[BagReader], options: &PlayerOptions) {
+    let topics = bags.iter().flat_map(BagReader::topics);
+    let topics: Vec<_> = topics.map(|topic| &topic.metadata).collect();
+    let known = || topics.iter().map(|topic| topic.name.as_str());
+    for name in options.selection.topics.iter().chain(options.qos_overrides.keys()) {
+        if known().all(|known| known != name) {
+            notices::warn(format!("the bag has no topic {name}{}", did_you_mean(name, known())));
+        }
+    }
+    for (noun, names) in
+        [("service", &options.selection.services), ("action", &options.selection.actions)]
+    {
+        for name in names {
+            let is_of = |topic: &&TopicMetadata| match topic_kind(&topic.name, &topic.type_name) {
+                TopicKind::Service(service) => noun == "service" && service == name,
+                TopicKind::Action(action) => noun == "action" && action == name,
+                TopicKind::Topic => false,
+            };
+            if !topics.iter().copied().any(|topic| is_of(&topic)) {
+                notices::warn(format!("the bag has no events of the {noun} {name}"));
+            }
+        }
+    }
 }
 
 fn options(args: &Args) -> Result<PlayerOptions, CliError> {

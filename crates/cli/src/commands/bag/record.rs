@@ -16,6 +16,7 @@ use super::selection_args::SelectionArgs;
 use super::time_text::file_name_text;
 use crate::connection::Connection;
 use crate::error::CliError;
+use crate::silent_services::SilentServices;
 use crate::types::{InterfaceArgs, Types};
 use crate::{described, ending, notices, output};
 
@@ -131,7 +132,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     if keys.is_some() {
         notices::note("press SPACE to pause and to go on");
     }
-    spin(&connection, &recorder, keys.as_ref())?;
+    let silent = SilentServices::among(&options.selection.services);
+    spin(&connection, &recorder, keys.as_ref(), silent)?;
     drop(keys);
     match recorder.stop()? {
         Some(recording) => tell(&recording),
@@ -188,7 +190,12 @@ fn options(
 }
 
 /// Receives until the user interrupts, or the bag cannot be written on.
-fn spin(connection: &Connection, recorder: &Recorder, keys: Option<&Keys>) -> Result<(), CliError> {
+fn spin(
+    connection: &Connection,
+    recorder: &Recorder,
+    keys: Option<&Keys>,
+    mut silent: SilentServices,
+) -> Result<(), CliError> {
     let executor = Executor::new();
     executor.add_node(&connection.node)?;
     loop {
@@ -197,6 +204,7 @@ fn spin(connection: &Connection, recorder: &Recorder, keys: Option<&Keys>) -> Re
         {
             return Ok(());
         }
+        silent.look(&connection.context.graph());
         while let Some(key) = keys.and_then(Keys::next) {
             if key == Key::Space && recorder.is_paused() {
                 recorder.resume();

@@ -14,6 +14,7 @@ use crate::described;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::qos_args::QosArgs;
+use crate::silent_services::warn_of_silent;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
 
@@ -70,6 +71,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let ty = described::message_of_topic(&connection, &types, &topic, &name, hash)?;
         (identity_of(&ty), Some(ty))
     };
+    warn_of_silent(&connection, &service)?;
     let qos = args.qos.over(QosProfile::services_default());
     let limits = Limits { messages: args.times, time: args.timeout };
     let format = Format::of_service_events(&args.form, ty, args.field.clone());

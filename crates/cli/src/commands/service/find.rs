@@ -2,17 +2,19 @@
 
 use std::process::ExitCode;
 
+use feros_interface::Namespace;
 use feros_rmw::name::is_hidden;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
+use crate::types::full_name;
 
 /// List the services of one type
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros service find std_srvs/srv/SetBool")]
 pub(crate) struct Args {
-    /// The type, as package/srv/Name
+    /// The type, as package/srv/Name or package/Name
     #[arg(value_name = "TYPE")]
     service_type: String,
     /// Only print how many there are
@@ -29,11 +31,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let wanted = full_name(&args.service_type, Namespace::Srv);
     let services = Connection::open()?.discover(&args.discovery)?.services();
     let names: Vec<String> = services
         .into_iter()
         .filter(|(name, types)| {
-            types.contains(&args.service_type) && (args.include_hidden_services || !is_hidden(name))
+            types.contains(&wanted) && (args.include_hidden_services || !is_hidden(name))
         })
         .map(|(name, _)| name)
         .collect();

@@ -2,17 +2,19 @@
 
 use std::process::ExitCode;
 
+use feros_interface::Namespace;
 use feros_rmw::name::is_hidden;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
+use crate::types::full_name;
 
 /// List the topics of one type
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros topic find sensor_msgs/msg/Image")]
 pub(crate) struct Args {
-    /// The type, as package/msg/Name
+    /// The type, as package/msg/Name or package/Name
     #[arg(value_name = "TYPE")]
     message_type: String,
     /// Only print how many there are
@@ -29,11 +31,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let wanted = full_name(&args.message_type, Namespace::Msg);
     let topics = Connection::open()?.discover(&args.discovery)?.topics();
     let names: Vec<String> = topics
         .into_iter()
         .filter(|(name, types)| {
-            types.contains(&args.message_type) && (args.include_hidden_topics || !is_hidden(name))
+            types.contains(&wanted) && (args.include_hidden_topics || !is_hidden(name))
         })
         .map(|(name, _)| name)
         .collect();

@@ -1,0 +1,73 @@
+//! Services whose calls nobody tells of: servers and clients publish events only once they are told
+//! to, so that who asks for the events would wait for ever without a word.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use feros_rmw::{EndpointKind, GraphSnapshot};
+
+use crate::connection::Connection;
+use crate::error::CliError;
+use crate::notices;
+
+/// A service is announced a moment before its events are.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Warns once of each service that is there and has no events.
+pub(crate) struct SilentServices {
+    /// Those that nothing was said of yet.
+    services: Vec<String>,
+    silent_since: BTreeMap<String, Instant>,
+}
+
+impl SilentServices {
+    /// Looks at these services, by their full names.
+    pub(crate) fn among(services: &[String]) -> Self {
+        Self { services: services.to_vec(), silent_since: BTreeMap::new() }
+    }
+
+    /// Looks at the graph, and warns.
+    pub(crate) fn look(&mut self, graph: &GraphSnapshot) {
+        let silent_since = &mut self.silent_since;
+        self.services.retain(|name| {
+            if !is_silent(graph, name) {
+                silent_since.remove(name);
+                return true;
+            }
+            let since = silent_since.entry(name.clone()).or_insert_with(Instant::now);
+            let is_certain = since.elapsed() >= PATIENCE;
+            if is_certain {
+                warn(name);
+            }
+            !is_certain
+        });
+    }
+}
+
+/// Warns where a service is there and has no events, after a moment in which they may appear.
+///
+/// # Errors
+/// When the user interrupts.
+pub(crate) fn warn_of_silent(connection: &Connection, name: &str) -> Result<(), CliError> {
+    if is_silent(&connection.context.graph(), name)
+        && !connection.wait_until(PATIENCE, |graph| !is_silent(graph, name))?
+    {
+        warn(name);
+    }
+    Ok(())
+}
+
+fn warn(name: &str) {
+    notices::warn(format!(
+        "service {name} publishes no events, so nothing of its calls is seen: its server or a \
+         client has to switch them on, by configure_introspection (C++, Python and Rust have it)"
+    ));
+}
+
+/// Whether a service has servers or clients, and nobody publishes its events.
+fn is_silent(graph: &GraphSnapshot, name: &str) -> bool {
+    let is_there = [EndpointKind::Service, EndpointKind::Client]
+        .into_iter()
+        .any(|kind| graph.count(kind, name) > 0);
+    is_there && graph.count(EndpointKind::Publisher, &format!("{name}/_service_event")) == 0
+}
