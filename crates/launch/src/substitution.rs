@@ -5,6 +5,8 @@
 //! characters; within, spaces separate arguments, and quotes of either kind keep an argument
 //! together.
 
+use std::collections::BTreeSet;
+
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::tree::Scalar;
@@ -105,6 +107,22 @@ impl Template {
             [] => Some(""),
             [Part::Text(text)] => Some(text),
             _ => None,
+        }
+    }
+}
+
+impl Template {
+    /// The names that `$(var NAME ...)` reads in it.
+    pub(crate) fn variables(&self, found: &mut BTreeSet<String>) {
+        for part in &self.parts {
+            let Part::Call(call) = part else { continue };
+            let name = call.arguments.first().and_then(Self::as_text);
+            if let (Kind::Var, Some(name)) = (call.kind, name) {
+                found.insert(name.to_owned());
+            }
+            for argument in &call.arguments {
+                argument.variables(found);
+            }
         }
     }
 }

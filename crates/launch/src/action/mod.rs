@@ -5,6 +5,7 @@ mod condition;
 mod fields;
 mod process;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::{LaunchError, hint, shown};
@@ -193,9 +194,24 @@ const OF_PYTHON: &[&str] = &[
     "on_shutdown",
 ];
 
+/// A launch file.
+pub(crate) struct LaunchFile {
+    pub(crate) items: Vec<Item>,
+    /// The names that `$(var NAME ...)` reads, with or without a default.
+    pub(crate) variables: BTreeSet<String>,
+}
+
 /// Reads the actions of a launch file.
-pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Vec<Item>, LaunchError> {
-    parse(tree::read_file(path, from)?)
+pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFile, LaunchError> {
+    let root = tree::read_file(path, from)?;
+    let mut variables = BTreeSet::new();
+    root.scalars(&mut |scalar| {
+        // What cannot be read is told where it is used.
+        if let Ok(template) = Template::parse(scalar) {
+            template.variables(&mut variables);
+        }
+    });
+    Ok(LaunchFile { items: parse(root)?, variables })
 }
 
 /// Reads a file's root entity.
@@ -217,7 +233,15 @@ pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
 }
 
 fn items(entities: Vec<Entity>) -> Result<Vec<Item>, LaunchError> {
-    entities.into_iter().map(item).collect()
+    let (mut items, mut errors) = (Vec::new(), Vec::new());
+    for entity in entities {
+        match item(entity) {
+            Ok(item) => items.push(item),
+            Err(error) => errors.push(error),
+        }
+    }
+    LaunchError::of_all(errors)?;
+    Ok(items)
 }
 
 fn item(entity: Entity) -> Result<Item, LaunchError> {

@@ -5,7 +5,7 @@ use super::log_folder::{LOG_VARIABLE, log_folder};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
 use super::steps::{Delayed, Parameters, Step};
 use crate::action::{self, Action, Declaration, Group, Item, LogLevel, Timer};
-use crate::error::{LaunchError, hint, shown};
+use crate::error::{LaunchError, MOST_ERRORS, hint, shown};
 use crate::level::Level;
 use crate::position::Position;
 use crate::substitution::Template;
@@ -13,6 +13,25 @@ use crate::value::Value;
 
 /// The most actions that may be evaluated.
 pub(super) const MAX_ACTIONS: usize = 1_000_000;
+
+/// Whether an action is an argument that has to be given: it depends on nothing else.
+fn is_required_argument(action: &Action) -> bool {
+    matches!(action, Action::Argument(declaration) if declaration.default.is_none())
+}
+
+/// Whether what follows an action can be looked at where the action failed: nothing reads what it
+/// would have changed, or it is an argument, after which only other arguments are looked at.
+fn may_go_on_after(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Argument(_)
+            | Action::Executable(_)
+            | Action::Load { .. }
+            | Action::Log { .. }
+            | Action::Node(_)
+            | Action::Shutdown { .. }
+    )
+}
 
 impl Evaluator<'_> {
     pub(super) fn items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
@@ -24,13 +43,38 @@ impl Evaluator<'_> {
                     format!("more than {MAX_ACTIONS} actions, with all included files"),
                 ));
             }
-            if self.holds(item.condition.as_ref())? {
-                self.action(item)?;
-            } else if let Action::Argument(declaration) = &item.action {
-                self.declared.insert(declaration.name.clone());
+            if self.lacks_argument && !is_required_argument(&item.action) {
+                continue;
+            }
+            match self.item(item) {
+                Ok(()) => {}
+                Err(error) if may_go_on_after(&item.action) && self.errors.len() < MOST_ERRORS => {
+                    self.lacks_argument |= matches!(item.action, Action::Argument(_));
+                    self.errors.push(error);
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    fn item(&mut self, item: &Item) -> Result<(), LaunchError> {
+        if self.holds(item.condition.as_ref())? {
+            self.action(item)
+        } else {
+            if let Action::Argument(declaration) = &item.action {
+                self.declared.insert(declaration.name.clone());
+            }
+            Ok(())
+        }
+    }
+
+    /// Evaluates a whole file; all mistakes in it that do not follow from one another are told.
+    pub(super) fn all_items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
+        let last = self.items(items);
+        let mut errors = std::mem::take(&mut self.errors);
+        errors.extend(last.err());
+        LaunchError::of_all(errors)
     }
 
     fn action(&mut self, item: &Item) -> Result<(), LaunchError> {
@@ -296,7 +340,7 @@ impl Evaluator<'_> {
         }
         let path = self.resolve(&self.text(file)?);
         self.refuse_cycle(&path, &file.at)?;
-        let items = action::read_file(&path, Some(&file.at))?;
+        let items = action::read_file(&path, Some(&file.at))?.items;
         for (name, value) in arguments {
             let (name, value) = (self.text(name)?, self.text(value)?);
             self.scope.configurations.insert(name, value);

@@ -1,10 +1,11 @@
 //! The arguments that a launch file takes: collected without deciding conditions, and compared with
 //! the given ones (`launch/launch/launch_description.py`, `get_launch_arguments`).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::evaluator::Evaluator;
-use crate::action::{self, Action, Declaration, ForEach, Group, Item, Loop, Timer};
+use crate::action::{self, Action, Declaration, ForEach, Group, Item, LaunchFile, Loop, Timer};
 use crate::error::{LaunchError, hint};
 use crate::packages::Packages;
 
@@ -80,28 +81,40 @@ pub(super) fn refuse_unknown<'a>(
 /// What a look through the files found.
 pub(super) struct Survey {
     pub(super) arguments: Vec<Argument>,
+    /// The names that the files read, declared or not: who gives one of them changes something.
+    variables: BTreeSet<String>,
     /// Whether every included file could be looked into.
     pub(super) is_complete: bool,
 }
 
 impl Survey {
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    /// The names that the files declare.
+    fn declared(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().map(|argument| argument.name.as_str())
+    }
+
+    /// The names that may be given.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.declared().chain(self.variables.iter().map(String::as_str))
     }
 }
 
 pub(super) fn survey(
     packages: &Packages,
     file: &Path,
-    items: &[Item],
+    launch_file: &LaunchFile,
     assignments: &[(String, String)],
 ) -> Survey {
     let mut surveyor = Surveyor {
         evaluator: Evaluator::new(packages, file, assignments),
-        survey: Survey { arguments: Vec::new(), is_complete: true },
+        survey: Survey {
+            arguments: Vec::new(),
+            variables: launch_file.variables.clone(),
+            is_complete: true,
+        },
         given: Vec::new(),
     };
-    surveyor.items(items, false);
+    surveyor.items(&launch_file.items, false);
     surveyor.survey
 }
 
@@ -142,7 +155,8 @@ impl Surveyor<'_> {
                 // looked at when it is included.
                 let looked = self.evaluator.text(file).ok().and_then(|path| {
                     let path = self.evaluator.resolve(&path);
-                    let items = action::read_file(&path, None).ok()?;
+                    let LaunchFile { items, variables } = action::read_file(&path, None).ok()?;
+                    self.survey.variables.extend(variables);
                     let names: Vec<String> = arguments
                         .iter()
                         .filter_map(|(name, _)| self.evaluator.text(name).ok())
@@ -186,7 +200,7 @@ impl Surveyor<'_> {
         if let Some(value) = value {
             self.evaluator.scope_mut().configurations.insert(name.clone(), value);
         }
-        if self.given.contains(name) || self.survey.names().any(|known| known == name) {
+        if self.given.contains(name) || self.survey.declared().any(|known| known == name) {
             return;
         }
         self.survey.arguments.push(Argument {

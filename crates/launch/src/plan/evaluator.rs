@@ -34,6 +34,10 @@ pub(super) struct Evaluator<'a> {
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
+    /// What is wrong so far, where the evaluation could go on.
+    pub(super) errors: Vec<LaunchError>,
+    /// Whether an argument has no value: what reads it would be wrong as well.
+    pub(super) lacks_argument: bool,
     /// What `$(command ...)` does; it runs nothing where a file is only looked at.
     pub(super) commands: Commands,
     /// The arguments that were declared so far.
@@ -61,6 +65,8 @@ impl<'a> Evaluator<'a> {
             scope,
             steps: Vec::new(),
             warnings: RefCell::default(),
+            errors: Vec::new(),
+            lacks_argument: false,
             commands: Commands::Refused,
             declared: BTreeSet::new(),
             anonymous: RefCell::default(),

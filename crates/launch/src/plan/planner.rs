@@ -26,8 +26,8 @@ impl Planner {
     /// the commands of `$(command ...)` are run; nothing else is started.
     ///
     /// # Errors
-    /// [`LaunchError`] with the place of the first mistake; [`LaunchError::Argument`] for an
-    /// argument that nothing takes.
+    /// [`LaunchError`] with the place of the mistake, [`LaunchError::Several`] with all that do not
+    /// follow from one another; [`LaunchError::Argument`] for an argument that nothing takes.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
         self.plan_with(file, assignments, Evaluator::running_commands)
     }
@@ -50,14 +50,14 @@ impl Planner {
         assignments: &[(String, String)],
         commands: fn(Evaluator<'a>) -> Evaluator<'a>,
     ) -> Result<Plan, LaunchError> {
-        let items = action::read_file(file, None)?;
-        let survey = arguments::survey(&self.packages, file, &items, assignments);
+        let launch_file = action::read_file(file, None)?;
+        let survey = arguments::survey(&self.packages, file, &launch_file, assignments);
         if survey.is_complete {
             arguments::refuse_unknown(assignments, survey.names())?;
         }
         let evaluator = Evaluator::new(&self.packages, file, assignments);
         let mut evaluator = commands(evaluator);
-        evaluator.items(&items)?;
+        evaluator.all_items(&launch_file.items)?;
         arguments::refuse_unknown(
             assignments,
             survey.names().chain(evaluator.declared.iter().map(String::as_str)),
@@ -75,8 +75,8 @@ impl Planner {
         file: &Path,
         assignments: &[(String, String)],
     ) -> Result<Vec<Argument>, LaunchError> {
-        let items = action::read_file(file, None)?;
-        Ok(arguments::survey(&self.packages, file, &items, assignments).arguments)
+        let launch_file = action::read_file(file, None)?;
+        Ok(arguments::survey(&self.packages, file, &launch_file, assignments).arguments)
     }
 
     /// Plans a file whose text is at hand, in the language that its name says. For tests of hostile
@@ -95,7 +95,7 @@ impl Planner {
             if is_yaml { tree::parse_yaml(file, text) } else { tree::parse_xml(file, text) }?;
         let items = action::parse(root)?;
         let mut evaluator = Evaluator::new(&self.packages, file, assignments);
-        evaluator.items(&items)?;
+        evaluator.all_items(&items)?;
         Ok(evaluator.into_plan(file))
     }
 }

@@ -18,6 +18,21 @@ pub(crate) struct Entity {
     pub(crate) children: Vec<Entity>,
 }
 
+impl Entity {
+    /// Calls with each text in the entity and below it.
+    pub(crate) fn scalars(&self, look: &mut impl FnMut(&Scalar)) {
+        for attribute in &self.attributes {
+            match &attribute.value {
+                AttributeValue::One(scalar) => look(scalar),
+                AttributeValue::List(scalars) => scalars.iter().for_each(&mut *look),
+            }
+        }
+        for child in &self.children {
+            child.scalars(look);
+        }
+    }
+}
+
 /// What an entity says of itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {

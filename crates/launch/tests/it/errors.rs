@@ -265,6 +265,56 @@ fn mistakes_in_yaml() {
 }
 
 #[test]
+fn all_mistakes_that_do_not_follow_from_one_another_are_told() {
+    let workspace = Workspace::new();
+    let told = |text: &str| {
+        let outcome = workspace.outcome_of("m.launch.xml", text, &[]);
+        outcome.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    // What is wrong with the file itself.
+    let lines = told("<launch><nod pkg='a'/><log/><group><exe/></group></launch>");
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains("unknown action `nod`"), "{lines:?}");
+    assert!(lines.iter().all(|line| line.starts_with("W/m.launch.xml:1:")), "{lines:?}");
+    // What comes out when it is evaluated, in groups too.
+    let lines = told(
+        "<launch><node pkg='none' exec='a'/><group><node pkg='none2' exec='b'/></group>\
+         <log message='$(var nothing)'/><executable cmd='true'/></launch>",
+    );
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    for (line, expected) in lines.iter().zip(["`none`", "`none2`", "`nothing`"]) {
+        assert!(line.contains(expected), "{lines:?}");
+    }
+    // Each missing argument, and nothing of what would read them.
+    let lines = told(
+        "<launch><arg name='a'/><arg name='b' default='$(var a)'/><arg name='c'/>\
+         <log message='$(var a) $(var c)'/></launch>",
+    );
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].contains("add a:=VALUE") && lines[1].contains("add c:=VALUE"), "{lines:?}");
+    // A mistake that each round of a loop has is one, and endless ones are counted.
+    let lines = told("<launch><for name='i' len='50'><node pkg='none' exec='a'/></for></launch>");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    // After what others read, the first mistake ends it.
+    let lines = told("<launch><let name='x' value='$(var y)'/><log message='$(var x)'/></launch>");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+}
+
+#[test]
+fn arguments_that_are_only_read_are_taken() {
+    let workspace = Workspace::new();
+    workspace.file("inner.launch.xml", "<launch><log message='$(var inner none)'/></launch>");
+    let text = "<launch><log message='$(var rate 5)' if='false'/>\
+                <executable cmd='echo $(var $(var which x) 1)'/>\
+                <include file='inner.launch.xml'/></launch>";
+    let outcome = |name| workspace.outcome_of("v.launch.xml", text, &[(name, "1")]);
+    for name in ["rate", "which", "inner"] {
+        assert!(!outcome(name).contains("takes no argument"), "{}", outcome(name));
+    }
+    assert!(outcome("rte").contains("takes no argument `rte`"), "{}", outcome("rte"));
+}
+
+#[test]
 fn arguments_that_nothing_takes() {
     let workspace = Workspace::new();
     let text = "<launch><arg name='rate' default='1'/><arg name='mode' default=''/></launch>";
