@@ -11,7 +11,8 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
     for (line, said) in [
         (
             "run quik",
-            "error: no grid `quik`; there are quick, standard, full and goals, and files that end with .toml; did you mean quick?",
+            "error: no grid and no scenario `quik`; there are the grids quick, standard, full and goals, the scenarios of \
+             `feros lab list`, and files that end with .toml; did you mean quick?",
         ),
         ("plan quick --only tinny", "error: no scenario `tinny`; did you mean tiny?"),
         (

@@ -115,7 +115,8 @@ fn run_measures_and_report_shows_it() {
 #[test]
 fn compare_tells_a_difference_where_there_is_one() {
     let fixture = Fixture::new();
-    let run = "run ../scenarios/tiny.toml --system mock";
+    // By its name, as `list` prints it.
+    let run = "run tiny --system mock";
     fixture.run(run).success();
     // A finished run is not touched: the same command begins another one.
     let first = fixture.read("feros-lab-tiny/cells.jsonl");

@@ -1,4 +1,4 @@
-//! What is measured: a grid by its name, or a scenario file as it stands.
+//! What is measured: a grid by its name, or a scenario as it stands.
 
 use std::path::Path;
 
@@ -14,8 +14,9 @@ use crate::nearest::did_you_mean;
 /// What is measured.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Target {
-    /// quick, standard, full or goals; or a scenario file, which is measured as it stands
-    #[arg(value_name = "GRID|FILE.toml")]
+    /// quick, standard, full or goals; or a scenario, by its name or its file, which is measured as
+    /// it stands
+    #[arg(value_name = "GRID|SCENARIO|FILE.toml")]
     target: String,
     /// What is different from the scenarios, in their words: count=20 sizes=256,64K
     #[arg(value_name = "KEY=VALUE")]
@@ -56,15 +57,7 @@ impl Target {
         let check = |name: &str| peers.system(name).map(|_| ());
         let grid = Grid::ALL.iter().find(|grid| grid.word() == self.target);
         let Some(grid) = grid else {
-            if !self.target.ends_with(".toml") {
-                let words = Grid::ALL.iter().map(|grid| grid.word());
-                return Err(CliError::usage(format!(
-                    "no grid `{}`; there are quick, standard, full and goals, and files that end with .toml{}",
-                    self.target,
-                    did_you_mean(&self.target, words)
-                )));
-            }
-            let file = ScenarioFile::read(Path::new(&self.target)).map_err(CliError::failed)?;
+            let file = self.scenario_file()?;
             let scenario = file.resolve(None, &self.settings, &check).map_err(CliError::failed)?;
             return Ok((file.name(), scenario.into_iter().collect()));
         };
@@ -86,6 +79,26 @@ impl Target {
             );
         }
         Ok((self.target.clone(), scenarios))
+    }
+
+    /// The scenario that is measured as it stands: of a file, or of the laboratory by its name.
+    fn scenario_file(&self) -> Result<ScenarioFile, CliError> {
+        if self.target.ends_with(".toml") {
+            return ScenarioFile::read(Path::new(&self.target)).map_err(CliError::failed);
+        }
+        let mut files = self.places.scenarios()?;
+        if let Some(index) = files.iter().position(|file| file.name() == self.target) {
+            return Ok(files.swap_remove(index));
+        }
+        let names: Vec<String> = files.iter().map(ScenarioFile::name).collect();
+        let words = Grid::ALL.iter().map(|grid| grid.word());
+        let known = words.chain(names.iter().map(String::as_str));
+        Err(CliError::usage(format!(
+            "no grid and no scenario `{}`; there are the grids quick, standard, full and goals, the scenarios of `feros \
+             lab list`, and files that end with .toml{}",
+            self.target,
+            did_you_mean(&self.target, known)
+        )))
     }
 
     /// The command that repeats it.
