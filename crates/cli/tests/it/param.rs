@@ -114,6 +114,15 @@ fn parameters_are_set_and_refused() {
         error.contains("is of type {double}, setting it to {integer} is not allowed"),
         "{error}"
     );
+    assert!(error.contains("; 1 is of type integer, and gain of type double: a number with a"));
+    let error = param(&["set", "/p_set", "gain", "{x:0}"]).failure(1);
+    assert!(error.contains("; {x:0} is of type string, and gain of type double"), "{error}");
+    drop(robot.node.declare_parameter("words", "plain").unwrap());
+    param(&["set", "/p_set", "words", "on purpose"]).success();
+    let error = param(&["set", "/p_set", "words", "Off"]).failure(1);
+    assert!(error.contains("Off is of type boolean, and words of type string"), "{error}");
+    assert!(error.contains("\"'Off'\" is the text"), "{error}");
+    param(&["set", "/p_set", "words", "'Off'"]).success();
     let error = param(&["set", "/p_set", "nowhere", "1"]).failure(1);
     assert!(error.contains("was not declared"), "{error}");
     let error = param(&["set", "/p_set", "rate", "40", "gain", "x", "--atomic"]).failure(1);

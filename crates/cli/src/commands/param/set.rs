@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use feros::{ParameterType, ParameterValue};
 
+use super::python::type_name;
 use super::remote::{NodeArgs, Remote};
 use crate::error::CliError;
 use crate::output;
@@ -38,15 +39,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .map(|[name, text]| Ok((name.clone(), value(&remote, name, text)?)))
         .collect::<Result<_, CliError>>()?;
     if args.atomic {
-        let outcome = remote.ask(|client, left| client.set_atomically(parameters, left))?;
+        let set = parameters.clone();
+        let outcome = remote.ask(|client, left| client.set_atomically(set, left))?;
         outcome.map_err(|reason| {
-            CliError::failed(with_reason("Setting parameters atomically failed", &reason))
+            let pairs = pairs.iter().zip(&parameters);
+            let hints = pairs.map(|([name, text], (_, value))| hint(&remote, name, text, value));
+            let hints: String = hints.collect();
+            let text = with_reason("Setting parameters atomically failed", &reason);
+            CliError::failed(text + &hints)
         })?;
         output::print_lines(["Set parameters atomically successful"])?;
         return Ok(ExitCode::SUCCESS);
     }
     let several = pairs.len() > 1;
-    let outcomes = remote.ask(|client, left| client.set(parameters, left))?;
+    let set = parameters.clone();
+    let outcomes = remote.ask(|client, left| client.set(set, left))?;
     if outcomes.len() != pairs.len() {
         return Err(CliError::failed(format!(
             "node {} gave {} answers for {} parameters",
@@ -56,11 +63,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         )));
     }
     let mut failures = Vec::new();
-    for ([name, _], outcome) in pairs.iter().zip(outcomes) {
+    for (([name, text], (_, value)), outcome) in pairs.iter().zip(&parameters).zip(outcomes) {
         let named = |text: &str| if several { format!("{name}: {text}") } else { text.to_owned() };
         match outcome {
             Ok(()) => output::print_lines([named("Set parameter successful")])?,
-            Err(reason) => failures.push(named(&with_reason("Setting parameter failed", &reason))),
+            Err(reason) => {
+                let failed = with_reason("Setting parameter failed", &reason);
+                failures.push(named(&failed) + &hint(&remote, name, text, value));
+            }
         }
     }
     if failures.is_empty() {
@@ -72,6 +82,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
 pub(super) fn with_reason(text: &str, reason: &str) -> String {
     if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
+}
+
+/// How a value has to be written that the node refused, where it is of another type than the
+/// parameter; empty where that is not it.
+fn hint(remote: &Remote, name: &str, text: &str, value: &ParameterValue) -> String {
+    let declared = remote.ask(|client, left| client.types([name], left));
+    let Some(declared) = declared.ok().and_then(|types| types.first().copied()) else {
+        return String::new();
+    };
+    let given = value.parameter_type();
+    if declared == given || declared == ParameterType::NotSet {
+        return String::new();
+    }
+    let written = match declared {
+        ParameterType::String => format!("\"'{text}'\" is the text"),
+        ParameterType::Bool => "true and false are booleans".to_owned(),
+        ParameterType::Integer => "a number without a point is an integer".to_owned(),
+        ParameterType::Double => "a number with a point, such as 1.0, is a double".to_owned(),
+        _ => "a list is written as [1, 2]".to_owned(),
+    };
+    let (given, declared) = (type_name(given), type_name(declared));
+    format!("; {text} is of type {given}, and {name} of type {declared}: {written}")
 }
 
 /// What a text on the command line means; as with `ros2`, what is not a value of another type is a
