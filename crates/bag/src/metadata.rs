@@ -113,9 +113,12 @@ pub struct BagMetadata {
     pub files: Vec<FileInformation>,
     /// What whoever recorded it had to say; Feros says here what was lost.
     pub custom_data: BTreeMap<String, String>,
-    /// The distribution of ROS that recorded it.
+    /// The distribution of ROS that recorded it; `unknown` where the bag does not say it.
     pub ros_distro: String,
 }
+
+/// What a bag without the name of a distribution was recorded by: rosbag2 writes it since Iron.
+const UNKNOWN_DISTRO: &str = "unknown";
 
 impl Default for BagMetadata {
     fn default() -> Self {
@@ -129,7 +132,7 @@ impl Default for BagMetadata {
             compression_mode: String::new(),
             files: Vec::new(),
             custom_data: BTreeMap::new(),
-            ros_distro: "kilted".to_owned(),
+            ros_distro: UNKNOWN_DISTRO.to_owned(),
         }
     }
 }
@@ -234,7 +237,10 @@ impl BagMetadata {
             compression_mode: text("compression_mode"),
             files,
             custom_data: custom_data.collect(),
-            ros_distro: text("ros_distro"),
+            ros_distro: match node.text("ros_distro").unwrap_or_default() {
+                "" => UNKNOWN_DISTRO.to_owned(),
+                distro => distro.to_owned(),
+            },
         })
     }
 }
