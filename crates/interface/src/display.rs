@@ -144,6 +144,7 @@ impl Display for MessageDefinition {
             |lines: Option<&Vec<String>>| lines.is_some_and(|lines| !lines.is_empty());
         let first =
             self.constants.first().map(|c| &c.comment).or(self.fields.first().map(|f| &f.comment));
+        let first = first.or(Some(&self.closing_comment));
         // A blank line keeps the head's comment apart from that of the first element.
         if !self.comment.is_empty() || has_own_comment(first) {
             writeln!(f)?;
@@ -159,7 +160,7 @@ impl Display for MessageDefinition {
             write_comment(f, &field.comment)?;
             writeln!(f, "{field}")?;
         }
-        Ok(())
+        write_comment(f, &self.closing_comment)
     }
 }
 

@@ -142,12 +142,15 @@ pub struct MessageDefinition {
     pub constants: Vec<Constant>,
     /// The lines of the comment at the head of the file.
     pub comment: Vec<String>,
+    /// The lines of the comment behind the last field and constant.
+    pub closing_comment: Vec<String>,
 }
 
 impl MessageDefinition {
-    /// A message without constants and comment.
+    /// A message without constants and comments.
     pub fn new(name: TypeName, fields: Vec<Field>) -> Self {
-        Self { name, fields, constants: Vec::new(), comment: Vec::new() }
+        let (comment, closing_comment) = (Vec::new(), Vec::new());
+        Self { name, fields, constants: Vec::new(), comment, closing_comment }
     }
 
     /// The fields as they travel and as the type hash sees them: a message without fields has the

@@ -64,6 +64,8 @@ impl MessageParser {
     }
 
     pub(super) fn finish(mut self) -> MessageDefinition {
+        self.message.closing_comment = self.pending;
+        trim_blank_lines(&mut self.message.closing_comment);
         trim_blank_lines(&mut self.message.comment);
         for field in &mut self.message.fields {
             trim_blank_lines(&mut field.comment);
@@ -78,7 +80,7 @@ impl MessageParser {
         let lines = match self.last {
             Some(Last::Field) => self.message.fields.last_mut().map(|f| &mut f.comment),
             Some(Last::Constant) => self.message.constants.last_mut().map(|c| &mut c.comment),
-            None => None,
+            None => Some(&mut self.pending),
         };
         if let Some(lines) = lines {
             lines.push(comment);
