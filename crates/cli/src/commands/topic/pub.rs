@@ -216,6 +216,7 @@ struct Feed {
     encoded: Option<(usize, Vec<u8>)>,
     published: usize,
     print_every: usize,
+    has_told_of_clock: bool,
     failure: Option<CliError>,
 }
 
@@ -226,8 +227,16 @@ impl Feed {
         clock: Option<Clock>,
         print_every: usize,
     ) -> Self {
-        let (encoded, failure) = (None, None);
-        Self { publisher, messages, clock, encoded, published: 0, print_every, failure }
+        Self {
+            publisher,
+            messages,
+            clock,
+            encoded: None,
+            published: 0,
+            print_every,
+            has_told_of_clock: false,
+            failure: None,
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -246,7 +255,12 @@ impl Feed {
         let Some((message, stamps)) = self.messages.list.get_mut(position) else { return Ok(()) };
         let is_encoded = self.encoded.as_ref().is_some_and(|(known, _)| *known == position);
         if !is_encoded || !stamps.is_empty() {
-            let now = self.clock.as_ref().map(|clock| values::stamp(clock.now().as_nanos()));
+            let simulated = self.clock.as_ref().map(|clock| clock.now().as_nanos());
+            if simulated == Some(0) && !stamps.is_empty() && !self.has_told_of_clock {
+                self.has_told_of_clock = true;
+                notices::warn("no time has come on /clock: stamps are 0 until it does");
+            }
+            let now = simulated.map(values::stamp);
             let (sec, nanosec) = now.unwrap_or_else(values::now);
             stamps.set(message, sec, nanosec);
             self.encoded = Some((position, message.to_cdr().map_err(CliError::usage)?));
@@ -262,11 +276,7 @@ impl Feed {
                 ..PrintOptions::default()
             };
             let shown = message.to_yaml(&options);
-            output::print_plain(&format!(
-                "publishing #{}: {}\n",
-                self.published,
-                shown.trim_end()
-            ))?;
+            output::print(&format!("publishing #{}: {}\n", self.published, shown.trim_end()))?;
         }
         Ok(())
     }
