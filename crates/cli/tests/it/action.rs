@@ -135,6 +135,17 @@ fn a_goal_is_sent_and_followed() {
 }
 
 #[test]
+fn a_goal_that_is_reached_at_once_loses_nothing() {
+    let _server = Server::start("/a_quick");
+    // Statuses follow each other faster than anybody looks: the last one says it all.
+    for goal in 0..20 {
+        let line = ["action", "send_goal", "/a_quick", FIBONACCI, "{order: 2}", "-f"];
+        let sent = feros(&line);
+        assert_eq!((sent.code, sent.err.as_str()), (Some(0), ""), "goal {goal}: {sent:?}");
+    }
+}
+
+#[test]
 fn a_goal_is_canceled_by_the_user_and_by_the_clock() {
     let _server = Server::start("/a_cancel");
     let line = ["action", "send_goal", "/a_cancel", FIBONACCI, "{order: 100}"];

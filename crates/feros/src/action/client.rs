@@ -175,7 +175,9 @@ impl<F: ActionForm> ActionClient<F> {
             )?,
             status: node.create_subscription(
                 &names.status,
-                subscription(options.status_topic_qos),
+                // Each message says the status of all goals, so that the last one is enough: a
+                // quick goal's statuses replace one another before anybody looks.
+                subscription(options.status_topic_qos).log_lost_messages(false),
                 move |array: Arc<GoalStatusArray>| board.update(&array),
             )?,
             action,
