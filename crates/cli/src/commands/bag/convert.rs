@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use feros_bag::{BagReader, BagWriter, Interrupt, MessageFilter, OutputBag, copy, read_output_bags};
+use feros_bag::{
+    BagReader, BagWriter, Interrupt, MessageFilter, OutputBag, copy, read_output_bags,
+};
 
 use super::compression_args::CompressionArgs;
 use super::selection_args::SelectionArgs;
