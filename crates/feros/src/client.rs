@@ -436,7 +436,9 @@ impl Inner {
                 drop(self.sending.lock());
             }
             match self.calls.answer(number, sample.payload) {
-                Some(Some(waker)) => waker.wake(),
+                Some(Some(waker)) if number != own => waker.wake(),
+                // Who polls it looks for it right after this.
+                Some(Some(_)) => {}
                 // Another thread may wait for it, and have looked before.
                 Some(None) if number != own => self.calls.ringer.ring(),
                 Some(None) | None => {}

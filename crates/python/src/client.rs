@@ -32,12 +32,28 @@ pub(crate) struct Client {
 
 /// Calls that end by a callback on the executor of the client's node.
 struct Completions {
-    calls: Mutex<Vec<(SerializedResponseFuture, Py<PyAny>)>>,
+    calls: Mutex<Vec<CallWithCallback>>,
     response_type: Py<MessageType>,
     failures: Arc<Failures>,
     /// Made with the first such call: most clients need none.
     condition: OnceLock<Detached<feros::NodeGuardCondition>>,
     trigger: OnceLock<feros::GuardCondition>,
+}
+
+struct CallWithCallback {
+    future: SerializedResponseFuture,
+    callback: Py<PyAny>,
+    /// How it ended, where it had when it was looked at first.
+    ended: Option<Result<SerializedMessage, CallError>>,
+}
+
+impl CallWithCallback {
+    fn look(&mut self, task: &mut Task<'_>) -> Poll<Result<SerializedMessage, CallError>> {
+        match self.ended.take() {
+            Some(result) => Poll::Ready(result),
+            None => Pin::new(&mut self.future).poll(task),
+        }
+    }
 }
 
 /// Has an executor look at the calls of a client.
@@ -68,8 +84,8 @@ impl Completions {
         let mut calls = self.calls.lock();
         let mut index = 0;
         while index < calls.len() {
-            match Pin::new(&mut calls[index].0).poll(&mut task) {
-                Poll::Ready(result) => ended.push((calls.swap_remove(index).1, result)),
+            match calls[index].look(&mut task) {
+                Poll::Ready(result) => ended.push((calls.swap_remove(index).callback, result)),
                 Poll::Pending => index += 1,
             }
         }
@@ -167,8 +183,20 @@ impl Client {
         let condition = self.condition(py)?;
         let future = self.send(py, request, needs_server)?;
         let call = call_tuple(py, future.call_id());
-        self.completions.calls.lock().push((future, callback));
-        condition.trigger(); // the first look leaves the waker
+        // The first look leaves the waker. It is not left to the executor, whose turn it would be
+        // part of: what the server publishes behind its response could come after that.
+        let waker = Waker::from(Arc::new(Trigger((***condition).clone())));
+        let mut call_of = CallWithCallback { future, callback, ended: None };
+        let mut calls = self.completions.calls.lock();
+        if let Poll::Ready(result) = call_of.look(&mut Task::from_waker(&waker)) {
+            call_of.ended = Some(result);
+        }
+        let has_ended = call_of.ended.is_some();
+        calls.push(call_of);
+        drop(calls);
+        if has_ended {
+            condition.trigger();
+        }
         Ok(call)
     }
 

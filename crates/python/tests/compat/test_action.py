@@ -4,6 +4,7 @@ import pytest
 import rclpy
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
 from action_msgs.msg import GoalStatus
 from test_msgs.action import Fibonacci
@@ -172,3 +173,31 @@ def test_a_goal_without_a_server_waits_as_in_stock(node):
     sent = client.send_goal_async(Fibonacci.Goal())
     rclpy.spin_once(node, timeout_sec=0.05)
     assert not sent.done()
+
+
+def test_feedback_overtakes_the_answer_on_the_same_executor_as_in_stock(node, eventually):
+    """For plain clients and subscriptions: an executor takes subscriptions before clients."""
+    impl, told = Fibonacci.Impl, []
+
+    def execute(goal):
+        goal.publish_feedback(Fibonacci.Feedback())
+        goal.succeed()
+        return Fibonacci.Result()
+
+    client = node.create_client(impl.SendGoalService, "same/_action/send_goal")
+    node.create_subscription(
+        impl.FeedbackMessage, "same/_action/feedback", lambda _: told.append("feedback"), 1)
+    server = ActionServer(node, Fibonacci, "same", execute)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    assert client.wait_for_service(60.0)
+    eventually(lambda: server._feedback.get_subscription_count() == 1)
+    for number in range(3):
+        request = impl.SendGoalService.Request()
+        request.goal_id.uuid = [number] * 16
+        sent = client.call_async(request)
+        sent.add_done_callback(lambda _: told.append("answer"))
+        executor.spin_until_future_complete(sent, timeout_sec=60)
+        eventually(lambda: len(told) == 2 * (number + 1), lambda: executor.spin_once(0.1))
+    assert told == ["feedback", "answer"] * 3
+    executor.shutdown()
