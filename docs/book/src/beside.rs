@@ -1,10 +1,13 @@
 //! Runs an example of a page beside the robot, which is another process.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Stdio, exit};
+use std::time::Duration;
 
 use feros::lifecycle::LifecycleCallbacks;
-use feros::{Context, LifecycleNode, Node};
+use feros::{Context, Executor, LifecycleNode, Node};
+use feros_bag::{Recorder, RecorderOptions};
 use feros_test_support::ReservedDomain;
 
 /// Says which of the processes of an example this one is.
@@ -50,6 +53,35 @@ pub fn managed_node(node: &Node) -> LifecycleNode {
     struct Nothing;
     impl LifecycleCallbacks for Nothing {}
     node.context().create_lifecycle_node("managed", Nothing).expect("a managed node")
+}
+
+/// The current folder of an example, removed with this value.
+pub struct FolderWithDrive(PathBuf);
+
+impl Drop for FolderWithDrive {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Has an example be in a folder with a bag `drive` of the robot.
+///
+/// # Panics
+/// When it cannot be recorded.
+pub fn folder_with_drive() -> FolderWithDrive {
+    let node = node();
+    let path = std::env::temp_dir().join(format!("feros_book_{}", std::process::id()));
+    std::fs::create_dir(&path).expect("a folder");
+    let folder = FolderWithDrive(path);
+    std::env::set_current_dir(&folder.0).expect("the folder is there");
+    let recorder = Recorder::start(&node, RecorderOptions::new("drive")).expect("a recorder");
+    let executor = Executor::new();
+    executor.add_node(&node).expect("nobody else spins the node");
+    while recorder.received_messages() < 20 {
+        executor.spin_once(Some(Duration::from_millis(100))).expect("it can be spun");
+    }
+    recorder.stop().expect("the bag can be written");
+    folder
 }
 
 fn run_both() -> i32 {

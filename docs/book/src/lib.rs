@@ -8,7 +8,7 @@
 mod beside;
 pub mod robot;
 
-pub use beside::{beside_the_robot, managed_node, node};
+pub use beside::{FolderWithDrive, beside_the_robot, folder_with_drive, managed_node, node};
 
 #[cfg(doctest)]
 macro_rules! pages {
@@ -32,6 +32,7 @@ pages! {
     Tf2 "../pages/tf2.md",
     Lifecycle "../pages/lifecycle.md",
     Bags "../pages/bags.md",
+    FastDds "../pages/fastdds.md",
     LookingInside "../pages/looking_inside.md",
     View "../pages/view.md",
 }
