@@ -14,6 +14,8 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import commands
 import counts
 import leftovers
 import parts
@@ -171,6 +173,32 @@ def sources_of(root):
     """The files of a target: all beside it, but of a program beside a library its own alone."""
     is_beside_library = root.parent.name == "bin" or (root.name == "main.rs" and (root.parent / "lib.rs").exists())
     return [root] if is_beside_library else sorted(root.parent.rglob("*.rs"))
+
+
+class Commands(unittest.TestCase):
+    def test_they_are_found_in_pages_readmes_and_comments(self):
+        lines = [line for block in commands.blocks() for _, line in block.lines]
+        found = [commands.without_comment(line) for line in lines]
+        for command in (
+            "feros param get /camera rate",  # a page of the book
+            "feros param set /camera spot.is_lit false",  # a README, with a comment behind it
+            "feros launch examples/launch/greeting.launch.xml -p",  # a comment in XML
+            "cargo run --bin fibonacci_client -- 8",  # one in Rust
+            "pipeline camera detector",  # over two lines of a sentence
+        ):
+            self.assertIn(command, found)
+        self.assertNotIn("feros launch", found)  # a verb that a sentence names
+
+    def test_the_longest_beginning_says_what_is_known(self):
+        page = commands.PAGES / "view.md"
+        for command, table in (
+            ("feros view", commands.ENDLESS),
+            ("feros view --listen 0.0.0.0", commands.NOT_HERE),
+            ("FEROS_TRANSPORTS=network feros topic echo /image", commands.ENDLESS),
+            ("feros node list", commands.ENDS),
+        ):
+            self.assertIs(commands.known(command, page)[0], table, command)
+        self.assertIs(commands.known("feros x", commands.PAGES / "zenoh.md")[0], commands.NOT_HERE)
 
 
 class Remains(unittest.TestCase):
