@@ -414,8 +414,8 @@ class ActionClient:
         """
         if not self._services_are_ready():
             raise _feros.CallFailed(
-                f"the action {self.action_name} has no server that is ready for goals: start it, and"
-                " wait for it with `wait_for_server`"
+                f"the action {self.action_name} has no server that is ready for goals: start it,"
+                " and wait for it with `wait_for_server`"
             )
         goal_id = uuid.uuid4().bytes
         request = self._cls.Impl.SendGoalService.Request()
