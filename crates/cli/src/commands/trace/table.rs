@@ -61,7 +61,7 @@ fn topic_text(
     for layer in layers {
         let (median, p99) = (micros(layer.nanos.median_nanos), micros(layer.nanos.p99_nanos));
         let share = format!("{:.1} %", layer.share_percent);
-        line(text, format_args!("  {:<16}{median:>14}{p99:>14}{share:>10}", foreign(&layer.name)));
+        line(text, format_args!("  {:<16}{median:>14}{p99:>14}{share:>10}", foreign(layer.name)));
     }
     let (median, p99) = (micros(end_to_end.median_nanos), micros(end_to_end.p99_nanos));
     line(text, format_args!("  {:<16}{median:>14}{p99:>14}{:>10}\n", "end to end", "100.0 %"));
