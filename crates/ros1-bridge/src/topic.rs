@@ -143,9 +143,8 @@ impl Receiver {
                 && !endpoint.gid.is_of_session_of(&own)
         };
         let known = context.graph().endpoints.iter().filter(is_known).count();
-        let what = || format!("subscriptions to {}", self.topic);
         // Who has left meanwhile, or does not match, is not waited for longer.
-        let _ = context.wait_for_graph(MATCHING, what, || publisher.subscription_count() >= known);
+        let _ = publisher.wait_for_subscriptions(known, MATCHING);
     }
 
     /// The publisher of ROS 2, which is made with the first connection that needs it.
