@@ -163,6 +163,7 @@ test("logs that are empty say why", async (t) => {
   const { page, server } = session;
   const isHidden = () => page.$eval(".logs .hint", (each) => each.hidden);
   await session.untilText(".logs .hint", "No node has logged anything since");
+  await session.untilServer("it is subscribed to", () => server.subscribed.has("/rosout"));
   server.publish("/rosout", {
     ...{ stamp: { sec: 1, nanosec: 0 }, level: 10, name: "camera", msg: "quiet" },
     ...{ file: "a.rs", function: "f", line: 1 },

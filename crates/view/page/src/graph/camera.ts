@@ -1,5 +1,7 @@
 // Moving over the graph: wheel, drag, two fingers, keys and buttons.
 
+import type { Point } from "./arrange";
+
 interface View {
   x: number;
   y: number;
@@ -69,11 +71,19 @@ export class Camera {
     this.show(Math.min(clientWidth / width, clientHeight / height), width, height, [0, 0]);
   }
 
-  /** As much of a picture as can be read, with this point in it. */
-  begin(width: number, height: number, point: [number, number]): void {
+  /** As much of a picture as can be read: the place among these that has most of the others. */
+  begin(width: number, height: number, places: Point[]): void {
     const { clientWidth, clientHeight } = this.root;
-    const scale = Math.min(clientWidth / width, clientHeight / height);
-    this.show(Math.max(scale, READABLE), width, height, point);
+    const scale = Math.max(Math.min(clientWidth / width, clientHeight / height), READABLE);
+    const [reachX, reachY] = [clientWidth / scale / 2, clientHeight / scale / 2];
+    const isNear = (one: Point, other: Point): boolean =>
+      Math.abs(one.x - other.x) < reachX && Math.abs(one.y - other.y) < reachY;
+    let [best, most] = [{ x: 0, y: 0 }, 0];
+    for (const place of places) {
+      const count = places.filter((other) => isNear(place, other)).length;
+      if (count > most) [best, most] = [place, count];
+    }
+    this.show(scale, width, height, [best.x, best.y]);
   }
 
   private show(wanted: number, width: number, height: number, [x, y]: [number, number]): void {

@@ -5,7 +5,7 @@ import type { Figures } from "../connection/protocol";
 import { button, checkbox, h, setText, svg } from "../shell/dom";
 import { flagOf, type Layout, type Part, textOf } from "../shell/layout";
 import { whileVisible } from "../shell/visibility";
-import { type Arrangement, arrange, structureOf } from "./arrange";
+import { type Arrangement, arrange, type Point, structureOf } from "./arrange";
 import { Camera } from "./camera";
 import { detailsOf } from "./details";
 import { Drawing } from "./drawing";
@@ -169,7 +169,7 @@ export class GraphPane {
       this.drawing.rebuild(graph, this.arrangement);
       if (!this.hasOwnPlace) {
         const { width, height } = this.arrangement;
-        this.camera.begin(width, height, startOf(this.arrangement, this.chosen));
+        this.camera.begin(width, height, placesOf(this.arrangement, this.chosen));
       }
     }
     this.drawing.update(graph, this.chosen);
@@ -201,10 +201,8 @@ export class GraphPane {
   }
 }
 
-/** What is looked at first: what is chosen, else the beginning of the first row or column. */
-function startOf({ boxes, edges }: Arrangement, chosen: string): [number, number] {
+/** Where the first look may go: to what is chosen, else to any box. */
+function placesOf({ boxes, edges }: Arrangement, chosen: string): Point[] {
   const place = boxes.get(chosen) ?? edges.get(chosen)?.points[0];
-  if (place !== undefined) return [place.x, place.y];
-  const [first] = [...boxes.values()].sort((a, b) => a.x + a.y - b.x - b.y);
-  return first === undefined ? [0, 0] : [first.x, first.y];
+  return place === undefined ? [...boxes.values()] : [place];
 }
