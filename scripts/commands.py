@@ -137,7 +137,7 @@ ENDS = {"feros service echo /enable --flow-style --times 4": ""}
 # Those that the following commands of the file need: they run until its end.
 STAY = {
     "feros bag record -a": "(?i)record",
-    "./feros launch pipeline composed.launch.yaml": "(?i)loaded|started|controller",
+    "./feros launch pipeline composed.launch.yaml": "node /controller",
     "feros launch robot.launch.xml": "hi",
     "cargo run --bin fibonacci_server": "node /fibonacci_server",
 }
