@@ -26,13 +26,16 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
         .collect();
     let mut elsewhere: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for DomainProgram { domain_id, program } in programs {
-        // What is in both, such as a bridge, is seen.
-        if domain_id != own && !here.contains(&program) {
-            elsewhere.entry(domain_id).or_default().push(match program {
-                Program::Process { pid, name } => format!("{name} ({pid})"),
-                Program::OfUser(user) => format!("programs of user {user}"),
-            });
+        if domain_id == own {
+            continue;
         }
+        // A bridge is in both; and so seems who has inherited the sockets of the program that
+        // started it, as those of DDS are.
+        let too = if here.contains(&program) { ", here as well" } else { "" };
+        elsewhere.entry(domain_id).or_default().push(match program {
+            Program::Process { pid, name } => format!("{name} ({pid}{too})"),
+            Program::OfUser(user) => format!("programs of user {user}"),
+        });
     }
     let finding = |(domain, programs): (u32, Vec<String>)| {
         let text = format!(
@@ -53,23 +56,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_other_domains_are_named_and_bridges_are_not() {
+    fn programs_of_other_domains_are_named() {
         let program = |domain_id, pid, name: &str| {
             let program = Program::Process { pid, name: name.to_owned() };
             DomainProgram { domain_id, program }
         };
         let other = DomainProgram { domain_id: 9, program: Program::OfUser(1000) };
-        let programs =
-            vec![program(7, 1, "talker"), program(7, 2, "bridge"), program(9, 2, "bridge")];
-        assert_eq!(findings(7, programs.clone()), []);
-        let programs = [programs, vec![program(9, 3, "listener"), other]].concat();
-        let found = findings(7, programs);
+        let here = vec![program(7, 1, "talker"), program(7, 2, "bridge")];
+        assert_eq!(findings(7, here.clone()), []);
+        let there = vec![program(9, 2, "bridge"), program(9, 3, "listener"), other];
+        let found = findings(7, [here, there].concat());
         assert_eq!(
             found,
             [Finding::warning(
                 AREA,
-                "in domain 9, which is not the domain 7 of this shell: listener (3), programs of \
-                 user 1000",
+                "in domain 9, which is not the domain 7 of this shell: bridge (2, here as well), \
+                 listener (3), programs of user 1000",
                 "if they are to be seen here: export ROS_DOMAIN_ID=9 in this shell, or start them \
                  with ROS_DOMAIN_ID=7"
             )]
