@@ -42,7 +42,8 @@ impl FakeMaster {
         };
         let (slow, over) = (master.is_slow.clone(), master.is_over.clone());
         let (registered, asked) = (master.registered.clone(), master.asked.clone());
-        std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().name("test-master".to_owned());
+        let serve = move || {
             for stream in listener.incoming() {
                 if over.load(SeqCst) {
                     return;
@@ -64,7 +65,8 @@ impl FakeMaster {
                 };
                 let _ = stream.write_all(answer(&value).as_bytes()); // the bridge may have ended
             }
-        });
+        };
+        thread.spawn(serve).unwrap();
         master
     }
 }
