@@ -1,9 +1,9 @@
 //! One-way latency of the bare engine between two processes of this host, and what an idle session
 //! costs.
 //!
-//! `cargo run --release -p feros-rmw-cyclonedds --example engine_latency` starts its own second
-//! process. Options go by environment: `ROS_DOMAIN_ID`, `CYCLONEDDS_URI`, and `SAMPLES` (per size,
-//! 200 by default).
+//! `cargo run --release -p feros-rmw-cyclonedds --example bare_engine_latency` starts its own
+//! second process. Options go by environment: `ROS_DOMAIN_ID`, `CYCLONEDDS_URI`, and `SAMPLES` (per
+//! size, 200 by default).
 #![allow(clippy::unwrap_used, reason = "an example stops when something fails")]
 
 use std::sync::{Arc, Condvar, Mutex};
