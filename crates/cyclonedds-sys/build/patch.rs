@@ -17,6 +17,10 @@
 //! way, in fragments or lost: requests of a service, or a first image, never arrived. It is awaited
 //! now.
 //!
+//! A GAP for a message of several fragments that has left the history, of which a Fast DDS reader
+//! had some, made that reader's take loop for ever. A heartbeat that says what the history begins
+//! with goes before each GAP now; that reader drops what it had of older messages then.
+//!
 //! Looking at matches copied the other side's QoS without the lock under which discovery replaces
 //! its USER_DATA, and waited for a write that waits for room. It takes the lock of the QoS now, and
 //! pins the entity instead of locking it.
@@ -165,6 +169,17 @@ const EDITS: &[Edit] = &[
         anchor: "  /* Timestamp only needed once, for the first fragment */\n  if (fragnum == 0)\n  {\n",
         times: 1,
         replacement: "  /* Feros: Fast DDS takes it from whichever fragment comes first */\n  {\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_receive.c",
+        anchor: "  ddsi_rtps_gap_t *gap;\n  ASSERT_MUTEX_HELD (wr->e.lock);\n",
+        times: 1,
+        replacement: "  ddsi_rtps_gap_t *gap;\n  ASSERT_MUTEX_HELD (wr->e.lock);\n\
+            \x20 /* Feros: at a GAP for a sample of which it has some fragments, the take of a Fast DDS reader loops for ever\n\
+            \x20    (StatefulReader::process_gap_msg leaves the sample in its instance); at a heartbeat it drops the sample well. */\n\
+            \x20 struct ddsi_whc_state whcst;\n\
+            \x20 ddsi_whc_get_state (wr->whc, &whcst);\n\
+            \x20 ddsi_add_heartbeat (msg, wr, &whcst, DDSI_HBC_ACK_REQ_NO, 0, prd->e.guid.entityid, 0);\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",
