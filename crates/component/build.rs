@@ -11,7 +11,7 @@ use std::{env, fs, io};
 
 /// The crates that a component and its container share, as folders beside this one, engines that
 /// are features among them. A test looks whether they are all.
-const SHARED_CRATES: [&str; 28] = [
+const SHARED_CRATES: [&str; 29] = [
     "cdr",
     "codegen",
     "component",
@@ -40,6 +40,7 @@ const SHARED_CRATES: [&str; 28] = [
     "time",
     "trace",
     "transport",
+    "wording",
 ];
 
 /// What cargo tells about the target that changes layouts or the calling of functions.
