@@ -5,8 +5,9 @@
 //! Needs root, for namespaces; without it the test says so and is skipped.
 #![allow(clippy::unwrap_used)]
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkOptions, Namespace, NamespaceError};
 use feros_test_support::skip;
@@ -29,12 +30,15 @@ fn full() -> LinkOptions {
 }
 
 fn start(host: &Namespace, role: &str, messages: u64, qos: [&str; 2], own: &[&str]) -> Child {
-    let mut command: Command = host.command(env!("CARGO_BIN_EXE_feros-lab-feros"));
-    let options = "--placement remote --topic full_link --warm-up 0 --depth 10 --timeout 120";
+    let command = host.command(env!("CARGO_BIN_EXE_feros-lab-feros"));
+    let (bytes, messages) = (BYTES.to_string(), messages.to_string());
+    let counts = ["--role", role, "--count", &messages, "--size", &bytes, "--depth", "10"];
+    start_peer(command, &[&counts, &qos[..], own].concat())
+}
+
+fn start_peer(mut command: Command, own: &[&str]) -> Child {
     command
-        .args(["--role", role, "--count", &messages.to_string(), "--size", &BYTES.to_string()])
-        .args(options.split_ascii_whitespace())
-        .args(qos)
+        .args("--placement remote --topic full_link --warm-up 0 --timeout 120".split(' '))
         .args(own)
         .env_remove("CYCLONEDDS_URI")
         .env_remove("FEROS_TRANSPORTS")
@@ -63,9 +67,8 @@ fn end(mut program: Child) -> Value {
     end.unwrap_or_else(|| panic!("no end in {text}"))
 }
 
-/// Two hosts and the full link between them; `None`, which is reported, where the test
-/// may not make them.
-fn hosts() -> Option<(Namespace, Namespace, Link)> {
+/// Two hosts and a link between them; `None`, which is reported, where the test may not make them.
+fn hosts(options: LinkOptions) -> Option<(Namespace, Namespace, Link)> {
     let (here, there) = match (Namespace::new(), Namespace::new()) {
         (Ok(here), Ok(there)) => (here, there),
         (Err(error @ NamespaceError::NotPermitted { .. }), _) => {
@@ -74,13 +77,13 @@ fn hosts() -> Option<(Namespace, Namespace, Link)> {
         }
         (here, there) => panic!("{here:?} {there:?}"),
     };
-    let link = Link::between(&here, &there, full()).unwrap();
+    let link = Link::between(&here, &there, options).unwrap();
     Some((here, there, link))
 }
 
 #[test]
 fn a_full_link_carries_messages_instead_of_repetitions() {
-    let Some((here, there, link)) = hosts() else { return };
+    let Some((here, there, link)) = hosts(full()) else { return };
     let listener = start(&there, "listener", MESSAGES, RELIABLE, &[]);
     let talker = start(&here, "talker", MESSAGES, RELIABLE, &["--rate", "100"]);
     let sent = end(talker)["sent"].as_u64().unwrap();
@@ -95,7 +98,7 @@ fn a_full_link_carries_messages_instead_of_repetitions() {
 
 #[test]
 fn a_far_subscription_does_not_slow_one_of_the_same_host() {
-    let Some((here, there, link)) = hosts() else { return };
+    let Some((here, there, link)) = hosts(full()) else { return };
     let far = start(&there, "listener", MESSAGES, RELIABLE, &["--index", "1"]);
     let near = start(&here, "listener", MESSAGES, RELIABLE, &[]);
     // Twice what the link carries: whoever waited for it would have the far one get it all.
@@ -111,7 +114,7 @@ fn a_far_subscription_does_not_slow_one_of_the_same_host() {
 
 /// Half as much again as the link carries, for long enough to learn that.
 fn publish_best_effort(matched: usize) -> Option<(u64, u64, u64)> {
-    let (here, there, link) = hosts()?;
+    let (here, there, link) = hosts(full())?;
     let messages = 3 * MESSAGES;
     let near = (matched == 2).then(|| start(&here, "listener", messages, BEST_EFFORT, &[]));
     let far = start(&there, "listener", messages, BEST_EFFORT, &["--index", "1"]);
@@ -137,4 +140,45 @@ fn a_far_subscription_of_best_effort_costs_one_of_the_same_host_nothing() {
     let Some((near, far, carried)) = publish_best_effort(2) else { return };
     assert!(near * 20 >= 3 * MESSAGES * 19, "{near} of {} within the host", 3 * MESSAGES);
     assert!(far * 10 >= carried * 7, "{far} messages of {carried}");
+}
+
+/// A publisher of depth 1 drops messages that stock has in part, and asks for the rest of. At a GAP
+/// for such a message, the take of Fast DDS loops for ever, and the whole interpreter waits for it.
+#[test]
+fn a_stock_subscription_goes_on_where_the_rest_of_a_message_left_the_history() {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../.venv/bin/python");
+    if !python.exists() {
+        return skip("no stock ROS 2 in .venv; scripts/setup.sh --test installs it");
+    }
+    let lossy = LinkOptions {
+        rate_bits_per_second: Some(250_000_000),
+        loss: 0.005,
+        queue_packets: Some(2000),
+        backpressure: false,
+        ..LinkOptions::default()
+    };
+    let Some((here, there, _link)) = hosts(lossy) else { return };
+    let mut stock = there.command(&python.display().to_string());
+    stock.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rclpy/peer.py"));
+    stock.env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").env_remove("LD_PRELOAD");
+    let large = ["--count", "300", "--size", "1200000"];
+    let listener = ["--role", "listener", "--depth", "10"];
+    let talker = ["--role", "talker", "--rate", "30", "--depth", "1"];
+    let mut stock = start_peer(stock, &[&listener[..], &large, &RELIABLE].concat());
+    let talker = start_peer(
+        here.command(env!("CARGO_BIN_EXE_feros-lab-feros")),
+        &[&talker[..], &large, &RELIABLE].concat(),
+    );
+    assert_eq!(end(talker)["sent"], 300);
+    drop(stock.stdin.take());
+    let watchdog = Instant::now() + Duration::from_secs(60);
+    while stock.try_wait().unwrap().is_none() {
+        if Instant::now() > watchdog {
+            stock.kill().unwrap();
+            stock.wait().unwrap();
+            panic!("stock ROS 2 does not end: its take loops");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(end(stock)["received"][0].as_u64().unwrap() > 0);
 }

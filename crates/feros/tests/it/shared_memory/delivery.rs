@@ -57,10 +57,11 @@ fn every_form_arrives_through_shared_memory() {
     );
     let _spinning = spinning_node(&listener);
     until_host(&publisher, 4, || publisher.publish(Image::default()).unwrap());
-    // Where a message had to go by the network, those after it do until it has arrived.
-    until("a message goes by shared memory alone", || {
+    // Where a message had to go by the network, those after it do until it has arrived. And a pool
+    // grows only while no other process of the user makes shared memory: it grows here.
+    until("a large message goes by shared memory alone", || {
         let before = publisher.counts();
-        publisher.publish(Image::default()).unwrap();
+        publisher.publish(Image { data: vec![0; 3_000_000], ..Image::default() }).unwrap();
         publisher.counts().shared_memory.messages == before.shared_memory.messages + 4
     });
     let before = publisher.counts();
@@ -69,7 +70,7 @@ fn every_form_arrives_through_shared_memory() {
     let mut forms = Vec::new();
     while forms.len() < 4 {
         let (form, received) = receiver.recv_timeout(WATCHDOG).unwrap();
-        if !received.is_empty() {
+        if received.last().is_some_and(|last| *last != 0) {
             assert!(received == data, "form {form}");
             forms.push(form);
         }
@@ -80,7 +81,7 @@ fn every_form_arrives_through_shared_memory() {
     let counts = format!("{before:?}, then {after:?}");
     assert_eq!(after.shared_memory.messages - before.shared_memory.messages, 4, "{counts}");
     assert_eq!(after.network, before.network, "the engine wrote nothing");
-    assert_eq!(after.shared_memory_failures, 0);
+    assert_eq!(after.shared_memory_failures, before.shared_memory_failures, "{counts}");
 }
 
 #[test]
