@@ -158,7 +158,7 @@ fn a_stock_subscription_goes_on_where_the_rest_of_a_message_left_the_history() {
         ..LinkOptions::default()
     };
     let Some((here, there, _link)) = hosts(lossy) else { return };
-    let mut stock = there.command(&python.display().to_string());
+    let mut stock = there.command(python.display().to_string());
     stock.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rclpy/peer.py"));
     stock.env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").env_remove("LD_PRELOAD");
     let large = ["--count", "300", "--size", "1200000"];
