@@ -8,8 +8,8 @@ use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 use feros_rmw::GraphSnapshot;
 use feros_rmw::graph::EndpointNode;
 
-use crate::commands::GENERAL_OPTIONS;
 use crate::error::CliError;
+use crate::help_heading::GENERAL_OPTIONS;
 use crate::value_parsers::parse_seconds;
 
 /// A graph that did not change for so long is taken as known.

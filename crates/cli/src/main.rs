@@ -11,6 +11,7 @@ mod described;
 mod ending;
 mod error;
 mod filter;
+mod help_heading;
 mod nearest;
 mod notices;
 mod output;

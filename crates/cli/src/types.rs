@@ -9,8 +9,8 @@ use feros_interface::{Interface, InterfaceSet, Namespace, PLACES, TypeName};
 use feros_message::dynamic::DynamicType;
 use feros_rmw::TypeHash;
 
-use crate::commands::GENERAL_OPTIONS;
 use crate::error::CliError;
+use crate::help_heading::GENERAL_OPTIONS;
 use crate::nearest::did_you_mean;
 
 /// The option `--interfaces`, which every verb takes.

@@ -36,11 +36,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::error::CliError;
+use crate::help_heading::GENERAL_OPTIONS;
 use crate::output::Color;
 use crate::types::InterfaceArgs;
-
-/// What the help has apart from the options of a verb: those that many verbs take.
-pub(crate) const GENERAL_OPTIONS: &str = "General options";
 
 /// ROS 2 built for the shortest path: look at, feed and measure a ROS 2 system.
 #[derive(Parser)]
