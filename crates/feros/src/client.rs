@@ -102,8 +102,7 @@ impl<S: ServiceType> Client<S> {
     /// When no server is there, the request violates its type, or it cannot be sent.
     pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
         let inner = &self.untyped.0;
-        inner.check_served()?;
-        let serialized = inner.send(|send| serialize_into(request, &inner.name, send))?;
+        let serialized = inner.send_if_served(|send| serialize_into(request, &inner.name, send))?;
         if let Some(events) = self.events.active() {
             events.request(ServiceEventKind::RequestSent, serialized.call_id(), request);
         }
@@ -121,8 +120,15 @@ impl<S: ServiceType> Client<S> {
         timeout: Duration,
     ) -> Result<S::Response, CallError> {
         let started = Instant::now();
-        self.untyped.0.check_servers()?;
-        if !self.service_is_ready() {
+        // Before the request: who waits has nothing left to do while the server works.
+        let call = || {
+            self.untyped.0.check_servers()?;
+            let waiting = self.untyped.0.end.begin_wait();
+            Ok::<_, CallError>((waiting, self.call(request)))
+        };
+        let (mut waiting, mut sent) = call()?;
+        if let Err(PublishError::NoServer { .. }) = sent {
+            drop(waiting);
             self.wait_for_service(timeout).map_err(|error| match error {
                 WaitError::Timeout { waited, .. } => {
                     let service = self.service_name().to_owned();
@@ -130,12 +136,9 @@ impl<S: ServiceType> Client<S> {
                 }
                 WaitError::Shutdown { .. } => self.untyped.0.closed(),
             })?;
-            self.untyped.0.check_servers()?;
+            (waiting, sent) = call()?;
         }
-        // Before the request: who waits has nothing left to do while the server works.
-        let waiting = self.untyped.0.end.begin_wait();
-        let left = timeout.saturating_sub(started.elapsed());
-        self.call(request)?.wait_with(waiting, left)
+        sent?.wait_with(waiting, timeout.saturating_sub(started.elapsed()))
     }
 
     /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
@@ -268,8 +271,7 @@ impl GenericClient {
         &self,
         request: &[u8],
     ) -> Result<SerializedResponseFuture, PublishError> {
-        self.0.check_served()?;
-        self.call_whoever_serves(request)
+        self.0.send_if_served(|send| copy_into(request, &self.0.name, send))
     }
 
     /// As [`call_serialized`](Self::call_serialized) without a look for servers, as stock ROS 2 has
@@ -411,6 +413,22 @@ impl Inner {
         self: &Arc<Self>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
+        self.send_by(|size, fill| self.end.send_request(size, fill).map(Some), send)
+    }
+
+    /// Sends a request, or refuses one that nobody could answer.
+    fn send_if_served(
+        self: &Arc<Self>,
+        send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
+    ) -> Result<SerializedResponseFuture, PublishError> {
+        self.send_by(|size, fill| self.end.send_request_if_served(size, fill), send)
+    }
+
+    fn send_by(
+        self: &Arc<Self>,
+        mut by: impl FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>,
+        send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
+    ) -> Result<SerializedResponseFuture, PublishError> {
         // Of a client that looks at no response, nobody else would take them, and its servers would
         // find no room for further ones.
         if self.calls.given_up.load(Ordering::Relaxed) > 0
@@ -419,7 +437,8 @@ impl Inner {
             tracing::warn!("a response of {} that nobody awaits: {error}", self.name);
         }
         let sending = self.sending.lock();
-        let (number, recipients) = send(&mut |size, fill| self.end.send_request(size, fill))?;
+        let nobody = || PublishError::NoServer { service: self.name.clone() };
+        let (number, recipients) = send(&mut by)?.ok_or_else(nobody)?;
         self.calls.pending.lock().insert(number, Call::default());
         drop(sending);
         let (started, sent_in) = (Instant::now(), Execution::current());
@@ -447,17 +466,9 @@ impl Inner {
         Ok(())
     }
 
-    /// What is waited for before a call.
+    /// The words for the server in errors of waits.
     fn server(&self) -> String {
         format!("a server of {}", self.name)
-    }
-
-    /// Refuses a request that nobody could answer.
-    fn check_served(&self) -> Result<(), PublishError> {
-        if self.end.service_is_available() {
-            return Ok(());
-        }
-        Err(PublishError::NoServer { service: self.name.clone() })
     }
 
     /// Refuses to wait for what cannot come before the callback ends that this thread is in.
@@ -491,8 +502,8 @@ impl Inner {
 /// No call has this number: requests are numbered from 1.
 const NO_CALL: i64 = 0;
 
-/// The number of a request, and who got it.
-type Sent = (i64, Recipients);
+/// The number of a request, and who got it; `None` if nobody could.
+type Sent = Option<(i64, Recipients)>;
 
 /// Sends a request of a size, written by the closure that is passed.
 type SendRequest<'a> =

@@ -173,6 +173,20 @@ impl Client {
         self.caller.send_request(size_bytes, fill)
     }
 
+    /// As [`send_request`](Self::send_request), if a server is there, as
+    /// [`service_is_available`](Self::service_is_available) says it; `None` if not. Looks for
+    /// servers once, where asking first would do so twice.
+    ///
+    /// # Errors
+    /// When the request cannot be serialized or sent.
+    pub fn send_request_if_served(
+        &self,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<Option<(i64, Recipients)>, PublishError> {
+        self.caller.send_request_if_served(size_bytes, fill)
+    }
+
     /// Whether no response will come any more to a request that these servers got, but those that
     /// can be taken now: they have left, or were killed. That is noticed at once on this host:
     /// [`ClientOptions::on_match`] and the ringer tell of it.

@@ -193,9 +193,30 @@ impl Caller {
         size_bytes: usize,
         fill: Fill<'_>,
     ) -> Result<(i64, Recipients), PublishError> {
+        self.send_on(self.routes(), size_bytes, fill)
+    }
+
+    /// As [`send_request`](Self::send_request), if a server can be called; `None` if not.
+    pub(crate) fn send_request_if_served(
+        &self,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<Option<(i64, Recipients)>, PublishError> {
+        let routes = self.routes();
+        if !routes.is_available() {
+            return Ok(None);
+        }
+        self.send_on(routes, size_bytes, fill).map(Some)
+    }
+
+    fn send_on(
+        &self,
+        mut routes: Arc<ServerRoutes>,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(i64, Recipients), PublishError> {
         let mut until = None;
         loop {
-            let routes = self.routes();
             let goes_by_engine = routes.needs_engine || routes.servers.is_empty();
             if goes_by_engine || self.would_overtake() {
                 let number = self.send_by_engine(size_bytes, &mut *fill)?;
@@ -228,6 +249,7 @@ impl Caller {
                     return Ok((number, Recipients::default()));
                 }
             }
+            routes = self.routes();
         }
     }
 
