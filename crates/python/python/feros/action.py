@@ -391,19 +391,11 @@ class ActionClient:
 
     def wait_for_server(self, timeout=None):
         """Waits until a server is there; says whether it is after so many seconds."""
-        try:
-            self._node.wait_for_graph(self.server_is_ready, timeout, self._server)
-        except TimeoutError:
-            return False
-        return True
+        return self._node._comes(self.server_is_ready, timeout, self._server)
 
     async def wait_for_server_async(self, timeout=None):
         """As `wait_for_server`, in asyncio."""
-        try:
-            await self._node.wait_for_graph_async(self.server_is_ready, timeout, self._server)
-        except TimeoutError:
-            return False
-        return True
+        return await self._node._comes_async(self.server_is_ready, timeout, self._server)
 
     def send_goal(self, goal, on_feedback=None):
         """Sends a goal; awaited or waited for it is a `ClientGoal`. `on_feedback(message)` is called

@@ -257,11 +257,7 @@ class Client(Endpoint):
     async def wait_for_service_async(self, timeout=None):
         """As `wait_for_service`, in asyncio."""
         what = f"a server of {self.service_name}"
-        try:
-            await self._node.wait_for_graph_async(self.service_is_ready, timeout, what)
-        except TimeoutError:
-            return False
-        return True
+        return await self._node._comes_async(self.service_is_ready, timeout, what)
 
 
 class Timer(Endpoint):

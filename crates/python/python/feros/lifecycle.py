@@ -228,19 +228,11 @@ class LifecycleClient:
 
     def wait_for_node(self, timeout=None):
         """Waits until the node is there; says whether it is after so many seconds."""
-        try:
-            self._node.wait_for_graph(self._is_there, timeout, self._name)
-        except TimeoutError:
-            return False
-        return True
+        return self._node._comes(self._is_there, timeout, self._name)
 
     async def wait_for_node_async(self, timeout=None):
         """As `wait_for_node`, in asyncio."""
-        try:
-            await self._node.wait_for_graph_async(self._is_there, timeout, self._name)
-        except TimeoutError:
-            return False
-        return True
+        return await self._node._comes_async(self._is_there, timeout, self._name)
 
     def _is_there(self):
         clients = (self._change_state, self._get_state, self._transitions)

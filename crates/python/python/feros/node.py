@@ -247,6 +247,22 @@ class Node:
 
         await _aio.graph(self, condition, timeout, what)
 
+    def _comes(self, condition, timeout, what):
+        """As `wait_for_graph`; says whether it came in time."""
+        try:
+            self.wait_for_graph(condition, timeout, what)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _comes_async(self, condition, timeout, what):
+        """As `_comes`, in asyncio."""
+        try:
+            await self.wait_for_graph_async(condition, timeout, what)
+        except TimeoutError:
+            return False
+        return True
+
     def destroy(self):
         """Ends the node and all that it made."""
         for entity in list(self._entities):
