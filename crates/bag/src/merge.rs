@@ -7,7 +7,7 @@ use crate::reader::{BagMessages, BagReader};
 /// The messages of bags that pass a filter, in the order of the time at which they were received.
 /// After an error there is nothing.
 pub(crate) struct MergedMessages<'a> {
-    /// What is left of each bag, and its next message.
+    /// The messages of each bag that are still to come, and the next one of them.
     sources: Vec<(BagMessages<'a>, BagMessage)>,
     failure: Option<ReadError>,
 }

@@ -111,8 +111,8 @@ fn endpoints<'a>(
     kinds.into_iter().flat_map(move |kind| graph.endpoints_of(kind, topic))
 }
 
-/// Nodes with endpoints of this type that can be asked for it, publishers first, by the definition
-/// that they have.
+/// The nodes that have endpoints of this type and can describe it, grouped by their definition of
+/// it; publishers come first.
 fn users(graph: &GraphSnapshot, topic: &str, name: &str, hash: Option<TypeHash>) -> Vec<Users> {
     let services = graph.services();
     let mut users: Vec<Users> = Vec::new();

@@ -30,8 +30,8 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// One of the processes: says when its publishers have found so many subscriptions, and ends when
-/// its input does.
+/// Runs one of the processes: prints a line when each publisher has found the wanted number of
+/// subscriptions, and ends at the end of its input.
 fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
     let context = Context::new(feros::ContextOptions::from_variables().map_err(Error::other)?)?;
     let executor = Executor::new();

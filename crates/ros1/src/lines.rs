@@ -27,7 +27,7 @@ struct State {
     lines: u32,
 }
 
-/// What the last line ends with.
+/// The end of the last line of a minute.
 const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: what they cause until it is over is left out";
 
 impl Lines {

@@ -65,8 +65,8 @@ struct Inner {
     telling: Mutex<()>,
     /// Whether registrations wait for a master that is not there.
     is_patient: bool,
-    /// Whether the master did not answer last time: it is asked in `refresh` alone by who is
-    /// patient, and told no more that something has ended.
+    /// Whether the master did not answer last time: then only `refresh` asks it, which is patient,
+    /// and nobody tells it any longer that something has ended.
     is_alone: AtomicBool,
     /// Until when the master is told that something has ended.
     farewell: Mutex<Option<Instant>>,
@@ -151,8 +151,8 @@ impl Node {
         &self.0.inner
     }
 
-    /// From now on the master is told no longer than this that something has ended: it may be slow,
-    /// and is asked for each topic.
+    /// Bounds the time that the node spends telling the master what has ended: the master may be
+    /// slow, and each topic needs a call.
     pub fn leave_within(&self, longest: Duration) {
         self.inner().leave_within(longest);
     }

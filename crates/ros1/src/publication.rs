@@ -260,7 +260,7 @@ impl Publication {
         ConnectionHeader::new(&fields)
     }
 
-    /// Why one more subscriber has no place, if it has none.
+    /// The reason to refuse one more subscriber; `None` while there is room.
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {

@@ -272,7 +272,7 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
     }
 }
 
-/// Where a node publishes, as it says.
+/// The address at which a node says that it publishes the topic.
 fn tcpros_of(api: &str, topic: &str) -> String {
     let mut stream = Address::parse(api).unwrap().connect(WATCHDOG).unwrap();
     let body = format!(

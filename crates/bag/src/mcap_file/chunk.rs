@@ -17,7 +17,7 @@ const FIXED_HEAD: usize = 32;
 /// The fixed part, and the length of the records.
 pub(super) const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
 
-/// Memory that is asked for before anything is unpacked.
+/// The memory that the reader reserves before it unpacks anything.
 const AT_ONCE_BYTES: usize = 4 << 20;
 
 /// What a chunk says of itself.

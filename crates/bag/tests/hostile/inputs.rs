@@ -14,7 +14,7 @@ pub(crate) const UNPACKED_BYTES: usize = 200 << 20;
 const BLOCK_BYTES: usize = 128 << 10;
 const PAGE_BYTES: usize = 512;
 
-/// A file and what is said of it.
+/// A file, and the words of the refusal.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) said: &'static str,

@@ -1,5 +1,5 @@
-//! Masters that name very many topics and publishers, or answer a byte at a time: the bridge has a
-//! bounded number of threads, descriptors and lines for them, and ends when it is told to.
+//! Masters that name very many topics and publishers, or answer a byte at a time: the bridge bounds
+//! its threads, descriptors and lines, and a signal still ends it.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -1,5 +1,5 @@
-//! What goes wrong with each request or message is said the first time, and then as often as its
-//! number doubles: a peer that goes on for ever fills no disk.
+//! A failure that each request or message repeats is logged the first time, and then whenever the
+//! count has doubled: a peer that goes on for ever fills no disk.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

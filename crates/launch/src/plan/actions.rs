@@ -19,8 +19,8 @@ fn is_required_argument(action: &Action) -> bool {
     matches!(action, Action::Argument(declaration) if declaration.default.is_none())
 }
 
-/// Whether what follows an action can be looked at where the action failed: nothing reads what it
-/// would have changed, or it is an argument, after which only other arguments are looked at.
+/// Whether the plan can go on after an action that failed: later actions read nothing that it
+/// would have changed, or it is an argument, after which the plan looks at other arguments alone.
 fn may_go_on_after(action: &Action) -> bool {
     matches!(
         action,

@@ -54,7 +54,7 @@ class _Finder:
             )
 
 
-# What is not here either is for the finder of `_messages`, which says why.
+# The finder of `_messages` comes next: it says why it does not find a module.
 sys.meta_path.insert(-1, _Finder())
 
 
