@@ -58,6 +58,7 @@ impl Chunks {
     }
 
     /// Notes that one of those who have a chunk has it no more.
+    #[inline]
     pub(crate) fn release(&mut self, chunk: usize) {
         let holders = &mut self.holders[chunk];
         *holders -= 1;
@@ -72,6 +73,7 @@ impl Chunks {
 pub(crate) struct Held(Vec<bool>);
 
 impl Held {
+    #[inline]
     pub(crate) fn add(&mut self, chunk: usize) {
         if chunk >= self.0.len() {
             self.0.resize(chunk + 1, false);
@@ -80,6 +82,7 @@ impl Held {
     }
 
     /// Whether it was there.
+    #[inline]
     pub(crate) fn remove(&mut self, chunk: usize) -> bool {
         self.0.get_mut(chunk).is_some_and(std::mem::take)
     }
