@@ -1,5 +1,6 @@
 //! A subscription's link to one publisher: taking its messages from shared memory, checked.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -13,10 +14,12 @@ use feros_sync::Mutex;
 
 use crate::connection;
 use crate::error::{OpenError, Refused, UnavailableError};
+use crate::ipc::Ipc;
 use crate::limits::{check_file_size, check_open_files};
 use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
 use crate::port::Port;
+use crate::process_handle::ProcessHandle;
 use crate::receiving_end::{NotTaken, ReceivingEnds, Taken};
 use crate::sample::{HostSample, Message};
 use crate::service::{self, FORMAT_VERSION, HEAD_BYTES, Service, WireHeader};
@@ -381,10 +384,25 @@ fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, O
     }
     let max_subscriptions = service.static_config().max_subscribers();
     let has_room = || service.dynamic_config().number_of_subscribers() < max_subscriptions;
-    if !has_room() {
+    if !has_room() && has_place_of_dead(&service) {
         node.clean_up_locked(lock); // killed processes keep their places until then
     }
     if has_room() { Ok(service) } else { Err(OpenError::TooMany { id, max_subscriptions }) }
+}
+
+/// Whether a process that has ended has a place at the publisher. A clean-up looks at every process
+/// of this user, which hundreds of subscriptions without a place would do in vain.
+fn has_place_of_dead(service: &Service) -> bool {
+    let mut nodes = BTreeSet::new();
+    service.dynamic_config().list_subscribers(|subscription| {
+        nodes.insert(subscription.node_id);
+        CallbackProgression::Continue
+    });
+    nodes.iter().any(|node| {
+        let pid = node.pid::<Ipc>().map(|pid| pid.value().cast_unsigned());
+        // Where the number says nothing, as in another container, the clean-up looks.
+        !pid.is_ok_and(|pid| ProcessHandle::open(pid).is_ok_and(|process| process.is_alive()))
+    })
 }
 
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {

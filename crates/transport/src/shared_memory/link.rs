@@ -16,6 +16,7 @@ use feros_shm::{
 use crate::intra_process::queue::Envelope;
 use crate::local_link::{LinkMessage, LocalLink};
 use crate::shared_memory::availability::LONGEST_QUEUE;
+use crate::shared_memory::crowded::CROWDED;
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::retry::Retry;
@@ -249,10 +250,19 @@ impl Opening<'_> {
         let Opening { entry, qos, type_hash, ringer } = *self;
         // Before other processes are kept waiting for the lock of the host's shared memory.
         entry.check_room()?;
+        if let Some(obstacle) = CROWDED.obstacle(publisher, Instant::now()) {
+            return Err(OpenFailure {
+                obstacle: Some(obstacle),
+                why: obstacle.reason().to_string(),
+            });
+        }
         let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
         let node = HostNode::shared().map_err(OpenError::from)?;
-        let link =
-            feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash })?;
+        let opened =
+            feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash });
+        let obstacle = opened.as_ref().err().and_then(OpenError::obstacle);
+        CROWDED.note(publisher, obstacle, Instant::now());
+        let link = opened?;
         let room = ringer.clone();
         link.on_room(move || room.ring());
         let is_lossless =
