@@ -139,14 +139,13 @@ impl<E: Copy> Events<E> {
             return;
         }
         let _logger = logging::enter_logger(&self.logger);
-        if self.look_again.is_some() {
-            self.tell_mismatches();
-        }
+        // Once for all events: a look needs the whole graph.
+        let mut looks_for_mismatches = self.look_again.is_some();
         loop {
             match take() {
                 Ok(Some(event)) => {
                     match (self.needs_a_word)(&event) {
-                        Some(Word::LookForMismatches) => self.tell_mismatches(),
+                        Some(Word::LookForMismatches) => looks_for_mismatches = true,
                         Some(Word::Warn(text)) => tracing::warn!("{}: {text}", self.topic),
                         None => {}
                     }
@@ -154,14 +153,17 @@ impl<E: Copy> Events<E> {
                         on_event(event);
                     }
                 }
-                Ok(None) => return,
+                Ok(None) => break,
                 Err(error) => {
                     if let Some(so_far) = self.untaken.so_far() {
                         tracing::error!("{error}{so_far}");
                     }
-                    return;
+                    break;
                 }
             }
+        }
+        if looks_for_mismatches {
+            self.tell_mismatches();
         }
     }
 

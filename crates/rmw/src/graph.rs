@@ -182,11 +182,13 @@ impl GraphSnapshot {
     /// Why publishers and subscriptions of one topic do not match, one line a pair: other type,
     /// other type hash, or QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
+        let publishers = alike(self.endpoints_of(EndpointKind::Publisher, topic));
+        let subscriptions = alike(self.endpoints_of(EndpointKind::Subscription, topic));
         let mut found = Vec::new();
         let mut known = HashSet::new();
-        for publisher in self.endpoints_of(EndpointKind::Publisher, topic) {
-            for subscription in self.endpoints_of(EndpointKind::Subscription, topic) {
-                let Some(kind) = MismatchKind::of(publisher, subscription) else { continue };
+        for (publishers, subscriptions) in pairs(&publishers, &subscriptions) {
+            let Some(kind) = MismatchKind::of(publishers[0], subscriptions[0]) else { continue };
+            for (publisher, subscription) in pairs(publishers, subscriptions) {
                 if known.insert((&publisher.node, &subscription.node, kind)) {
                     found.push(Mismatch {
                         topic: topic.to_owned(),
@@ -247,6 +249,29 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.topic, self.problem(), self.cure)
     }
+}
+
+/// Puts endpoints of one topic with the same type and QoS together: they fit the same others.
+/// Hundreds share a topic, and few are unlike.
+fn alike<'a>(endpoints: impl Iterator<Item = &'a EndpointInfo>) -> Vec<Vec<&'a EndpointInfo>> {
+    let mut sorted: Vec<Vec<&EndpointInfo>> = Vec::new();
+    for endpoint in endpoints {
+        let is_alike = |some: &&mut Vec<&EndpointInfo>| {
+            let first = some[0];
+            (first.qos, first.type_hash) == (endpoint.qos, endpoint.type_hash)
+                && first.type_name == endpoint.type_name
+        };
+        match sorted.iter_mut().find(is_alike) {
+            Some(some) => some.push(endpoint),
+            None => sorted.push(vec![endpoint]),
+        }
+    }
+    sorted
+}
+
+/// Each of the left with each of the right.
+fn pairs<'a, T>(left: &'a [T], right: &'a [T]) -> impl Iterator<Item = (&'a T, &'a T)> {
+    left.iter().flat_map(move |one| right.iter().map(move |other| (one, other)))
 }
 
 /// What of two endpoints does not match.
