@@ -6,6 +6,7 @@
 //! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
 //! `DEP_FEROS_DDSC_SHIM` in their build scripts.
 
+mod addresses;
 mod bursts;
 mod cache;
 mod edit;

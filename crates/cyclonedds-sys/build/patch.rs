@@ -52,6 +52,8 @@
 //! count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes
 //! are unknown.
 //!
+//! What it computes seldomer: the addresses of writers (`addresses`).
+//!
 //! What it enlarges: packets to addresses of this host (`large_packets`).
 //!
 //! What it slows down: requests that an answer is under way to (`requests`), publishers that a full
@@ -67,7 +69,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::edit::Edit;
-use crate::{bursts, large_packets, pacing, rate_control, requests};
+use crate::{addresses, bursts, large_packets, pacing, rate_control, requests};
 
 const EDITS: &[Edit] = &[
     Edit {
@@ -538,6 +540,7 @@ const EDITS: &[Edit] = &[
 fn edits() -> impl Iterator<Item = &'static Edit> {
     EDITS
         .iter()
+        .chain(addresses::EDITS)
         .chain(large_packets::EDITS)
         .chain(pacing::EDITS)
         .chain(requests::EDITS)
