@@ -1,4 +1,4 @@
-//! Measures how long processes take to end that end together:
+//! Measures how long processes take to find each other, and to end together:
 //! `end_together [PROCESSES [NODES [ROUNDS]]]`.
 //!
 //! Each process has nodes with a publisher and a subscription of one topic, and all of them share
@@ -23,9 +23,14 @@ fn main() -> Result<(), Error> {
     let (processes, nodes, rounds) = (number(0, 10)?, number(1, 30)?, number(2, 20)?);
     let early = arguments.get(3).is_some_and(|word| word == "early");
     for round in 1..=rounds {
-        let took = end_together(processes, nodes, early)?;
-        let text: Vec<String> = took.iter().map(|t| format!("{:.2}", t.as_secs_f64())).collect();
-        println!("round {round}: seconds until each had ended: {}", text.join(" "));
+        let Round { found, processor, ended } = end_together(processes, nodes, early)?;
+        let ended: Vec<String> = ended.iter().map(|t| format!("{:.2}", t.as_secs_f64())).collect();
+        println!(
+            "round {round}: all found after {:.2} s and {processor:.1} s of the processors; seconds \
+             until each had ended: {}",
+            found.as_secs_f64(),
+            ended.join(" ")
+        );
     }
     Ok(())
 }
@@ -58,8 +63,16 @@ fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
     Ok(spinning.join().expect("nothing panics")?)
 }
 
-/// How long each of the processes takes to end, in the order in which they do.
-fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Vec<Duration>, Error> {
+struct Round {
+    /// From the start of the first process to when the last one had found all subscriptions.
+    found: Duration,
+    /// Seconds of processor time that all had used when they were at rest.
+    processor: f64,
+    /// How long each of the processes took to end, in the order in which they did.
+    ended: Vec<Duration>,
+}
+
+fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Round, Error> {
     let wanted = if early { nodes } else { processes * nodes };
     let program = std::env::current_exe().map_err(Error::other)?;
     let start = || {
@@ -70,6 +83,7 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Vec<Durat
             .spawn()
             .map_err(Error::other)
     };
+    let began = Instant::now();
     let mut children = (0..processes).map(|_| start()).collect::<Result<Vec<Child>, _>>()?;
     for child in &mut children {
         let mut line = String::new();
@@ -79,9 +93,11 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Vec<Durat
             return Err(Error::other("a process ended before it had found all others"));
         }
     }
+    let found = began.elapsed();
     if !early {
         wait_for_rest(&children)?;
     }
+    let processor = ticks_of(&children)? as f64 / 100.0;
     let began = Instant::now();
     children.iter_mut().for_each(|child| drop(child.stdin.take()));
     let mut took = vec![None; children.len()];
@@ -93,9 +109,9 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Vec<Durat
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let mut took: Vec<Duration> = took.into_iter().flatten().collect();
-    took.sort_unstable();
-    Ok(took)
+    let mut ended: Vec<Duration> = took.into_iter().flatten().collect();
+    ended.sort_unstable();
+    Ok(Round { found, processor, ended })
 }
 
 /// Waits until the processes have used less than a fifth of a processor for two seconds: their
