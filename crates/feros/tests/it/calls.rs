@@ -23,7 +23,7 @@ use feros::{
 use feros_test_support::{block_on, eventually, until};
 
 use crate::shared_memory::BETWEEN_PROCESSES;
-use crate::support::{WATCHDOG, context, spinning_node};
+use crate::support::{WATCHDOG, context, dropped_futures, spinning_node};
 
 /// The transport of two contexts with these options.
 const TABLE: [(TransportSet, Transport); 3] = [
@@ -299,7 +299,7 @@ fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
 /// A client that looks at no response leaves its servers room for further ones.
 #[test]
 fn a_server_can_answer_who_waits_for_nothing() {
-    const CALLS: usize = 3000;
+    let calls = dropped_futures(3000);
     for (transports, transport) in TABLE {
         let pair = pair();
         let (service, deferred) = deferring_server(&pair.server, transports);
@@ -307,13 +307,13 @@ fn a_server_can_answer_who_waits_for_nothing() {
         let client: Client<Trigger> = client(&pair.caller, "later", transports);
         until_on(&client, transport, 1);
         until("the server knows the client", || service.transports().len() == 1);
-        for number in 0..CALLS {
+        for number in 0..calls {
             drop(client.call(&Trigger_Request::default()).unwrap());
             let responder = deferred.recv_timeout(WATCHDOG).unwrap();
             let sent = responder.send(&Trigger_Response::default());
             assert!(sent.is_ok(), "{transport}, response {number}: {sent:?}");
         }
-        assert_eq!(count_of(service.counts(), transport), CALLS as u64);
+        assert_eq!(count_of(service.counts(), transport), calls as u64);
         let awaited = client.call(&Trigger_Request::default()).unwrap();
         let response = Trigger_Response { success: true, ..Trigger_Response::default() };
         deferred.recv_timeout(WATCHDOG).unwrap().send(&response).unwrap();
