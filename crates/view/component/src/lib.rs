@@ -1,6 +1,7 @@
 //! The server of `feros view` as a component, `feros_view::View`: it runs where the robot's other
 //! components do, and begins and ends with them.
 
+use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ struct Settings {
 }
 
 /// A server as long as it lives. Where other machines can connect and `FEROS_VIEW_TOKEN` has no
-/// token, one is made up; the log has the link.
+/// token, one is made up, and the link with it goes to standard error. The log has the address
+/// alone: everybody in the network reads `/rosout`.
 pub struct View {
     node: Node,
     server: Server,
@@ -48,8 +50,13 @@ impl Component for View {
     fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
         let node = context.create_node_with(options.name("view"))?;
         let settings = Settings::declare(&node)?;
-        let server = Server::start(&node, view_options(&settings)?).map_err(Error::other)?;
-        feros::info!(node, "the page is at {}", server.link());
+        let (options, of_token) = view_options(&settings)?;
+        let server = Server::start(&node, options).map_err(Error::other)?;
+        feros::info!(node, "the page is at {}{}", server.page(), of_token.hint());
+        if of_token == OfToken::MadeUp {
+            // Where nobody reads it, the log has said what is missing.
+            let _ = writeln!(std::io::stderr(), "link of the page: {}", server.link());
+        }
         Ok(Self { node, server })
     }
 
@@ -58,7 +65,26 @@ impl Component for View {
     }
 }
 
-fn view_options(settings: &Settings) -> Result<ViewOptions, Error> {
+/// Where the token of the link is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OfToken {
+    NotNeeded,
+    Variable,
+    MadeUp,
+}
+
+impl OfToken {
+    /// What the log says of it, behind the address.
+    fn hint(self) -> &'static str {
+        match self {
+            Self::NotNeeded => "",
+            Self::Variable => ", with the token that FEROS_VIEW_TOKEN has",
+            Self::MadeUp => ": the link with its token is on standard error of this process",
+        }
+    }
+}
+
+fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
     let text = settings.address.get();
     let address: IpAddr = text.parse().map_err(|_| {
         Error::other(format!("the parameter address is `{text}`: give an address such as 0.0.0.0"))
@@ -66,15 +92,15 @@ fn view_options(settings: &Settings) -> Result<ViewOptions, Error> {
     // The ranges of the parameters hold both.
     let port = u16::try_from(settings.port.get()).unwrap_or(feros_view::DEFAULT_PORT);
     let max_connections = usize::try_from(settings.max_connections.get()).unwrap_or(1);
-    let token = match std::env::var(TOKEN_VARIABLE) {
-        Ok(token) => Some(Token::new(&token).map_err(Error::other)?),
-        Err(_) if address.is_loopback() => None,
-        Err(_) => Some(Token::random().map_err(Error::other)?),
+    let (token, of_token) = match std::env::var(TOKEN_VARIABLE) {
+        Ok(token) => (Some(Token::new(&token).map_err(Error::other)?), OfToken::Variable),
+        Err(_) if address.is_loopback() => (None, OfToken::NotNeeded),
+        Err(_) => (Some(Token::random().map_err(Error::other)?), OfToken::MadeUp),
     };
     let mut interfaces = feros_interface::shipped().clone();
     // Packages that cannot be read have no definitions; the rest have.
     drop(interfaces.load_environment());
-    Ok(ViewOptions {
+    let options = ViewOptions {
         address: SocketAddr::new(address, port),
         token,
         allow_changes: settings.allow_changes.get(),
@@ -82,7 +108,8 @@ fn view_options(settings: &Settings) -> Result<ViewOptions, Error> {
         max_connections,
         interfaces: Arc::new(interfaces),
         ..ViewOptions::default()
-    })
+    };
+    Ok((options, of_token))
 }
 
 register!(View, "feros_view::View");

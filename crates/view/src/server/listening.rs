@@ -44,6 +44,7 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 /// Whoever spins its node receives the messages.
 pub struct Server {
     address: SocketAddr,
+    page: String,
     link: String,
     hub: Arc<Hub>,
     ending: Arc<Notify>,
@@ -75,7 +76,9 @@ impl Server {
             names: names_of_machine(),
             allowed_origins: options.allowed_origins.clone(),
         };
-        let link = link(address, &access);
+        let page = page(address, &access);
+        let query = access.token.as_ref().map(|token| format!("?token={}", token.as_str()));
+        let link = format!("{page}{}", query.unwrap_or_default());
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let hub = Arc::new(Hub::new(node, options, since.as_nanos().to_string()));
         let no_thread = |error: std::io::Error| StartError::Thread { reason: error.to_string() };
@@ -101,7 +104,7 @@ impl Server {
         };
         let thread = std::thread::Builder::new().name("feros-view".into()).spawn(serving);
         let thread = Some(thread.map_err(no_thread)?);
-        let mut server = Self { address, link, hub, ending, thread, watcher: None };
+        let mut server = Self { address, page, link, hub, ending, thread, watcher: None };
         server.watcher = Some(Watcher::start(&server.hub).map_err(no_thread)?);
         Ok(server)
     }
@@ -111,7 +114,13 @@ impl Server {
         self.address
     }
 
-    /// The address of the page, with the token if one is needed.
+    /// The address of the page without its token: this may stand in logs.
+    pub fn page(&self) -> &str {
+        &self.page
+    }
+
+    /// The address of the page, with the token if one is needed. It is a secret then: a node's log
+    /// goes to `/rosout`, where everybody in the network reads it.
     pub fn link(&self) -> &str {
         &self.link
     }
@@ -139,7 +148,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-fn link(address: SocketAddr, access: &Access) -> String {
+fn page(address: SocketAddr, access: &Access) -> String {
     let host = match address.ip() {
         ip if ip.is_unspecified() => {
             access.names.last().cloned().unwrap_or_else(|| "localhost".to_owned())
@@ -147,8 +156,7 @@ fn link(address: SocketAddr, access: &Access) -> String {
         std::net::IpAddr::V6(ip) => format!("[{ip}]"),
         ip => ip.to_string(),
     };
-    let query = access.token.as_ref().map(|token| format!("?token={}", token.as_str()));
-    format!("http://{host}:{}/{}", address.port(), query.unwrap_or_default())
+    format!("http://{host}:{}/", address.port())
 }
 
 /// What each socket needs.
