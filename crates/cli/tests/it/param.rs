@@ -1,8 +1,13 @@
 //! Parameters of a Feros node, from the command line.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use feros::{Context, Executor, Node};
+use feros::msgs::rcl_interfaces::msg::{
+    ListParametersResult, ParameterValue as Value, SetParametersResult,
+};
+use feros::msgs::rcl_interfaces::srv::*;
+use feros::{Context, Executor, Node, NodeOptions};
 
 use crate::process::{context, feros, spawn};
 
@@ -185,4 +190,68 @@ fn what_is_dumped_is_loaded() {
     );
     let error = param(&["load", "/p_dump", path]).failure(1);
     assert!(error.contains("No such file"), "{error}");
+}
+
+/// A node that counts questions about types, and sets nothing. Its parameters are lists of texts;
+/// as stock nodes, it answers with nothing if one of them is `unknown`.
+fn counting_robot(name: &str) -> (Robot, [Arc<AtomicUsize>; 2]) {
+    let context = context();
+    let options = NodeOptions::new(name).start_parameter_services(false);
+    let node = context.create_node_with(options).unwrap();
+    let counts = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let [types, values] = counts.clone();
+    let is_known = |names: &[String]| names.iter().all(|name| name != "unknown");
+    let asked_for_types = move |request: GetParameterTypes_Request| {
+        types.fetch_add(1, Ordering::Relaxed);
+        let known = request.names.iter().filter(|_| is_known(&request.names));
+        GetParameterTypes_Response { types: known.map(|_| 9).collect() }
+    };
+    let asked_for_values = move |request: GetParameters_Request| {
+        values.fetch_add(1, Ordering::Relaxed);
+        let known = request.names.iter().filter(|_| is_known(&request.names));
+        GetParameters_Response { values: known.map(|_| Value::default()).collect() }
+    };
+    let set = |request: SetParameters_Request| {
+        let refused = |_| SetParametersResult { successful: false, reason: "locked".into() };
+        SetParameters_Response { results: request.parameters.iter().map(refused).collect() }
+    };
+    let list = |_: ListParameters_Request| {
+        let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        ListParameters_Response { result: ListParametersResult { names, prefixes: Vec::new() } }
+    };
+    let services = (
+        node.create_service::<ListParameters, _>("~/list_parameters", list).unwrap(),
+        node.create_service::<GetParameterTypes, _>("~/get_parameter_types", asked_for_types)
+            .unwrap(),
+        node.create_service::<GetParameters, _>("~/get_parameters", asked_for_values).unwrap(),
+        node.create_service::<SetParameters, _>("~/set_parameters", set).unwrap(),
+    );
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    let spin = move || {
+        executor.spin().unwrap();
+        drop(services);
+    };
+    (Robot { context, node, spinning: Some(spawn("test-robot", spin)) }, counts)
+}
+
+#[test]
+fn a_node_is_asked_once_about_all_parameters() {
+    let (_robot, [types, values]) = counting_robot("p_count");
+    let asked = |count: &AtomicUsize| count.swap(0, Ordering::Relaxed);
+    let lists = ["a", "[]", "b", "[1]", "c", "[x]"];
+    let error = param(&[&["set", "/p_count"][..], &lists].concat()).failure(1);
+    assert!(error.contains("a: Setting parameter failed: locked"), "{error}");
+    assert!(error.contains("[1] is of type integer array, and b of type string array"), "{error}");
+    assert_eq!(asked(&types), 2, "what the values mean, and how they have to be written");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, "p_count: {ros__parameters: {a: [], b: [1], c: [x], d: 1}}").unwrap();
+    let path = file.path().to_str().unwrap();
+    let loaded = param(&["load", "/p_count", path]);
+    assert!(loaded.err.contains("Set parameter d failed: locked"), "{loaded:?}");
+    assert_eq!((asked(&types), asked(&values)), (1, 1), "what they mean, and what they are");
+    // Once, and once for each: a stock node says of none of them what it is.
+    let error = param(&["set", "/p_count", "a", "[x]", "unknown", "[]"]).failure(1);
+    assert!(error.contains("node /p_count has no parameter unknown"), "{error}");
+    assert_eq!(asked(&types), 3);
 }

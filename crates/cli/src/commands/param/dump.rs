@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use feros::parameter::file;
 
 use super::remote::{NodeArgs, Remote};
-use crate::asking::all_at_once;
 use crate::error::CliError;
 use crate::output;
 
@@ -21,17 +20,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let remote = Remote::open(&args.node)?;
     let no_prefixes: [&str; 0] = [];
     let names = remote.ask(|client, left| client.list(no_prefixes, 0, left))?.names;
-    let values = remote.ask(|client, left| client.get(&names, left))?;
-    let parameters: Vec<_> = if values.len() == names.len() {
-        names.into_iter().zip(values).collect()
-    } else {
-        // One of them has no value: each is asked for by itself.
-        let one = |name: &String| {
-            let value = remote.ask(|client, left| client.get([name], left))?.pop();
-            Ok((name.clone(), value.unwrap_or_default()))
-        };
-        all_at_once(&names, one).into_iter().collect::<Result<_, CliError>>()?
-    };
+    let values = remote.ask_about(&names, |client, names, left| client.get(names, left))?;
+    // One that was taken away meanwhile has no value.
+    let values = values.into_iter().map(Option::unwrap_or_default);
+    let parameters: Vec<_> = names.into_iter().zip(values).collect();
     output::print(&file::to_text(remote.name(), parameters))?;
     Ok(ExitCode::SUCCESS)
 }

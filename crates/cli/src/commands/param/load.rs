@@ -9,7 +9,7 @@ use feros::parameter::{ParameterOverrides, file};
 use feros::rmw::NodeName;
 
 use super::remote::{NodeArgs, Remote};
-use super::set::{declared_type, with_reason};
+use super::set::{declared_types, with_reason};
 use crate::error::CliError;
 use crate::{notices, output};
 
@@ -43,11 +43,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let values = as_declared(&remote, values)?;
     let outcomes = remote.ask(|client, left| client.set(values.clone(), left))?;
     let mut failed = outcomes.len() != values.len();
+    let refused = values.keys().zip(&outcomes).filter(|(_, outcome)| outcome.is_err());
+    let refused: Vec<String> = refused.map(|(name, _)| name.clone()).collect();
+    // What is read-only is in a dump as well, and is no obstacle to loading that.
+    let held = remote.ask_about(&refused, |client, names, left| client.get(names, left))?;
+    let held: BTreeMap<&String, ParameterValue> =
+        refused.iter().zip(held).filter_map(|(name, value)| Some((name, value?))).collect();
     for ((name, value), outcome) in values.iter().zip(outcomes) {
         match outcome {
             Ok(()) => output::print_lines([format!("Set parameter {name} successful")])?,
-            // What is read-only is in a dump as well, and is no obstacle to loading that.
-            Err(_) if has_value(&remote, name, value)? => {
+            Err(_) if held.get(name) == Some(value) => {
                 output::print_lines([format!("Parameter {name} has this value already")])?;
             }
             Err(reason) => {
@@ -64,15 +69,12 @@ fn as_declared(
     remote: &Remote,
     values: BTreeMap<String, ParameterValue>,
 ) -> Result<BTreeMap<String, ParameterValue>, CliError> {
-    let as_declared = |(name, value): (String, ParameterValue)| {
-        let declared = declared_type(remote, &name, &value)?;
-        Ok((name, declared.map_or(value.clone(), |declared| value.as_declared(declared))))
+    let declared = declared_types(remote, &values)?;
+    let as_declared = |(name, value): (String, ParameterValue)| match declared.get(&name) {
+        Some(declared) => (name, value.as_declared(*declared)),
+        None => (name, value),
     };
-    values.into_iter().map(as_declared).collect()
-}
-
-fn has_value(remote: &Remote, name: &str, value: &ParameterValue) -> Result<bool, CliError> {
-    Ok(remote.ask(|client, left| client.get([name], left))?.first() == Some(value))
+    Ok(values.into_iter().map(as_declared).collect())
 }
 
 fn values_for(

@@ -1,11 +1,13 @@
 //! The node whose parameters a command is about.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use feros::ParameterClient;
+use feros::{ParameterClient, ParameterType};
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
 
+use crate::asking::all_at_once;
 use crate::commands::remote_node::{NodeClient, RemoteNode};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -55,6 +57,35 @@ impl Remote {
     pub(super) fn is_there(&self) -> bool {
         let (graph, name) = (self.connection.context.graph(), self.name());
         graph.nodes.iter().any(|node| node.name.fully_qualified() == name)
+    }
+
+    /// Asks the node about all of these parameters at once. One that answers with nothing, since it
+    /// does not know one of them, is asked about each by itself.
+    pub(super) fn ask_about<T: Send>(
+        &self,
+        names: &[String],
+        ask: impl Fn(&ParameterClient, &[String], Duration) -> Result<Vec<T>, feros::Error> + Sync,
+    ) -> Result<Vec<Option<T>>, CliError> {
+        let ask = |names: &[String]| self.ask(|client, left| ask(client, names, left));
+        let answers = if names.is_empty() { Vec::new() } else { ask(names)? };
+        if answers.len() == names.len() {
+            return Ok(answers.into_iter().map(Some).collect());
+        }
+        if names.len() == 1 {
+            return Ok(vec![None]);
+        }
+        let about_one = |name: &String| Ok(ask(std::slice::from_ref(name))?.pop());
+        all_at_once(names, about_one).into_iter().collect()
+    }
+
+    /// The types that these parameters are declared with, as far as they are.
+    pub(super) fn types(
+        &self,
+        names: &[String],
+    ) -> Result<BTreeMap<String, ParameterType>, CliError> {
+        let types = self.ask_about(names, |client, names, left| client.types(names, left))?;
+        let declared = names.iter().zip(types);
+        Ok(declared.filter_map(|(name, declared)| Some((name.clone(), declared?))).collect())
     }
 
     /// Why a node answered with nothing when it was asked for a parameter.

@@ -1,5 +1,6 @@
 //! `feros param set`: sets parameters.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use feros::{ParameterType, ParameterValue};
@@ -34,19 +35,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         )));
     }
     let remote = Remote::open(&args.node)?;
-    let parameters: Vec<(String, ParameterValue)> = pairs
-        .iter()
-        .map(|[name, text]| Ok((name.clone(), value(&remote, name, text)?)))
-        .collect::<Result<_, CliError>>()?;
+    let parameters = values(&remote, pairs)?;
     if args.atomic {
         let set = parameters.clone();
         let outcome = remote.ask(|client, left| client.set_atomically(set, left))?;
         outcome.map_err(|reason| {
-            let pairs = pairs.iter().zip(&parameters);
-            let hints = pairs.map(|([name, text], (_, value))| hint(&remote, name, text, value));
-            let hints: String = hints.collect();
+            let given = pairs.iter().zip(&parameters);
+            let hints = hints(&remote, given.map(|([name, text], (_, value))| (name, text, value)));
             let text = with_reason("Setting parameters atomically failed", &reason);
-            CliError::failed(text + &hints)
+            CliError::failed(text + &hints.concat())
         })?;
         output::print_lines(["Set parameters atomically successful"])?;
         return Ok(ExitCode::SUCCESS);
@@ -62,35 +59,47 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             pairs.len()
         )));
     }
-    let mut failures = Vec::new();
+    let named = |name: &str, text: String| if several { format!("{name}: {text}") } else { text };
+    let (mut refused, mut reasons) = (Vec::new(), Vec::new());
     for (([name, text], (_, value)), outcome) in pairs.iter().zip(&parameters).zip(outcomes) {
-        let named = |text: &str| if several { format!("{name}: {text}") } else { text.to_owned() };
         match outcome {
-            Ok(()) => output::print_lines([named("Set parameter successful")])?,
+            Ok(()) => output::print_lines([named(name, "Set parameter successful".to_owned())])?,
             Err(reason) => {
-                let failed = with_reason("Setting parameter failed", &reason);
-                failures.push(named(&failed) + &hint(&remote, name, text, value));
+                refused.push((name, text, value));
+                reasons.push(named(name, with_reason("Setting parameter failed", &reason)));
             }
         }
     }
-    if failures.is_empty() {
-        Ok(ExitCode::SUCCESS)
-    } else {
-        Err(CliError::failed(failures.join("\n")))
+    if refused.is_empty() {
+        return Ok(ExitCode::SUCCESS);
     }
+    let hints = hints(&remote, refused);
+    let failures: Vec<String> =
+        reasons.into_iter().zip(hints).map(|(reason, hint)| reason + &hint).collect();
+    Err(CliError::failed(failures.join("\n")))
 }
 
 pub(super) fn with_reason(text: &str, reason: &str) -> String {
     if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
 }
 
-/// How a value has to be written that the node refused, where it is of another type than the
-/// parameter; empty where that is not it.
-fn hint(remote: &Remote, name: &str, text: &str, value: &ParameterValue) -> String {
-    let declared = remote.ask(|client, left| client.types([name], left));
-    let Some(declared) = declared.ok().and_then(|types| types.first().copied()) else {
-        return String::new();
+/// For each value that the node refused how it has to be written, where it is of another type than
+/// the parameter; empty where that is not it.
+fn hints<'a>(
+    remote: &Remote,
+    refused: impl IntoIterator<Item = (&'a String, &'a String, &'a ParameterValue)>,
+) -> Vec<String> {
+    let refused: Vec<_> = refused.into_iter().collect();
+    let names: Vec<String> = refused.iter().map(|(name, ..)| (*name).clone()).collect();
+    // Without an answer, the node's reason has to do.
+    let declared = remote.types(&names).unwrap_or_default();
+    let hint = |(name, text, value): (&String, &String, &ParameterValue)| {
+        declared.get(name).map(|declared| hint(name, text, value, *declared)).unwrap_or_default()
     };
+    refused.into_iter().map(hint).collect()
+}
+
+fn hint(name: &str, text: &str, value: &ParameterValue, declared: ParameterType) -> String {
     let given = value.parameter_type();
     if declared == given || declared == ParameterType::NotSet {
         return String::new();
@@ -106,37 +115,58 @@ fn hint(remote: &Remote, name: &str, text: &str, value: &ParameterValue) -> Stri
     format!("; {text} is of type {given}, and {name} of type {declared}: {written}")
 }
 
-/// What a text on the command line means; as with `ros2`, what is not a value of another type is a
+/// What texts on the command line mean; as with `ros2`, what is not a value of another type is a
 /// text.
-fn value(remote: &Remote, name: &str, text: &str) -> Result<ParameterValue, CliError> {
-    let read = ParameterValue::from_yaml(text).unwrap_or_else(|_| text.into());
-    let is_empty_list = text.trim() == "[]";
-    match declared_type(remote, name, &read)? {
-        None if is_empty_list => Err(remote.not_declared(&[name.to_owned()])),
-        None => Ok(read),
-        Some(declared) => {
-            let value = read.as_declared(declared);
-            if is_empty_list && value.parameter_type() != declared {
-                return Err(CliError::failed(format!(
-                    "parameter {name} is not a list, but of type {declared}"
-                )));
-            }
-            Ok(value)
-        }
-    }
+fn values(
+    remote: &Remote,
+    pairs: &[[String; 2]],
+) -> Result<Vec<(String, ParameterValue)>, CliError> {
+    let read = |[name, text]: &[String; 2]| {
+        let value = ParameterValue::from_yaml(text).unwrap_or_else(|_| text.as_str().into());
+        (name.clone(), value)
+    };
+    let read: Vec<_> = pairs.iter().map(read).collect();
+    let declared = declared_types(remote, read.iter().map(|(name, value)| (name, value)))?;
+    let meant = |([name, text], (_, read)): (&[String; 2], (String, ParameterValue))| {
+        let value = value(remote, name, text, read, declared.get(name).copied())?;
+        Ok((name.clone(), value))
+    };
+    pairs.iter().zip(read).map(meant).collect()
 }
 
-/// The type that a parameter is declared with, for values that may mean another one: the notation
-/// does not say of which type an empty list is, and writes bytes as integers.
-pub(super) fn declared_type(
+fn value(
     remote: &Remote,
-    name: &str,
-    value: &ParameterValue,
-) -> Result<Option<ParameterType>, CliError> {
-    let is_unclear =
-        matches!(value.parameter_type(), ParameterType::StringArray | ParameterType::IntegerArray);
-    if !is_unclear {
-        return Ok(None);
+    name: &String,
+    text: &str,
+    read: ParameterValue,
+    declared: Option<ParameterType>,
+) -> Result<ParameterValue, CliError> {
+    let is_empty_list = text.trim() == "[]";
+    let Some(declared) = declared else {
+        if is_empty_list {
+            return Err(remote.not_declared(std::slice::from_ref(name)));
+        }
+        return Ok(read);
+    };
+    let value = read.as_declared(declared);
+    if is_empty_list && value.parameter_type() != declared {
+        return Err(CliError::failed(format!(
+            "parameter {name} is not a list, but of type {declared}"
+        )));
     }
-    Ok(remote.ask(|client, left| client.types([name], left))?.first().copied())
+    Ok(value)
+}
+
+/// The types that parameters are declared with whose values may mean another one: the notation does
+/// not say of which type an empty list is, and writes bytes as integers.
+pub(super) fn declared_types<'a>(
+    remote: &Remote,
+    values: impl IntoIterator<Item = (&'a String, &'a ParameterValue)>,
+) -> Result<BTreeMap<String, ParameterType>, CliError> {
+    let is_unclear = |value: &ParameterValue| {
+        matches!(value.parameter_type(), ParameterType::StringArray | ParameterType::IntegerArray)
+    };
+    let unclear = values.into_iter().filter(|(_, value)| is_unclear(value));
+    let names: Vec<String> = unclear.map(|(name, _)| name.clone()).collect();
+    remote.types(&names)
 }
