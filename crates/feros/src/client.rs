@@ -310,10 +310,10 @@ impl GenericClient {
     ) -> Result<SerializedResponseFuture, CallError> {
         // Before the request: who leaves after it was seen here.
         let responders = self.0.end.responders();
-        if !self.service_is_ready() {
-            return Err(CallError::ServerLeft { service: self.0.name.clone() });
-        }
-        let mut call = self.0.send(send)?;
+        let mut call = self.0.send_if_served(send).map_err(|error| match error {
+            PublishError::NoServer { service } => CallError::ServerLeft { service },
+            other => other.into(),
+        })?;
         call.recipients.assume(responders);
         Ok(call)
     }

@@ -259,15 +259,21 @@ impl<F: ActionForm> ActionClient<F> {
         timeout: Duration,
     ) -> Result<ClientGoalHandle<F>, SendGoalError> {
         let started = Instant::now();
-        self.0.send_goal.check_servers()?;
-        if !self.0.services_are_ready() {
+        let id = new_goal_id();
+        let request = F::request(id, goal);
+        let send = || {
+            self.0.send_goal.check_servers()?;
+            self.send_request(id, &request, None)
+        };
+        let mut sent = send();
+        if let Err(SendGoalError::NoServer { .. }) = sent {
             self.wait_for_server(timeout).map_err(|error| match error {
                 WaitError::Timeout { .. } => self.0.no_server(),
                 WaitError::Shutdown { what } => CallError::Shutdown { service: what }.into(),
             })?;
-            self.0.send_goal.check_servers()?;
+            sent = send();
         }
-        self.send_goal(goal)?.wait(timeout.saturating_sub(started.elapsed()))
+        sent?.wait(timeout.saturating_sub(started.elapsed()))
     }
 
     fn send(
@@ -275,12 +281,28 @@ impl<F: ActionForm> ActionClient<F> {
         goal: F::Goal,
         on_feedback: Option<feedback::Callback<F::Feedback>>,
     ) -> Result<SendGoalFuture<F>, SendGoalError> {
-        if !self.0.services_are_ready() {
-            return Err(self.0.no_server());
+        let id = new_goal_id();
+        self.send_request(id, &F::request(id, goal), on_feedback)
+    }
+
+    /// Sends a request for a goal, if a server is ready. Sending it looks for the server that takes
+    /// goals, so that this is not asked for before.
+    fn send_request(
+        &self,
+        id: GoalId,
+        request: &F::Request,
+        on_feedback: Option<feedback::Callback<F::Feedback>>,
+    ) -> Result<SendGoalFuture<F>, SendGoalError> {
+        let inner = &self.0;
+        if !(inner.cancel_goal.is_ready() && inner.get_result.is_ready()) {
+            return Err(inner.no_server());
         }
         // Known before it is sent: its feedback may come before the answer.
-        let sent = SentGoal::new(&self.0, new_goal_id(), on_feedback);
-        let response = F::send_goal(&self.0.send_goal, sent.id(), goal)?;
+        let sent = SentGoal::new(inner, id, on_feedback);
+        let response = F::send_goal(&inner.send_goal, request).map_err(|error| match error {
+            CallError::ServerLeft { .. } => inner.no_server(),
+            other => other.into(),
+        })?;
         Ok(SendGoalFuture::new(response, sent))
     }
 

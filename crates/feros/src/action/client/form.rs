@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use feros_message::{Action, DecodeError, GoalId, from_bytes, goal_id_of, set_goal_id};
+use feros_message::{Action, DecodeError, GoalId, Service, from_bytes, goal_id_of, set_goal_id};
 
 use super::call_end::{Call, CallEnd};
 use super::feedback::FeedbackRouter;
@@ -29,7 +29,13 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
     type Feedback: Send + 'static;
 
     #[doc(hidden)]
-    fn send_goal(service: &CallEnd, id: GoalId, goal: Self::Goal) -> Result<Call, CallError>;
+    type Request;
+
+    #[doc(hidden)]
+    fn request(id: GoalId, goal: Self::Goal) -> Self::Request;
+
+    #[doc(hidden)]
+    fn send_goal(service: &CallEnd, request: &Self::Request) -> Result<Call, CallError>;
 
     #[doc(hidden)]
     fn open_result(response: SerializedMessage) -> Result<(i8, Self::Result), DecodeError>;
@@ -55,9 +61,14 @@ impl<A: Action> ActionForm for A {
     type Goal = A::Goal;
     type Result = A::Result;
     type Feedback = A::Feedback;
+    type Request = <A::SendGoal as Service>::Request;
 
-    fn send_goal(service: &CallEnd, id: GoalId, goal: A::Goal) -> Result<Call, CallError> {
-        service.call(&A::send_goal_request(id, goal))
+    fn request(id: GoalId, goal: A::Goal) -> Self::Request {
+        A::send_goal_request(id, goal)
+    }
+
+    fn send_goal(service: &CallEnd, request: &Self::Request) -> Result<Call, CallError> {
+        service.call(request)
     }
 
     fn open_result(response: SerializedMessage) -> Result<(i8, A::Result), DecodeError> {
@@ -93,11 +104,16 @@ impl ActionForm for Serialized {
     type Goal = Vec<u8>;
     type Result = SerializedMessage;
     type Feedback = SerializedMessage;
+    type Request = Vec<u8>;
 
-    fn send_goal(service: &CallEnd, id: GoalId, mut goal: Vec<u8>) -> Result<Call, CallError> {
+    fn request(id: GoalId, mut goal: Vec<u8>) -> Vec<u8> {
         // What is too short for an id is refused where it is sent.
         set_goal_id(&mut goal, id);
-        service.call_serialized(&goal)
+        goal
+    }
+
+    fn send_goal(service: &CallEnd, request: &Vec<u8>) -> Result<Call, CallError> {
+        service.call_serialized(request)
     }
 
     fn open_result(response: SerializedMessage) -> Result<(i8, SerializedMessage), DecodeError> {
