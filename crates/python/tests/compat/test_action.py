@@ -1,10 +1,12 @@
 """Actions of the package rclpy, with its own sides and with stock's."""
 
+import time
+
 import pytest
 import rclpy
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.task import Future
 from action_msgs.msg import GoalStatus
 from test_msgs.action import Fibonacci
@@ -133,39 +135,99 @@ def test_a_goal_is_worked_for_elsewhere(node):
         ActionServer(node, Fibonacci, "other")
 
 
-def test_feedback_comes_after_the_answer_to_its_goal(node, spin_until):
-    impl, answers = Fibonacci.Impl, Future()
+class _Answering:
+    """A server that publishes feedback before and after its answer, which waits for `proceed`."""
 
-    async def answer(request, response):
-        message = impl.FeedbackMessage(goal_id=request.goal_id)
-        for number in range(3):
+    def __init__(self, node, name, early, late):
+        impl, group = Fibonacci.Impl, ReentrantCallbackGroup()
+        self.proceed = Future()
+        self.feedback = node.create_publisher(impl.FeedbackMessage, f"{name}/_action/feedback", 10)
+
+        async def answer(request, response):
+            self._publish(request.goal_id, early)
+            await self.proceed
+            self._publish(request.goal_id, late)
+            response.accepted = True
+            return response
+
+        node.create_publisher(impl.GoalStatusMessage, f"{name}/_action/status", 10)
+        for kind, part, callback in (
+            (impl.SendGoalService, "send_goal", answer),
+            (impl.GetResultService, "get_result", lambda _, response: response),
+            (impl.CancelGoalService, "cancel_goal", lambda _, response: response),
+        ):
+            node.create_service(kind, f"{name}/_action/{part}", callback, callback_group=group)
+
+    def _publish(self, goal_id, numbers):
+        for number in numbers:
+            message = Fibonacci.Impl.FeedbackMessage(goal_id=goal_id)
             message.feedback.sequence = [number]
-            feedback.publish(message)
-        await answers
-        response.accepted = True
-        return response
+            self.feedback.publish(message)
 
-    group = ReentrantCallbackGroup()
-    feedback = node.create_publisher(impl.FeedbackMessage, "early/_action/feedback", 10)
-    node.create_publisher(impl.GoalStatusMessage, "early/_action/status", 10)
-    for kind, name, callback in (
-        (impl.SendGoalService, "send_goal", answer),
-        (impl.GetResultService, "get_result", lambda _, response: response),
-        (impl.CancelGoalService, "cancel_goal", lambda _, response: response),
-    ):
-        node.create_service(kind, f"early/_action/{name}", callback, callback_group=group)
-    client, told = ActionClient(node, Fibonacci, "early", callback_group=group), []
-    spin_until(client._send.service_is_ready)
-    spin_until(lambda: feedback.get_subscription_count() == 1)
+    def is_matched(self, client):
+        return client._send.service_is_ready() and self.feedback.get_subscription_count() == 1
+
+
+def test_feedback_comes_after_the_answer_to_its_goal(node, spin_until):
+    server = _Answering(node, "early", range(3), ())
+    client, told = ActionClient(node, Fibonacci, "early"), []
+    spin_until(lambda: server.is_matched(client))
     sent = client.send_goal_async(
         Fibonacci.Goal(), feedback_callback=lambda one: told.append(list(one.feedback.sequence)))
     sent.add_done_callback(lambda _: told.append("answered"))
     spin_until(lambda: len(next(iter(client._early_feedback.values()))) == 3)
     assert told == []
-    answers.set_result(None)
+    server.proceed.set_result(None)
     spin_until(lambda: len(told) == 4)
     assert told == ["answered", [0], [1], [2]]
-    assert not client._early_feedback
+    assert not client._early_feedback and not client._answered
+
+
+def test_feedback_before_the_answer_is_delivered_in_order_on_many_threads(node, eventually):
+    server = _Answering(node, "early", range(5), range(5, 10))
+    client, told, inside, most = ActionClient(node, Fibonacci, "early"), [], [], []
+    executor = MultiThreadedExecutor(4)
+    executor.add_node(node)
+
+    def spin_until(condition):
+        eventually(condition, lambda: executor.spin_once(timeout_sec=0.1))
+
+    async def heard(message):  # a coroutine function may be given as well
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.01)  # others have the time to come, if they may
+        told.append(message.feedback.sequence[0])
+        inside.pop()
+
+    try:
+        spin_until(lambda: server.is_matched(client))
+        client.send_goal_async(Fibonacci.Goal(), feedback_callback=heard)
+        spin_until(lambda: len(next(iter(client._early_feedback.values()))) == 5)
+        server.proceed.set_result(None)
+        spin_until(lambda: len(told) == 10)
+        assert told == list(range(10))
+        assert set(most) == {1}, "its callback group lets in one at a time"
+    finally:
+        executor.shutdown()
+
+
+def test_early_feedback_comes_though_a_callback_fails(node, spin_until):
+    server = _Answering(node, "early", range(3), ())
+    client, told = ActionClient(node, Fibonacci, "early"), []
+
+    def heard(message):
+        told.append(message.feedback.sequence[0])
+        if len(told) == 1:
+            raise ValueError("the first one")
+
+    spin_until(lambda: server.is_matched(client))
+    client.send_goal_async(Fibonacci.Goal(), feedback_callback=heard)
+    spin_until(lambda: len(next(iter(client._early_feedback.values()))) == 3)
+    server.proceed.set_result(None)
+    with pytest.raises(ValueError, match="the first one"):
+        spin_until(lambda: len(told) == 3)
+    spin_until(lambda: len(told) == 3)
+    assert told == [0, 1, 2]
 
 
 def test_a_goal_without_a_server_waits_as_in_stock(node):

@@ -4,13 +4,14 @@ import threading
 import uuid
 from collections import deque
 from types import GenericAlias
-from typing import Any, Callable, Deque, Dict, Iterable, Optional
+from typing import Any, Callable, Deque, Dict, Optional, Tuple
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from unique_identifier_msgs.msg import UUID
 
 from .._reexports import reexports
+from ..executors import await_or_execute
 from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
 from ..task import Future
 from ..waitable import NumberOfEntities
@@ -102,9 +103,12 @@ class ActionClient:
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
         self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
-        # Feedback that overtook the answer to its goal.
+        # Feedback that overtook the answer to its goal, and the goals whose answers came since. It
+        # is delivered as other feedback is: in the callback group, and before what comes later.
         self._early_feedback: Dict[bytes, Deque[Any]] = {}
+        self._answered: Deque[bytes] = deque()
         self._early_lock = threading.Lock()
+        self._early = node.create_guard_condition(self._deliver_early, callback_group)
         impl, hidden = action_type.Impl, f'{action_name}/_action'
 
         def client(kind: Any, name: str, qos: QoSProfile) -> Any:
@@ -132,6 +136,26 @@ class ActionClient:
                 return None
         callback = self._feedback_callbacks.get(key)
         return None if callback is None else callback(message)
+
+    async def _deliver_early(self) -> None:
+        while (early := self._next_early()) is not None:
+            try:
+                await await_or_execute(*early)
+            except BaseException:
+                self._early.trigger()  # the others come all the same
+                raise
+
+    def _next_early(self) -> Optional[Tuple[Callable[[Any], Any], Any]]:
+        with self._early_lock:
+            while self._answered:
+                key = self._answered[0]
+                waiting = self._early_feedback.get(key)
+                callback = self._feedback_callbacks.get(key)
+                if waiting and callback is not None:
+                    return callback, waiting.popleft()
+                self._early_feedback.pop(key, None)
+                self._answered.popleft()
+            return None
 
     def _on_status(self, message: GoalStatusArray) -> None:
         for status in message.status_list:
@@ -180,16 +204,14 @@ class ActionClient:
                 self._goal_handles[key] = handle
             else:
                 self._forget(goal_id)
-            executor = self._node._rclpy_executor()
-            future._set_executor(executor)
+            future._set_executor(self._node._rclpy_executor())
             future.set_result(handle)
             with self._early_lock:
-                early: Iterable[Any] = self._early_feedback.pop(key, ())
-            for message in early:  # behind the callbacks of the future
-                if executor is None:
-                    feedback_callback(message)
-                else:
-                    executor.create_task(feedback_callback, message)
+                if not self._early_feedback.get(key):
+                    self._early_feedback.pop(key, None)
+                    return
+                self._answered.append(key)
+            self._early.trigger()  # behind the callbacks of the future
 
         self._send.call_async(request).add_done_callback(answered)
         return future
@@ -236,6 +258,7 @@ class ActionClient:
             self._node.destroy_client(client)
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
+        self._node.destroy_guard_condition(self._early)
 
     def __enter__(self) -> 'ActionClient':
         return self
