@@ -1,4 +1,5 @@
-//! Plays a bag: publishes its messages as they were, at the times at which they were received.
+//! Plays a bag: publishes its messages as they were, at the times at which they were received, or
+//! sent.
 //!
 //! One thread reads ahead, one publishes; whoever spins the node answers the services.
 
@@ -6,6 +7,9 @@ mod clock;
 mod control;
 mod run;
 mod services;
+mod timeline;
+
+pub use timeline::MessageOrder;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,8 +24,9 @@ use crate::metadata::TimeRange;
 use crate::reader::BagReader;
 use crate::selection::TopicSelection;
 use control::Control;
-use run::Run;
+use run::{Run, Stretch};
 use services::Services;
+use timeline::Timeline;
 
 /// How a bag is played.
 #[derive(Clone)]
@@ -50,8 +55,12 @@ pub struct PlayerOptions {
     pub wait_for_subscriptions: Option<Duration>,
     /// Waits so long at the end for reliable subscriptions to have all.
     pub wait_for_all_acked: Option<Duration>,
-    /// Bytes of messages that are read ahead.
+    /// Bytes of messages that are read ahead; as many may wait for others that were sent before
+    /// them.
     pub read_ahead_bytes: usize,
+    /// The order in which messages are played, each at its time: offset, limits, and the time of
+    /// the player are of this kind.
+    pub message_order: MessageOrder,
 }
 
 impl Default for PlayerOptions {
@@ -71,6 +80,7 @@ impl Default for PlayerOptions {
             wait_for_subscriptions: None,
             wait_for_all_acked: None,
             read_ahead_bytes: 64 << 20,
+            message_order: MessageOrder::Received,
         }
     }
 }
@@ -99,6 +109,15 @@ pub enum PlayError {
     /// The bag has no messages of the topics and the time that are wanted.
     #[error("there is nothing to play: the bag has no messages of these topics and this time")]
     Nothing,
+    /// A bag does not tell when its messages were sent.
+    #[error(
+        "the bag {bag} does not tell when its messages were sent: play them as they were received \
+         (`--message-order received`), or record them anew with `feros bag record`, which keeps it"
+    )]
+    NoSendTimes {
+        /// The bag.
+        bag: String,
+    },
     /// A rate is a positive number.
     #[error("the rate {rate} cannot be played: give a number above 0, such as 0.5 or 2")]
     Rate {
@@ -179,8 +198,8 @@ impl Player {
         Self::start_merged(node, vec![bag], options)
     }
 
-    /// As [`Player::start`], of several bags at once: their messages come in the order of the time
-    /// at which they were received, and the bags' time is from their first message to their last.
+    /// As [`Player::start`], of several bags at once: their messages come in one order, and the
+    /// bags' time is from their first message to their last.
     ///
     /// # Errors
     /// As [`Player::start`].
@@ -193,10 +212,11 @@ impl Player {
             return Err(PlayError::Rate { rate: options.rate });
         }
         let wanted = wanted_topics(&bags, &options.selection);
-        let time = bags.iter().map(|bag| bag.metadata().time).fold(None, TimeRange::joined);
-        let Some(time) = time.filter(|_| !wanted.is_empty()) else {
+        if wanted.is_empty() {
             return Err(PlayError::Nothing);
-        };
+        }
+        let timeline = Timeline::of(&bags, options.message_order)?;
+        let time = timeline.range;
         let start = time.start.saturating_add(nanos(options.start_offset));
         let by_duration = options.duration.map(|duration| start.saturating_add(nanos(duration)));
         let limits = [by_duration, options.until, Some(time.end)];
@@ -207,7 +227,8 @@ impl Player {
         let (rate, is_paused) = (options.rate, options.start_paused);
         let interrupts = bags.iter().map(|bag| bag.interrupt().clone()).collect();
         let control = Arc::new(Control::new(start, rate, is_paused, time, interrupts));
-        let run = Run::new(node, bags, wanted, start..=end, &options, control.clone())?;
+        let played = Stretch { topics: wanted, timeline, range: start..=end };
+        let run = Run::new(node, bags, played, &options, control.clone())?;
         let services = Services::start(node, &control)?;
         declare_span(node, time)?;
         let clock = options.clock_frequency;

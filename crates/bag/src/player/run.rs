@@ -10,10 +10,10 @@ use feros::rmw::{TypeHash, WaitForAckedError};
 use feros::{Durability, GenericPublisher, History, Node, QosProfile, TypeIdentity};
 
 use super::control::{Control, Turn};
+use super::timeline::{InOrder, Timeline, message_bytes};
 use super::{PlayError, Played, PlayerOptions};
 use crate::adapted_qos::for_publisher;
 use crate::error::ReadError;
-use crate::merge::MergedMessages;
 use crate::message::{BagMessage, BagTopic, MessageFilter};
 use crate::metadata::TopicMetadata;
 use crate::queue::{Popped, Queue};
@@ -25,10 +25,16 @@ const MOST_LATCHED: usize = 1000;
 /// A year: whoever reads ahead ends by an item, an error, or the end.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
 
+/// What of the bags is played.
+pub(super) struct Stretch {
+    pub(super) topics: BTreeSet<String>,
+    pub(super) timeline: Timeline,
+    pub(super) range: RangeInclusive<i64>,
+}
+
 pub(super) struct Run {
     bags: Vec<BagReader>,
-    topics: BTreeSet<String>,
-    range: RangeInclusive<i64>,
+    played: Stretch,
     publishers: HashMap<(String, String), Outlet>,
     control: Arc<Control>,
 }
@@ -50,13 +56,12 @@ impl Run {
     pub(super) fn new(
         node: &Node,
         bags: Vec<BagReader>,
-        topics: BTreeSet<String>,
-        range: RangeInclusive<i64>,
+        played: Stretch,
         options: &PlayerOptions,
         control: Arc<Control>,
     ) -> Result<Self, PlayError> {
         let mut publishers = HashMap::new();
-        for (key, metadata) in joined_topics(&bags, &topics) {
+        for (key, metadata) in joined_topics(&bags, &played.topics) {
             if metadata.serialization_format != "cdr" {
                 tracing::warn!(
                     "{} is not played: its messages are serialized as {:?}, not as cdr",
@@ -77,7 +82,7 @@ impl Run {
         if publishers.is_empty() {
             return Err(PlayError::Nothing);
         }
-        Ok(Self { bags, topics, range, publishers, control })
+        Ok(Self { bags, played, publishers, control })
     }
 
     /// Plays to the end; the control knows when that was.
@@ -110,9 +115,9 @@ impl Run {
         self.wait_for_subscriptions(options);
         while !self.control.is_stopped() {
             self.control.delay(options.delay);
-            let mut start = *self.range.start();
+            let mut start = *self.played.range.start();
             loop {
-                played.messages += self.publish_latched(start)?;
+                played.messages += self.publish_latched(start, options.read_ahead_bytes)?;
                 self.control.begin(start);
                 match self.play_from(start, options.read_ahead_bytes, &mut played.messages)? {
                     End::Seek(time) => start = time,
@@ -152,18 +157,17 @@ impl Run {
 
     /// Publishes the last messages before the start of each latched topic, as many as its publisher
     /// keeps: whoever subscribes has them where the bag begins in its middle.
-    fn publish_latched(&self, start: i64) -> Result<u64, PlayError> {
-        let times = self.bags.iter().filter_map(|bag| bag.metadata().time);
-        let bag_start = times.map(|time| time.start).min().unwrap_or(start);
+    fn publish_latched(&self, start: i64, max_bytes: usize) -> Result<u64, PlayError> {
+        let timeline = &self.played.timeline;
         let latched = self.publishers.iter().filter(|(_, outlet)| outlet.latched > 0);
         let topics: BTreeSet<String> = latched.map(|((name, _), _)| name.clone()).collect();
-        if start <= bag_start || topics.is_empty() {
+        if start <= timeline.range.start || topics.is_empty() {
             return Ok(0);
         }
         let end = Some(start.saturating_sub(1));
         let filter = MessageFilter { start: None, end, topics: Some(topics) };
         let mut last: BTreeMap<(String, String), VecDeque<BagMessage>> = BTreeMap::new();
-        for message in MergedMessages::of(&self.bags, &filter)? {
+        for message in timeline.messages(&self.bags, &filter, max_bytes)? {
             let message = message?;
             let key = key_of(&message.topic);
             let most = self.publishers.get(&key).map_or(0, |outlet| outlet.latched);
@@ -174,7 +178,7 @@ impl Run {
             }
         }
         let mut messages: Vec<BagMessage> = last.into_values().flatten().collect();
-        messages.sort_by_key(|message| message.log_time);
+        messages.sort_by_key(|message| timeline.order.time_of(message));
         let mut published = 0;
         for message in &messages {
             published += u64::from(self.publish(message)?);
@@ -190,15 +194,18 @@ impl Run {
     ) -> Result<End, PlayError> {
         let filter = MessageFilter {
             start: Some(start),
-            end: Some(*self.range.end()),
-            topics: Some(self.topics.clone()),
+            end: Some(*self.played.range.end()),
+            topics: Some(self.played.topics.clone()),
         };
         let queue: Queue<Result<BagMessage, ReadError>> = Queue::new(read_ahead_bytes);
         std::thread::scope(|scope| {
-            let ahead = &queue;
+            let (ahead, timeline) = (&queue, &self.played.timeline);
             let reader = std::thread::Builder::new().name("feros-bag-read".into());
             let reader = reader.spawn_scoped(scope, move || {
-                read_ahead(&self.bags, &filter, ahead);
+                match timeline.messages(&self.bags, &filter, read_ahead_bytes) {
+                    Ok(messages) => read_ahead(messages, ahead),
+                    Err(error) => drop(ahead.push(Err(error), 0)),
+                }
                 ahead.close();
             });
             if let Err(error) = reader {
@@ -221,7 +228,7 @@ impl Run {
                 Popped::TimedOut => continue,
                 Popped::Closed => return Ok(End::Played),
             };
-            match self.control.wait_for(message.log_time) {
+            match self.control.wait_for(self.played.timeline.order.time_of(&message)) {
                 Turn::Publish => {
                     *published += u64::from(self.publish(&message)?);
                     self.control.published();
@@ -277,18 +284,10 @@ fn joined_topics(
     joined
 }
 
-fn read_ahead(
-    bags: &[BagReader],
-    filter: &MessageFilter,
-    queue: &Queue<Result<BagMessage, ReadError>>,
-) {
-    let messages = match MergedMessages::of(bags, filter) {
-        Ok(messages) => messages,
-        Err(error) => return drop(queue.push(Err(error), 0)),
-    };
+fn read_ahead(messages: InOrder<'_>, queue: &Queue<Result<BagMessage, ReadError>>) {
     for message in messages {
-        let bytes = message.as_ref().map_or(0, |message| message.data.len());
-        if queue.push(message, bytes + size_of::<BagMessage>()).is_err() {
+        let bytes = message.as_ref().map_or(0, message_bytes);
+        if queue.push(message, bytes).is_err() {
             return;
         }
     }

@@ -11,7 +11,7 @@ use feros::msgs::rosbag2_interfaces::srv::{
 use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, History, Node, ParameterValue, QosProfile, Subscription, Time};
-use feros_bag::player::PlayError;
+use feros_bag::player::{MessageOrder, PlayError};
 use feros_bag::{BagReader, BagWriter, Player, PlayerOptions, TopicSelection, WriterOptions};
 use feros_interop::Domain;
 use feros_sync::Mutex;
@@ -81,6 +81,72 @@ fn offsets_durations_and_rates_pick_what_is_played() {
     assert_eq!(played(&path, part), evens(20..51));
     let until = PlayerOptions { until: Some(START + 9_000_000), ..patient() };
     assert_eq!(played(&path, until), evens(0..10));
+}
+
+/// A bag with 40 texts on `/a`, sent one each millisecond, and received ten seconds later in
+/// another order.
+fn late_bag(path: &Path) {
+    let mut writer = BagWriter::create(path, WriterOptions::default()).unwrap();
+    let topic = writer.add_topic(text_topic("/a")).unwrap();
+    for place in 0..40_i64 {
+        let number = place ^ 3;
+        let (sent, received) =
+            (START + number * 1_000_000, START + 10_000_000_000 + place * 1_000_000);
+        let number = u32::try_from(number).unwrap();
+        writer.write(topic, number, received, sent, &text(&format!("{number:08}"))).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn messages_are_played_as_they_were_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    late_bag(&path);
+    let sent = || PlayerOptions { message_order: MessageOrder::Sent, ..patient() };
+    let all = |range: std::ops::Range<u32>| range.collect::<Vec<_>>();
+    assert_eq!(played(&path, patient()), (0..40).map(|place| place ^ 3).collect::<Vec<_>>());
+    assert_eq!(played(&path, sent()), all(0..40));
+    let part = PlayerOptions {
+        start_offset: Duration::from_millis(9),
+        duration: Some(Duration::from_millis(10)),
+        rate: 0.5,
+        ..sent()
+    };
+    assert_eq!(played(&path, part), all(9..20));
+    let until = PlayerOptions { until: Some(START + 9_000_000), ..sent() };
+    assert_eq!(played(&path, until), all(0..10));
+    let no_room = PlayerOptions { read_ahead_bytes: 0, ..sent() };
+    let mut without_order = played(&path, no_room);
+    without_order.sort_unstable();
+    assert_eq!(without_order, all(0..40));
+}
+
+#[test]
+fn a_player_of_sent_messages_has_the_time_of_sending() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    late_bag(&path);
+    let domain = Domain::reserve_without_ros2();
+    let (here, there) = (context(&domain), context(&domain));
+    let listener = listener(&there, "/a", QosProfile::keep_all());
+    let node = here.create_node("rosbag2_player").unwrap();
+    let options = PlayerOptions {
+        start_paused: true,
+        message_order: MessageOrder::Sent,
+        wait_for_all_acked: Some(WATCHDOG),
+        ..patient()
+    };
+    let player = Player::start(&node, BagReader::open(&path).unwrap(), options).unwrap();
+    let span = ["bag.start_time_nanos", "bag.end_time_nanos"];
+    let span = span.map(|name| node.get_parameter(name).unwrap());
+    assert_eq!(span, [START, START + 39_000_000].map(ParameterValue::from));
+    assert!(!player.seek(START - 1) && !player.seek(START + 10_000_000_000));
+    assert!(player.seek(START + 25_000_000));
+    player.resume();
+    assert_eq!(player.wait().unwrap().messages, 15);
+    until("all arrived", || listener.heard.lock().len() == 15);
+    assert_eq!(numbers(&listener.heard), (25..40).collect::<Vec<_>>());
 }
 
 #[test]

@@ -134,16 +134,22 @@ fn bags_are_sliced_converted_and_indexed_anew() {
 
 /// A bag of one topic with messages at these seconds, each with the second as its number.
 fn bag_of(path: &Path, topic: &str, seconds: &[i32]) {
+    let sent_and_received = |second: &i32| (*second, i64::from(*second));
+    bag_of_times(path, topic, seconds.iter().map(sent_and_received));
+}
+
+/// Each number is the second at which it was sent; beside it that of its receipt.
+fn bag_of_times(path: &Path, topic: &str, times: impl Iterator<Item = (i32, i64)>) {
     let mut writer = BagWriter::create(path, WriterOptions::default()).unwrap();
     let topic = BagTopic {
         metadata: TopicMetadata::new(topic, "std_msgs/msg/Int32"),
         schema: Schema::unknown(),
     };
     let id = writer.add_topic(topic).unwrap();
-    for second in seconds {
-        let time = i64::from(*second) * 1_000_000_000;
-        let data = [&[0, 1, 0, 0][..], &second.to_le_bytes()].concat();
-        writer.write(id, *second as u32, time, time, &data).unwrap();
+    for (sent, received) in times {
+        let [sent_nanos, received] = [i64::from(sent), received].map(|time| time * 1_000_000_000);
+        let data = [&[0, 1, 0, 0][..], &sent.to_le_bytes()].concat();
+        writer.write(id, sent as u32, received, sent_nanos, &data).unwrap();
     }
     writer.finish().unwrap();
 }
@@ -173,8 +179,33 @@ fn several_bags_are_played_as_one() {
         assert!(finished.err.contains(expected), "{finished:?}");
     }
     assert!(finished.success().contains("3 messages played"));
-    let line = ["bag", "play", &odd, "--message-order", "sent"];
-    assert!(feros(&line).failure(2).contains("in which they were received alone"));
+}
+
+#[test]
+fn bags_are_played_in_the_order_of_sending() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).to_str().unwrap().to_owned();
+    bag_of_times(&path("late"), "/t_bags/sent", [(5, 10), (1, 11), (3, 12)].into_iter());
+    bag_of_times(&path("later"), "/t_bags/sent", [(6, 20), (2, 21), (4, 22)].into_iter());
+    bag_of(&path("untold"), "/t_bags/sent", &[1, 2]);
+    let heard = |more: &[&str], count: &str| {
+        let (late, later) = (text("late"), text("later"));
+        let line = ["topic", "echo", "/t_bags/sent", "std_msgs/msg/Int32", "--csv", "--times"];
+        let reliable = [count, "--qos-reliability", "reliable", "--qos-depth", "100"];
+        let echo = Running::start(&[&line[..], &reliable].concat());
+        let line = ["bag", "play", "-i", &late, "-i", &later, "--wait-for-subscriptions"];
+        feros(&[&line[..], &["-r", "100"], more].concat()).success();
+        echo.finish().success()
+    };
+    assert_eq!(heard(&[], "6"), "5\n1\n3\n6\n2\n4\n");
+    let sent = ["--message-order", "sent"];
+    assert_eq!(heard(&sent, "6"), "1\n2\n3\n4\n5\n6\n");
+    let part = ["--start-offset", "1", "--playback-until-sec", "4.5"];
+    assert_eq!(heard(&[&sent[..], &part].concat(), "3"), "2\n3\n4\n");
+    let refused = feros(&[&["bag", "play", &text("untold")][..], &sent].concat()).failure(1);
+    assert!(refused.contains("does not tell when its messages were sent"), "{refused}");
+    assert!(refused.contains("feros bag record"), "{refused}");
 }
 
 #[test]

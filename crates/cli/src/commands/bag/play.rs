@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use feros::{Arguments, Context, ContextOptions, Executor, NodeOptions, Outcome};
+use feros_bag::player::MessageOrder;
 use feros_bag::{BagReader, Player, PlayerOptions, TopicKind, TopicMetadata, topic_kind};
 
 use super::keys::{Key, Keys};
@@ -68,6 +70,10 @@ pub(crate) struct Args {
     /// A YAML file with QoS policies by topic, which replace those that were recorded
     #[arg(long, value_name = "FILE")]
     qos_profile_overrides_path: Option<PathBuf>,
+    /// Play messages in the order and at the times of their receipt, or of their sending, which
+    /// MCAP files tell; the bag is looked through first for this
+    #[arg(long, value_name = "ORDER", default_value = "received")]
+    message_order: Order,
     /// Begin paused
     #[arg(short = 'p', long)]
     start_paused: bool,
@@ -99,10 +105,6 @@ struct Accepted {
     /// Accepted for command lines written for `ros2`: nothing is lent
     #[arg(long, hide = true)]
     disable_loan_message: bool,
-    /// Accepted for command lines written for `ros2`: messages are played in the order in which
-    /// they were received
-    #[arg(long, value_name = "ORDER", hide = true, value_parser = parse_order)]
-    message_order: Option<()>,
     /// Accepted for command lines written for `ros2`: there is no bar
     #[arg(long, value_name = "HERTZ", hide = true, allow_negative_numbers = true)]
     progress_bar_update_rate: Option<i64>,
@@ -114,12 +116,13 @@ struct Accepted {
     log_level: Option<String>,
 }
 
-fn parse_order(text: &str) -> Result<(), String> {
-    match text {
-        "received" => Ok(()),
-        "sent" => Err("messages are played in the order in which they were received alone".into()),
-        _ => Err("expected received".into()),
-    }
+/// The words of `ros2` for orders of messages.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Order {
+    /// As they were received
+    Received,
+    /// As they were sent
+    Sent,
 }
 
 /// An end of playing; `ros2` has negative numbers for none.
@@ -228,6 +231,10 @@ fn options(args: &Args) -> Result<PlayerOptions, CliError> {
             0 => Duration::from_secs(31_536_000),
             ms => Duration::from_millis(ms),
         }),
+        message_order: match args.message_order {
+            Order::Received => MessageOrder::Received,
+            Order::Sent => MessageOrder::Sent,
+        },
         ..PlayerOptions::default()
     })
 }
