@@ -9,6 +9,7 @@
 mod addresses;
 mod bursts;
 mod cache;
+mod descriptors;
 mod edit;
 mod large_packets;
 mod pacing;

@@ -62,6 +62,9 @@
 //! What it leaves out: samples of best effort that a full link would only carry a part of
 //! (`rate_control`).
 //!
+//! What it keeps to itself: its descriptors, which programs that the process starts inherited
+//! (`descriptors`).
+//!
 //! What it survives: a peer whose address is not found, and a thread whose priority is not had,
 //! ended the process. Both come from the environment; they are named in a warning now.
 
@@ -69,7 +72,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::edit::Edit;
-use crate::{addresses, bursts, large_packets, pacing, rate_control, requests};
+use crate::{addresses, bursts, descriptors, large_packets, pacing, rate_control, requests};
 
 const EDITS: &[Edit] = &[
     Edit {
@@ -546,6 +549,7 @@ fn edits() -> impl Iterator<Item = &'static Edit> {
         .chain(requests::EDITS)
         .chain(bursts::EDITS)
         .chain(rate_control::EDITS)
+        .chain(descriptors::EDITS)
 }
 
 static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());

@@ -29,8 +29,8 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
         if domain_id == own {
             continue;
         }
-        // A bridge is in both; and so seems who has inherited the sockets of the program that
-        // started it, as those of DDS are.
+        // A bridge is in both; and so seems a program that inherited the sockets of the node that
+        // started it, as Fast DDS lets it do.
         let too = if here.contains(&program) { ", here as well" } else { "" };
         elsewhere.entry(domain_id).or_default().push(match program {
             Program::Process { pid, name } => format!("{name} ({pid}{too})"),
