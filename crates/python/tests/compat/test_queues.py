@@ -124,7 +124,7 @@ def test_a_process_that_is_killed_is_followed_by_the_next(node, spin_until):
                 process.send_signal(signal.SIGKILL)
     # Leases or the end of connections tell that they are gone.
     spin_until(lambda: "killed" not in node.get_node_names())
-    assert node.count_publishers("chatter") == 0
+    spin_until(lambda: node.count_publishers("chatter") == 0)
 
 
 def test_exceptions_of_tasks_and_threads_reach_who_spins(node):
