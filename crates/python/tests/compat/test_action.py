@@ -4,7 +4,7 @@ import time
 
 import pytest
 import rclpy
-from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.task import Future
@@ -228,6 +228,37 @@ def test_early_feedback_comes_though_a_callback_fails(node, spin_until):
         spin_until(lambda: len(told) == 3)
     spin_until(lambda: len(told) == 3)
     assert told == [0, 1, 2]
+
+
+def test_an_accepted_goal_is_handed_over_before_the_next_one_is_asked_about(node, eventually):
+    told, inside, most = [], [], []
+
+    def note(what):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.01)  # others have the time to come, if they may
+        told.append(what)
+        inside.pop()
+
+    def ask(_):
+        note("asked")
+        return GoalResponse.ACCEPT
+
+    ActionServer(
+        node, Fibonacci, "in_turn", goal_callback=ask,
+        handle_accepted_callback=lambda _: note("accepted"))
+    client = ActionClient(node, Fibonacci, "in_turn", callback_group=ReentrantCallbackGroup())
+    assert client.wait_for_server(60.0)
+    executor = MultiThreadedExecutor(4)
+    executor.add_node(node)
+    try:
+        for _ in range(3):
+            client.send_goal_async(Fibonacci.Goal())
+        eventually(lambda: len(told) == 6, lambda: executor.spin_once(timeout_sec=0.1))
+        assert told == ["asked", "accepted"] * 3
+        assert set(most) == {1}, "its callback group lets in one at a time"
+    finally:
+        executor.shutdown()
 
 
 def test_a_goal_without_a_server_waits_as_in_stock(node):

@@ -1,7 +1,7 @@
 """What executors run: something that has data waiting, in a callback group, of a node."""
 
 import weakref
-from typing import Any, Callable, Optional, Tuple, Type
+from typing import Any, Awaitable, Callable, Optional, Tuple, Type
 
 from ._native import extension
 from .callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
@@ -59,8 +59,10 @@ class Entity:
         """What is to be called with data: a function or coroutine function, and its arguments."""
         raise NotImplementedError
 
-    def _finish(self, data: Any, result: Any) -> None:
-        """What is done with the result of the callback."""
+    def _finish(self, data: Any, result: Any) -> Optional[Awaitable[None]]:
+        """What is done with the result of the callback; what is still to be awaited then, which
+        only a callback that is a coroutine function may leave."""
+        return None
 
     def _collect(self) -> None:
         """Takes what came, though nobody may spin the node."""

@@ -260,7 +260,9 @@ class Executor:
                 result = callback(*arguments)
                 if inspect.iscoroutine(result):
                     result = await result
-                entity._finish(data, result)
+                left = entity._finish(data, result)
+                if left is not None:
+                    await left
             finally:
                 self._end_of(entity)
 
@@ -384,7 +386,9 @@ class Executor:
 
     async def _rest_of(self, entity: Entity, data: Any, coroutine: Any) -> None:
         try:
-            entity._finish(data, await coroutine)
+            left = entity._finish(data, await coroutine)
+            if left is not None:
+                await left
         finally:
             self._end_of(entity)
 

@@ -1,6 +1,6 @@
 """Servers of services."""
 
-from typing import Any, Callable, Generic, Tuple, Type, TypeVar
+from typing import Any, Awaitable, Callable, Generic, NamedTuple, Optional, Tuple, Type, TypeVar
 
 from ._reexports import reexports
 from . import _unspun
@@ -14,6 +14,13 @@ from .service_introspection import ServiceIntrospectionState
 
 SrvRequestT = TypeVar('SrvRequestT')
 SrvResponseT = TypeVar('SrvResponseT')
+
+
+class Answer(NamedTuple):
+    """A response, and a coroutine function that goes on in its callback group once it is sent."""
+
+    response: Any
+    go_on: Callable[[], Awaitable[None]]
 
 
 class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
@@ -45,9 +52,11 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
             self._events.request_received(data[1].call_id, data[0])
         return self.callback, (data[0], self.srv_type.Response())
 
-    def _finish(self, data: Any, result: Any) -> None:
+    def _finish(self, data: Any, result: Any) -> Optional[Awaitable[None]]:
+        response, go_on = result if isinstance(result, Answer) else (result, None)
         if not self._destroyed:
-            self.send_response(result, data[1])
+            self.send_response(response, data[1])
+        return None if go_on is None else go_on()
 
     def send_response(self, response: SrvResponseT, header: Any) -> None:
         """Answers the request of `header`, which came with it.

@@ -13,6 +13,7 @@ from .._reexports import reexports
 from .._native.errors import RCLError
 from ..constants import S_TO_NS
 from ..qos import QoSProfile, qos_profile_action_status_default, qos_profile_services_default
+from ..service import Answer
 from ..task import Future
 from ..timer import Timer
 from ..waitable import NumberOfEntities
@@ -240,8 +241,9 @@ class ActionServer:
             with self._lock:
                 self._goal_handles[key] = handle
             self._publish_status()
-            # After the response, so that the client knows the goal before its first feedback.
-            self._node.executor.create_task(self._called, self._accepted_callback, handle)
+            # After the response, so that the client knows the goal before its first feedback, and
+            # before the next goal is asked about.
+            return Answer(response, lambda: self._called(self._accepted_callback, handle))
         return response
 
     def _execute(self, handle: ServerGoalHandle, callback: Optional[Callable[..., Any]]) -> None:
