@@ -138,7 +138,7 @@ pub struct Bridge {
     topics: BTreeMap<TopicKey, TopicWay>,
     services: BTreeMap<ServiceKey, Way>,
     /// What passes on the last messages of a name.
-    ending_topics: Vec<(TopicKey, Way)>,
+    ending_topics: Vec<(TopicKey, TopicWay)>,
     ending_services: Vec<(ServiceKey, Way)>,
     /// Since when names wait for another bridge to carry them.
     waiting: Waits,
@@ -205,7 +205,9 @@ impl Bridge {
 
     /// Looks who is there, and carries what somebody offers on one side and wants on another.
     pub fn update(&mut self) {
-        self.ending_topics.retain(|(_, way)| !way.has_ended());
+        self.ending_topics.retain(|(_, topic)| !topic.way.has_ended());
+        let going_on = self.ending_topics.extract_if(.., |(_, topic)| topic.goes_on());
+        self.topics.extend(going_on);
         self.ending_services.retain(|(_, way)| !way.has_ended());
         let graphs: Vec<_> = self.sides.iter().map(|side| side.session.graph()).collect();
         let left_alone = self.arrivals.look(&graphs, self.options.settle, Instant::now());
@@ -222,15 +224,20 @@ impl Bridge {
             warnings: &self.warnings,
         };
         let plan = planner.plan();
-        self.end_what_is_not_in(&plan);
+        self.end_what_is_not_in(&plan, &views);
         self.begin(plan);
     }
 
-    fn end_what_is_not_in(&mut self, plan: &Plan) {
+    fn end_what_is_not_in(&mut self, plan: &Plan, views: &[View<'_>]) {
         let keeps = |key: &TopicKey| plan.topics.get(key).is_some_and(|planned| planned.keeps);
         for (key, topic) in take_out(&mut self.topics, |key| !keeps(key)) {
-            topic.way.end();
-            self.ending_topics.push((key, topic.way));
+            let name = views[key.from].topics.get(key.topic.as_str());
+            if name.is_none_or(|name| name.offers.is_empty()) {
+                topic.end_deserted();
+            } else {
+                topic.way.end();
+            }
+            self.ending_topics.push((key, topic));
         }
         let keeps = |key: &ServiceKey| plan.services.get(key).is_some_and(|planned| planned.keeps);
         for (key, way) in take_out(&mut self.services, |key| !keeps(key)) {

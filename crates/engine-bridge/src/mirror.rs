@@ -5,17 +5,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
-    BridgeMark, CreateEndpointError, Gid, Match, PublishError, PublishMode, Publisher,
-    PublisherOptions, QosProfile, Stamp, TypeHash, twin,
+    BridgeMark, CreateEndpointError, Durability, EndpointKind, Gid, Match, PublishError,
+    PublishMode, Publisher, PublisherOptions, QosProfile, Stamp, TypeHash, twin,
 };
 use feros_sync::{AtomicBool, Ordering};
 
+use crate::bell::Bell;
 use crate::class::mirrored;
 use crate::side::Side;
 use crate::topic_key::TopicKey;
 
 /// So long a publisher that left is waited for to be acknowledged on the other side.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
+
+/// So long the first message waits for the subscriptions of the other side.
+const MEETING: Duration = Duration::from_secs(1);
+
+/// Meanwhile a subscription may leave, which rings nobody.
+const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Numbers beyond are not kept: nobody publishes so much, and who counts on has to have room.
 const LAST_NUMBER: u64 = 1 << 62;
@@ -47,6 +54,7 @@ impl Mirrors {
             Some(origin) => self.mark.announcement_for(origin),
             None => self.mark.announcement(),
         };
+        let met = Arc::<Bell>::default();
         let publisher = self.to.session.create_publisher(PublisherOptions {
             node: self.to.node,
             topic: &self.key.topic,
@@ -55,9 +63,21 @@ impl Mirrors {
             qos,
             announcement: &announcement,
             mode: PublishMode::Synchronous,
-            on_event: None,
+            on_event: Some(met.notify()),
         })?;
-        Ok(Mirror { publisher, qos, next: origin.map(|_| 1) })
+        Ok(Mirror { publisher, qos, next: origin.map(|_| 1), meets: Some(met) })
+    }
+
+    /// The subscriptions of the other side that a publisher of this QoS will match, but for those
+    /// of bridges.
+    fn awaited(&self, qos: &QosProfile) -> Vec<Gid> {
+        let graph = self.to.session.graph();
+        let fits = graph.endpoints_of(EndpointKind::Subscription, &self.key.topic).filter(|one| {
+            one.type_name == self.key.type_name
+                && qos.incompatibilities(&one.qos).is_empty()
+                && BridgeMark::read(one.announcement.as_deref()).is_none()
+        });
+        fits.map(|one| one.gid).collect()
     }
 }
 
@@ -67,6 +87,8 @@ pub(crate) struct Mirror {
     qos: QosProfile,
     /// The number that its publisher gives the next message; `None` where it keeps none.
     next: Option<u64>,
+    /// Rung when a subscription has matched; `None` once the first message was published.
+    meets: Option<Arc<Bell>>,
 }
 
 impl Mirror {
@@ -80,6 +102,9 @@ impl Mirror {
         is_ending: &AtomicBool,
     ) -> Result<(), PublishError> {
         self.count_on(number, mirrors);
+        if let Some(met) = self.meets.take() {
+            self.meet(&met, mirrors);
+        }
         let mut fill = |memory: &mut [u8]| {
             memory.copy_from_slice(bytes);
             Ok(())
@@ -94,6 +119,24 @@ impl Mirror {
         published?;
         self.next = self.next.map(|next| next + 1);
         Ok(())
+    }
+
+    /// Waits until the subscriptions match for whose sake the topic is carried: they may match the
+    /// publisher that this stands for through the bridge, and what it says then is not to be lost.
+    fn meet(&self, met: &Bell, mirrors: &Mirrors) {
+        if self.qos.durability == Durability::TransientLocal {
+            return; // whoever matches later gets it
+        }
+        let until = Instant::now() + MEETING;
+        loop {
+            let matched = self.publisher.matched_gids();
+            let left = until.saturating_duration_since(Instant::now());
+            let awaited = mirrors.awaited(&self.qos);
+            if left.is_zero() || awaited.iter().all(|gid| matched.contains(gid)) {
+                return;
+            }
+            met.wait(Some(left.min(MOST_BETWEEN_LOOKS)));
+        }
     }
 
     /// Makes this the number of the next message.
@@ -118,6 +161,7 @@ impl Mirror {
             Ok(other) => {
                 self.wait_until_acked(Instant::now() + LINGER);
                 self.publisher = other.publisher;
+                self.meets = other.meets;
             }
             Err(error) => tracing::warn!("numbers of messages are not kept: {error}"),
         }

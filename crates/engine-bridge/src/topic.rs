@@ -78,7 +78,18 @@ impl Drop for Way {
 pub(crate) struct TopicWay {
     left: Arc<Mutex<BTreeSet<Gid>>>,
     has_news: Arc<AtomicBool>,
+    desertion: Arc<Desertion>,
     pub(crate) way: Way,
+}
+
+/// What becomes of a way whose publishers have all left. Until its subscription has gone, a new
+/// publisher may match that, and what it says is not to be lost.
+#[derive(Default)]
+struct Desertion {
+    /// Whether it ends because nobody publishes.
+    is_deserted: AtomicBool,
+    /// Whether it goes on, since a publisher has come.
+    goes_on: AtomicBool,
 }
 
 impl TopicWay {
@@ -90,6 +101,17 @@ impl TopicWay {
             self.has_news.store(true, Ordering::Release);
             self.way.bell.ring();
         }
+    }
+
+    /// Ends it because nobody publishes, unless somebody has just come.
+    pub(crate) fn end_deserted(&self) {
+        self.desertion.is_deserted.store(true, Ordering::Release);
+        self.way.bell.ring();
+    }
+
+    /// Whether it goes on after it was to end.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.desertion.goes_on.swap(false, Ordering::AcqRel)
     }
 }
 
@@ -125,7 +147,9 @@ pub(crate) fn carry(
         mark: shared.mark,
         queue_len: shared.queue_len,
     };
+    let desertion = Arc::<Desertion>::default();
     let carrier = Carrier {
+        desertion: desertion.clone(),
         subscription,
         mirrors,
         shared,
@@ -140,7 +164,7 @@ pub(crate) fn carry(
         operation: "starting a thread",
         code: error.to_string(),
     })?;
-    Ok(TopicWay { left, has_news, way })
+    Ok(TopicWay { left, has_news, desertion, way })
 }
 
 /// Who publishes on the side that messages are taken from.
@@ -163,6 +187,7 @@ impl Source {
 }
 
 struct Carrier {
+    desertion: Arc<Desertion>,
     subscription: Arc<dyn Subscription>,
     mirrors: Mirrors,
     shared: Shared,
@@ -181,17 +206,22 @@ impl Carrier {
     fn run(mut self, is_ending: &AtomicBool) {
         loop {
             // Before what arrived is taken: all of it is passed on before the end.
-            let is_last = is_ending.load(Ordering::Acquire);
+            let must_end = is_ending.load(Ordering::Acquire);
+            let is_last = must_end || self.desertion.is_deserted.load(Ordering::Acquire);
             let has_news = self.has_news.swap(false, Ordering::AcqRel);
             if has_news {
                 self.see_who_is_there();
             }
-            self.pass_on(is_ending);
+            let has_passed_on = self.pass_on(is_ending);
             if has_news || is_last {
                 self.count_losses();
             }
             if is_last {
-                return self.linger();
+                self.linger();
+                if must_end || !(has_passed_on || self.goes_on()) {
+                    return;
+                }
+                continue;
             }
             self.sources.retain(|_, source| !source.may_go());
             let someone_leaves = self.sources.values().any(|source| source.gone.is_some());
@@ -233,13 +263,19 @@ impl Carrier {
         mirror.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
     }
 
-    fn pass_on(&mut self, is_ending: &AtomicBool) {
+    /// Passes on what has arrived. Whether there was something.
+    fn pass_on(&mut self, is_ending: &AtomicBool) -> bool {
+        let mut has_passed_on = false;
         loop {
             match self.subscription.take() {
                 Ok(Some(sample)) => self.pass_on_one(&sample, is_ending),
-                Ok(None) => return,
-                Err(error) => return self.shared.warnings.warn_once(error.to_string()),
+                Ok(None) => return has_passed_on,
+                Err(error) => {
+                    self.shared.warnings.warn_once(error.to_string());
+                    return has_passed_on;
+                }
             }
+            has_passed_on = true;
         }
     }
 
@@ -279,8 +315,20 @@ impl Carrier {
         }
     }
 
+    /// Whether a publisher has come to a way that ends because nobody publishes: then it goes on.
+    fn goes_on(&mut self) -> bool {
+        self.see_who_is_there();
+        let is_used =
+            self.sources.values().any(|source| source.gone.is_none() && source.mirror.is_some());
+        if is_used {
+            self.desertion.is_deserted.store(false, Ordering::Release);
+            self.desertion.goes_on.store(true, Ordering::Release);
+        }
+        is_used
+    }
+
     /// What was published is on its way when its publisher goes.
-    fn linger(self) {
+    fn linger(&self) {
         let until = Instant::now() + LINGER;
         for mirror in self.sources.values().filter_map(|source| source.mirror.as_ref()) {
             mirror.wait_until_acked(until);
