@@ -235,6 +235,29 @@ def test_what_comes_late_is_awaited(context, start):
     asyncio.run(main())
 
 
+def test_what_is_published_after_an_asynchronous_wait_arrives(context, start, eventually):
+    start("echo.py").hear()
+    node = context.create_node("seldom")
+    heard = []
+    subscription = node.create_subscription(String, "back", lambda m: heard.append(m.data), 100)
+    publishers = []
+
+    async def main():
+        await subscription.wait_for_publishers_async(1, 60)
+        for text in texts(20):
+            # Another process has to find each of them before it hears it by best effort.
+            publisher = node.create_publisher(String, "seldom", 10)
+            publishers.append(publisher)
+            await publisher.wait_for_subscriptions_async(1, 60)
+            publisher.publish(String(data=text))
+
+    asyncio.run(main())
+    with feros.Executor() as executor:
+        executor.add_node(node)
+        eventually(lambda: len(heard) == 20, lambda: executor.spin_once(0.1))
+    assert sorted(heard) == sorted(texts(20))
+
+
 def test_a_blocking_call_that_nobody_could_answer_says_why(context):
     node = context.create_node("stuck")
     node.create_service(SetBool, "stuck", lambda request: SetBool.Response())

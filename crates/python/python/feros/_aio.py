@@ -2,6 +2,7 @@
 without the lock of the interpreter."""
 
 import asyncio
+import contextlib
 import weakref
 
 from feros import _feros
@@ -84,6 +85,13 @@ async def graph(node, condition, timeout, what):
             )
         await wakeups.wait(token, left)
         del listener
+
+
+async def found_by_subscriptions(publisher, count):
+    """Waits until those that match can hear the native publisher, as its own wait does."""
+    # Where one has left again, the others still can.
+    with contextlib.suppress(TimeoutError):
+        await asyncio.to_thread(publisher.wait_for_subscriptions, count, 0)
 
 
 class Stream:

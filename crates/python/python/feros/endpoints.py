@@ -94,10 +94,13 @@ class Publisher(Endpoint):
 
     async def wait_for_subscriptions_async(self, count=1, timeout=None):
         """As `wait_for_subscriptions`, in asyncio."""
+        from feros import _aio
+
         what = f"{count} subscriptions of {self.topic_name}"
         await self._node.wait_for_graph_async(
             lambda: self.subscription_count >= count, timeout, what
         )
+        await _aio.found_by_subscriptions(self._inner, count)
 
     def wait_for_all_acked(self, timeout=None):
         """Waits until reliable subscriptions have what was published; says whether they do."""
