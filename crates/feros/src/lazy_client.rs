@@ -2,14 +2,15 @@
 //! mostly call few.
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use feros_message::Service as ServiceType;
 use feros_rmw::QosProfile;
 
-use crate::client::Client;
+use crate::client::{CallError, Client};
 use crate::error::Error;
 use crate::node::Node;
+use crate::wait_error::WaitError;
 
 /// A client of one service, made when it is first needed.
 pub(crate) struct LazyClient<S: ServiceType> {
@@ -38,8 +39,11 @@ impl<S: ServiceType> LazyClient<S> {
                 self.made.get_or_init(|| made)
             }
         };
-        let started = Instant::now();
-        client.wait_for_service(timeout)?;
-        Ok(client.call_and_wait(request, timeout.saturating_sub(started.elapsed()))?)
+        client.call_and_wait(request, timeout).map_err(|error| match error {
+            CallError::Timeout { service, waited, available: false } => {
+                WaitError::Timeout { what: format!("a server of {service}"), waited }.into()
+            }
+            other => other.into(),
+        })
     }
 }
