@@ -224,6 +224,23 @@ fn bw_and_delay_measure() {
     assert!((0.0..10.0).contains(&mean), "{report}");
 }
 
+/// As the stock verbs: without a time, nothing is measured.
+#[test]
+fn hz_and_delay_tell_that_no_simulated_time_comes() {
+    let domain = Domain::reserve_without_ros2();
+    let line = ["topic", "pub", "/t_no_clock", "geometry_msgs/msg/PointStamped", "{header: auto}"];
+    let _pub = Running::start_in(&domain, &[&line[..], &["-r", "50", "-p", "0"]].concat());
+    for verb in ["hz", "delay"] {
+        let line = ["topic", verb, "/t_no_clock", "--json", "-s"];
+        let mut measuring = Running::start_in(&domain, &line);
+        measuring.error_with("no time has come on /clock");
+        measuring.interrupt();
+        let finished = measuring.finish();
+        assert_eq!((finished.code, finished.out.as_str()), (Some(0), ""), "{finished:?}");
+        assert!(!finished.err.contains("/clock"), "told again: {finished:?}");
+    }
+}
+
 #[test]
 fn echo_prints_only_what_the_filter_means() {
     let context = context();
@@ -419,6 +436,13 @@ fn stamps_and_rates_are_those_of_a_simulation() {
     };
     let (simulated, wall) = (rate(&["-s"]), rate(&["-s", "--wall-time"]));
     assert!(simulated > 3.0 * wall, "{simulated} Hz simulated, {wall} Hz on the wall");
+
+    // By the time of the machine, stamps of the simulation are decades old.
+    let line = ["topic", "delay", "/t_stamped", "--json", "-s"];
+    let mut delay = Running::start_in(&domain, &line);
+    let report: serde_json::Value = serde_json::from_str(&delay.line().unwrap()).unwrap();
+    let range = ["min_s", "max_s"].map(|name| report[name].as_f64().unwrap());
+    assert!(range.iter().all(|delay| (-10.0..10.0).contains(delay)), "{report}");
     drop(publishing);
     context.shutdown();
     spinning.join().unwrap();

@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use feros::{Clock, MessageInfo};
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
 use feros_monitor::watching_qos;
@@ -12,6 +10,7 @@ use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
 use serde_json::json;
 
+use super::arrival::ArrivalClock;
 use super::watch;
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
@@ -57,12 +56,13 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let _subscription =
         node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
             let delays = delays.clone();
-            let clock = args.discovery.use_sim_time.then(|| node.clock().clone());
+            let clock = ArrivalClock::new(node, args.discovery.use_sim_time);
             let malformed = FailureCounter::new();
             move |message, info| match stamps.read(&message) {
                 Ok(stamp) => {
+                    let Some(arrival) = clock.arrival(&info) else { return };
                     let mut delays = delays.lock();
-                    delays.0.push(now(clock.as_ref(), &info) - stamp);
+                    delays.0.push(arrival.as_secs_f64() - stamp);
                     delays.1 += 1;
                 }
                 Err(reason) => {
@@ -85,18 +85,6 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
             _ => Ok(()),
         }
     })
-}
-
-/// The time of arrival in seconds: of `/clock`, or of the machine.
-fn now(clock: Option<&Clock>, info: &MessageInfo) -> f64 {
-    match clock {
-        #[allow(clippy::cast_precision_loss)] // microseconds are shown
-        Some(clock) => clock.now().as_nanos() as f64 * 1e-9,
-        None => {
-            let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);
-            arrival.duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
-        }
-    }
 }
 
 /// Where the stamps of a type's messages are.

@@ -9,11 +9,9 @@ mod report;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use feros::{
-    Clock, GenericSubscription, MessageInfo, Node, SerializedMessage, SubscriptionOptions,
-    TypeIdentity,
+    GenericSubscription, MessageInfo, Node, SerializedMessage, SubscriptionOptions, TypeIdentity,
 };
 use feros_message::dynamic::DynamicType;
 use feros_monitor::watching_qos;
@@ -23,6 +21,7 @@ use feros_sync::Mutex;
 
 use self::arrivals::Arrivals;
 use self::report::{Report, one_text, table};
+use super::arrival::ArrivalClock;
 use super::watch;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -71,6 +70,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let simulated = args.discovery.use_sim_time && !args.wall_time;
     let connection = Connection::open_as(None, simulated)?;
+    let clock = ArrivalClock::new(&connection.node, simulated);
     // Only a filter looks into messages.
     let types = args.filter.as_ref().map(|_| Types::load(interfaces)).transpose()?;
     let mut watched = Vec::new();
@@ -78,15 +78,15 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let topic = connection.topic_name(name)?;
         let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
         let ty = types.as_ref().map(|types| types.message(&identity.name)).transpose()?;
-        watched.push(Watched::new(&connection.node, args, topic, &identity, ty)?);
+        watched.push(Watched::new(&connection.node, args, &clock, topic, &identity, ty)?);
     }
     if args.all {
         connection.discover(&args.discovery)?;
-        watch_new(&connection, args, &mut watched)?;
+        watch_new(&connection, args, &clock, &mut watched)?;
     }
     watch::report_each_second(&connection.node, || {
         report(args, &watched)?;
-        if args.all { watch_new(&connection, args, &mut watched) } else { Ok(()) }
+        if args.all { watch_new(&connection, args, &clock, &mut watched) } else { Ok(()) }
     })
 }
 
@@ -94,6 +94,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
 fn watch_new(
     connection: &Connection,
     args: &Args,
+    clock: &ArrivalClock,
     watched: &mut Vec<Watched>,
 ) -> Result<(), CliError> {
     let graph = connection.context.graph();
@@ -103,7 +104,7 @@ fn watch_new(
             continue;
         }
         let identity = watch::type_in(&graph, &topic)?;
-        watched.push(Watched::new(&connection.node, args, topic, &identity, None)?);
+        watched.push(Watched::new(&connection.node, args, clock, topic, &identity, None)?);
     }
     Ok(())
 }
@@ -146,6 +147,7 @@ impl Watched {
     fn new(
         node: &Node,
         args: &Args,
+        clock: &ArrivalClock,
         topic: String,
         identity: &TypeIdentity,
         ty: Option<DynamicType>,
@@ -153,10 +155,8 @@ impl Watched {
         let arrivals = Arc::new(Mutex::new(Arrivals::new(args.window)));
         let qos = args.qos.over(watching_qos());
         let options = SubscriptionOptions::from(qos).log_lost_messages(false);
-        let simulated = args.discovery.use_sim_time && !args.wall_time;
-        let clock = simulated.then(|| node.clock().clone());
         let selection = args.filter.clone().zip(ty).map(Selection::new);
-        let heard = arrivals.clone();
+        let (clock, heard) = (clock.clone(), arrivals.clone());
         let subscription = node.create_generic_subscription(
             &topic,
             identity,
@@ -172,26 +172,12 @@ impl Watched {
                         false
                     }
                 };
-                if let (true, Some(now)) = (is_meant, arrival_time(clock.as_ref(), &info)) {
+                if let (true, Some(now)) = (is_meant, clock.arrival(&info)) {
                     arrivals.arrived(now);
                 }
             },
         )?;
         Ok(Self { topic, arrivals, _subscription: subscription })
-    }
-}
-
-/// When a message arrived: by this machine's clock, or by `/clock`, if that has told a time.
-fn arrival_time(clock: Option<&Clock>, info: &MessageInfo) -> Option<Duration> {
-    match clock {
-        Some(clock) => {
-            let nanos = u64::try_from(clock.now().as_nanos()).ok()?;
-            (nanos > 0).then(|| Duration::from_nanos(nanos))
-        }
-        None => {
-            let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);
-            arrival.duration_since(SystemTime::UNIX_EPOCH).ok()
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `feros topic`: topics, what goes over them, and feeding them.
 
+mod arrival;
 mod bw;
 mod delay;
 pub(super) mod echo;

@@ -1,0 +1,36 @@
+//! When messages arrive, for the verbs that measure: by the clock of this machine or by `/clock`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use feros::{Clock, MessageInfo, Node};
+
+use crate::notices;
+
+/// The clock that measures. Clones are the same.
+#[derive(Clone)]
+pub(super) struct ArrivalClock {
+    simulated: Option<Clock>,
+    has_told: Arc<AtomicBool>,
+}
+
+impl ArrivalClock {
+    pub(super) fn new(node: &Node, is_simulated: bool) -> Self {
+        let simulated = is_simulated.then(|| node.clock().clone());
+        Self { simulated, has_told: Arc::default() }
+    }
+
+    /// When a message arrived. `None`, which is told once, where no time has come on `/clock`.
+    pub(super) fn arrival(&self, info: &MessageInfo) -> Option<Duration> {
+        let Some(clock) = &self.simulated else {
+            let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);
+            return arrival.duration_since(SystemTime::UNIX_EPOCH).ok();
+        };
+        let now = u64::try_from(clock.now().as_nanos()).ok().filter(|nanos| *nanos > 0);
+        if now.is_none() && !self.has_told.swap(true, Ordering::Relaxed) {
+            notices::warn("no time has come on /clock: messages count only once it does");
+        }
+        now.map(Duration::from_nanos)
+    }
+}
