@@ -10,6 +10,7 @@ mod addresses;
 mod bursts;
 mod cache;
 mod descriptors;
+mod early;
 mod edit;
 mod large_packets;
 mod pacing;

@@ -62,6 +62,8 @@
 //! What it leaves out: samples of best effort that a full link would only carry a part of
 //! (`rate_control`).
 //!
+//! What it keeps for a moment: samples that come before their writer is known (`early`).
+//!
 //! What it keeps to itself: its descriptors, which programs that the process starts inherited
 //! (`descriptors`).
 //!
@@ -72,7 +74,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::edit::Edit;
-use crate::{addresses, bursts, descriptors, large_packets, pacing, rate_control, requests};
+use crate::{addresses, bursts, descriptors, early, large_packets, pacing, rate_control, requests};
 
 const EDITS: &[Edit] = &[
     Edit {
@@ -550,6 +552,7 @@ fn edits() -> impl Iterator<Item = &'static Edit> {
         .chain(bursts::EDITS)
         .chain(rate_control::EDITS)
         .chain(descriptors::EDITS)
+        .chain(early::EDITS)
 }
 
 static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());

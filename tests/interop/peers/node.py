@@ -2,7 +2,8 @@
 
 Making and removing: publisher {topic, type, qos, events}, subscription {topic, type, qos, events, blocks},
 service {name, type, response, deferred}, client {name, type}, destroy {what, name}.
-Topics: publish {topic, values}, publish_blocks {topic, count, size}, acked {topic}, take {topic, count, timeout},
+Topics: publish {topic, values}, publish_blocks {topic, count, size}, publish_first {topic, type, values} publishes
+each by a participant of its own, once that counts a subscription, acked {topic}, take {topic, count, timeout},
 received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
 Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
 gives those that came, release {service} answers the oldest deferred one, introspect {what, name, state, qos} has a client
@@ -15,6 +16,7 @@ Else: what graph_questions.py asks of the graph, what actions.py does, and the m
 lifecycle_nodes.py.
 """
 import threading
+import time
 
 import actions
 import conversion
@@ -61,6 +63,7 @@ class Node:
         self._node = node
         self._publishers, self._subscriptions, self._services, self._clients = {}, {}, {}, {}
         self._inboxes, self._requests, self._events, self._deferred = {}, {}, {}, {}
+        self._kept = []
 
     def publisher(self, topic, type, qos=None, events=()):
         callbacks = self._callbacks(PublisherEventCallbacks, topic, "publisher", events)
@@ -99,6 +102,23 @@ class Node:
             message.header.stamp.sec = number
             message.data = conversion.bytes_field(message.SLOT_TYPES[message.__slots__.index("_data")], block(number, size))
             publisher.publish(message)
+
+    def publish_first(self, topic, type, values, timeout=60.0):
+        kind = conversion.interface(type, "msg")
+        for number, value in enumerate(values):
+            context = rclpy.Context()
+            rclpy.init(context=context)
+            node = rclpy.create_node(f"first_{number}", context=context)
+            message = conversion.fill(kind(), value)
+            publisher = node.create_publisher(kind, topic, 10)
+            watchdog = time.monotonic() + timeout
+            # What comes with the match is lost the easiest: no pause.
+            while publisher.get_subscription_count() == 0:
+                if time.monotonic() > watchdog:
+                    raise TimeoutError("no subscription matched")
+            publisher.publish(message)
+            # It stays until the message has arrived.
+            self._kept.append((node, publisher))
 
     def acked(self, topic, timeout=60.0):
         return self._publishers[topic].wait_for_all_acked(Duration(seconds=timeout))

@@ -6,6 +6,7 @@ mod action_introspection;
 mod actions;
 mod actions_cpp;
 mod first_calls;
+mod first_messages;
 mod graph;
 mod introspection;
 mod large;
