@@ -115,19 +115,24 @@ pub(crate) fn test_nodes(fixture: &dyn Fixture) -> (TestNode, TestNode) {
     (TestNode::new(near), TestNode::new(far))
 }
 
-pub(crate) struct TestPublisher {
-    pub(crate) publisher: Arc<dyn Publisher>,
+/// A publisher of numbers.
+pub struct TestPublisher {
+    /// The publisher.
+    pub publisher: Arc<dyn Publisher>,
     pub(crate) events: Arc<NotificationCounter>,
 }
 
-pub(crate) struct TestSubscription {
-    pub(crate) subscription: Arc<dyn Subscription>,
+/// A subscription that takes numbers.
+pub struct TestSubscription {
+    /// The subscription.
+    pub subscription: Arc<dyn Subscription>,
     pub(crate) data: Arc<NotificationCounter>,
     pub(crate) events: Arc<NotificationCounter>,
 }
 
 impl TestNode {
-    pub(crate) fn new(session: Arc<dyn Session>) -> Self {
+    /// A node of a name of its own.
+    pub fn new(session: Arc<dyn Session>) -> Self {
         let name = NodeName::new("/conformance", &unique("node")).unwrap();
         let node = session.create_node(&name).unwrap();
         let graph = NotificationCounter::new();
@@ -167,7 +172,8 @@ impl TestNode {
         TestPublisher { publisher: self.session.create_publisher(options).unwrap(), events }
     }
 
-    pub(crate) fn publisher(&self, topic: &str, qos: QosProfile) -> TestPublisher {
+    /// A publisher in this node.
+    pub fn publisher(&self, topic: &str, qos: QosProfile) -> TestPublisher {
         self.publisher_with(self.publisher_options(topic, qos))
     }
 
@@ -203,7 +209,8 @@ impl TestNode {
         }
     }
 
-    pub(crate) fn subscription(&self, topic: &str, qos: QosProfile) -> TestSubscription {
+    /// A subscription in this node.
+    pub fn subscription(&self, topic: &str, qos: QosProfile) -> TestSubscription {
         self.subscription_with(self.subscription_options(topic, qos))
     }
 
@@ -305,7 +312,8 @@ pub(crate) fn while_publishing<T>(publisher: &TestPublisher, work: impl FnOnce()
 }
 
 impl TestPublisher {
-    pub(crate) fn publish(&self, bytes: &[u8]) -> u64 {
+    /// Publishes a message; returns its number.
+    pub fn publish(&self, bytes: &[u8]) -> u64 {
         self.publisher.publish(bytes.len(), &mut copy(bytes)).unwrap()
     }
 
@@ -313,7 +321,8 @@ impl TestPublisher {
         self.publish(bytes);
     }
 
-    pub(crate) fn wait_for_matches(&self, count: usize) {
+    /// Waits until exactly so many subscriptions match.
+    pub fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching subscriptions", || {
             (self.publisher.matched_subscriptions() == count).then_some(())
         });
@@ -321,7 +330,8 @@ impl TestPublisher {
 }
 
 impl TestSubscription {
-    pub(crate) fn wait_for_matches(&self, count: usize) {
+    /// Waits until exactly so many publishers match.
+    pub fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching publishers", || {
             (self.subscription.matched_publishers() == count).then_some(())
         });
@@ -335,8 +345,8 @@ impl TestSubscription {
         self.data.wait_for("a message", || self.subscription.take().unwrap())
     }
 
-    /// The number in the next message.
-    pub(crate) fn next_number(&self) -> u32 {
+    /// The number in the next message, which is waited for.
+    pub fn next_number(&self) -> u32 {
         number_in(&self.next().payload)
     }
 }
@@ -359,7 +369,7 @@ pub(crate) fn settled(from: &TestNode, to: &TestNode) {
 }
 
 /// A message that holds a number.
-pub(crate) fn numbered(number: u32) -> Vec<u8> {
+pub fn numbered(number: u32) -> Vec<u8> {
     [[0, 1, 0, 0], number.to_le_bytes()].concat()
 }
 

@@ -18,7 +18,9 @@ pub mod qos;
 pub mod services;
 pub mod topics;
 
-pub use harness::{Fixture, NotificationCounter, TestNode, run};
+pub use harness::{
+    Fixture, NotificationCounter, TestNode, TestPublisher, TestSubscription, numbered, run,
+};
 
 /// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in
 /// each.

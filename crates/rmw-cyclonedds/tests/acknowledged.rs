@@ -4,11 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_conformance::NotificationCounter;
-use feros_rmw::{
-    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, Session,
-    SessionOptions, SubscriptionOptions,
-};
+use feros_conformance::TestNode;
+use feros_rmw::{DiscoveryRange, Engine, QosProfile, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
@@ -24,48 +21,13 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
 
 #[test]
 fn looking_shows_what_is_still_under_way() {
-    let (near, far) = (open(65), open(60));
-    let node = |session: &Arc<dyn Session>| {
-        session.create_node(&NodeName::new("/", "acknowledged").unwrap()).unwrap()
-    };
-    let events = NotificationCounter::new();
-    let publisher = near
-        .create_publisher(PublisherOptions {
-            node: node(&near),
-            topic: "/acknowledged",
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
-            qos: QosProfile::default(),
-            announcement: "",
-            mode: PublishMode::Synchronous,
-            on_event: Some(events.notify()),
-        })
-        .unwrap();
-    let publish = || {
-        publisher
-            .publish(1 << 20, &mut |memory| {
-                memory.fill(0);
-                Ok(())
-            })
-            .unwrap();
-    };
-    let subscription = far
-        .create_subscription(SubscriptionOptions {
-            node: node(&far),
-            topic: "/acknowledged",
-            type_name: "std_msgs/msg/String",
-            type_hash: None,
-            qos: QosProfile::keep_last(1),
-            announcement: "",
-            ignore_local_publications: false,
-            on_data: Arc::new(|| ()),
-            on_event: Some(events.notify()),
-        })
-        .unwrap();
-    events.wait_for("the match", || {
-        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
-            .then_some(())
-    });
+    let [near, far] = [65, 60].map(|domain_id| TestNode::new(open(domain_id)));
+    let talker = near.publisher("/acknowledged", QosProfile::default());
+    let listener = far.subscription("/acknowledged", QosProfile::keep_last(1));
+    let publish = || talker.publish(&[0; 1 << 20]);
+    talker.wait_for_matches(1);
+    listener.wait_for_matches(1);
+    let (publisher, subscription) = (&talker.publisher, &listener.subscription);
     let gid = subscription.gid();
     publish();
     let mut other = gid;
