@@ -10,7 +10,7 @@ use feros_rmw::{DiscoveryRange, Engine, NodeName, SessionOptions};
 use feros_rmw_cyclonedds::CycloneEngine;
 use feros_test_support::own_domain;
 
-/// What a program inherits beside its standard streams, and the folder that it lists.
+/// The descriptors that a program inherits, without its standard streams and the folder it lists.
 fn inherited() -> BTreeSet<String> {
     let listed = Command::new("sh").args(["-c", "ls -l /proc/self/fd"]).output().unwrap();
     assert!(listed.status.success(), "{listed:?}");

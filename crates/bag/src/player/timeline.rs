@@ -144,7 +144,7 @@ impl Waiting {
         self.messages.insert((time, self.came), message);
     }
 
-    /// The first message, if it is of this time or earlier, or no more may wait.
+    /// The first message, if it is of this time or earlier, or if the limit of bytes is exceeded.
     fn pop_until(&mut self, time: i64) -> Option<BagMessage> {
         let is_full = self.bytes > self.max_bytes && self.messages.len() > 1;
         let first = self.messages.first_entry()?;
@@ -165,7 +165,7 @@ impl Waiting {
     }
 }
 
-/// What a message takes where it waits.
+/// The memory of a message that waits.
 pub(super) fn message_bytes(message: &BagMessage) -> usize {
     message.data.len().saturating_add(size_of::<BagMessage>())
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use feros_shm::LinkObstacle;
 use feros_sync::Mutex;
 
-/// An answer holds so long, twice as long each time ...
+/// The time that a first answer holds. Each further one holds twice as long as the one before ...
 const FIRST_HOLD: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_HOLD: Duration = Duration::from_secs(16);
@@ -28,7 +28,7 @@ struct Answer {
 }
 
 impl Crowded {
-    /// What is in the way of one more link to the publisher, as far as it need not be asked again.
+    /// The answer that the publisher gave last, while it holds.
     pub(super) fn obstacle(&self, publisher: NonZeroU64, now: Instant) -> Option<LinkObstacle> {
         let answers = self.0.lock();
         let answer = answers.get(&publisher)?;
@@ -40,7 +40,7 @@ impl Crowded {
         let mut answers = self.0.lock();
         let former = answers.remove(&publisher);
         let Some(obstacle @ LinkObstacle::TooManySubscriptions { .. }) = obstacle else { return };
-        // Publishers that have gone are asked no more.
+        // No subscription asks publishers that have gone.
         answers.retain(|_, answer| now.saturating_duration_since(answer.given) < 2 * LAST_HOLD);
         let hold = former.map_or(FIRST_HOLD, |former| (former.hold * 2).min(LAST_HOLD));
         answers.insert(publisher, Answer { obstacle, given: now, hold });

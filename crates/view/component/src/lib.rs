@@ -74,7 +74,7 @@ enum OfToken {
 }
 
 impl OfToken {
-    /// What the log says of it, behind the address.
+    /// The words that the log has about the token behind the address.
     fn hint(self) -> &'static str {
         match self {
             Self::NotNeeded => "",

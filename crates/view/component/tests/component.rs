@@ -68,7 +68,7 @@ fn parameters_that_cannot_be_are_refused() {
 /// Set for a test's second process, whose standard error the first one reads.
 const SECOND: &str = "FEROS_TEST_OF_THE_TOKEN";
 
-/// Runs this test in a process of its own, with a token or without; what it says on standard error.
+/// Runs this test in a process of its own, with a token or without. Returns its standard error.
 fn in_a_process_of_its_own(test: &str, token: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]).env(SECOND, "1").env_remove("FEROS_VIEW_TOKEN");
