@@ -1,4 +1,4 @@
-//! Whether one system's median is smaller than another's, or nobody can tell.
+//! Decides whether one system's median is smaller than another's, or whether that is unknown.
 
 use hdrhistogram::Histogram;
 use rand::RngExt as _;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::Distribution;
 use crate::resample::{self, MedianOfResample, Ranked};
 
-/// With one repetition nobody knows how much a repetition changes: nothing nearer than this is
-/// called a difference.
+/// With one repetition the spread between repetitions is unknown: a ratio closer to 1 than this
+/// margin does not count as a difference.
 const MARGIN_OF_ONE_REPETITION: f64 = 0.10;
 
-/// What is outside is no measurement, and ratios with it leave the range of numbers.
+/// A value outside this range is no measurement, and ratios with it could overflow.
 const SMALLEST: f64 = 1e-18;
 const LARGEST: f64 = 1e18;
 
-/// A median and its interval in one repetition, ready to be resampled.
+/// The median of one repetition and its interval, ready to be resampled.
 pub struct Repetition {
     median: f64,
     source: Source,
@@ -24,13 +24,13 @@ pub struct Repetition {
 
 enum Source {
     Samples(MedianOfResample<Ranks>),
-    /// Only quantiles were kept: draws lie between the edges of the interval.
+    /// Only the quantiles were kept: draws lie between the edges of the interval.
     Interval(f64, f64),
 }
 
 impl Repetition {
-    /// `None` where there are no samples, or their median is not above 0: a ratio to it says
-    /// nothing.
+    /// Returns `None` if there are no samples, or if their median is not above 0, since a ratio to
+    /// it says nothing.
     pub fn of(distribution: &Distribution) -> Option<Self> {
         let usable = distribution.count > 0 && (SMALLEST..LARGEST).contains(&distribution.p50);
         if !usable {
@@ -52,7 +52,8 @@ impl Repetition {
         })
     }
 
-    /// Of something that is one number a repetition; `None` where a ratio to it says nothing.
+    /// Makes a repetition of a quantity with one number per repetition; `None` if a ratio to it
+    /// says nothing.
     pub fn of_number(number: f64) -> Option<Self> {
         (SMALLEST..LARGEST)
             .contains(&number)
@@ -67,7 +68,7 @@ impl Repetition {
     }
 }
 
-/// The samples of a histogram in their order: each value with how many samples are not larger.
+/// The samples of a histogram in order: (number of samples up to this value, value).
 struct Ranks(Vec<(u64, u64)>);
 
 impl Ranks {
@@ -92,7 +93,7 @@ impl Ranked for Ranks {
     }
 }
 
-/// Which of two is smaller.
+/// Which of two systems is smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -100,30 +101,30 @@ pub enum Verdict {
     Smaller,
     /// The first has the larger median.
     Larger,
-    /// The interval of the ratio holds 1, or too little is known to say: no difference.
+    /// The interval of the ratio contains 1, or too little is known: no difference.
     NoDifference,
 }
 
 /// The first median divided by the second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Geometric mean of the first's medians divided by that of the second's.
+    /// The geometric mean of the first system's medians divided by that of the second's.
     pub ratio: f64,
-    /// Where the ratio lies with 95 %.
+    /// The 95 % interval of the ratio.
     pub interval: (f64, f64),
-    /// What may be said.
+    /// The conclusion from the ratio and its interval.
     pub verdict: Verdict,
-    /// The smaller number of repetitions of the two; with 1 the interval knows nothing of how much
-    /// repetitions differ.
+    /// The smaller number of repetitions of the two; with 1, the interval does not cover the spread
+    /// between repetitions.
     pub repetitions: usize,
 }
 
-/// Compares two systems, or one in two runs, by their repetitions; `None` where one has nothing to
-/// compare.
+/// Compares two systems, or one system in two runs, by their repetitions; `None` if either side has
+/// none.
 ///
-/// Repetitions are drawn first, then samples within each. As few repetitions show too little of how
-/// much they differ, the interval is widened by what Student's distribution says of their number.
-/// The same input and seed give the same answer.
+/// Repetitions are drawn first, then samples within each. Few repetitions underestimate their own
+/// spread, so the interval is widened by the factor that Student's distribution gives for their
+/// number. The same input and seed give the same answer.
 pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option<Comparison> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -149,8 +150,8 @@ pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option
     })
 }
 
-/// A system's median over its repetitions and the 95 % interval of it, as [`compare`] has it;
-/// `None` without repetitions.
+/// A system's median over its repetitions and its 95 % interval, computed as in [`compare`]; `None`
+/// without repetitions.
 pub fn median_over_repetitions(repetitions: &[Repetition], seed: u64) -> Option<(f64, (f64, f64))> {
     if repetitions.is_empty() {
         return None;
@@ -180,7 +181,8 @@ fn mean_log(repetitions: &[Repetition]) -> f64 {
         / repetitions.len() as f64
 }
 
-/// The same of as many repetitions drawn with replacement, each with the median of one resample.
+/// The same mean for as many repetitions drawn with replacement, each with the median of one
+/// resample.
 fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
     let count = repetitions.len();
     let sum: f64 = (0..count)
@@ -193,14 +195,14 @@ fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
     sum / count as f64
 }
 
-/// By how much an interval of the percentile bootstrap over this many repetitions is too
-/// narrow: it takes the normal distribution for Student's and divides the variance by n
-/// where it should by n - 1.
+/// The factor by which a percentile-bootstrap interval over this many repetitions is too narrow:
+/// the bootstrap uses the normal distribution instead of Student's and divides the variance by n
+/// instead of n - 1.
 ///
-/// `freedom`: how many repetitions say how much they differ, those of both systems together where
-/// two are compared.
+/// `freedom`: the degrees of freedom of the spread between repetitions, those of both systems
+/// together in a comparison.
 fn widening(repetitions: usize, freedom: usize) -> f64 {
-    // Quantiles 97.5 % of Student's distribution with 1, 2, ... degrees of freedom.
+    // The 97.5 % quantiles of Student's distribution with 1, 2, ... degrees of freedom.
     const STUDENT: [f64; 10] =
         [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     const NORMAL: f64 = 1.960;

@@ -1,5 +1,5 @@
-//! Samples as a histogram of the HDR kind: small enough to be kept for every cell, and readable by
-//! other tools of that kind.
+//! Samples as an HDR histogram: small enough to be kept for every cell, and readable by other HDR
+//! tools.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::Distribution;
 
-/// Three digits: an error of at most 0.1 %, which is below what repeats.
+/// Three digits: an error of at most 0.1 %, which is below the noise between repetitions.
 const DIGITS: u8 = 3;
 
 /// Why a histogram cannot be read.
@@ -18,24 +18,24 @@ pub enum HistogramError {
     /// Only the quantiles were kept.
     #[error("there is no histogram, only quantiles")]
     Absent,
-    /// Not text of the kind base64.
+    /// The text is not base64.
     #[error("the histogram is not base64: {0}")]
     Base64(#[from] base64::DecodeError),
-    /// Another form than V2, deflated, or damaged.
-    #[error("the histogram is not one of the HDR kind (V2, deflated): {0:?}")]
+    /// The histogram is damaged, or in another form than V2, deflated.
+    #[error("this is not an HDR histogram (V2, deflated): {0:?}")]
     Form(hdrhistogram::serialization::DeserializeError),
 }
 
-/// The samples as text.
+/// Encodes samples as the text of a histogram.
 pub(super) fn encode(samples: &[u64]) -> String {
     let mut histogram = empty();
     for &sample in samples {
-        histogram.record(sample).expect("it grows as far as samples reach");
+        histogram.record(sample).expect("the histogram grows up to the largest sample");
     }
     text(&histogram)
 }
 
-/// A histogram as text.
+/// Encodes a histogram as text.
 pub(super) fn text(histogram: &Histogram<u64>) -> String {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).expect(
@@ -44,13 +44,13 @@ pub(super) fn text(histogram: &Histogram<u64>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The histogram that a text holds.
+/// Decodes a histogram from its text.
 pub(super) fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     let bytes = STANDARD.decode(text)?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(HistogramError::Form)
 }
 
-/// All samples of these together; `None` where one has no histogram.
+/// The samples of all parts together; `None` if a part has no histogram.
 pub(super) fn sum(parts: &[&Distribution]) -> Option<Histogram<u64>> {
     let mut together = empty();
     for part in parts {
@@ -60,6 +60,6 @@ pub(super) fn sum(parts: &[&Distribution]) -> Option<Histogram<u64>> {
 }
 
 fn empty() -> Histogram<u64> {
-    // It grows by itself up to the largest sample.
-    Histogram::new(DIGITS).expect("three digits are within what the histogram can do")
+    // The histogram grows by itself up to the largest sample.
+    Histogram::new(DIGITS).expect("the histogram supports three digits")
 }

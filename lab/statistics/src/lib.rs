@@ -1,10 +1,11 @@
-//! What is said of samples: quantiles, how sure the median is, and whether two systems differ.
+//! Statistics of samples: quantiles, the interval of the median, and whether two systems differ.
 //!
-//! Samples of one process agree with each other more than those of another start of the same
-//! program do. So a comparison draws from both: whole repetitions first, samples within each then;
-//! and it says "no difference" when it cannot tell.
+//! Samples of one process are closer to each other than to samples of another start of the same
+//! program. So a comparison draws from both levels: whole repetitions first, then samples within
+//! each. It says "no difference" when it cannot tell.
 //!
-//! A crate of its own, since tests spend their time in it: it is small, and built optimized.
+//! This is a separate crate, since tests spend their time in it: it is small, and always built
+//! optimized.
 
 mod comparison;
 mod histogram;
@@ -22,39 +23,39 @@ use serde::{Deserialize, Serialize};
 /// A distribution of times, or of sizes, in its own unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Samples.
+    /// The number of samples.
     pub count: u64,
     /// Arithmetic mean.
     pub mean: f64,
     /// Smallest.
     pub min: f64,
-    /// 5 % are not larger.
+    /// 5 % of the samples are not larger.
     pub p5: f64,
-    /// Lower edge of a box.
+    /// The lower edge of a box: the first quartile.
     pub p25: f64,
     /// Median.
     pub p50: f64,
-    /// Upper edge of a box.
+    /// The upper edge of a box: the third quartile.
     pub p75: f64,
-    /// 95 % are not larger.
+    /// 95 % of the samples are not larger.
     pub p95: f64,
-    /// 99 % are not larger.
+    /// 99 % of the samples are not larger.
     pub p99: f64,
     /// Largest.
     pub max: f64,
     /// 95 % bootstrap confidence interval of the median.
     pub median_interval: (f64, f64),
-    /// All samples as a histogram of the HDR kind (V2, deflated, base64).
+    /// All samples as an HDR histogram (V2, deflated, base64).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
 }
 
 impl Distribution {
-    /// The distribution of these samples; `None` where there are none.
+    /// The distribution of these samples; `None` if there are no samples.
     ///
     /// Quantiles between two samples lie on the line that joins them (type 7 of Hyndman and Fan,
-    /// the default of R and NumPy). The interval of the median is that of the percentile bootstrap;
-    /// the same samples and seed give the same interval.
+    /// the default of R and NumPy). The interval of the median is the percentile-bootstrap
+    /// interval; the same samples and seed give the same interval.
     pub fn of(samples: &[u64], seed: u64) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable();
@@ -79,14 +80,14 @@ impl Distribution {
     /// All samples, to three digits.
     ///
     /// # Errors
-    /// Where there is no histogram, or it is not one of the HDR kind (V2, deflated, base64).
+    /// If there is no histogram, or it is not an HDR histogram (V2, deflated, base64).
     pub fn histogram(&self) -> Result<Histogram<u64>, HistogramError> {
         histogram::decode(self.histogram.as_deref().ok_or(HistogramError::Absent)?)
     }
 
-    /// Several distributions as one; `None` where there are none. Quantiles come from the
-    /// histograms where all have one, else they are the means, by count, of the parts' quantiles.
-    /// The interval of the median is the widest of the parts.
+    /// Merges distributions into one; `None` if there are no samples. Quantiles come from the
+    /// histograms if all parts have one; otherwise they are the parts' quantiles averaged by count.
+    /// The interval of the median spans those of all parts.
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let parts: Vec<&Self> = parts.into_iter().filter(|part| part.count > 0).collect();
         match parts.as_slice() {
@@ -126,7 +127,7 @@ impl Distribution {
     }
 }
 
-/// The quantile of type 7: on the line between the two samples beside it.
+/// The quantile of type 7: interpolated linearly between the two neighbouring samples.
 fn quantile(sorted: &[u64], share: f64) -> f64 {
     let position = share * (sorted.len() - 1) as f64;
     let below = sorted[position.floor() as usize] as f64;

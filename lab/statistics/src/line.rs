@@ -1,20 +1,20 @@
-//! The straight line through medians over the length of a chain, and how far they are from it.
+//! The straight line through medians over the length of a chain, and their distance from it.
 
-/// A line by least squares.
+/// A least-squares line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// What each step of x adds.
+    /// The increase of y per step of x.
     pub slope: f64,
-    /// What there is at x = 0.
+    /// The value at x = 0.
     pub intercept: f64,
     /// The part of the variation that the line explains; 1 is all of it.
     pub r_squared: f64,
-    /// The largest distance of a point, in percent of what the line says there.
+    /// The largest distance of a point from the line, in percent of the line's value there.
     pub worst_deviation_percent: f64,
 }
 
 impl Line {
-    /// Through at least three points that are not all at one place.
+    /// The line through these points; `None` for fewer than three points or if all have the same x.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let count = points.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

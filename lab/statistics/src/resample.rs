@@ -1,22 +1,22 @@
 //! Medians of resamples without resampling.
 //!
 //! A resample of n sorted samples takes the sample at `floor(n * U)` for n uniform numbers U. Its
-//! k-th smallest is therefore the sample at `floor(n * B)`, B the k-th smallest of n uniform
-//! numbers, and that is known to follow Beta(k, n + 1 - k). One draw gives what sorting n samples
-//! would have given: a hundred thousand samples cost as much as ten.
+//! k-th smallest is therefore the sample at `floor(n * B)`, where B is the k-th smallest of n
+//! uniform numbers, which is known to follow Beta(k, n + 1 - k). One draw gives what sorting n
+//! samples would have given: a hundred thousand samples cost as much as ten.
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Beta, Distribution as _};
 
-/// Enough that the edges of the interval are steady in their third digit.
+/// Enough draws to keep the edges of the interval steady in their third digit.
 const RESAMPLES: usize = 2000;
 
-/// Where a median comes from: sorted samples, or a histogram of them.
+/// The source of a median: sorted samples, or a histogram of them.
 pub(super) trait Ranked {
-    /// How many samples.
+    /// The number of samples.
     fn count(&self) -> u64;
-    /// The sample with this many smaller ones before it.
+    /// The sample at this index in sorted order.
     fn at_rank(&self, rank: u64) -> f64;
 }
 
@@ -34,13 +34,13 @@ impl Ranked for &[u64] {
 pub(super) struct MedianOfResample<R> {
     samples: R,
     lower: Beta<f64>,
-    /// From the lower of two middle samples to the upper one; `None` where one sample is in the
-    /// middle.
+    /// The step from the lower of two middle samples to the upper one; `None` if there is only one
+    /// middle sample.
     step: Option<Beta<f64>>,
 }
 
 impl<R: Ranked> MedianOfResample<R> {
-    /// `None` where there are no samples.
+    /// Returns `None` if there are no samples.
     pub(super) fn new(samples: R) -> Option<Self> {
         let count = samples.count();
         if count == 0 {
@@ -53,7 +53,7 @@ impl<R: Ranked> MedianOfResample<R> {
         Some(Self { samples, lower, step })
     }
 
-    /// The median of one resample.
+    /// Draws the median of one resample.
     pub(super) fn draw(&self, random: &mut ChaCha8Rng) -> f64 {
         let lower = self.lower.sample(random);
         match &self.step {
@@ -83,7 +83,7 @@ pub(super) fn median_interval(sorted: &[u64], seed: u64) -> (f64, f64) {
     percentile_interval((0..RESAMPLES).map(|_| median.draw(&mut random)).collect())
 }
 
-/// What 95 % of the draws lie between.
+/// The bounds that 95 % of the draws lie between.
 pub(super) fn percentile_interval(mut draws: Vec<f64>) -> (f64, f64) {
     draws.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| {
@@ -93,7 +93,7 @@ pub(super) fn percentile_interval(mut draws: Vec<f64>) -> (f64, f64) {
     (at(0.025), at(0.975))
 }
 
-/// How many draws an interval is made of.
+/// The number of draws that make an interval.
 pub(super) fn resamples() -> usize {
     RESAMPLES
 }

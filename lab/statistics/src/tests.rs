@@ -1,4 +1,4 @@
-//! Against data whose answers are published, and against simulated data whose answers are known.
+//! Tests against data whose answers are published, and simulated data whose answers are known.
 #![allow(clippy::unwrap_used)]
 
 use rand::RngExt as _;
@@ -7,7 +7,7 @@ use rand_distr::{Distribution as _, LogNormal};
 use super::*;
 
 /// Michelson's 100 measurements of the speed of light of 1879, km/s above 299,000. NIST certifies
-/// the mean 852.4 of them; R gives the quartiles 807.5, 850 and 892.5.
+/// their mean, 852.4; R gives the quartiles 807.5, 850 and 892.5.
 const MICHELSON: [u64; 100] = [
     850, 740, 900, 1070, 930, 850, 950, 980, 980, 880, 1000, 980, 930, 650, 760, 810, 1000, 1000,
     960, 960, 960, 940, 960, 940, 880, 800, 850, 880, 900, 840, 830, 790, 810, 880, 880, 830, 800,
@@ -70,7 +70,7 @@ fn the_same_seed_gives_the_same_and_another_does_not() {
     );
 }
 
-/// The short way to a resample's median gives what resampling gives.
+/// The shortcut to a resample's median gives the same interval as resampling.
 #[test]
 fn the_interval_is_that_of_resampling_in_full() {
     for count in [10, 101, 1000] {
@@ -102,8 +102,8 @@ fn the_interval_covers_the_true_median_in_95_of_100_experiments() {
             (low..=high).contains(&40_000.0)
         })
         .count();
-    // 950 is wanted; chance alone moves it by 7 (one standard deviation), and steps between samples
-    // by some more.
+    // 950 is expected; chance alone moves it by 7 (one standard deviation), and the steps between
+    // samples by a little more.
     assert!((925..=975).contains(&covered), "{covered} of 1000");
 }
 
@@ -186,8 +186,7 @@ fn equal_systems_are_seldom_called_different_however_few_the_repetitions() {
                 compare(&first, &second, seed).unwrap().verdict != Verdict::NoDifference
             })
             .count();
-        // 5 % is what the interval promises; 12 % is far beyond what chance does to 100
-        // experiments.
+        // The interval promises 5 %; 12 % is far beyond chance for 100 experiments.
         assert!(called <= 12, "{called} of 100 with {count} repetitions");
     }
 }
@@ -214,7 +213,7 @@ fn one_repetition_says_only_what_is_plain() {
         ]
     };
     let near = compare(&one(40_000.0, 1), &one(42_000.0, 2), 3).unwrap();
-    assert!(near.interval.1 < 1.0, "its samples alone would have said so: {near:?}");
+    assert!(near.interval.1 < 1.0, "the samples alone would show a difference: {near:?}");
     assert_eq!((near.verdict, near.repetitions), (Verdict::NoDifference, 1));
     assert_eq!(compare(&one(40_000.0, 1), &one(60_000.0, 2), 3).unwrap().verdict, Verdict::Smaller);
     assert_eq!(compare(&one(40_000.0, 1), &[], 3), None);
@@ -243,7 +242,7 @@ fn a_median_over_repetitions_lies_in_its_interval() {
     assert_eq!(median_over_repetitions(&[], 1), None);
 }
 
-/// Times as processes have them: many near the median, some far above.
+/// Times like those of real processes: many near the median, some far above.
 fn latencies(count: usize, median: f64, spread: f64, seed: u64) -> Vec<u64> {
     let mut random = resample::random(seed);
     let times = LogNormal::new(median.ln(), spread).unwrap();
