@@ -1,8 +1,8 @@
-//! How much the emulated link carries on this machine, and how exactly: datagrams from one
-//! namespace to another without pause.
+//! Measures how much the emulated link carries on this machine, and how exactly: it sends datagrams
+//! from one namespace to another without pause.
 //!
-//! `ceiling [datagram bytes [bit/s [seconds]]]`; without a rate, as fast as it can. Run it built
-//! with `--release`.
+//! `ceiling [datagram bytes [bit/s [seconds]]]`; without a rate, the link is as fast as it can be.
+//! Build it with `--release`.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,8 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let wire_bits = (bytes.div_ceil(1480) * 62 + bytes) as f64 * 8.0;
         while begin.elapsed() < Duration::from_secs(seconds) {
             if let Some(rate) = rate {
-                // 5 % more than the line carries, in short bursts: it is always busy and its queue
-                // always full.
+                // 5 % more than the line carries, in short bursts: the line is always busy and its
+                // queue always full.
                 let due =
                     begin + Duration::from_secs_f64(sent as f64 * wire_bits / (rate as f64 * 1.05));
                 if let Some(pause) = due
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Seconds of processor time that the link's thread has had.
+/// The processor time that the link's thread has used, in seconds.
 fn cpu_of_link() -> f64 {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let link = threads.map(|thread| thread.path()).find(|thread| {

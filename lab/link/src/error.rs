@@ -1,15 +1,15 @@
-//! Why there is no link, with the cure; for all that makes one.
+//! The errors of everything that creates a link, each with its cure.
 
 use crate::namespace::{MissingProgram, NamespaceError};
 use crate::options::LinkOptionsError;
 
-/// Hosts of a switch: their addresses end in 1 to this.
+/// The most hosts of a switch: their addresses end in 1 to this number.
 pub(crate) const MOST_HOSTS: usize = 250;
 
-/// Why there is no link.
+/// Why a link could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// No link can be as asked.
+    /// No link can have the requested options.
     #[error(transparent)]
     Options(#[from] LinkOptionsError),
     /// A namespace could not be entered.
@@ -20,26 +20,26 @@ pub enum LinkError {
         "/dev/net/tun is missing ({cause}): load the kernel module (modprobe tun), or start the container with --device /dev/net/tun"
     )]
     NoTunDevice {
-        /// What looking for it said.
+        /// The error of the lookup.
         cause: std::io::Error,
     },
-    /// This process may not make devices.
+    /// This process may not create devices.
     #[error(
         "network devices are not permitted to this process ({cause}): run it as root, or with the capability NET_ADMIN"
     )]
     NotPermitted {
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// A program that is needed is not installed.
+    /// A required program is not installed.
     #[error(transparent)]
     MissingProgram(#[from] MissingProgram),
-    /// The device of a host could not be made or set.
+    /// The device of a host could not be created or configured.
     #[error("{what}: {cause}")]
     Device {
-        /// What was done.
+        /// The step that failed.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
     /// An address or a route could not be set.
@@ -47,7 +47,7 @@ pub enum LinkError {
     Configure {
         /// The command.
         command: String,
-        /// What it said.
+        /// The command's error output.
         said: String,
     },
     /// Senders cannot be made to wait.
@@ -58,13 +58,13 @@ pub enum LinkError {
     Backpressure {
         /// The command.
         command: String,
-        /// What it said.
+        /// The command's error output.
         said: String,
     },
     /// A switch has too few or too many hosts.
     #[error("a switch between {asked} hosts: give 2 to {MOST_HOSTS}")]
     Hosts {
-        /// How many were asked for.
+        /// The requested number of hosts.
         asked: usize,
     },
     /// The link's thread could not be started.

@@ -1,5 +1,5 @@
-//! The thread that carries packets: reads what hosts send, asks the schedulers when it arrives, and
-//! writes it when its time has come.
+//! The thread that carries packets: it reads the packets that hosts send, asks the schedulers when
+//! they arrive, and writes them when they are due.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,17 +18,18 @@ use crate::options::LinkOptions;
 use crate::scheduler::Scheduler;
 use crate::tap::Tap;
 
-/// Read from one host before the others and what is due have their turn.
+/// The most packets to read from one host before the other hosts and due packets get their turn.
 const PACKETS_PER_TURN: usize = 64;
-/// Of the first-in-first-out class; in the middle, as the kernel's own interrupt threads, which are
-/// what the link stands for.
+/// A priority in the FIFO class. It is in the middle, like that of the kernel's interrupt threads,
+/// whose role the link plays.
 const PRIORITY: u8 = 50;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Nearer than this the next packet is not worth a sleep of its own, which costs a processor as
-/// much as carrying ten.
+/// If the next packet is due sooner than this, a separate sleep for it is not worthwhile: a sleep
+/// costs as much processor time as carrying ten packets.
 const NEAR_NANOS: u64 = 50_000;
-/// Of its time the thread may wait actively one part in so many, and this long at once: lone
-/// packets are on time then, and a stream of close ones does not take a whole processor.
+/// The thread may spend one part in `ACTIVE_PART` of its time on active waiting, and at most
+/// `MOST_ACTIVE_NANOS` at once: so lone packets are on time, and a stream of close packets does not
+/// take a whole processor.
 const ACTIVE_PART: u64 = 8;
 const MOST_ACTIVE_NANOS: u64 = 1_000_000;
 
@@ -38,9 +39,10 @@ type Frame = Vec<u8>;
 /// Where a host's packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topology {
-    /// Two hosts: all to the other one.
+    /// Two hosts: every packet goes to the other host.
     Cable,
-    /// Any number of hosts: to whom they are addressed, each over the receiver's own line.
+    /// Any number of hosts: a packet goes to the host that it is addressed to, over the receiver's
+    /// own line.
     Switch,
 }
 
@@ -67,7 +69,7 @@ struct Lines {
     hosts: Vec<HostLines>,
 }
 
-/// What belongs to one host.
+/// The lines and counters of one host.
 #[derive(Debug)]
 struct HostLines {
     /// From the host to the cable's other end, or to the switch.
@@ -77,12 +79,12 @@ struct HostLines {
     dropped_size: u64,
     /// Packets for this host that its device refused.
     refused: u64,
-    /// The device is gone, or broken: it is not asked again.
+    /// The device is gone or broken, and is not read again.
     gone: bool,
 }
 
 impl Forwarder {
-    /// Starts carrying packets between `taps`: as many as `up` and `down`.
+    /// Starts carrying packets between `taps`; `up` and `down` have one entry per tap.
     pub(crate) fn start(
         topology: Topology,
         taps: Vec<Tap>,
@@ -127,7 +129,8 @@ impl Forwarder {
         Ok(())
     }
 
-    /// What happened to what `host` sent, and to what it received over a line of its own.
+    /// The counters of the packets that `host` sent, and of those that it received over its own
+    /// line.
     pub(crate) fn counters(&self, host: usize) -> (DirectionCounters, DirectionCounters) {
         let shared = &self.shared;
         let (mut up, mut down) = {
@@ -171,7 +174,7 @@ impl Shared {
     }
 
     fn wake(&self) {
-        // It fails only when the counter is full, and then the thread is awake.
+        // The write fails only if the counter is full, and then the thread is awake.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
@@ -192,7 +195,7 @@ impl Shared {
         }
     }
 
-    /// Takes what the hosts have sent; whether there may be more.
+    /// Takes the packets that the hosts have sent; returns whether there may be more.
     fn read(&self, lines: &mut Lines, buffer: &mut [u8]) -> bool {
         let mut more = false;
         for (tap, host) in self.taps.iter().zip(&mut lines.hosts) {
@@ -214,7 +217,7 @@ impl Shared {
         more
     }
 
-    /// Writes what is due.
+    /// Writes the packets that are due.
     fn deliver(&self, lines: &mut Lines) {
         let hosts = lines.hosts.len();
         for from in 0..hosts {
@@ -251,8 +254,9 @@ impl Shared {
         }
     }
 
-    /// Waits until a host sends, the lines change, or the time `next` has come. When that is near,
-    /// what hosts send meanwhile is read a little later: the line is busy so long anyway.
+    /// Waits until a host sends, the lines change, or the time `next` has come. If `next` is near,
+    /// packets that hosts send meanwhile are read a little later: the line is busy until then
+    /// anyway.
     fn wait(&self, next: Option<u64>, patience: &mut Patience) {
         let pause = next.map(|next| next.saturating_sub(self.now()));
         if let (Some(next), Some(pause)) = (next, pause)
@@ -277,7 +281,7 @@ impl Shared {
             present.map(|(tap, _)| PollFd::from_borrowed_fd(tap.as_fd(), PollFlags::IN)).collect();
         drop(lines);
         events.push(PollFd::new(&self.wake, PollFlags::IN));
-        // A signal, or anything else, is as good a reason to look again as a packet.
+        // A signal or an error is as good a reason to look again as a packet.
         let _ = poll(&mut events, timeout.as_ref());
         if events.last().is_some_and(|wake| !wake.revents().is_empty()) {
             let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
@@ -285,7 +289,7 @@ impl Shared {
     }
 }
 
-/// How long the thread may still wait actively.
+/// The time that the thread may still spend on active waiting.
 #[derive(Debug)]
 struct Patience {
     nanos: u64,
@@ -293,7 +297,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Takes `nanos` at the time `now`, if there are so many.
+    /// Takes `nanos` at the time `now`, if that much is left.
     fn take(&mut self, now: u64, nanos: u64) -> bool {
         let grown = self.nanos.saturating_add(now.saturating_sub(self.at) / ACTIVE_PART);
         self.nanos = grown.min(MOST_ACTIVE_NANOS);
@@ -335,9 +339,9 @@ impl Lines {
     }
 }
 
-/// The link stands for hardware, which waits for no program: this thread goes first, and its timers
-/// are exact. Where that is not permitted, packets are late when the machine is busy, which the
-/// counters show.
+/// Gives this thread real-time priority and exact timers: the link stands for hardware, which waits
+/// for no program. Without the permission, packets are late when the machine is busy, and the
+/// counters show it.
 fn prefer_this_thread() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     if let Ok(priority) = PRIORITY.try_into() {

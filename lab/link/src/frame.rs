@@ -1,4 +1,4 @@
-//! The little that the link reads of an Ethernet frame: for whom it is.
+//! The only part of an Ethernet frame that the link reads: its destination.
 
 /// The bytes of an Ethernet header: destination, source, type.
 pub(crate) const HEADER_BYTES: usize = 14;
@@ -6,25 +6,25 @@ pub(crate) const HEADER_BYTES: usize = 14;
 /// A hardware address.
 pub(crate) type Mac = [u8; 6];
 
-/// The address of the `n`-th host of a link, from 0: locally administered, so that it is nobody
-/// else's.
+/// The address of the `n`-th host of a link, from 0: locally administered, so that no other device
+/// has it.
 pub(crate) fn mac(host: usize) -> Mac {
     let [high, low] = u16::try_from(host).unwrap_or(u16::MAX).to_be_bytes();
     [0x02, 0xfe, 0x05, 0x00, high, low]
 }
 
-/// Where a frame goes that `from` sent.
+/// The destination of a frame that the host `from` sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// To one host.
     Host(usize),
-    /// To all but its sender: broadcast, multicast, or an address that no host has.
+    /// To all hosts but the sender: broadcast, multicast, or an address that no host has.
     Others,
-    /// Nowhere: too short to have a destination, or its sender's own.
+    /// Nowhere: the frame is too short to have a destination, or is addressed to its sender.
     Nowhere,
 }
 
-/// Where a frame goes that host `from` of `hosts` sent.
+/// The destination of a frame that host `from` of `hosts` hosts sent.
 pub(crate) fn destination(frame: &[u8], from: usize, hosts: usize) -> Destination {
     if frame.len() < HEADER_BYTES {
         return Destination::Nowhere;

@@ -1,12 +1,12 @@
-//! An emulated link between network namespaces, in user space: what a program meets on a slow,
-//! long, lossy or crowded network, on one machine, with one clock, and repeatable.
+//! An emulated link between network namespaces, in user space. It reproduces a slow, long, lossy or
+//! crowded network on one machine, with one clock, and repeatably.
 //!
-//! Not every kernel has the queueing disciplines that emulate networks, and those that do count and
-//! repeat little of what they did. Here the link is a thread between two TAP devices, each in a
-//! network namespace of its own: what a host sends is read, held as long as the asked link would
-//! need, perhaps dropped, and written to the other host. [`LinkOptions`] says how the link is; it
-//! can be changed while it runs; [`Counters`] say what happened. The same seed and the same packets
-//! give the same losses.
+//! Not every kernel has the queueing disciplines that emulate networks, and they count and repeat
+//! little of what they did. Here the link is a thread between two TAP devices, each in a network
+//! namespace of its own: the thread reads what a host sends, holds it as long as the requested link
+//! would need, perhaps drops it, and writes it to the other host. [`LinkOptions`] describe the link
+//! and can change while it runs; [`Counters`] tell what happened. The same seed and the same
+//! packets give the same losses.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -30,31 +30,31 @@
 //! # }
 //! ```
 //!
-//! # What it needs
+//! # Requirements
 //!
-//! Linux, the rights to make namespaces and devices (root, or the capabilities `SYS_ADMIN` and
+//! Linux, the rights to create namespaces and devices (root, or the capabilities `SYS_ADMIN` and
 //! `NET_ADMIN`), `/dev/net/tun`, and the programs `unshare`, `nsenter`, `mount` (util-linux),
-//! `find` (findutils) and `ip`, `tc` (iproute2). What is missing is said by [`NamespaceError`] and
-//! [`LinkError`], with the cure.
+//! `find` (findutils) and `ip`, `tc` (iproute2). [`NamespaceError`] and [`LinkError`] name what is
+//! missing, with the cure.
 //!
 //! # What stays behind
 //!
 //! Nothing. Devices, namespaces and every program started in them end with the [`Link`] and the
-//! [`Namespace`]s; also when their process is killed: a small process in each namespace notices
-//! that its owner is gone, and ends whatever still runs in there.
+//! [`Namespace`]s, even if their process is killed: a small process in each namespace notices that
+//! its owner is gone, and ends every program that still runs there.
 //!
-//! # How far it can be trusted
+//! # Accuracy
 //!
 //! The schedule itself is exact and free of drift (the tests hold rate, loss and delay to 2 %). A
-//! packet's delivery is late by what the machine needs to wake the link's thread, which has
-//! real-time priority where that is permitted, and by up to 50 us where packets follow each other
-//! closely. [`DirectionCounters::largest_lateness`] says how late the latest was. How many packets
-//! pass in a second depends on the machine, since each costs two system calls: on two cores of a
-//! virtual machine 1 Gbit/s of full packets (81,000 a second) took 60 % of one, 100 Mbit/s 40 %, an
-//! idle link nothing, and without a rate it carried 460,000 a second. `cargo run --release -p
-//! feros-link --example ceiling` measures it. A higher rate than [`RATE_CEILING_BITS_PER_SECOND`]
-//! is refused; at one that a slower machine does not reach, [`DirectionCounters::dropped_device`]
-//! or the lateness grows.
+//! packet's delivery is late by the time that the machine needs to wake the link's thread (which
+//! has real-time priority where permitted), and by up to 50 us if packets follow each other
+//! closely. [`DirectionCounters::largest_lateness`] is the largest such delay. The number of
+//! packets per second depends on the machine, since each packet costs two system calls: on a
+//! virtual machine with two cores, 1 Gbit/s of full packets (81,000 a second) took 60 % of one
+//! core, 100 Mbit/s 40 %, and an idle link nothing; without a rate, the link carried 460,000
+//! packets a second. `cargo run --release -p feros-link --example ceiling` measures it. A higher
+//! rate than [`RATE_CEILING_BITS_PER_SECOND`] is refused; if a slower machine does not reach the
+//! rate, [`DirectionCounters::dropped_device`] or the lateness grows.
 
 mod counters;
 mod error;

@@ -7,8 +7,8 @@ use crate::namespace::Namespace;
 use crate::options::LinkOptions;
 use crate::tap::{Tap, address};
 
-/// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24,
-/// multicast goes over it.
+/// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24.
+/// Multicast goes over it.
 ///
 /// Dropping it removes the devices from the namespaces.
 #[derive(Debug)]
@@ -19,10 +19,10 @@ pub struct Link {
 /// A switch with a cable to each of several namespaces, which have the addresses 10.77.0.1/24,
 /// 10.77.0.2/24, ...
 ///
-/// What a host sends takes its own line to the switch, as its options say, and from there the line
-/// of the receiver (of each receiver, for multicast), which has the receiver's rate and queue, but
-/// no delay and no loss of its own. So two senders share the rate of one receiver, a packet is on
-/// the line twice, and a lost one is lost for all receivers.
+/// A packet takes the sender's line to the switch, with the sender's options, and from there the
+/// receiver's line (for multicast, the line of each receiver), which has the receiver's rate and
+/// queue, but no delay and no loss. So two senders share the rate of one receiver, a packet
+/// occupies two lines, and a lost packet is lost for all receivers.
 ///
 /// Dropping it removes the devices from the namespaces.
 #[derive(Debug)]
@@ -32,13 +32,12 @@ pub struct Switch {
 }
 
 impl Link {
-    /// Joins two namespaces; both directions are as `options` say, with random numbers of their
-    /// own.
+    /// Joins two namespaces; both directions have these `options`, with separate random numbers.
     ///
     /// # Errors
     ///
-    /// [`LinkError`]: options that cannot be, what is missing or not permitted, or a namespace that
-    /// has a link already.
+    /// [`LinkError`]: impossible options, a missing requirement or permission, or a namespace that
+    /// already has a link.
     pub fn between(
         first: &Namespace,
         second: &Namespace,
@@ -47,8 +46,8 @@ impl Link {
         Self::between_unlike(first, second, options.clone(), backward(options))
     }
 
-    /// Joins two namespaces; what the first sends is carried as `forward` says, what the second
-    /// sends as `backward` says.
+    /// Joins two namespaces; `forward` holds for packets from the first to the second, `backward`
+    /// for the other direction.
     ///
     /// # Errors
     ///
@@ -69,18 +68,18 @@ impl Link {
         Ok(Link { forwarder })
     }
 
-    /// Changes both directions while packets are under way. Those that travel arrive as they would
-    /// have; those that wait for the line have the new rate and delay. Random numbers go on where
-    /// they are, unless the seed is another one.
+    /// Changes both directions while packets are under way. Packets that travel arrive as they
+    /// would have; packets that wait for the line get the new rate and delay. The random numbers
+    /// continue, unless the seed changes.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Options`], and when the sender's device cannot be changed (MTU, backpressure).
+    /// [`LinkError::Options`], or the error of changing the sender's device (MTU, backpressure).
     pub fn set(&self, options: LinkOptions) -> Result<(), LinkError> {
         self.set_unlike(options.clone(), backward(options))
     }
 
-    /// Changes each direction, otherwise as [`Link::set`].
+    /// Changes each direction separately, otherwise like [`Link::set`].
     ///
     /// # Errors
     ///
@@ -94,30 +93,30 @@ impl Link {
         Ok(())
     }
 
-    /// What happened since the link was made.
+    /// The counters since the link was created.
     pub fn counters(&self) -> Counters {
         Counters { forward: self.forwarder.counters(0).0, backward: self.forwarder.counters(1).0 }
     }
 }
 
-/// The same line the other way, with other random numbers.
+/// The options of the opposite direction: the same line with other random numbers.
 fn backward(mut options: LinkOptions) -> LinkOptions {
     options.seed = seed_of(options.seed, 1);
     options
 }
 
-/// The seed of the `host`-th host's line: the first has the seed itself.
+/// The seed of the `host`-th host's line: the first host has the seed itself.
 fn seed_of(seed: u64, host: usize) -> u64 {
     seed.wrapping_add((host as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) // the golden ratio: far from each other
 }
 
 impl Switch {
-    /// Joins several namespaces, each by a cable that is as `options` say.
+    /// Joins several namespaces, each by a cable with these `options`.
     ///
     /// # Errors
     ///
-    /// [`LinkError`]: options that cannot be, fewer than 2 or more than 250 hosts, what is missing
-    /// or not permitted, or a namespace that has a link already.
+    /// [`LinkError`]: impossible options, fewer than 2 or more than 250 hosts, a missing
+    /// requirement or permission, or a namespace that already has a link.
     pub fn among(namespaces: &[&Namespace], options: LinkOptions) -> Result<Switch, LinkError> {
         options.validate()?;
         let hosts = namespaces.len();
@@ -137,17 +136,17 @@ impl Switch {
         Ok(Switch { forwarder, hosts })
     }
 
-    /// How many hosts it joins.
+    /// The number of hosts that the switch joins.
     pub fn hosts(&self) -> usize {
         self.hosts
     }
 
-    /// Changes the cable of one host, the first is 0, while packets are under way, as [`Link::set`]
-    /// does.
+    /// Changes the cable of one host (the first is 0) while packets are under way, like
+    /// [`Link::set`].
     ///
     /// # Errors
     ///
-    /// As [`Link::set`], and [`LinkError::Hosts`] when there is no such host.
+    /// As [`Link::set`], and [`LinkError::Hosts`] if there is no such host.
     pub fn set(&self, host: usize, options: LinkOptions) -> Result<(), LinkError> {
         options.validate()?;
         if host >= self.hosts {
@@ -158,14 +157,14 @@ impl Switch {
         self.forwarder.set(host, up, Some(down))
     }
 
-    /// What happened to what a host sent (from the host to the switch) and to what was sent to it
-    /// (from the switch to the host), for each host in the order given.
+    /// The counters of each host in the given order: from the host to the switch, and from the
+    /// switch to the host.
     pub fn counters(&self) -> Vec<(DirectionCounters, DirectionCounters)> {
         (0..self.hosts).map(|host| self.forwarder.counters(host)).collect()
     }
 }
 
-/// The line from the switch to a host with these options.
+/// The options of the line from the switch to a host with these options.
 fn from_switch(options: &LinkOptions) -> LinkOptions {
     LinkOptions {
         rate_bits_per_second: options.rate_bits_per_second,
@@ -176,7 +175,7 @@ fn from_switch(options: &LinkOptions) -> LinkOptions {
     }
 }
 
-/// The address of the `host`-th namespace of a link or switch, the first is 0: 10.77.0.1,
+/// The address of the `host`-th namespace of a link or switch, counted from 0: 10.77.0.1,
 /// 10.77.0.2, ...
 pub fn host_address(host: usize) -> std::net::Ipv4Addr {
     address(host)

@@ -1,6 +1,6 @@
-//! Which packets are lost: each on its own, or in bursts (Gilbert-Elliott).
+//! Decides which packets are lost: each independently, or in bursts (Gilbert-Elliott).
 
-/// Two states: in the good one no packet is lost, in the bad one each is.
+/// A model with two states: in the good state no packet is lost, in the bad state every packet is.
 #[derive(Debug)]
 pub(crate) struct Loss {
     bad: Option<bool>, // none before the first packet
@@ -11,11 +11,11 @@ impl Loss {
         Loss { bad: None }
     }
 
-    /// Whether the next packet is lost, decided by `draw`, evenly distributed in 0..1.
+    /// Whether the next packet is lost, decided by `draw`, which is evenly distributed in 0..1.
     ///
     /// With bursts of mean length b, the bad state ends with probability 1/b after each packet; it
     /// begins with the probability that makes `loss` of all packets fall into it. The first packet
-    /// is in the bad state with probability `loss`, as any other is.
+    /// meets the bad state with probability `loss`, like any other packet.
     pub(crate) fn next(&mut self, loss: f64, burst: Option<f64>, draw: f64) -> bool {
         let Some(burst) = burst else {
             let lost = draw < loss;
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// The share lost of `packets`, and the mean length of what was lost in a row.
+    /// The lost share of `packets`, and the mean number of packets lost in a row.
     fn measured(loss: f64, burst: Option<f64>, packets: u32) -> (f64, f64) {
         let mut random = Pcg64Mcg::seed_from_u64(7);
         let mut model = Loss::new();

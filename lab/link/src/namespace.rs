@@ -1,6 +1,6 @@
-//! A network namespace, and what else makes a host of its own on this machine: beside its own
-//! devices, addresses and ports also its own shared memory, queues, host name and identity, so that
-//! no middleware finds a shorter way between two of them than the link.
+//! A network namespace extended to a separate host on this machine: it has its own devices,
+//! addresses and ports, and also its own shared memory, queues, host name and identity, so that no
+//! engine finds a shorter way between two hosts than the link.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,9 +11,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// What the process does that holds a namespace: it waits until its standard input is closed, which
-/// also the death of its owner does, and then ends every process of the namespace, also those that
-/// their parents forgot. `find` itself and what it finds too late are gone by the next round.
+/// The script of the process that holds a namespace: it waits until its standard input is closed,
+/// which also happens when its owner dies, and then ends every process of the namespace, including
+/// orphans. `find` itself and processes that it lists too late are gone by the next round.
 const HOLDER: &str = r#"
 trap '' HUP INT QUIT TERM
 ip link set lo up || exit 1
@@ -37,12 +37,12 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done
 "#;
 
-/// A network namespace with the rest of a host, and all that runs in it: its `/dev/shm` is empty
-/// and its own, as are its System V and POSIX queues, its host name and the identity in
-/// `/etc/machine-id`. Files otherwise, processes and the clock are this machine's.
+/// A network namespace with the rest of a host, and all processes in it. It has its own, empty
+/// `/dev/shm`, and its own System V and POSIX queues, host name, and identity in `/etc/machine-id`.
+/// All other files, the processes and the clock are this machine's.
 ///
-/// Dropping it ends every process in it with SIGKILL; so does the death of this process, however it
-/// dies.
+/// Dropping it ends every process in it with SIGKILL; so does the death of this process, whatever
+/// the cause.
 #[derive(Debug)]
 pub struct Namespace {
     net: File,
@@ -51,7 +51,7 @@ pub struct Namespace {
     alive: Option<ChildStdin>, // closed to end the holder
 }
 
-/// A program that is needed is not installed.
+/// A required program is not installed.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the program `{program}` is needed and cannot be started: install the package {package} ({cause})"
@@ -59,31 +59,31 @@ pub struct Namespace {
 pub struct MissingProgram {
     /// The program.
     pub program: &'static str,
-    /// The package that has it, as Debian calls it.
+    /// The Debian package that contains the program.
     pub package: &'static str,
-    /// What starting it said.
+    /// The error of starting the program.
     pub cause: std::io::Error,
 }
 
-/// Why there is no namespace.
+/// Why a namespace could not be created or used.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
-    /// This process may not make namespaces.
+    /// This process may not create namespaces.
     #[error(
         "network namespaces are not permitted to this process ({said}): run it as root (sudo), or in a container with the capabilities \
          SYS_ADMIN and NET_ADMIN"
     )]
     NotPermitted {
-        /// What the system said.
+        /// The system's error.
         said: String,
     },
-    /// A program that is needed is not installed.
+    /// A required program is not installed.
     #[error(transparent)]
     MissingProgram(#[from] MissingProgram),
     /// The namespace could not be set up.
     #[error("the network namespace could not be set up: {said}")]
     Setup {
-        /// What the system said.
+        /// The system's error.
         said: String,
     },
     /// Entering a namespace, or starting a thread for it, failed.
@@ -97,8 +97,8 @@ impl Namespace {
     /// # Errors
     ///
     /// [`NamespaceError::NotPermitted`] without root or its capabilities;
-    /// [`NamespaceError::MissingProgram`] without `unshare`; [`NamespaceError::Setup`] for what
-    /// else goes wrong, with the system's words.
+    /// [`NamespaceError::MissingProgram`] without `unshare`; [`NamespaceError::Setup`] for any
+    /// other failure, with the system's words.
     pub fn new() -> Result<Namespace, NamespaceError> {
         let mut holder = Command::new("unshare")
             .args(["--net", "--ipc", "--uts", "--mount", "--", "sh", "-c", HOLDER])
@@ -112,7 +112,7 @@ impl Namespace {
         let alive = holder.stdin.take();
         let mut line = String::new();
         if let Some(stdout) = holder.stdout.take() {
-            // What cannot be read is not "ready".
+            // If the line cannot be read, it is not "ready".
             let _ = BufReader::new(stdout).read_line(&mut line);
         }
         if line != "ready\n" {
@@ -135,13 +135,13 @@ impl Namespace {
         }
     }
 
-    /// A command that runs `program` on this host, in the working directory that it is given. It
-    /// becomes the program itself, so the process that it starts has the program's process id,
-    /// output and exit code. A program that cannot be started shows as exit code 126 or 127 with
-    /// the reason on standard error.
+    /// A command that runs `program` on this host, in the command's working directory. The command
+    /// replaces itself with the program, so the process that it starts has the program's process
+    /// id, output and exit code. If the program cannot be started, the exit code is 126 or 127, and
+    /// standard error has the reason.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        // Numbers and fixed words only: nothing that a shell could take for something else.
-        // Entering another tree of mounts leaves the working directory, so it is entered again by
+        // The script has only numbers and fixed words, which a shell cannot misread. Entering
+        // another mount namespace leaves the working directory, so the script enters it again by
         // name.
         let mut script = String::from("exec nsenter");
         let net = ("net", &self.net);
@@ -156,9 +156,9 @@ impl Namespace {
         command
     }
 
-    /// Calls `work` on a thread inside the network namespace (of the host's other parts it sees
-    /// nothing): sockets and devices that it opens are the namespace's, and stay so wherever they
-    /// are used.
+    /// Calls `work` on a thread inside the network namespace (but in none of the host's other
+    /// namespaces): sockets and devices that it opens belong to the namespace, wherever they are
+    /// used later.
     ///
     /// # Errors
     ///
@@ -166,18 +166,18 @@ impl Namespace {
     ///
     /// # Panics
     ///
-    /// When `work` does.
+    /// If `work` panics.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
         run_in(&self.net, work)
     }
 
-    /// What stands for the namespace and keeps it, even when nothing runs in it any more.
+    /// A handle that keeps the namespace alive even when nothing runs in it any more.
     pub(crate) fn handle(&self) -> std::io::Result<File> {
         self.net.try_clone()
     }
 }
 
-/// Calls `work` on a thread inside the namespace that `net` stands for, as [`Namespace::run`].
+/// Calls `work` on a thread inside the namespace that `net` refers to, like [`Namespace::run`].
 pub(crate) fn run_in<T: Send>(
     net: &File,
     work: impl FnOnce() -> T + Send,
@@ -218,7 +218,8 @@ fn failed_holder(mut holder: Child) -> NamespaceError {
 impl Drop for Namespace {
     fn drop(&mut self) {
         drop(self.alive.take());
-        // It ends as soon as all others have; there is nobody to tell if it had ended before.
+        // The holder ends as soon as all other processes have. An error (it ended before) concerns
+        // nobody.
         let _ = self.holder.wait();
     }
 }

@@ -1,9 +1,9 @@
-//! How a link is: the numbers that a scenario gives, and which of them make sense.
+//! The options of a link: the numbers that a scenario gives, and the check that they make sense.
 
 use std::time::Duration;
 
-/// The highest rate that can be asked for. Above it the emulator's own cost, and no longer the
-/// asked rate, would decide; for as fast as the machine can, ask for no rate.
+/// The highest rate that can be requested. Above it the emulator's own cost would decide instead of
+/// the requested rate; for the fastest link that the machine can carry, request no rate.
 pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
 
 /// One direction of a link.
@@ -12,44 +12,44 @@ pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
 /// packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
-    /// Bits a second on the line; `None` for as fast as the machine can. As on Ethernet, a packet
-    /// occupies the line for its frame (14 bytes of header included, at least 60) and 24 bytes
-    /// more: preamble, checksum and gap.
+    /// Bits a second on the line; `None` for as fast as the machine can carry packets. As on
+    /// Ethernet, a packet occupies the line for its frame (14 bytes of header included, at least
+    /// 60) and 24 bytes more: preamble, checksum and gap.
     pub rate_bits_per_second: Option<u64>,
-    /// How long a packet travels after it has left its sender.
+    /// The travel time of a packet after it has left its sender.
     pub delay: Duration,
-    /// By how much a packet's delay may differ to either side, evenly distributed; at most `delay`.
-    /// Packets stay in order: one that would overtake arrives together with the one before it, so
-    /// close packets share the larger delay.
+    /// The most that a packet's delay may differ to either side, evenly distributed; at most
+    /// `delay`. Packets stay in order: a packet that would overtake arrives together with the one
+    /// before it, so close packets share the larger delay.
     pub jitter: Duration,
-    /// The share of packets that are lost on the line, 0 to 1. A lost packet has occupied the line
-    /// all the same.
+    /// The share of packets that are lost on the line, 0 to 1. A lost packet still occupies the
+    /// line.
     pub loss: f64,
     /// The mean number of packets lost in a row (Gilbert-Elliott: a state in which all are lost,
     /// and one in which none is); `None` for losses that are independent of each other. `loss`
     /// stays the share of all packets. At least 1, and at least `loss / (1 - loss)`.
     pub burst: Option<f64>,
-    /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later ones overtake
-    /// them.
+    /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later packets
+    /// overtake them.
     pub reorder: f64,
-    /// How much longer a packet that is held back travels. Not zero where `reorder` is not.
+    /// The extra travel time of a packet that is held back. Not zero unless `reorder` is zero.
     pub reorder_by: Duration,
-    /// How many bytes may wait while the line is busy, the packet on the line not counted. What
-    /// does not fit is dropped (tail drop).
+    /// How many bytes may wait while the line is busy, not counting the packet on the line. Packets
+    /// that do not fit are dropped (tail drop).
     pub queue_bytes: Option<u64>,
-    /// How many packets may wait, likewise. With both limits the tighter one holds; with neither,
-    /// 256 MiB are the limit.
+    /// How many packets may wait, likewise. If both limits are set, the tighter one holds; if
+    /// neither is, the limit is 256 MiB.
     pub queue_packets: Option<u64>,
-    /// Whether senders wait for the line, as they do where it begins at their own network card:
-    /// what the line cannot take yet stays in the sender's kernel, charged to the socket that sent
-    /// it, so a program whose send buffer is full is made to wait and nothing is dropped. Without
-    /// it the line begins behind the card, at a switch or an access point: senders notice nothing,
-    /// and the queue drops. Needs a rate (without one it changes nothing), the program `tc`, and
-    /// the kernel's token bucket filter (sch_tbf).
+    /// Whether senders wait for the line, as they do if it begins at their own network card:
+    /// packets that the line cannot take yet stay in the sender's kernel, charged to the sending
+    /// socket, so a program whose send buffer is full has to wait and nothing is dropped. Without
+    /// backpressure the line begins behind the card, at a switch or an access point: senders notice
+    /// nothing, and the queue drops packets. Needs a rate (without one it changes nothing), the
+    /// program `tc`, and the kernel's token bucket filter (sch_tbf).
     pub backpressure: bool,
     /// The largest IP packet in bytes that the sender's device takes, 576 to 65,521.
     pub mtu: u16,
-    /// Where the random numbers start. The n-th packet's fate depends on the seed and n alone, not
+    /// The seed of the random numbers. The n-th packet's fate depends on the seed and n alone, not
     /// on time.
     pub seed: u64,
 }
@@ -73,15 +73,15 @@ impl Default for LinkOptions {
     }
 }
 
-/// Why no link can be as asked.
+/// Why no link can have the requested options.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkOptionsError {
     /// The rate is zero or above the ceiling.
     #[error(
-        "a rate of {asked} bit/s: give 1 to {RATE_CEILING_BITS_PER_SECOND}, or none for as fast as this machine can"
+        "a rate of {asked} bit/s: give 1 to {RATE_CEILING_BITS_PER_SECOND}, or no rate for as fast as this machine can"
     )]
     Rate {
-        /// What was asked for.
+        /// The requested value.
         asked: u64,
     },
     /// A share is not a number from 0 to 1.
@@ -89,47 +89,47 @@ pub enum LinkOptionsError {
     Share {
         /// `loss` or `reorder`.
         name: &'static str,
-        /// What was asked for.
+        /// The requested value.
         asked: f64,
     },
-    /// The mean burst length cannot be.
+    /// The mean burst length is impossible.
     #[error("losses of {asked} packets in a row on average at {loss} lost: give at least {least}")]
     Burst {
-        /// What was asked for.
+        /// The requested value.
         asked: f64,
         /// The share of packets to be lost.
         loss: f64,
         /// The shortest mean length at this share.
         least: f64,
     },
-    /// A jitter above the delay.
+    /// The jitter is above the delay.
     #[error("a jitter of {jitter:?} around a delay of {delay:?}: give at most the delay")]
     Jitter {
-        /// What was asked for.
+        /// The requested value.
         jitter: Duration,
-        /// The delay that it is around.
+        /// The delay that the jitter varies.
         delay: Duration,
     },
-    /// A time that no experiment needs, and that arithmetic might not bear.
+    /// A time is longer than any experiment needs, and could overflow the arithmetic.
     #[error("{name} = {asked:?}: give at most {most:?}")]
     TooLong {
         /// `delay` or `reorder_by`.
         name: &'static str,
-        /// What was asked for.
+        /// The requested value.
         asked: Duration,
-        /// The longest.
+        /// The longest time allowed.
         most: Duration,
     },
-    /// Packets are to be held back, but not how long.
+    /// Packets are to be held back, but the time is missing.
     #[error("a share of {reorder} is to be held back, but by no time: give reorder_by")]
     ReorderBy {
-        /// The share of packets.
+        /// The share of packets to be held back.
         reorder: f64,
     },
-    /// A packet size that no device has.
+    /// The MTU is one that no device has.
     #[error("an MTU of {asked} bytes: give {LEAST_MTU} to {LARGEST_MTU}")]
     Mtu {
-        /// What was asked for.
+        /// The requested value.
         asked: u16,
     },
 }
@@ -144,11 +144,11 @@ impl LinkOptions {
         self.rate_bits_per_second.filter(|_| self.backpressure)
     }
 
-    /// Whether a link can be so.
+    /// Checks whether a link can have these options.
     ///
     /// # Errors
     ///
-    /// [`LinkOptionsError`], the first thing that cannot be.
+    /// [`LinkOptionsError`], for the first impossible option.
     pub fn validate(&self) -> Result<(), LinkOptionsError> {
         if let Some(asked) = self.rate_bits_per_second
             && !(1..=RATE_CEILING_BITS_PER_SECOND).contains(&asked)

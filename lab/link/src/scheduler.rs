@@ -1,10 +1,9 @@
-//! When a packet arrives, or that it does not: one direction of a link as arithmetic, without a
-//! clock, a device or a thread.
+//! Computes when a packet arrives, or that it is lost: one direction of a link as arithmetic,
+//! without a clock, a device or a thread.
 //!
 //! A packet waits until the line is free (or is dropped when too many wait), occupies the line for
-//! its size at the rate, and is then lost or travels for the delay. Whoever holds the scheduler
-//! tells it the time, in nanoseconds from any point; that it is asked late changes nothing in when
-//! a packet is due.
+//! its size at the rate, and is then lost or travels for the delay. The caller tells the scheduler
+//! the time, in nanoseconds from any point; a late call does not change when a packet is due.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,11 +15,11 @@ use crate::counters::DirectionCounters;
 use crate::loss::Loss;
 use crate::options::LinkOptions;
 
-/// What a line may hold altogether, waiting and travelling, whatever else was asked.
+/// The most bytes that a line may hold, waiting and travelling, whatever the options say.
 const MOST_BYTES_HELD: u64 = 256 << 20;
-/// The shortest Ethernet frame as a device hands it over: shorter ones are filled up.
+/// The shortest Ethernet frame as a device hands it over: shorter frames are padded.
 pub(crate) const LEAST_FRAME_BYTES: u64 = 60;
-/// What the line carries of a frame besides: preamble, checksum, gap.
+/// The extra bytes that a frame occupies on the line: preamble, checksum, gap.
 pub(crate) const LINE_BYTES: u64 = 24;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
@@ -29,13 +28,13 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 pub(crate) struct Scheduler<P> {
     options: LinkOptions,
     fate: Fates,
-    /// The first of them is on the line; the others wait.
+    /// The first packet is on the line; the others wait.
     waiting: VecDeque<Waiting<P>>,
     waiting_bytes: u64,
     on_line: Option<OnLine>,
     free_at: u64,
-    /// What the last packet's time left over, in bits times nanoseconds per second: rates that
-    /// divide nothing evenly stay exact.
+    /// The remainder of the last packet's time, in bits times nanoseconds per second: it keeps
+    /// rates that do not divide evenly exact.
     remainder: u128,
     travelling: BinaryHeap<Reverse<Travelling<P>>>,
     travelling_bytes: u64,
@@ -88,8 +87,8 @@ impl<P> Ord for Travelling<P> {
     }
 }
 
-/// What chance holds for a packet, drawn when it is offered, so that it depends on nothing but the
-/// seed and the packet's number.
+/// The random fate of a packet, drawn when it is offered, so that it depends only on the seed and
+/// the packet's number.
 #[derive(Debug)]
 struct Fate {
     lost: bool,
@@ -97,8 +96,7 @@ struct Fate {
     jitter: f64,
 }
 
-/// Loss, order and jitter have random numbers of their own: another jitter leaves the losses as
-/// they were.
+/// Loss, order and jitter have separate random numbers: another jitter does not change the losses.
 #[derive(Debug)]
 struct Fates {
     loss: Loss,
@@ -148,19 +146,19 @@ impl<P> Scheduler<P> {
         }
     }
 
-    /// How the line is.
+    /// The options of the line.
     pub(crate) fn options(&self) -> &LinkOptions {
         &self.options
     }
 
-    /// What happened so far.
+    /// The counters so far.
     pub(crate) fn counters(&self) -> DirectionCounters {
         self.counters
     }
 
-    /// Changes the line at the time `now`. Packets that travel arrive as they would have; those
-    /// that wait, and the rest of the one on the line, have the new rate and delay; what is lost is
-    /// decided for packets offered from here on. Another seed begins anew.
+    /// Changes the line at the time `now`. Packets that travel arrive as they would have; packets
+    /// that wait, and the rest of the packet on the line, get the new rate and delay; the new loss
+    /// applies to packets offered from now on. Another seed restarts the random numbers.
     pub(crate) fn set(&mut self, now: u64, options: LinkOptions) {
         self.advance(now);
         if options.seed != self.options.seed {
@@ -182,7 +180,7 @@ impl<P> Scheduler<P> {
         }
     }
 
-    /// A packet of `bytes` was sent at the time `now`.
+    /// Accepts a packet of `bytes` bytes that was sent at the time `now`.
     pub(crate) fn offer(&mut self, now: u64, bytes: usize, packet: P) {
         self.advance(now);
         let bytes = bytes as u64;
@@ -227,7 +225,8 @@ impl<P> Scheduler<P> {
                 .is_some_and(|most| bytes_behind.saturating_add(bytes) > most)
     }
 
-    /// Moves on to `now`: what has left the line is lost or travels, what waited follows.
+    /// Moves on to `now`: packets that have left the line are lost or travel, and waiting packets
+    /// follow.
     fn advance(&mut self, now: u64) {
         while let Some(OnLine { until, .. }) = self.on_line
             && until <= now
@@ -277,7 +276,7 @@ impl<P> Scheduler<P> {
         }));
     }
 
-    /// The next packet that has arrived by `now`, and when it did.
+    /// The next packet that has arrived by `now`, with its arrival time.
     pub(crate) fn arrived(&mut self, now: u64) -> Option<(u64, P)> {
         self.advance(now);
         if self.travelling.peek()?.0.arrival > now {
@@ -297,7 +296,7 @@ impl<P> Scheduler<P> {
         Some((arrived.arrival, arrived.packet))
     }
 
-    /// No packet arrives before this time; `None` when none is under way.
+    /// The earliest time at which a packet can arrive; `None` if no packet is under way.
     pub(crate) fn next_arrival(&self) -> Option<u64> {
         let least_delay = nanos_of(self.options.delay.saturating_sub(self.options.jitter));
         let leaving = self.on_line.as_ref().map(|line| line.until.saturating_add(least_delay));
@@ -306,7 +305,8 @@ impl<P> Scheduler<P> {
     }
 }
 
-/// How long a packet of `bytes` occupies the line, and what the division leaves over for the next.
+/// How long a packet of `bytes` bytes occupies the line, and the remainder of the division for the
+/// next packet.
 fn line_time(rate_bits_per_second: Option<u64>, bytes: u64, remainder: u128) -> (u64, u128) {
     let Some(rate) = rate_bits_per_second else { return (0, 0) };
     let bits = u128::from(bytes.max(LEAST_FRAME_BYTES).saturating_add(LINE_BYTES)) * 8;

@@ -1,5 +1,5 @@
-//! The end of a link in a host: an Ethernet device of the host's namespace, whose other side is
-//! ours.
+//! The end of a link in a host: an Ethernet device of the host's namespace, whose other side
+//! belongs to the link.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -17,16 +17,16 @@ use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};
 
 /// The device's name in each namespace.
 const DEVICE: &str = "feros0";
-/// What the kernel keeps for us until we have read it: larger than any burst that a socket buffer
-/// of the usual size holds.
+/// How many packets the kernel keeps until the link reads them: more than any burst that fits in a
+/// socket buffer of the usual size.
 const DEVICE_QUEUE_PACKETS: u32 = 10_000;
 
-/// What waits in a host's kernel for the line, at most: more than the send buffers of many sockets
-/// hold, which are full first.
+/// The most bytes that wait in a host's kernel for the line: more than the send buffers of many
+/// sockets hold, so those are full first.
 const SENDERS_LIMIT_BYTES: u64 = 64 << 20;
 
-/// An Ethernet device in a namespace: what the host sends can be read here, what is written here
-/// arrives there.
+/// An Ethernet device in a namespace: the link reads what the host sends, and what the link writes
+/// arrives at the host.
 pub(crate) struct Tap {
     device: SyncDevice,
     statistics: File,
@@ -39,14 +39,13 @@ impl std::fmt::Debug for Tap {
     }
 }
 
-/// The address of the `n`-th host of a link, from 0.
+/// The address of a link's `host`-th host, counted from 0.
 pub(crate) fn address(host: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 77, 0, u8::try_from(host + 1).unwrap_or(u8::MAX))
 }
 
 impl Tap {
-    /// Makes the device of the `host`-th host in `namespace`, with its address, and takes it into
-    /// operation.
+    /// Creates the device of the `host`-th host in `namespace`, with its address, and brings it up.
     pub(crate) fn new(
         namespace: &Namespace,
         host: usize,
@@ -69,19 +68,19 @@ impl Tap {
         let device = DeviceBuilder::new()
             .name(DEVICE)
             .layer(Layer::L2)
-            // Not before it is as it is to be: the kernel greets with packets of IPv6, which a
-            // change of the queue drops.
+            // It comes up once it is configured: the kernel greets with IPv6 packets, and a change
+            // of the queue would drop them.
             .enable(false)
             .build_sync()
-            .map_err(failed("making the device feros0 (a namespace can have one link)"))?;
+            .map_err(failed("creating the device feros0 (a namespace can have one link)"))?;
         device.set_nonblocking(true).map_err(failed("reading without waiting"))?;
         device.set_mac_address(mac(host)).map_err(failed("setting the hardware address"))?;
         device.set_mtu(options.mtu).map_err(failed("setting the MTU"))?;
         device
             .set_tx_queue_len(DEVICE_QUEUE_PACKETS)
             .map_err(failed("setting the queue length"))?;
-        // Packets that nobody asked for would be counted. Where the kernel has no IPv6 there is
-        // nothing to switch off.
+        // IPv6 would send packets of its own, and they would be counted. If the kernel has no IPv6,
+        // there is nothing to switch off.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6"), "1");
         let address = format!("{}/24", address(host));
         ip(&["address", "add", &address, "broadcast", "+", "dev", DEVICE])?;
@@ -113,14 +112,15 @@ impl Tap {
         self.device.send(frame).map(drop)
     }
 
-    /// Changes what the host's kernel does itself: the largest packet, and whether senders wait.
+    /// Changes the options that the host's kernel applies: the largest packet, and whether senders
+    /// wait.
     pub(crate) fn set(&self, before: &LinkOptions, options: &LinkOptions) -> Result<(), LinkError> {
         let mtu_changes = before.mtu != options.mtu;
         let waiting_changes = before.waiting_rate() != options.waiting_rate();
         if !mtu_changes && !waiting_changes {
             return Ok(());
         }
-        // A device has its name in its namespace only.
+        // The device has its name only inside its namespace.
         run_in(&self.namespace, || {
             if mtu_changes {
                 let changed = self.device.set_mtu(options.mtu);
@@ -135,7 +135,7 @@ impl Tap {
         })?
     }
 
-    /// How many packets of the host were dropped because we did not read them in time.
+    /// How many packets of the host were dropped because the link did not read them in time.
     pub(crate) fn dropped_before_reading(&self) -> u64 {
         let mut text = String::new();
         let mut statistics = &self.statistics;
@@ -154,20 +154,20 @@ impl AsFd for Tap {
     }
 }
 
-/// From the text of /proc/net/dev: 8 numbers of receiving, then bytes, packets, errors and drops of
-/// sending.
+/// Reads the drops in sending from the text of /proc/net/dev: 8 numbers for receiving, then bytes,
+/// packets, errors and drops for sending.
 fn dropped_sending(text: &str, device: &str) -> Option<u64> {
     let numbers =
         text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'))?;
     numbers.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
-/// Lets the kernel hand packets over no faster than the line takes them, counted as the line counts
-/// them.
+/// Makes the kernel hand packets over no faster than the line takes them, with sizes counted as on
+/// the line.
 fn limit_sender(options: &LinkOptions) -> Result<(), LinkError> {
     let Some(rate) = options.waiting_rate() else { return Ok(()) };
-    // Handed over at once: a quarter of a millisecond, or a few packets. It waits on our side of
-    // the device.
+    // The burst that the kernel hands over at once: a quarter of a millisecond, or a few packets.
+    // It waits on the link's side of the device.
     let packet = u64::from(options.mtu) + (HEADER_BYTES as u64) + LINE_BYTES;
     let burst = (rate / 8 / 4000).max(3 * packet).to_string();
     let (rate, overhead) = (format!("{rate}bit"), LINE_BYTES.to_string());
@@ -188,7 +188,7 @@ fn ip(arguments: &[&str]) -> Result<(), LinkError> {
     run("ip", arguments)
 }
 
-/// Runs a program of the package iproute2, in this thread's namespace.
+/// Runs a program of the package iproute2 in this thread's namespace.
 fn run(program: &'static str, arguments: &[&str]) -> Result<(), LinkError> {
     let output = Command::new(program).args(arguments).env("LC_ALL", "C").output();
     let output = output.map_err(|cause| MissingProgram { program, package: "iproute2", cause })?;

@@ -1,4 +1,4 @@
-//! What was asked for is what is measured, with sockets at both ends.
+//! The requested conditions are those that sockets at both ends measure.
 
 use feros_test_support::eventually;
 use std::net::UdpSocket;
@@ -9,12 +9,12 @@ use feros_link::{DirectionCounters, Link, LinkOptions};
 use crate::hosts::{WATCHDOG, greet, namespaces, receive, socket, to};
 
 const PAYLOAD: usize = 1000;
-/// What a packet of the payload occupies on the line: UDP, IP and Ethernet headers, and what
-/// Ethernet adds.
+/// The bits that a packet with the payload occupies on the line: payload, UDP, IP and Ethernet
+/// headers, and what Ethernet adds.
 const LINE_BITS: f64 = ((PAYLOAD + 8 + 20 + 14 + 24) * 8) as f64;
 
-/// Waits until everything offered in a direction has arrived or been dropped, and `offered` packets
-/// were.
+/// Waits until at least `offered` packets were offered in a direction, and all of them have arrived
+/// or been dropped.
 fn settled(counters: impl Fn() -> DirectionCounters, offered: u64) -> DirectionCounters {
     eventually(|| {
         let now = counters();
@@ -24,8 +24,8 @@ fn settled(counters: impl Fn() -> DirectionCounters, offered: u64) -> DirectionC
     })
 }
 
-/// Sends numbered packets as fast as the link takes them from the device, whose queue is never
-/// full.
+/// Sends numbered packets as fast as the link takes them from the device, without filling its
+/// queue.
 fn send_numbered(link: &Link, from: &UdpSocket, packets: u32) -> DirectionCounters {
     let before = link.counters().forward.offered_packets;
     let mut payload = [0; PAYLOAD];
@@ -47,7 +47,7 @@ fn settled_reading(link: &Link, offered: u64) {
     }
 }
 
-/// The numbers and times of the packets that arrive until none came for a while after `done`.
+/// The numbers and times of the packets that arrive until no packet comes for a while after `done`.
 fn received(at: &UdpSocket, done: impl Fn() -> bool) -> Vec<(u32, Instant)> {
     let (mut packets, mut buffer) = (Vec::new(), [0; 2000]);
     loop {
@@ -63,7 +63,8 @@ fn received(at: &UdpSocket, done: impl Fn() -> bool) -> Vec<(u32, Instant)> {
     }
 }
 
-/// Sends and receives at once: what the link counted meanwhile, and what came.
+/// Sends and receives at the same time; returns what the link counted meanwhile, and the packets
+/// that came.
 fn exchange(
     options: LinkOptions,
     packets: u32,
@@ -81,7 +82,7 @@ fn exchange(
         assert_eq!(counters.dropped_device, 0, "more than this machine carries: {counters:?}");
         counters.offered_packets -= before.offered_packets;
         counters.packets -= before.packets;
-        // Of the packets offered a few may be the kernel's own, asking for a hardware address.
+        // A few of the offered packets may be the kernel's own, asking for a hardware address.
         let all = counters.packets.abs_diff(received.len() as u64);
         assert!(all < 20, "{} of {counters:?} received", received.len());
         Some((counters, received))
@@ -97,8 +98,8 @@ fn the_rate_is_what_was_asked_for() {
     for (rate, packets) in [(2_000_000, 250), (20_000_000, 2_500), (100_000_000, 20_000)] {
         let options = LinkOptions { rate_bits_per_second: Some(rate), ..unlimited() };
         let mut seen = Vec::new();
-        // A receiver that gets its processor late measures that; a link with another rate has it
-        // each time.
+        // A receiver that gets its processor late measures another rate once; a link with another
+        // rate shows it each time.
         for _ in 0..5 {
             let Some((_, received)) = exchange(options.clone(), packets) else { return };
             assert_eq!(received.len(), packets as usize);
@@ -117,7 +118,7 @@ fn the_rate_is_what_was_asked_for() {
 
 #[test]
 fn the_loss_is_what_was_asked_for() {
-    // So many that 2 % are more than four standard deviations of each share.
+    // Enough packets that 2 % are more than four standard deviations of each share.
     for (loss, packets) in [(0.3, 100_000u32), (0.6, 30_000)] {
         let sigma = ((1.0 - loss) / (loss * f64::from(packets))).sqrt();
         assert!(4.0 * sigma < 0.02);
@@ -141,8 +142,8 @@ fn losses_come_in_bursts_of_the_asked_length() {
     let gaps: Vec<u32> =
         received.windows(2).map(|pair| pair[1].0 - pair[0].0 - 1).filter(|&gap| gap > 0).collect();
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
-    // About 5000 bursts, whose lengths deviate by 3.5 each: 4 standard deviations of the mean are 5
-    // %.
+    // About 5000 bursts, with a standard deviation of 3.5 in length: 4 standard deviations of the
+    // mean are 5 %.
     assert!((mean / burst - 1.0).abs() < 0.05, "{mean} lost in a row instead of {burst}");
     let measured = 1.0 - received.len() as f64 / f64::from(packets);
     assert!((measured / loss - 1.0).abs() < 0.05, "{measured} lost instead of {loss}");
@@ -155,8 +156,8 @@ fn the_same_seed_loses_the_same_packets() {
         Some(exchange(lossy(seed), 1000)?.1.iter().map(|packet| packet.0).collect::<Vec<_>>())
     };
     let Some(other) = numbers(10) else { return };
-    // A packet of the kernel's own shifts the numbers behind it by one; so it is tried until two
-    // runs had none.
+    // A packet of the kernel's own shifts the numbers behind it by one; so the test repeats until
+    // two runs had no such packet.
     let mut runs: Vec<Vec<u32>> = Vec::new();
     let same = (0..7).find_map(|_| {
         let run = numbers(9)?;
@@ -189,19 +190,19 @@ fn the_delay_is_what_was_asked_for_and_the_jitter_around_it() {
     let delay = Duration::from_millis(20);
     let still = delays(LinkOptions { delay, ..LinkOptions::default() }, 50);
     assert!(still[0] >= 20.0, "one arrived after {} ms", still[0]);
-    // How late the rest is says how busy the machine is: the quickest tenth tells what the link
-    // adds.
+    // The lateness of the rest shows how busy the machine is; the quickest tenth shows what the
+    // link adds.
     assert!(still[5] < 21.0, "a tenth took {} ms or less", still[5]);
 
     let jitter = Duration::from_millis(10);
-    // Evenly distributed from 10 to 30: each tenth of the packets has a tenth of the width. A
-    // share's deviation is 0.035 at most.
+    // The delays are evenly distributed from 10 to 30: each tenth of the packets has a tenth of the
+    // width. The standard deviation of a share is at most 0.035.
     let far_off = |shaken: &[f64]| {
         let shares = [(20, 12.0), (100, 20.0), (180, 28.0)];
         shares.into_iter().find(|(share, expected)| (shaken[*share] - expected).abs() >= 3.0)
     };
     let mut seen = Vec::new();
-    // A busy machine adds its own; what the link adds is there each time.
+    // A busy machine adds delays now and then; the link adds its own each time.
     for _ in 0..5 {
         let shaken = delays(LinkOptions { delay, jitter, seed: 4, ..LinkOptions::default() }, 200);
         assert!(shaken[0] >= 10.0, "one arrived after {} ms", shaken[0]);
@@ -242,13 +243,13 @@ fn packets_held_back_are_overtaken_and_counted() {
 
 #[test]
 fn a_full_queue_drops_what_comes_and_never_holds_more() {
-    // So slow that hardly one leaves while all are sent, however long that takes.
+    // So slow that hardly any packet leaves while all are sent, however long that takes.
     let slow = LinkOptions { rate_bits_per_second: Some(200_000), ..unlimited() };
     let by_packets = LinkOptions { queue_packets: Some(10), ..slow.clone() };
     let Some((counters, received)) = exchange(by_packets, 300) else { return };
     assert_eq!(counters.largest_queue_packets, 10);
     assert!(counters.dropped_queue >= 200, "{counters:?}");
-    // The first ones found room.
+    // The first packets found room.
     assert!(received.iter().take(11).map(|packet| packet.0).eq(0..11));
 
     let by_bytes = LinkOptions { queue_bytes: Some(5_500), ..slow };
@@ -287,14 +288,14 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
         });
         let all_passed = || link.counters().forward.packets >= before + u64::from(packets);
         assert_eq!(received(&b, || sender.is_finished() && all_passed()).len(), packets as usize);
-        // All but what the buffer held had to go before the last one was taken.
+        // All packets but those in the buffer had to leave before the last one was accepted.
         let whole = f64::from(packets) * LINE_BITS / rate as f64;
         assert!(sender.join().unwrap() > 0.8 * whole, "the sender did not wait");
     });
     let after = link.counters().forward;
     assert_eq!((after.dropped_queue, after.dropped_device), (0, 0));
 
-    // And without it the same sender notices nothing.
+    // Without backpressure the same sender notices nothing.
     link.set(LinkOptions { backpressure: false, queue_packets: Some(100), ..waiting }).unwrap();
     for _ in 0..packets {
         a.send_to(&[0; PAYLOAD], to(1)).unwrap();
@@ -322,7 +323,7 @@ fn a_change_while_packets_wait_holds_at_once() {
         receive(&b, &mut buffer);
         assert_eq!(u32::from_le_bytes(buffer), number);
     }
-    // All lost, then none.
+    // First all packets are lost, then none.
     link.set(LinkOptions { loss: 1.0, ..unlimited() }).unwrap();
     let before = link.counters().forward;
     a.send_to(b"lost", to(1)).unwrap();

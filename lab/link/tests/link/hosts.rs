@@ -1,4 +1,4 @@
-//! Namespaces with UDP sockets, and links between them: what passes, and where it goes.
+//! Namespaces with UDP sockets, and links between them: which packets pass, and where they go.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::io::ErrorKind;
@@ -11,11 +11,11 @@ use feros_test_support::skip;
 
 const PORT: u16 = 7777;
 
-/// One test at a time: they measure.
+/// One test runs at a time, since tests measure.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// `N` namespaces, and nobody beside until they have ended (hence the order); `None`,
-/// which is reported, where they are not permitted.
+/// Creates `N` namespaces, and excludes other tests until they are dropped (hence the order of the
+/// pair); reports and returns `None` if they are not permitted.
 pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [Namespace; N])> {
     let alone = ALONE.lock();
     let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
@@ -29,10 +29,10 @@ pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [
     }
 }
 
-/// How long a socket waits for what may not come.
+/// How long a socket waits for a packet that may not come.
 pub(crate) const SHORT: Duration = Duration::from_millis(20);
 
-/// A socket of the namespace with buffers that hold what a test sends at once.
+/// A socket of the namespace with buffers that hold all that a test sends at once.
 pub(crate) fn socket(namespace: &Namespace) -> UdpSocket {
     let socket = namespace.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT))).unwrap().unwrap();
     rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20).unwrap();
@@ -45,7 +45,8 @@ pub(crate) fn to(host: usize) -> SocketAddr {
     (host_address(host), PORT).into()
 }
 
-/// What has to come, and from whom; a greeting may still have been on its way.
+/// Receives the packet that has to come, and returns its size and sender; a late greeting is
+/// skipped.
 pub(crate) fn receive(at: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) {
     at.set_read_timeout(Some(WATCHDOG)).unwrap();
     loop {
@@ -59,7 +60,8 @@ pub(crate) fn receive(at: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) 
 
 const GREETING: &[u8] = b"greeting";
 
-/// Lets the hosts learn each other's hardware addresses, so that what follows is the test's alone.
+/// Lets the hosts learn each other's hardware addresses, so that all later packets are the test's
+/// own.
 pub(crate) fn greet(sockets: &[&UdpSocket]) {
     for (from, socket) in sockets.iter().enumerate() {
         for (host, other) in sockets.iter().enumerate().filter(|(host, _)| *host != from) {
@@ -95,7 +97,7 @@ fn packets_pass_both_ways_and_are_counted() {
         assert_eq!(receive(&a, &mut buffer), (100, to(1)));
     }
     let after = link.counters();
-    // The kernel may ask for hardware addresses anew at any time: at least.
+    // "At least", since the kernel may ask for hardware addresses again at any time.
     assert!(after.forward.packets - before.forward.packets >= 100);
     assert!(after.forward.bytes - before.forward.bytes >= 100 * (1000 + 8 + 20 + 14));
     assert!(after.backward.bytes - before.backward.bytes >= 100 * (100 + 8 + 20 + 14));
@@ -213,7 +215,7 @@ fn a_host_has_shared_memory_and_an_identity_of_its_own() {
     ] {
         assert_ne!(said(&first, script), said(&second, script), "{script}");
     }
-    // What is given to the command reaches the program unchanged.
+    // Arguments of the command reach the program unchanged.
     let words = ["a b", "$HOME", "'", "\"", ";", ""];
     let output = first.command("printf").arg("%s|").args(words).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "a b|$HOME|'|\"|;||");

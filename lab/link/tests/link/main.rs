@@ -1,5 +1,6 @@
-//! The emulator by itself, in real namespaces with real sockets: it does what was asked, counts
-//! what it did, and leaves nothing. Needs root; without it each test says so and is skipped.
+//! The emulator by itself, in real namespaces with real sockets: it does what is requested, counts
+//! what it did, and leaves nothing behind. The tests need root; without it each test reports that
+//! and is skipped.
 #![allow(clippy::unwrap_used)]
 
 mod conditions;

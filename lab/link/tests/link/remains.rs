@@ -1,4 +1,4 @@
-//! Nothing is left behind, however the owner ends.
+//! A link leaves nothing behind, however its owner ends.
 
 use feros_test_support::eventually;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use feros_link::{Link, LinkOptions, Namespace};
 
 use crate::hosts::namespaces;
 
-/// The processes of this machine that are in the namespace `net` or hold a handle of it.
+/// The processes of this machine that are in the namespace `net` or hold a handle to it.
 fn users_of(net: &str) -> BTreeSet<u32> {
     let processes = std::fs::read_dir("/proc")
         .unwrap()
@@ -38,7 +38,7 @@ fn wait_until_users(net: &str, are_as_wanted: impl Fn(&BTreeSet<u32>) -> bool) {
     });
 }
 
-/// Killed when this is dropped, by a test that fails as well.
+/// A process that is killed when this value is dropped, even by a failing test.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -48,7 +48,7 @@ impl Drop for Killed {
     }
 }
 
-/// The namespace's name in /proc, from inside.
+/// The namespace's name in /proc, read from inside.
 fn name_of(namespace: &Namespace) -> String {
     let name = namespace.run(|| std::fs::read_link("/proc/thread-self/ns/net")).unwrap().unwrap();
     name.to_str().unwrap().to_string()
@@ -58,7 +58,8 @@ fn name_of(namespace: &Namespace) -> String {
 fn dropping_a_namespace_ends_what_runs_in_it() {
     let Some((_alone, [namespace])) = namespaces() else { return };
     let name = name_of(&namespace);
-    // With a child of its own that outlives it, in a session of its own, deaf to polite signals.
+    // The program has a child that outlives it, in a separate session, and both ignore polite
+    // signals.
     let mut program = namespace.command("sh");
     program
         .args(["-c", "trap '' TERM HUP INT; setsid sleep 1000 & echo started; sleep 1000"])
@@ -73,7 +74,7 @@ fn dropping_a_namespace_ends_what_runs_in_it() {
     assert!(!child.wait().unwrap().success());
 }
 
-/// Not a test by itself: the owner that the next one kills.
+/// Not a test by itself: the owner that the next test kills.
 #[test]
 #[ignore = "started by killing_the_owner_leaves_no_process_no_namespace_and_no_device"]
 fn owner() {
@@ -112,7 +113,7 @@ fn killing_the_owner_leaves_no_process_no_namespace_and_no_device() {
     }
     drop(owner);
     for name in &names {
-        // The kernel removes a namespace, with the devices in it, that nobody uses.
+        // The kernel removes a namespace that no process uses, with its devices.
         wait_until_nobody_uses(name);
     }
     let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
@@ -125,7 +126,7 @@ fn without_the_rights_it_says_so() {
     if permitted.is_none() {
         return; // it has been reported
     }
-    // The same program without the rights that root has.
+    // Runs this program without the rights of root.
     let output = Command::new("setpriv")
         .args(["--bounding-set=-all", "--inh-caps=-all", "--"])
         .arg(std::env::current_exe().unwrap())
@@ -136,7 +137,7 @@ fn without_the_rights_it_says_so() {
     assert!(said.contains("run it as root"), "{said} {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Not a test by itself: what the one above starts without rights.
+/// Not a test by itself: the test above starts it without rights.
 #[test]
 #[ignore = "started by without_the_rights_it_says_so"]
 fn attempt() {
