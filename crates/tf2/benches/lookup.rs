@@ -1,8 +1,8 @@
 //! Speed of the buffer beside the tf2 of C++: `cargo bench -p feros-tf2 --bench lookup`.
 //!
-//! Both do the same work in turns, round by round, so that what else the machine does meets both;
-//! processor time is counted, and the median of the rounds is said. Without libtf2-dev, ours is
-//! measured alone.
+//! Both do the same work in turns, round by round, so that other work of the machine affects both;
+//! processor time is counted, and the median of the rounds is printed. Without libtf2-dev, only
+//! Feros is measured.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "../tests/cpp/mod.rs"]
@@ -86,7 +86,7 @@ fn compare(
     println!("{what:<44} {:>22} {:>22}", told(of_ours), told(of_peer));
 }
 
-/// What this thread has had of the processor.
+/// The processor time of this thread.
 fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

@@ -1,5 +1,5 @@
-//! The buffer: the trees of frames behind a lock, what is asked of them, and who is told when they
-//! change.
+//! The buffer: the trees of frames behind a lock, the questions that they answer, and the watchers
+//! of changes.
 
 mod check;
 mod counts;
@@ -26,17 +26,17 @@ use crate::transform::Transform;
 use crate::tree::{Inserted, Limits, Tree};
 use crate::walk::{self, Failure, Way};
 
-/// How much a buffer holds.
+/// The limits of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferOptions {
     /// Transforms that are older than the newest of their frame by more than this are forgotten: 10
     /// s, as in tf2.
     pub cache_length: Duration,
-    /// At most so many transforms of a frame are kept, of 72 bytes each: 100 000, which is 10 s at
-    /// 10 kHz. The memory is taken as transforms come.
+    /// The most transforms of a frame that are kept, 72 bytes each: 100 000, which is 10 s at 10
+    /// kHz. The memory is taken as transforms come.
     pub samples_per_frame: usize,
-    /// At most so many frames are known: 10 000.
+    /// The most frames that the buffer knows: 10 000.
     pub max_frames: usize,
 }
 
@@ -51,19 +51,19 @@ impl Default for BufferOptions {
 }
 
 impl BufferOptions {
-    /// These options, with transforms kept so long.
+    /// These options, with transforms kept for this long.
     #[must_use]
     pub fn cache_length(self, cache_length: Duration) -> Self {
         Self { cache_length, ..self }
     }
 
-    /// These options, with at most so many transforms of each frame.
+    /// These options, with at most this many transforms of each frame.
     #[must_use]
     pub fn samples_per_frame(self, samples_per_frame: usize) -> Self {
         Self { samples_per_frame, ..self }
     }
 
-    /// These options, with at most so many frames.
+    /// These options, with at most this many frames.
     #[must_use]
     pub fn max_frames(self, max_frames: usize) -> Self {
         Self { max_frames, ..self }
@@ -73,21 +73,21 @@ impl BufferOptions {
 /// Whether a transform is known: see [`Buffer::readiness`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// It is.
+    /// The transform is known.
     Ready,
-    /// It is not, and may be when other transforms come.
+    /// The transform is unknown, and may become known when other transforms come.
     NotYet,
-    /// It is not, and nothing that may still come can help: a name is wrong, or the time lies
-    /// further back than what the buffer keeps.
+    /// The transform is unknown, and nothing that may still come can help: a name is wrong, or the
+    /// time lies further back than the buffer keeps.
     Never,
 }
 
-/// Is told when a buffer changes, on the thread that changed it, with no lock of the buffer held.
+/// Is told when a buffer changes, on the thread that changed it, without a lock of the buffer.
 pub trait BufferWatcher: Send + Sync {
     /// Transforms came.
     fn transforms_came(&self);
 
-    /// All that is not static was forgotten, as when time jumps back.
+    /// All transforms that are not static were forgotten, as when time jumps back.
     fn buffer_cleared(&self) {}
 }
 
@@ -161,13 +161,13 @@ impl Buffer {
 
 /// # What comes in
 impl Buffer {
-    /// Takes in a transform. `authority` is whoever says so, for messages to people. A static one
-    /// holds at any time, until another is said of the same frame.
+    /// Takes in a transform. `authority` names its publisher in messages to people. A static
+    /// transform holds at any time, until another transform of the same frame comes.
     ///
-    /// One slash before a name is taken away, as tf2 does; the rotation is normalized.
+    /// One slash before a name is removed, as in tf2; the rotation is normalized.
     ///
     /// # Errors
-    /// See [`InsertError`]; each is counted. Nothing of the buffer has changed then.
+    /// See [`InsertError`]; each refusal is counted, and leaves the buffer as it was.
     pub fn set_transform(
         &self,
         transform: &TransformStamped,
@@ -181,8 +181,8 @@ impl Buffer {
         outcome
     }
 
-    /// As [`Buffer::set_transform`] for all transforms of a message, telling those who wait once.
-    /// What is refused goes to `refused`, and keeps none of the others out.
+    /// As [`Buffer::set_transform`] for all transforms of a message; waiting tasks wake only once.
+    /// A refused transform goes to `refused`, and does not keep the others out.
     pub fn set_transforms(
         &self,
         transforms: &[TransformStamped],
@@ -214,19 +214,19 @@ impl Buffer {
         outcome
     }
 
-    /// Forgets all that is not static, as when time jumps back.
+    /// Forgets all transforms that are not static, as when time jumps back.
     pub fn clear(&self) {
         self.inner.tree.write().clear();
         self.inner.counts.lock().cleared += 1;
         self.tell(|watcher| watcher.buffer_cleared());
     }
 
-    /// Ends all waiting for transforms, now and from now on: nobody fills the buffer any more.
+    /// Ends all waiting for transforms, now and from now on: nobody fills the buffer any longer.
     pub fn close(&self) {
         self.inner.waiting.close();
     }
 
-    /// What came in so far, and what was refused.
+    /// The numbers of transforms that were taken in and refused so far.
     #[must_use]
     pub fn counts(&self) -> BufferCounts {
         *self.inner.counts.lock()
@@ -246,11 +246,11 @@ impl Buffer {
     }
 }
 
-/// # What is asked
+/// # Lookups
 impl Buffer {
-    /// What brings `source` into `target` at a time; [`Time::ZERO`] asks for the newest time that
-    /// the whole chain between both is known at. The stamp of the result is the time that it holds
-    /// for.
+    /// The transform that brings `source` into `target` at a time; [`Time::ZERO`] asks for the
+    /// newest time at which the whole chain between both is known. The stamp of the result is the
+    /// time that it holds for.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -281,8 +281,8 @@ impl Buffer {
         find(tree, ("target_frame", target), ("source_frame", source), time)
     }
 
-    /// What brings `source` at one time into `target` at another, both seen from a frame that
-    /// stands still between the times. The stamp of the result is the target's time.
+    /// The transform that brings `source` at one time into `target` at another, both seen from a
+    /// frame that stands still between the times. The stamp of the result is the target's time.
     ///
     /// # Errors
     /// See [`LookupError`].
@@ -311,7 +311,7 @@ impl Buffer {
     }
 
     /// Whether `source` can be brought into `target` at a time now, later, or never; without the
-    /// words of an error, for those who ask often.
+    /// words of an error, for callers that ask often.
     #[must_use]
     pub fn readiness(&self, target: &str, source: &str, time: Time) -> Readiness {
         if target == source {
@@ -330,7 +330,7 @@ impl Buffer {
         }
     }
 
-    /// The newest time that the whole chain between two frames is known at; [`Time::ZERO`] where
+    /// The newest time at which the whole chain between two frames is known; [`Time::ZERO`] where
     /// all of it is static.
     ///
     /// # Errors
@@ -342,7 +342,7 @@ impl Buffer {
         time.map_err(|failure| walk::describe(tree, failure, (to, from), Time::ZERO))
     }
 
-    /// A message said in another frame, at the time of its stamp.
+    /// A message expressed in another frame, at the time of its stamp.
     ///
     /// # Errors
     /// When the frames are not known at that time, or the message cannot be transformed.
@@ -376,25 +376,25 @@ impl Buffer {
         Ok(way.frames(tree).iter().map(|frame| tree.name(*frame).to_owned()).collect())
     }
 
-    /// All frames that are known, by name.
+    /// All known frames, by name.
     #[must_use]
     pub fn frames(&self) -> BTreeMap<String, FrameInfo> {
         render::frames(&self.inner.tree.read())
     }
 
-    /// Whether anything was ever said of a frame.
+    /// Whether the buffer knows a frame of this name.
     #[must_use]
     pub fn has_frame(&self, name: &str) -> bool {
         self.inner.tree.read().id(name).is_some()
     }
 
-    /// The frames as `allFramesAsString` of tf2 says them, a line each.
+    /// The frames as `allFramesAsString` of tf2 prints them, a line each.
     #[must_use]
     pub fn all_frames_as_string(&self) -> String {
         render::as_string(&self.frames())
     }
 
-    /// The frames in YAML, as `allFramesAsYAML` of tf2; `now` is what delays are counted to.
+    /// The frames in YAML, as `allFramesAsYAML` of tf2; delays are counted up to `now`.
     #[must_use]
     pub fn all_frames_as_yaml(&self, now: Time) -> String {
         render::as_yaml(&self.frames(), now)
@@ -434,7 +434,8 @@ fn way(
     Ok((Way::find(tree, target, source, time).map_err(|f| (f, time))?, time))
 }
 
-/// A frame in itself is known at any time, whoever it is; the newest is that of its last sample.
+/// The transform of a frame into itself is known at any time; its newest time is that of the
+/// frame's last sample.
 fn newest_of(tree: &Tree, frame: &str, time: Time) -> Time {
     let latest = || tree.latest(tree.id(frame)?)?.0;
     if time == Time::ZERO { latest().unwrap_or(time) } else { time }
@@ -453,8 +454,8 @@ fn known(
     }
 }
 
-/// What is wrong with names that no frame has; first of all one that none can have, for which
-/// nobody needs to wait.
+/// The error for names that no frame has; an invalid name comes first, since waiting for it is
+/// useless.
 #[cold]
 fn unknown(tree: &Tree, names: &[Named<'_>]) -> LookupError {
     let is_invalid = |(_, name): &&Named<'_>| name.is_empty() || name.starts_with('/');

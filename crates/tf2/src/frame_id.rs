@@ -1,4 +1,4 @@
-//! The number of a frame: samples and chains name frames by it, and compare it in no time.
+//! The number of a frame: samples and chains name frames by it, and compare it cheaply.
 
 /// A frame of a tree, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -17,9 +17,9 @@ pub enum WaitError {
     /// Time ran out.
     #[error("no transform within {:.3} s: {source}. {}", waited.as_secs_f64(), meanwhile(*changes))]
     Timeout {
-        /// How long was waited.
+        /// The time that the caller waited.
         waited: Duration,
-        /// How often something came into the buffer meanwhile.
+        /// The number of times that something came into the buffer meanwhile.
         changes: u64,
         /// Why there was no transform when time ran out.
         source: Box<LookupError>,
@@ -27,7 +27,7 @@ pub enum WaitError {
     /// Nothing that may still come can make it known.
     #[error("no transform that may still come can help: {0}")]
     Hopeless(#[source] Box<LookupError>),
-    /// The buffer is filled no more: its listener's context was shut down.
+    /// Nobody fills the buffer any longer: its listener's context was shut down.
     #[error("the buffer was closed while waiting: {0}")]
     Closed(#[source] Box<LookupError>),
 }
@@ -41,7 +41,7 @@ fn meanwhile(changes: u64) -> String {
     }
 }
 
-/// What is waited for.
+/// The transform that a future waits for.
 #[derive(Debug, Clone)]
 struct Question {
     target: String,
@@ -58,7 +58,7 @@ struct Question {
 pub struct TransformFuture {
     buffer: Buffer,
     question: Question,
-    /// Its place among the tasks that wait.
+    /// Its number among the waiting tasks.
     task: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ impl Buffer {
 
 impl TransformFuture {
     /// Waits in place, at most for `timeout`. The thread that waits must not be the one that fills
-    /// the buffer; `TransformListener` has a thread of its own unless told otherwise.
+    /// the buffer; `TransformListener` has a thread of its own by default.
     ///
     /// # Errors
     /// See [`WaitError`].
@@ -133,7 +133,7 @@ impl Future for TransformFuture {
     type Output = Result<TransformStamped, WaitError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // The waker is left first: what comes during the look below wakes it.
+        // The waker is left first: a transform that comes during the look below wakes it.
         let buffer = self.buffer.clone();
         let seen = buffer.waiting().leave(&mut self.task, context.waker().clone());
         match self.look() {

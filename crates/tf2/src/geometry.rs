@@ -1,4 +1,4 @@
-//! Messages of `geometry_msgs` said in another frame, as `tf2_geometry_msgs` does it.
+//! Messages of `geometry_msgs` expressed in another frame, as in `tf2_geometry_msgs`.
 
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
@@ -16,7 +16,7 @@ use crate::lookup_error::LookupError;
 use crate::point_cloud::{PointCloudError, transform_point_cloud};
 use crate::transform::{self, Transform};
 
-/// What can be said in another frame.
+/// A value that can be expressed in another frame.
 ///
 /// ```
 /// use feros_msgs::geometry_msgs::msg::Point;
@@ -27,21 +27,21 @@ use crate::transform::{self, Transform};
 /// assert_eq!(in_base, Point { x: 1.2, y: 0.0, z: 0.5 });
 /// ```
 pub trait Transformable: Sized {
-    /// The same, said in the target frame of `transform`.
+    /// The same value, expressed in the target frame of `transform`.
     #[must_use]
     fn transformed(&self, transform: &Transform) -> Self;
 }
 
-/// A message with a header that can be said in another frame; see
+/// A message with a header that can be expressed in another frame; see
 /// [`Buffer::transform`](crate::Buffer::transform).
 pub trait StampedTransformable: Sized {
     /// The frame and the time of the message.
     fn header(&self) -> &Header;
 
-    /// The same, said in the frame `target` of `transform`, which holds at `time`.
+    /// The same message, expressed in the frame `target` of `transform`, which holds at `time`.
     ///
     /// # Errors
-    /// When the message says something that cannot be transformed.
+    /// When a value of the message cannot be transformed.
     fn transformed_to(
         &self,
         transform: &Transform,
@@ -50,26 +50,26 @@ pub trait StampedTransformable: Sized {
     ) -> Result<Self, TransformError>;
 }
 
-/// Why a message cannot be said in another frame.
+/// Why a message cannot be expressed in another frame.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransformError {
-    /// Where one frame is in the other is not known.
+    /// The position of one frame in the other is unknown.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The point cloud is none.
+    /// The point cloud is invalid.
     #[error(transparent)]
     PointCloud(#[from] PointCloudError),
 }
 
-/// A place: turned and moved.
+/// A point: turned and moved.
 impl Transformable for Point {
     fn transformed(&self, by: &Transform) -> Self {
         transform::point_message(by.transform_point(transform::point(self)))
     }
 }
 
-/// A place: turned and moved.
+/// A point: turned and moved.
 impl Transformable for Point32 {
     fn transformed(&self, by: &Transform) -> Self {
         let place = DVec3::new(self.x.into(), self.y.into(), self.z.into());
@@ -103,7 +103,7 @@ impl Transformable for TransformMessage {
     }
 }
 
-/// Force and torque are turned; the force adds the torque that it has about the new origin.
+/// Force and torque are turned; the force adds its torque about the new origin.
 impl Transformable for Wrench {
     fn transformed(&self, by: &Transform) -> Self {
         let force = by.transform_vector(transform::vector(&self.force));
@@ -121,7 +121,7 @@ impl Transformable for Polygon {
     }
 }
 
-/// The covariance of position and of orientation is turned, and what relates them.
+/// The covariances of position and of orientation are turned, as are those between both.
 impl Transformable for PoseWithCovariance {
     fn transformed(&self, by: &Transform) -> Self {
         Self {
@@ -208,7 +208,7 @@ impl StampedTransformable for PoseArray {
     }
 }
 
-/// A copy; [`transform_point_cloud`] spares it.
+/// A copy; [`transform_point_cloud`] changes the cloud in place.
 impl StampedTransformable for PointCloud2 {
     fn header(&self) -> &Header {
         &self.header
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn covariances_are_turned_block_by_block() {
         let mut pose = PoseWithCovariance::default();
-        // x is uncertain, and goes with roll.
+        // x is uncertain, and correlates with roll.
         (pose.covariance[0], pose.covariance[3], pose.covariance[18]) = (4.0, 0.5, 0.5);
         pose.covariance[21] = 9.0;
         let turned = pose.transformed(&quarter());

@@ -1,4 +1,4 @@
-//! What is known of one frame in its parent over the last seconds: a ring of samples in the order
+//! The transforms of one frame in its parent over the last seconds: a ring of samples in the order
 //! of their stamps.
 
 use std::collections::VecDeque;
@@ -25,14 +25,14 @@ pub(crate) struct History {
     samples: VecDeque<Sample>,
 }
 
-/// What a sample of a history did.
+/// The effect of a sample on a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Added {
-    /// It came to the others.
+    /// The sample was added.
     New,
-    /// It took the place of one with the same stamp.
+    /// The sample replaced one with the same stamp.
     Repeated,
-    /// There was no room for all, and the oldest had to go although it was young enough.
+    /// There was no room for all samples, and the oldest had to go although it was young enough.
     Displaced,
 }
 
@@ -48,38 +48,38 @@ pub(crate) enum Position {
 /// Why no sample is known for a time, though there are samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// There is one, at another time.
+    /// There is one sample, at another time.
     OnlyAt(Time),
     /// The time is after the newest sample.
     Future {
-        /// That of the newest sample.
+        /// The stamp of the newest sample.
         latest: Time,
     },
     /// The time is before the oldest sample.
     Past {
-        /// That of the oldest sample.
+        /// The stamp of the oldest sample.
         earliest: Time,
-        /// That of the newest sample.
+        /// The stamp of the newest sample.
         latest: Time,
     },
 }
 
 impl History {
-    /// The stamp of the newest sample, if a new one of this stamp is older than that by more than
-    /// `cache`.
+    /// The stamp of the newest sample, if a new sample with this stamp is older than that by more
+    /// than `cache`.
     pub(crate) fn too_old(&self, stamp: Time, cache: Duration) -> Option<Time> {
         let latest = self.latest()?.stamp;
         (stamp < latest - cache).then_some(latest)
     }
 
-    /// Adds a sample that is not too old, and forgets those that are older than the newest by more
-    /// than `cache`.
+    /// Adds a sample that is not too old, and forgets the samples that are older than the newest by
+    /// more than `cache`.
     pub(crate) fn insert(&mut self, sample: Sample, cache: Duration, capacity: usize) -> Added {
         let Some(latest) = self.latest() else {
             self.samples.push_back(sample);
             return Added::New;
         };
-        // Room first: a ring that is full grows no further.
+        // Room first: a full ring does not grow.
         let newest = latest.stamp.max(sample.stamp);
         while self.samples.front().is_some_and(|oldest| oldest.stamp < newest - cache) {
             self.samples.pop_front();
@@ -102,7 +102,7 @@ impl History {
         if is_full { Added::Displaced } else { Added::New }
     }
 
-    /// How many samples are not after a time.
+    /// The number of samples that are not after a time.
     fn place_of(&self, time: Time) -> usize {
         match self.latest() {
             // The usual case: the newest comes last.
@@ -111,8 +111,8 @@ impl History {
         }
     }
 
-    /// Where a time is, or `None` where there is no sample at all; [`Time::ZERO`] is the time of
-    /// the newest.
+    /// The position of a time, or `None` where there is no sample at all; [`Time::ZERO`] is the
+    /// time of the newest sample.
     pub(crate) fn find(&self, time: Time) -> Result<Option<Position>, Missing> {
         let (Some(oldest), Some(newest)) = (self.samples.front(), self.samples.back()) else {
             return Ok(None);
@@ -168,7 +168,7 @@ impl History {
         self.samples.len()
     }
 
-    /// Forgets all samples, and keeps their memory for those that come.
+    /// Forgets all samples, and keeps their memory for new ones.
     pub(crate) fn clear(&mut self) {
         self.samples.clear();
     }

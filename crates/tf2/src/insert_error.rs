@@ -8,7 +8,7 @@ use crate::lookup_error::seconds;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A frame in itself.
+    /// The frame and its parent have the same name.
     #[error(
         "TF_SELF_TRANSFORM: Ignoring transform from authority \"{authority}\" with frame_id and \
          child_frame_id \"{frame}\" because they are the same"
@@ -16,10 +16,10 @@ pub enum InsertError {
     SelfTransform {
         /// Both names.
         frame: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
     },
-    /// No name of the child.
+    /// The name of the child is missing.
     #[error(
         "TF_NO_CHILD_FRAME_ID: Ignoring transform in frame_id \"{parent}\" from authority \
          \"{authority}\" because child_frame_id not set"
@@ -27,10 +27,10 @@ pub enum InsertError {
     NoChildFrameId {
         /// The parent.
         parent: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
     },
-    /// No name of the parent.
+    /// The name of the parent is missing.
     #[error(
         "TF_NO_FRAME_ID: Ignoring transform with child_frame_id \"{child}\" from authority \
          \"{authority}\" because frame_id not set"
@@ -38,10 +38,10 @@ pub enum InsertError {
     NoFrameId {
         /// The child.
         child: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
     },
-    /// A number that is none, or infinite.
+    /// A number is NaN or infinite.
     #[error(
         "TF_NAN_INPUT: Ignoring transform for child_frame_id \"{child}\" from authority \
          \"{authority}\" because of a nan or infinite value in the transform {translation:?} \
@@ -50,14 +50,14 @@ pub enum InsertError {
     NotFinite {
         /// The child.
         child: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
         /// x, y, z.
         translation: [f64; 3],
         /// x, y, z, w.
         rotation: [f64; 4],
     },
-    /// A quaternion that is no rotation: the square of its length differs from 1 by 0.01 or more.
+    /// The quaternion is no rotation: the square of its length differs from 1 by 0.01 or more.
     #[error(
         "TF_DENORMALIZED_QUATERNION: Ignoring transform for child_frame_id \"{child}\" from \
          authority \"{authority}\" because of an invalid quaternion in the transform {rotation:?}: \
@@ -66,14 +66,14 @@ pub enum InsertError {
     DenormalizedQuaternion {
         /// The child.
         child: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
         /// x, y, z, w.
         rotation: [f64; 4],
         /// Its length.
         length: f64,
     },
-    /// Older than what the buffer keeps.
+    /// The transform is older than those that the buffer keeps.
     #[error(
         "TF_OLD_DATA: Ignoring data from the past for frame \"{child}\" at time {} according to \
          authority \"{authority}\": the newest is of time {}, and {cache_seconds} s are kept. The \
@@ -84,20 +84,20 @@ pub enum InsertError {
     OldData {
         /// The child.
         child: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
         /// Its stamp.
         stamp: Time,
-        /// That of the newest sample of the frame.
+        /// The stamp of the newest sample of the frame.
         latest: Time,
-        /// How much the buffer keeps, in seconds.
+        /// The time that the buffer keeps, in seconds.
         cache_seconds: f64,
     },
-    /// It would have the frames go round in a circle.
+    /// The transform would close a loop of frames.
     #[error(
         "TF_LOOP: Ignoring transform from authority \"{authority}\" that puts \"{child}\" into \
-         \"{parent}\", because the frames would form a loop: {}. Who publishes \"{before}\" says \
-         the opposite",
+         \"{parent}\", because the frames would form a loop: {}. The publisher of \"{before}\" \
+         says the opposite",
         chain.join(" -> ")
     )]
     Loop {
@@ -105,14 +105,14 @@ pub enum InsertError {
         child: String,
         /// The parent.
         parent: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
-        /// From the child upwards until the child comes again.
+        /// The frames from the child upwards until the child comes again.
         chain: Vec<String>,
         /// The frame whose parent closes the loop.
         before: String,
     },
-    /// More frames than the buffer may hold.
+    /// There would be more frames than the buffer may hold.
     #[error(
         "TF_TOO_MANY_FRAMES: Ignoring transform from authority \"{authority}\" that puts \
          \"{child}\" into \"{parent}\": the buffer knows {frames} frames already, which is as many \
@@ -124,24 +124,24 @@ pub enum InsertError {
         child: String,
         /// The parent.
         parent: String,
-        /// Who said it.
+        /// The publisher.
         authority: String,
         /// The number that the options allow.
         frames: usize,
     },
-    /// A name longer than names may be.
+    /// A name is longer than names may be.
     #[error(
         "TF_LONG_FRAME_ID: Ignoring transform from authority \"{authority}\" because a name of a \
          frame has {length} bytes, and may have {longest}: it begins with \"{beginning}\""
     )]
     LongFrameId {
-        /// Who said it.
+        /// The publisher.
         authority: String,
         /// Its length in bytes.
         length: usize,
         /// The greatest length in bytes.
         longest: usize,
-        /// How it begins.
+        /// The beginning of the name.
         beginning: String,
     },
 }

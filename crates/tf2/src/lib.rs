@@ -1,9 +1,9 @@
-//! tf2: where frames are in other frames, at which time.
+//! tf2: the positions of frames in other frames over time.
 //!
-//! A [`Buffer`] holds what broadcasters say of the last seconds, and answers where one frame is in
-//! another at any time in between. `TransformListener` fills a buffer from `/tf` and `/tf_static`;
-//! `TransformBroadcaster` and `StaticTransformBroadcaster` say where frames are. [`Transformable`]
-//! brings `geometry_msgs` and point clouds into another frame.
+//! A [`Buffer`] holds the transforms that broadcasters sent during the last seconds, and answers
+//! where one frame is in another at any time in between. `TransformListener` fills a buffer from
+//! `/tf` and `/tf_static`; `TransformBroadcaster` and `StaticTransformBroadcaster` publish
+//! transforms. [`Transformable`] brings `geometry_msgs` and point clouds into another frame.
 //!
 //! ```
 //! use feros_msgs::geometry_msgs::msg::{PointStamped, TransformStamped};
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! Frames and their transforms form trees. `lookup_transform(target, source, time)` has the names
-//! and the order of tf2: the result brings what is said in `source` into `target`. [`Time::ZERO`]
-//! asks for the newest time that the whole chain is known at.
+//! and the order of tf2: the result brings values from `source` into `target`. [`Time::ZERO`] asks
+//! for the newest time at which the whole chain is known.
 //!
 //! | you know from tf2 | here |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Why a transform cannot be told, in words that name frames and times.
+//! Why a lookup failed, in words that name frames and times.
 
 use feros_executor::Time;
 
@@ -13,25 +13,25 @@ pub enum LookupError {
         rule_for(frame)
     )]
     InvalidFrame {
-        /// Which one: `target_frame`, `source_frame` or `fixed_frame`.
+        /// The argument: `target_frame`, `source_frame` or `fixed_frame`.
         argument: &'static str,
         /// The name.
         frame: String,
     },
-    /// Nobody has said anything of a frame: `tf2::LookupException`.
+    /// The buffer knows no frame of this name: `tf2::LookupException`.
     #[error(
         "\"{frame}\" passed to lookupTransform argument {argument} does not exist{}",
         did_you_mean(nearest.as_deref())
     )]
     UnknownFrame {
-        /// Which one: `target_frame`, `source_frame` or `fixed_frame`.
+        /// The argument: `target_frame`, `source_frame` or `fixed_frame`.
         argument: &'static str,
         /// The name.
         frame: String,
-        /// The name of a frame that exists and is alike.
+        /// The name of a known frame that is similar.
         nearest: Option<String>,
     },
-    /// No chain of frames leads from one to the other: `tf2::ConnectivityException`.
+    /// No chain of frames connects the two: `tf2::ConnectivityException`.
     #[error(
         "Could not find a connection between '{target}' and '{source_frame}' because they are not \
          part of the same tree: the root of '{target}' is '{target_root}', that of \
@@ -39,9 +39,9 @@ pub enum LookupError {
          other tree"
     )]
     NotConnected {
-        /// Where to.
+        /// The target frame.
         target: String,
-        /// Where from.
+        /// The source frame.
         source_frame: String,
         /// The root of the tree of the target.
         target_root: String,
@@ -57,15 +57,15 @@ pub enum LookupError {
         seconds(*latest)
     )]
     Future {
-        /// Where to.
+        /// The target frame.
         target: String,
-        /// Where from.
+        /// The source frame.
         source_frame: String,
         /// The frame of the chain that lacks the time.
         frame: String,
-        /// The time that was asked for.
+        /// The time of the lookup.
         requested: Time,
-        /// That of the frame's newest sample.
+        /// The time of the frame's newest sample.
         latest: Time,
     },
     /// The time is before the oldest sample: `tf2::ExtrapolationException`.
@@ -77,20 +77,20 @@ pub enum LookupError {
         seconds(*earliest)
     )]
     Past {
-        /// Where to.
+        /// The target frame.
         target: String,
-        /// Where from.
+        /// The source frame.
         source_frame: String,
         /// The frame of the chain that lacks the time.
         frame: String,
-        /// The time that was asked for.
+        /// The time of the lookup.
         requested: Time,
-        /// That of the frame's oldest sample.
+        /// The time of the frame's oldest sample.
         earliest: Time,
-        /// That of the frame's newest sample.
+        /// The time of the frame's newest sample.
         latest: Time,
     },
-    /// There is one sample, of another time: `tf2::ExtrapolationException`.
+    /// The only sample has another time: `tf2::ExtrapolationException`.
     #[error(
         "Lookup would require extrapolation at time {}, but only time {} of frame [{frame}] is in \
          the buffer, when looking up transform from frame [{source_frame}] to frame [{target}]",
@@ -98,18 +98,18 @@ pub enum LookupError {
         seconds(*only)
     )]
     OneSample {
-        /// Where to.
+        /// The target frame.
         target: String,
-        /// Where from.
+        /// The source frame.
         source_frame: String,
         /// The frame of the chain that lacks the time.
         frame: String,
-        /// The time that was asked for.
+        /// The time of the lookup.
         requested: Time,
-        /// That of the frame's only sample.
+        /// The time of the frame's only sample.
         only: Time,
     },
-    /// The frames go round in a circle at that time, as parents changed: `tf2::LookupException`.
+    /// The frames form a loop at that time, since parents changed: `tf2::LookupException`.
     #[error(
         "The tf tree is invalid because it contains a loop at time {}: {}. Two publishers disagree \
          about who is whose parent",
@@ -117,9 +117,9 @@ pub enum LookupError {
         chain.join(" -> ")
     )]
     Loop {
-        /// The time that was asked for.
+        /// The time of the lookup.
         requested: Time,
-        /// From a frame upwards until it comes again.
+        /// The frames upwards from one until it comes again.
         chain: Vec<String>,
     },
     /// The chain has more frames than a lookup follows.
@@ -128,17 +128,17 @@ pub enum LookupError {
          publisher that makes a new parent each time"
     )]
     TooDeep {
-        /// Where the chain begins.
+        /// The frame at which the chain begins.
         frame: String,
-        /// How many frames a lookup follows.
+        /// The number of frames that a lookup follows.
         deepest: usize,
     },
 }
 
 impl LookupError {
     /// Whether no transform that may still come can make a lookup of this time succeed: a name is
-    /// wrong, or the time lies further back than what the buffer keeps. For [`Time::ZERO`], the
-    /// newest time, there is always hope.
+    /// wrong, or the time lies further back than the buffer keeps. For [`Time::ZERO`], the newest
+    /// time, there is always hope.
     #[must_use]
     pub fn is_final(&self, asked: Time, cache: std::time::Duration) -> bool {
         match self {
@@ -159,7 +159,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
 }
 
-/// A time in seconds, exact.
+/// A time in seconds, with all digits.
 pub(crate) fn seconds(time: Time) -> String {
     let nanos = time.as_nanos();
     let sign = if nanos < 0 { "-" } else { "" };

@@ -1,5 +1,4 @@
-//! Nodes that say and hear where frames are: broadcasters and the listener, with the topics and
-//! policies of `tf2_ros`.
+//! Broadcasters and the listener of transforms, with the topics and policies of `tf2_ros`.
 
 mod broadcaster;
 mod listener;

@@ -1,20 +1,20 @@
-//! Point clouds said in another frame: in place, over fields that are found by their names.
+//! Point clouds expressed in another frame: in place, over fields that are found by their names.
 
 use feros_msgs::sensor_msgs::msg::{PointCloud2, PointField};
 use glam::{DMat3, DVec3};
 
 use crate::transform::Transform;
 
-/// Why a point cloud cannot be transformed; it is as it was.
+/// Why a point cloud cannot be transformed; the cloud is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PointCloudError {
-    /// A field that points need is not there.
+    /// A field that points need is missing.
     #[error("the point cloud has no field \"{name}\": it has {}", known.join(", "))]
     NoField {
         /// The field.
         name: &'static str,
-        /// Those that there are.
+        /// The fields of the cloud.
         known: Vec<String>,
     },
     /// A coordinate is no floating-point number.
@@ -36,12 +36,12 @@ pub enum PointCloudError {
     Offset {
         /// The field.
         name: &'static str,
-        /// Where the field ends, in bytes.
+        /// The end of the field, in bytes.
         end: u64,
         /// The size of a point, in bytes.
         point_step: u32,
     },
-    /// The data are not as large as the sizes say.
+    /// The size of the data does not match the declared sizes.
     #[error(
         "the point cloud says {height} rows of {width} points of {point_step} bytes, {row_step} \
          bytes per row, and has {length} bytes of data"
@@ -60,12 +60,12 @@ pub enum PointCloudError {
     },
 }
 
-/// Says the points of a cloud in the target frame of `transform`, in place: `x`, `y` and `z` are
-/// turned and moved; `normal_x`, `normal_y` and `normal_z`, if the cloud has them, are turned. The
-/// header is the caller's.
+/// Expresses the points of a cloud in the target frame of `transform`, in place: `x`, `y` and `z`
+/// are turned and moved; `normal_x`, `normal_y` and `normal_z`, if the cloud has them, are turned.
+/// The caller changes the header.
 ///
 /// # Errors
-/// See [`PointCloudError`]; nothing is changed then.
+/// See [`PointCloudError`]; the cloud is unchanged then.
 pub fn transform_point_cloud(
     cloud: &mut PointCloud2,
     transform: &Transform,
@@ -84,7 +84,7 @@ pub fn transform_point_cloud(
     Ok(())
 }
 
-/// How the points lie in the data; all of them are within.
+/// The layout of the points in the data; all of them lie within.
 struct Rows {
     row_step: usize,
     row_bytes: usize,
@@ -118,7 +118,7 @@ impl Rows {
             let Some(row) = data.get_mut(begin..begin + self.row_bytes) else { return };
             let points = row.chunks_exact_mut(self.point_step);
             match fields.singles() {
-                // What nearly all clouds are.
+                // The layout of nearly all clouds.
                 Some([x, y, z]) => points.for_each(|point| {
                     let read = |offset: usize| f64::from(f32::from_le_bytes(at(point, offset)));
                     let changed = change(DVec3::new(read(x), read(y), read(z))).as_vec3();
@@ -137,7 +137,7 @@ impl Rows {
     }
 }
 
-/// `N` bytes of a point; the field was found to lie within.
+/// `N` bytes of a point; the field is known to lie within it.
 fn at<const N: usize>(point: &[u8], offset: usize) -> [u8; N] {
     let mut bytes = [0; N];
     bytes.copy_from_slice(&point[offset..offset + N]);
@@ -148,7 +148,7 @@ fn put<const N: usize>(point: &mut [u8], offset: usize, bytes: [u8; N]) {
     point[offset..offset + N].copy_from_slice(&bytes);
 }
 
-/// Where a number of a point is.
+/// The position of a number within a point.
 #[derive(Clone, Copy)]
 struct Place {
     offset: usize,
@@ -206,7 +206,7 @@ impl Triple {
         Ok(Self { places: [find(x)?, find(y)?, find(z)?] })
     }
 
-    /// The offsets, if all are FLOAT32 in little endian.
+    /// The offsets, if all three are little-endian FLOAT32.
     fn singles(&self) -> Option<[usize; 3]> {
         let is_single = |place: &Place| !place.is_double && !place.is_big_endian;
         self.places.iter().all(is_single).then(|| self.places.map(|place| place.offset))

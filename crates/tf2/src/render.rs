@@ -1,4 +1,4 @@
-//! The frames of a buffer for people and tools.
+//! The frames of a buffer, for people and tools.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,28 +8,27 @@ use feros_executor::Time;
 use crate::lookup_error::seconds;
 use crate::tree::{Link, Tree};
 
-/// What is known of a frame.
+/// The state of a frame.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FrameInfo {
-    /// The frame that it was in last; `None` for the root of a tree, and for a frame of which
-    /// nothing is known any more.
+    /// The frame's last parent; `None` for the root of a tree, and for a frame whose transforms
+    /// were all forgotten.
     pub parent: Option<String>,
-    /// Whether it is always there.
+    /// Whether its transform is static.
     pub is_static: bool,
-    /// Who spoke of it last; empty for a root.
+    /// The publisher of its last transform; empty for a root.
     pub authority: String,
-    /// The time of the oldest transform that is kept; zero if there is none.
+    /// The time of the oldest transform that is kept; zero without transforms.
     pub oldest: Time,
-    /// The time of the newest transform; zero if there is none.
+    /// The time of the newest transform; zero without transforms.
     pub latest: Time,
-    /// How many transforms are kept.
+    /// The number of transforms that are kept.
     pub samples: usize,
 }
 
 impl FrameInfo {
-    /// How often a transform came per second, over what is kept; `None` for static frames and where
-    /// there are fewer than two.
+    /// The rate of the kept transforms; `None` for static frames and for fewer than two transforms.
     #[must_use]
     pub fn rate_hz(&self) -> Option<f64> {
         let span = self.latest.saturating_since(self.oldest).as_secs_f64();
@@ -78,7 +77,7 @@ pub(crate) fn as_yaml(frames: &BTreeMap<String, FrameInfo>, now: Time) -> String
     let mut text = String::new();
     for (name, frame) in frames {
         let Some(parent) = &frame.parent else { continue };
-        // tf2 says 10 kHz of what is always there.
+        // tf2 reports 10 kHz for static frames.
         let rate = if frame.is_static { 10_000.0 } else { frame.rate_hz().unwrap_or(0.0) };
         let _ = writeln!(text, "{}:", quoted(name));
         let _ = writeln!(text, "  parent: {}", quoted(parent));
@@ -96,7 +95,7 @@ pub(crate) fn as_yaml(frames: &BTreeMap<String, FrameInfo>, now: Time) -> String
     if text.is_empty() { "{}\n".to_owned() } else { text }
 }
 
-/// A name as YAML has it between single quotes; what no line can hold is written out.
+/// A name between single quotes, as in YAML; control characters are escaped.
 fn quoted(name: &str) -> String {
     format!("'{}'", feros_wording::harmless(name).replace('\'', "''"))
 }

@@ -8,29 +8,29 @@ use feros_msgs::geometry_msgs::msg::{
 use feros_msgs::std_msgs::msg::Header;
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 
-/// A rotation followed by a translation: what is said in the source frame, said in the target
+/// A rotation followed by a translation, which brings values from the source frame into the target
 /// frame. Metres; the rotation is a unit quaternion.
 ///
 /// Transforms are joined by `*`, as matrices are: `a_in_map * b_in_a` is `b_in_map`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
-    /// Where the origin of the source frame is in the target frame.
+    /// The origin of the source frame in the target frame.
     pub translation: DVec3,
-    /// How the source frame is turned in the target frame.
+    /// The orientation of the source frame in the target frame.
     pub rotation: DQuat,
 }
 
 impl Transform {
-    /// That of a frame in itself.
+    /// The transform of a frame into itself.
     pub const IDENTITY: Self = Self { translation: DVec3::ZERO, rotation: DQuat::IDENTITY };
 
-    /// From both parts; the rotation has to be a unit quaternion.
+    /// A transform from both parts; the rotation has to be a unit quaternion.
     #[must_use]
     pub fn new(translation: DVec3, rotation: DQuat) -> Self {
         Self { translation, rotation }
     }
 
-    /// Without a rotation.
+    /// A transform without a rotation.
     #[must_use]
     pub fn from_translation(translation: DVec3) -> Self {
         Self { translation, rotation: DQuat::IDENTITY }
@@ -43,20 +43,20 @@ impl Transform {
         Self { translation: -(rotation * self.translation), rotation }
     }
 
-    /// A place of the source frame, said in the target frame.
+    /// A point of the source frame, expressed in the target frame.
     #[must_use]
     pub fn transform_point(self, point: DVec3) -> DVec3 {
         self.rotation * point + self.translation
     }
 
-    /// A direction of the source frame, said in the target frame: it is turned, not moved.
+    /// A direction of the source frame, expressed in the target frame: it is turned, not moved.
     #[must_use]
     pub fn transform_vector(self, vector: DVec3) -> DVec3 {
         self.rotation * vector
     }
 
-    /// Between this (at `ratio` 0) and another (at 1): along the line, and along the shorter arc at
-    /// an even speed, as tf2 does.
+    /// A transform between this one (at `ratio` 0) and another (at 1): along the line, and along
+    /// the shorter arc at an even speed, as in tf2.
     #[must_use]
     pub fn interpolate(self, newer: Self, ratio: f64) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Transform {
         }
     }
 
-    /// As a message: `child` in `parent` at a time.
+    /// The message for `child` in `parent` at a time.
     #[must_use]
     pub fn to_stamped(self, parent: &str, child: &str, stamp: Time) -> TransformStamped {
         TransformStamped {
@@ -148,7 +148,7 @@ impl From<Transform> for TransformMessage {
     }
 }
 
-/// A pose in a frame is the transform of what has the pose into the frame.
+/// A pose in a frame is the transform from the body that has the pose into the frame.
 impl From<&Pose> for Transform {
     fn from(pose: &Pose) -> Self {
         Self { translation: point(&pose.position), rotation: quaternion(&pose.orientation) }
@@ -170,7 +170,7 @@ impl From<Transform> for DAffine3 {
     }
 }
 
-/// Without what the matrix stretches: a transform has none.
+/// Drops the scale of the matrix: a transform has none.
 impl From<DAffine3> for Transform {
     fn from(affine: DAffine3) -> Self {
         let (_, rotation, translation) = affine.to_scale_rotation_translation();

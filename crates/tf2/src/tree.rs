@@ -1,5 +1,4 @@
-//! The frames that are known, where each is in its parent, and what is taken in of what publishers
-//! say.
+//! The known frames, their transforms into their parents, and the insertion of new transforms.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,29 +11,29 @@ use crate::history::{Added, History, Missing, Position, Sample};
 use crate::insert_error::InsertError;
 use crate::transform::Transform;
 
-/// Names of frames may have so many bytes: whoever sends longer ones shall not fill the memory.
+/// The longest name of a frame, in bytes: longer names from the network must not fill the memory.
 pub(crate) const LONGEST_NAME_BYTES: usize = 1024;
 
-/// Chains may have so many frames, as `MAX_GRAPH_DEPTH` of tf2.
+/// The most frames of a chain, as `MAX_GRAPH_DEPTH` of tf2.
 pub(crate) const DEEPEST: usize = 1000;
 
-/// A frame and where it is in its parent.
+/// A frame and its transform into its parent.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) name: Arc<str>,
     pub(crate) link: Link,
-    /// Who spoke last of it.
+    /// The publisher of the frame's last transform.
     pub(crate) authority: Arc<str>,
 }
 
-/// Where a frame is in its parent.
+/// The transform of a frame into its parent.
 #[derive(Debug)]
 pub(crate) enum Link {
     /// It has no parent: the root of a tree.
     None,
-    /// Always there.
+    /// The same transform at any time.
     Static(Sample),
-    /// At some times.
+    /// Transforms at some times.
     Dynamic(History),
 }
 
@@ -45,15 +44,15 @@ pub(crate) enum Place {
     Dynamic(Position),
 }
 
-/// What a transform that was taken in did.
+/// The effect of a transform that was taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inserted {
     pub(crate) added: Added,
-    /// Histories that a loop of frames was cut at, as they were too old.
+    /// Histories that were forgotten to cut a loop of frames, since they were too old.
     pub(crate) forgotten: usize,
 }
 
-/// What publishers say of a frame, checked.
+/// A transform from a publisher, checked.
 #[derive(Debug)]
 pub(crate) struct Statement<'a> {
     pub(crate) child: &'a str,
@@ -64,7 +63,7 @@ pub(crate) struct Statement<'a> {
     pub(crate) is_static: bool,
 }
 
-/// How much a tree may hold.
+/// The limits of a tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) cache: Duration,
@@ -92,7 +91,7 @@ impl Tree {
     /// A frame of this tree.
     ///
     /// # Panics
-    /// Never: frames get their numbers here, and none goes.
+    /// Never: frames get their numbers here, and no frame is removed.
     pub(crate) fn frame(&self, id: FrameId) -> &Frame {
         &self.frames[id.index()]
     }
@@ -105,8 +104,8 @@ impl Tree {
         &self.frames
     }
 
-    /// Where a frame's transform for a time is, and its parent then; `None` for a root, and for a
-    /// frame of which nothing is known any more.
+    /// The place of a frame's transform for a time, and its parent then; `None` for a root, and for
+    /// a frame whose transforms were all forgotten.
     pub(crate) fn step(
         &self,
         id: FrameId,
@@ -132,11 +131,11 @@ impl Tree {
             (Link::Dynamic(history), Place::Dynamic(position)) => history.transform(position, time),
             _ => None,
         };
-        // The place is of this tree, which nobody changed since.
+        // The place comes from this tree, which has not changed since.
         found.unwrap_or(Transform::IDENTITY)
     }
 
-    /// The newest parent of a frame, and the time of that; `None` for the time where it is static.
+    /// The newest parent of a frame and its time; the time is `None` for a static frame.
     pub(crate) fn latest(&self, id: FrameId) -> Option<(Option<Time>, FrameId)> {
         match &self.frame(id).link {
             Link::None => None,
@@ -147,10 +146,11 @@ impl Tree {
         }
     }
 
-    /// Takes in what a publisher says.
+    /// Takes in a transform from a publisher.
     ///
     /// # Errors
-    /// When it is too old, has no room, or closes a loop. The caller has checked the rest.
+    /// When the transform is too old, has no room, or closes a loop. The caller has checked the
+    /// rest.
     pub(crate) fn insert(&mut self, said: &Statement<'_>) -> Result<Inserted, InsertError> {
         self.check_age(said)?;
         let (child, parent) = self.ids_for(said)?;
@@ -222,8 +222,8 @@ impl Tree {
         id
     }
 
-    /// Refuses a new parent that is below its child, unless what says so is older than what the
-    /// buffer keeps: that is forgotten. Returns how many histories were.
+    /// Refuses a new parent that is below its child, unless the history that puts it there is older
+    /// than the buffer keeps: that history is forgotten. Returns the number of forgotten histories.
     fn cut_loop(
         &mut self,
         child: FrameId,
@@ -266,7 +266,7 @@ impl Tree {
         })
     }
 
-    /// Forgets all that is not static. Frames stay known.
+    /// Forgets all transforms that are not static. Frames stay known.
     pub(crate) fn clear(&mut self) {
         for frame in &mut self.frames {
             if let Link::Dynamic(history) = &mut frame.link {

@@ -11,14 +11,14 @@ use crate::lookup_error::LookupError;
 use crate::transform::Transform;
 use crate::tree::{DEEPEST, Place, Tree};
 
-/// So many frames of a chain need no allocation.
+/// The longest chain of frames that needs no allocation.
 const USUAL_DEPTH: usize = 16;
 
 /// A frame of a chain, and where its transform into the next one is.
 type Chain = SmallVec<[(FrameId, Place); USUAL_DEPTH]>;
 
-/// Why a walk failed, without the names: most who ask whether there is a transform do not read
-/// why not.
+/// Why a walk failed, without the names: most callers that ask for a transform do not read the
+/// reason.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Failure {
     NotConnected { target_root: FrameId, source_root: FrameId },
@@ -41,17 +41,17 @@ impl Failure {
 
 /// How a chain upwards ended.
 enum End {
-    /// At the frame that was looked for.
+    /// At the frame that the walk looked for.
     Found,
     /// At a frame without a parent.
     Root(FrameId),
-    /// At a frame that is known, but not at the time.
+    /// At a frame that is known, but not at that time.
     Stopped(FrameId, Missing),
 }
 
 /// The way from one frame to another.
 pub(crate) struct Way {
-    /// Frames below the lowest common one, from the source upwards.
+    /// The frames below the lowest common one, from the source upwards.
     up: Chain,
     /// The same from the target upwards.
     down: Chain,
@@ -88,7 +88,7 @@ impl Way {
                 }
                 Ok(Self { up, down, time })
             }
-            // There may be data of the source where there is none of the target.
+            // The source may have data where the target has none.
             (End::Stopped(frame, missing), _) => Err(Failure::Missing { frame, missing }),
             (End::Root(_), Some(missing)) => Err(Failure::Missing { frame: top, missing }),
             (End::Root(target_root), None) => {
@@ -97,7 +97,7 @@ impl Way {
         }
     }
 
-    /// What brings the source into the target.
+    /// The transform that brings the source into the target.
     pub(crate) fn transform(&self, tree: &Tree) -> Transform {
         let along = |chain: &Chain| {
             let mut steps = chain.iter();
@@ -150,14 +150,14 @@ fn ascend(
     }
 }
 
-/// The newest time that the whole chain between two frames is known at, by the newest parent of
+/// The newest time at which the whole chain between two frames is known, by the newest parent of
 /// each; [`Time::ZERO`] where all of it is static.
 pub(crate) fn latest_common_time(
     tree: &Tree,
     target: FrameId,
     source: FrameId,
 ) -> Result<Time, Failure> {
-    // Of each frame from the source upwards, the oldest of the newest times below it.
+    // For each frame from the source upwards, the oldest of the newest times below it.
     let mut below: SmallVec<[(FrameId, Option<Time>); USUAL_DEPTH]> = SmallVec::new();
     let (mut frame, mut oldest) = (source, None);
     loop {
@@ -224,7 +224,7 @@ pub(crate) fn describe(
     }
 }
 
-/// A chain without an end goes round, or is long.
+/// The error for a chain that is a loop or has too many frames.
 fn too_deep(tree: &Tree, from: FrameId, requested: Time) -> LookupError {
     let mut chain: Vec<FrameId> = Vec::new();
     let mut frame = from;

@@ -1,5 +1,4 @@
-//! What a buffer says, what it refuses and in which words, and waiting for what it does not know
-//! yet.
+//! The answers of a buffer, its refusals and their words, and waiting for unknown transforms.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,7 +75,7 @@ fn time_zero_is_the_newest_that_all_of_the_chain_is_known_at() {
 #[test]
 fn a_frame_that_stands_still_joins_two_times() {
     let buffer = robot();
-    // Where the camera of 10 s is, seen from the base of 11 s, which went on by 2 m.
+    // The camera at 10 s, seen from the base at 11 s, which moved on by 2 m.
     let found = buffer
         .lookup_transform_full(("base", seconds(11.0)), ("camera", seconds(10.0)), "odom")
         .unwrap();
@@ -157,7 +156,7 @@ fn what_cannot_be_is_refused_in_words_and_counted() {
         let error = refused(transform);
         assert!(error.contains(words) && error.contains("a broken driver"), "{error}");
     }
-    assert_eq!(buffer.frames(), frames, "what was refused left a trace");
+    assert_eq!(buffer.frames(), frames, "a refused transform left a trace");
     let counts = buffer.counts().refused;
     assert_eq!(counts.total(), cases.len() as u64);
     let each = [
@@ -191,7 +190,7 @@ fn parents_that_go_round_at_a_past_time_are_told_as_a_loop() {
         at("a", "b", 0.0, 12.0),
         at("c", "b", 0.0, 13.0),
     ]);
-    // Late news of the past: at 10 s the frames went round.
+    // Late transforms of the past: at 10 s the frames form a loop.
     buffer.set_transform(&at("a", "b", 0.0, 10.0), "late", false).unwrap();
     let text = error(&buffer, "c", "a", 10.0);
     assert!(text.contains("contains a loop at time 10.000000000: a -> b -> a"), "{text}");

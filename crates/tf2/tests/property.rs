@@ -1,5 +1,5 @@
-//! Any trees, any order, any time: the buffer says what a naive reference says, and so does the tf2
-//! of C++.
+//! Any trees, any order, any time: the buffer answers as a naive reference does, and so does the
+//! tf2 of C++.
 #![allow(clippy::unwrap_used)]
 
 mod cpp;
@@ -80,7 +80,7 @@ fn kind(error: &LookupError) -> Wrong {
     }
 }
 
-/// The order in which a lookup finds out what is wrong is its own.
+/// The order in which a lookup finds errors is its own.
 fn assert_fails_alike(error: &LookupError, expected: Wrong, what: &str) {
     let (found, wrong) = (kind(error), [Wrong::Unconnected, Wrong::Extrapolation]);
     let is_alike = found == expected || wrong.contains(&found) && wrong.contains(&expected);
@@ -114,7 +114,7 @@ proptest! {
                     prop_assert_eq!(buffer.can_transform(target, source, time), found.is_ok());
                     match (found, reference.lookup(target, source, nanos)) {
                         (Ok((found, _)), Ok(expected)) => assert_same(found, expected, &what),
-                        // The way may be found before the circle is.
+                        // The walk may meet the common frame before the loop.
                         (_, Err(Wrong::Loop)) => {}
                         (Err(error), Err(expected)) => assert_fails_alike(&error, expected, &what),
                         (found, expected) => panic!("{what}: {found:?} is not {expected:?}"),
@@ -234,6 +234,6 @@ fn assert_like_cpp(found: &Result<(Transform, Time), LookupError>, answer: &str,
     let (turn, place) = (DQuat::from_xyzw(a, b, c, d), DVec3::new(x, y, z));
     assert_eq!(nanos, time.as_nanos().to_string(), "{what}");
     assert!((place - transform.translation).length() < 1e-9, "{what}");
-    // A rotation has two quaternions.
+    // Two quaternions stand for the same rotation.
     assert!((turn.dot(transform.rotation).abs() - 1.0).abs() < 1e-9, "{what}");
 }

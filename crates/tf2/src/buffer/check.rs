@@ -1,4 +1,4 @@
-//! What a transform has to be before it is taken in: a rotation and finite numbers between two
+//! The checks of a transform before it is taken in: a rotation and finite numbers between two
 //! names.
 
 use feros_executor::Time;
@@ -50,7 +50,7 @@ pub(super) fn statement<'a>(
         });
     }
     let squared = transform.rotation.length_squared();
-    // False for a square that overflowed, too.
+    // Also false for a square that overflowed.
     let is_rotation = (squared - 1.0).abs() < TOLERANCE;
     if !is_rotation {
         return Err(InsertError::DenormalizedQuaternion {
@@ -65,7 +65,7 @@ pub(super) fn statement<'a>(
     Ok(Statement { child, parent, stamp, transform, authority, is_static })
 }
 
-/// Names of ROS 1 began with a slash; tf2 takes it away.
+/// Names of ROS 1 began with a slash; tf2 removes it.
 fn without_slash(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }

@@ -1,23 +1,23 @@
-//! What came into a buffer, and what did not.
+//! Counts of the transforms that a buffer took in and refused.
 
 use crate::history::Added;
 use crate::insert_error::InsertError;
 use crate::tree::Inserted;
 
-/// What came into a buffer since it was made.
+/// Counts of a buffer since it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BufferCounts {
     /// Transforms that were taken in.
     pub set: u64,
-    /// Those of them that took the place of one of the same frame and time.
+    /// Taken transforms that replaced one of the same frame and time.
     pub repeated: u64,
-    /// Transforms that left early, as their frame had more of them than
+    /// Transforms that left early, since their frame had more of them than
     /// [`BufferOptions::samples_per_frame`](crate::BufferOptions::samples_per_frame).
     pub displaced: u64,
-    /// Frames whose transforms were forgotten, as they were too old to keep a loop closed.
+    /// Frames whose transforms were forgotten, since they were too old to keep a loop closed.
     pub forgotten: u64,
-    /// How often the buffer was cleared.
+    /// The number of times that the buffer was cleared.
     pub cleared: u64,
     /// Transforms that were refused.
     pub refused: Refusals,
@@ -27,15 +27,15 @@ pub struct BufferCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Refusals {
-    /// A frame in itself.
+    /// A transform of a frame into itself.
     pub self_transform: u64,
     /// A frame or its parent has no name.
     pub no_frame_id: u64,
-    /// A number that is none, or infinite.
+    /// A number that is NaN or infinite.
     pub not_finite: u64,
-    /// A quaternion that is no rotation.
+    /// A quaternion that does not have length 1.
     pub denormalized_quaternion: u64,
-    /// Older than what is kept.
+    /// Older than the transforms that the buffer keeps.
     pub old_data: u64,
     /// It would close a loop of frames.
     pub closes_loop: u64,
@@ -44,7 +44,7 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// All of them.
+    /// The number of all refused transforms.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.self_transform

@@ -1,4 +1,4 @@
-//! Who waits for changes of a buffer: tasks and threads, each of which is woken to look for itself.
+//! The tasks and threads that wait for changes of a buffer; each wakes to look for itself.
 
 use std::collections::HashMap;
 use std::task::Waker;
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-/// Who waits for changes of a buffer.
+/// The tasks and threads that wait for changes of a buffer.
 #[derive(Default)]
 pub(crate) struct Waiting {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// What a look at the buffer has to be newer than.
+/// The state of a buffer before a look at it; a waiting task sleeps until the state is newer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// How often the buffer changed.
+    /// The number of changes of the buffer.
     pub(crate) changes: u64,
-    /// Whether nobody fills it any more.
+    /// Whether nobody fills the buffer any longer.
     pub(crate) is_closed: bool,
 }
 
@@ -32,7 +32,7 @@ struct State {
 }
 
 impl Waiting {
-    /// Wakes everybody, to look for themselves.
+    /// Wakes all tasks and threads, to look for themselves.
     pub(super) fn wake(&self) {
         let mut state = self.state.lock();
         state.changes += 1;
@@ -51,7 +51,7 @@ impl Waiting {
         self.wake();
     }
 
-    /// What has happened so far: to be asked before the look.
+    /// The changes so far: to be asked before the look.
     pub(crate) fn seen(&self) -> Seen {
         let state = self.state.lock();
         Seen { changes: state.changes, is_closed: state.is_closed }
@@ -67,7 +67,7 @@ impl Waiting {
     }
 
     /// Leaves a waker, which is called once at the next change: to be left before the look. `task`
-    /// is the place of the task, for itself to keep.
+    /// holds the number of the task between its calls.
     pub(crate) fn leave(&self, task: &mut Option<u64>, waker: Waker) -> Seen {
         let (seen, replaced) = {
             let mut state = self.state.lock();

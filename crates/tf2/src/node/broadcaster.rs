@@ -1,4 +1,4 @@
-//! Saying where frames are.
+//! Publishing transforms.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use feros_sync::Mutex;
 
 use crate::node::topics::{STATIC_TOPIC, TOPIC, broadcaster_qos, static_qos};
 
-/// Says on `/tf` where frames are at which time, as `tf2_ros::TransformBroadcaster`.
+/// Publishes transforms on `/tf`, as `tf2_ros::TransformBroadcaster`.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -24,7 +24,7 @@ pub struct TransformBroadcaster {
 }
 
 impl TransformBroadcaster {
-    /// That of a node, with the policies of `tf2_ros`.
+    /// A broadcaster of a node, with the policies of `tf2_ros`.
     ///
     /// # Errors
     /// As [`Node::create_publisher`].
@@ -32,7 +32,7 @@ impl TransformBroadcaster {
         Self::with(node, broadcaster_qos())
     }
 
-    /// That of a node.
+    /// A broadcaster of a node, with these options.
     ///
     /// # Errors
     /// As [`Node::create_publisher`].
@@ -40,7 +40,7 @@ impl TransformBroadcaster {
         Ok(Self { publisher: node.create_publisher(TOPIC, options)? })
     }
 
-    /// Says where one frame is.
+    /// Publishes the transform of one frame.
     ///
     /// # Errors
     /// As [`Publisher::publish`].
@@ -48,7 +48,7 @@ impl TransformBroadcaster {
         self.send_transforms(vec![transform])
     }
 
-    /// Says where several frames are, in one message.
+    /// Publishes the transforms of several frames, in one message.
     ///
     /// # Errors
     /// As [`Publisher::publish`].
@@ -56,32 +56,33 @@ impl TransformBroadcaster {
         self.publisher.publish(TFMessage { transforms })
     }
 
-    /// What it publishes with.
+    /// The publisher that it uses.
     pub fn publisher(&self) -> &Publisher<TFMessage> {
         &self.publisher
     }
 }
 
-/// Says on `/tf_static` where frames are at any time, as `tf2_ros::StaticTransformBroadcaster`.
-/// Keep it: who comes late hears nothing of a publisher that is gone.
+/// Publishes transforms that hold at any time on `/tf_static`, as
+/// `tf2_ros::StaticTransformBroadcaster`. Keep it: late subscriptions receive nothing from a
+/// publisher that is gone.
 pub struct StaticTransformBroadcaster {
     publisher: Publisher<TFMessage>,
     said: Mutex<Said>,
 }
 
-/// All that was said, the last of each frame: each message holds all of it.
+/// All transforms so far, the last of each frame: each message holds all of them.
 #[derive(Default)]
 struct Said {
     message: Arc<TFMessage>,
     /// Grows with each change of the message.
     version: u64,
-    /// Whether a thread publishes; it goes on until it has published the newest version. Of two
-    /// threads, the one that knew less could otherwise speak last.
+    /// Whether a thread publishes; it goes on until it has published the newest version. With two
+    /// publishing threads, the older version could be published last.
     is_publishing: bool,
 }
 
 impl StaticTransformBroadcaster {
-    /// That of a node, with the policies of `tf2_ros`.
+    /// A broadcaster of a node, with the policies of `tf2_ros`.
     ///
     /// # Errors
     /// As [`Node::create_publisher`].
@@ -90,7 +91,7 @@ impl StaticTransformBroadcaster {
         Ok(Self { publisher, said: Mutex::default() })
     }
 
-    /// Says where one frame is, besides those that were said before.
+    /// Publishes the transform of one frame, together with the earlier ones.
     ///
     /// # Errors
     /// As [`Publisher::publish`].
@@ -98,11 +99,11 @@ impl StaticTransformBroadcaster {
         self.send_transforms(vec![transform])
     }
 
-    /// Says where several frames are, besides those that were said before. If another thread is
-    /// about to publish, that thread says these, too.
+    /// Publishes the transforms of several frames, together with the earlier ones. If another
+    /// thread is already publishing, that thread publishes these, too.
     ///
     /// # Errors
-    /// As [`Publisher::publish`]; the transforms go with the next message then.
+    /// As [`Publisher::publish`]; the next message then includes the transforms.
     pub fn send_transforms(&self, transforms: Vec<TransformStamped>) -> Result<(), PublishError> {
         if !self.said.lock().add(transforms) {
             return Ok(());
@@ -121,14 +122,14 @@ impl StaticTransformBroadcaster {
         }
     }
 
-    /// What it publishes with.
+    /// The publisher that it uses.
     pub fn publisher(&self) -> &Publisher<TFMessage> {
         &self.publisher
     }
 }
 
 impl Said {
-    /// Adds transforms; whether the caller is the one to publish.
+    /// Adds transforms; returns whether the caller has to publish.
     fn add(&mut self, transforms: Vec<TransformStamped>) -> bool {
         let all = &mut Arc::make_mut(&mut self.message).transforms;
         for transform in transforms {
@@ -141,7 +142,7 @@ impl Said {
         !std::mem::replace(&mut self.is_publishing, true)
     }
 
-    /// Whether the version that was published is the newest; the turn to publish ends then.
+    /// Whether the published version is the newest; the turn to publish ends then.
     fn is_done(&mut self, published: u64) -> bool {
         if self.version == published {
             self.is_publishing = false;

@@ -1,4 +1,4 @@
-//! Hearing where frames are.
+//! Receiving transforms.
 
 use std::collections::HashMap;
 use std::mem::Discriminant;
@@ -17,14 +17,14 @@ use crate::buffer::Buffer;
 use crate::insert_error::InsertError;
 use crate::node::topics::{STATIC_TOPIC, TOPIC, dynamic_listener_qos, static_qos};
 
-/// How a listener listens.
+/// The options of a listener.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ListenerOptions {
-    /// Whether a thread of its own fills the buffer, so that callbacks may wait for transforms;
-    /// else it is the executor of the node. As `tf2_ros` does, it is.
+    /// Whether a thread of its own fills the buffer, so that callbacks may wait for transforms, or
+    /// else the executor of the node. The default is a thread, as in `tf2_ros`.
     pub dedicated_thread: bool,
-    /// Whether to listen to `/tf`, besides `/tf_static`.
+    /// Whether to listen to `/tf` in addition to `/tf_static`.
     pub dynamic: bool,
     /// The policies for `/tf`.
     pub qos: QosProfile,
@@ -69,11 +69,11 @@ impl ListenerOptions {
     }
 }
 
-/// Fills a buffer with what is said on `/tf` and `/tf_static`, for as long as it lives.
+/// Fills a buffer from `/tf` and `/tf_static`, for as long as it lives.
 ///
-/// What the buffer refuses is logged, each kind as often as its number doubles; [`Buffer::counts`]
-/// has the numbers. When simulated time jumps back, the buffer is cleared, as `tf2_ros` does it.
-/// When the context is shut down, all waiting for transforms of the buffer ends.
+/// A refused transform is logged whenever the number of its kind has doubled; [`Buffer::counts`]
+/// has the numbers. When simulated time jumps back, the buffer is cleared, as in `tf2_ros`. When
+/// the context is shut down, all waiting for transforms of the buffer ends.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -87,7 +87,7 @@ impl ListenerOptions {
 /// ```
 #[must_use = "a listener hears nothing after it is dropped"]
 pub struct TransformListener {
-    /// Joined before the subscriptions end, of which it may be in a callback.
+    /// Joined before the subscriptions end, since it may be in a callback of one.
     thread: Option<Thread>,
     subscriptions: Vec<Subscription<TFMessage>>,
     _jump_guard: JumpGuard,
@@ -100,7 +100,7 @@ struct Thread {
 }
 
 impl TransformListener {
-    /// That of a node, with a thread of its own and the policies of `tf2_ros`.
+    /// A listener of a node, with a thread of its own and the policies of `tf2_ros`.
     ///
     /// # Errors
     /// When an endpoint cannot be made, or the thread cannot be started.
@@ -108,7 +108,7 @@ impl TransformListener {
         Self::with(node, buffer, ListenerOptions::default())
     }
 
-    /// That of a node.
+    /// A listener of a node, with these options.
     ///
     /// # Errors
     /// When an endpoint cannot be made, or the thread cannot be started.
@@ -143,7 +143,7 @@ impl TransformListener {
         Ok(Self { thread, subscriptions, _jump_guard: jump_guard, _shutdown_guard: shutdown_guard })
     }
 
-    /// What it listens with: `/tf_static`, then `/tf`.
+    /// Its subscriptions: `/tf_static`, then `/tf`.
     pub fn subscriptions(&self) -> &[Subscription<TFMessage>] {
         &self.subscriptions
     }
@@ -156,7 +156,7 @@ impl Thread {
         let stopper = executor.stopper();
         let spin = move || {
             if let Err(error) = executor.spin() {
-                tracing::error!("the TF buffer is filled no more: {error}");
+                tracing::error!("nothing fills the TF buffer any longer: {error}");
             }
         };
         let handle = std::thread::Builder::new().name("feros-tf2".into()).spawn(spin);
@@ -174,9 +174,9 @@ impl Drop for TransformListener {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         thread.stopper.stop();
-        // What a transform woke may be what drops the listener, on this very thread.
+        // A task that a transform woke may drop the listener on this very thread.
         if thread.handle.thread().id() != std::thread::current().id() {
-            let _ = thread.handle.join(); // a panic was told where it happened
+            let _ = thread.handle.join(); // a panic was logged where it happened
         }
     }
 }
@@ -207,12 +207,12 @@ fn subscribe(
     })
 }
 
-/// What a subscription does with its messages.
+/// Handles the messages of a subscription.
 struct Hearing {
     buffer: Buffer,
     is_static: bool,
     authorities: Authorities,
-    /// How often each kind of transform was refused.
+    /// The number of refused transforms, by kind.
     refused: HashMap<Discriminant<InsertError>, u64>,
 }
 
@@ -230,7 +230,7 @@ impl Hearing {
     }
 }
 
-/// The names of publishers: what stock tf2 calls authorities, and cannot tell.
+/// The names of publishers, which stock tf2 calls authorities but does not know.
 struct Authorities {
     context: Context,
     topic: String,
@@ -239,12 +239,12 @@ struct Authorities {
 
 struct Authority {
     name: Arc<str>,
-    /// Names are announced after endpoints: so often the name is looked for again.
+    /// Names are announced after endpoints: the name is looked up at most this many more times.
     attempts_left: u8,
 }
 
 impl Authorities {
-    /// So many publishers are remembered.
+    /// The most publishers that are remembered.
     const MOST: usize = 1000;
     const ATTEMPTS: u8 = 100;
 

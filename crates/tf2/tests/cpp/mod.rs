@@ -1,11 +1,11 @@
-//! The tf2 of C++ beside ours: a small program on Debian's libtf2, which is built here where it is
+//! The tf2 of C++ beside Feros: a small program on Debian's libtf2, which is built here where it is
 //! installed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The program, told what to do a line at a time.
+/// The program, which reads one command per line.
 pub(crate) struct Peer {
     child: Child,
     input: ChildStdin,
@@ -13,7 +13,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Builds and starts it; `None`, which is reported, where `libtf2-dev` is not installed.
+    /// Builds and starts it; returns `None` and reports a skip where `libtf2-dev` is not installed.
     pub(crate) fn start() -> Option<Self> {
         if !Path::new("/usr/include/tf2/buffer_core.h").is_file() {
             feros_test_support::skip("the tf2 of C++ is missing; apt-get install libtf2-dev");
@@ -48,7 +48,7 @@ impl Drop for Peer {
 fn build() -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpp/tf2_peer.cpp");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Each process builds its own and puts it in its place at once: others may do the same.
+    // Each process builds its own program and renames it at once: other processes may do the same.
     let built_here = folder.join(format!("tf2_peer_{}", std::process::id()));
     let libraries = ["-ltf2", "-lrostime", "-lcpp_common", "-lconsole_bridge", "-lboost_thread"];
     let built = Command::new("g++")

@@ -1,5 +1,5 @@
 // The tf2 of C++ (libtf2 of ROS 1, as Debian has it), driven by lines on standard input, to compare
-// results and speed with. Built by tests/cpp/mod.rs.
+// results and speed. Built by tests/cpp/mod.rs.
 //
 //   set CHILD PARENT NANOS X Y Z QX QY QZ QW STATIC      -> ok | refused
 //   get TARGET SOURCE NANOS                              -> NANOS X Y Z QX QY QZ QW | error KIND
@@ -23,7 +23,7 @@
 
 static ros::Time at(long long nanos) { return ros::Time().fromNSec(nanos); }
 
-// What this thread has had of the processor.
+// The processor time of this thread.
 static double processor_seconds() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

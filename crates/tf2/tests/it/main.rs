@@ -62,7 +62,7 @@ fn what_is_broadcast_in_one_context_is_known_in_another() {
     let node = here.create_node("listener").unwrap();
     let buffer = Buffer::new();
     let listener = TransformListener::new(&node, &buffer).unwrap();
-    // Nobody spins the node: the listener has a thread. What was said before it came is known, too.
+    // Nobody spins the node: the listener has a thread. Earlier static transforms are known, too.
     let waits = buffer.wait_for_transform("laser", "camera", Time::ZERO);
     assert_eq!(waits.wait(WATCHDOG).unwrap().transform.translation.x, 0.25);
 
@@ -161,7 +161,7 @@ fn the_buffer_is_cleared_when_simulated_time_jumps_back() {
     tell(5);
     until("the buffer was cleared", || !buffer.can_transform("odom", "base", Time::ZERO));
     assert!(buffer.can_transform("base", "laser", Time::ZERO), "what is static stays");
-    // What would have been too old is the newest again.
+    // A transform that would have been too old is the newest again.
     moving.send_transform(at("odom", "base", 3.0, 5)).unwrap();
     let found = buffer.wait_for_transform("odom", "base", Time::ZERO).wait(WATCHDOG).unwrap();
     assert_eq!(found.transform.translation.x, 3.0);

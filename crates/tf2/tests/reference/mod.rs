@@ -1,5 +1,4 @@
-//! tf2 as one would write it down: lists of everything that was said, matrices, and no thought of
-//! speed. Times in nanoseconds.
+//! A plain tf2: lists of all transforms, matrices, and no thought of speed. Times in nanoseconds.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ pub(crate) struct Said {
     pub(crate) is_static: bool,
 }
 
-/// What is known of a frame.
+/// The transforms of one frame.
 #[derive(Debug, Clone, Default)]
 struct Known {
     is_static: bool,
@@ -30,17 +29,17 @@ pub(crate) struct Reference {
     cache_nanos: i64,
 }
 
-/// What is wrong with a lookup.
+/// Why a lookup fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
     Unknown,
     Unconnected,
     Extrapolation,
-    /// The frames go round in a circle at that time.
+    /// The frames form a loop at that time.
     Loop,
 }
 
-/// What is wrong with what is said.
+/// Why a transform is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     Old,
@@ -80,8 +79,8 @@ impl Reference {
         Some(&self.frames.get(frame)?.samples.values().next_back()?.parent)
     }
 
-    /// A new parent must not be below its child, unless what says so has expired: then that is
-    /// forgotten.
+    /// A new parent must not be below its child, unless the transforms that put it there have
+    /// expired: then those are forgotten.
     fn cut_loop(&mut self, said: &Said) -> Result<(), Refused> {
         let mut frame = said.parent.clone();
         let mut expired = None;
@@ -131,7 +130,8 @@ impl Reference {
         )))
     }
 
-    /// The frames from one upwards, each with what brings the first into it, and how it ends.
+    /// The frames upwards from one, each with the transform of the first into it, and how the chain
+    /// ends.
     fn ancestors(&self, frame: &str, nanos: i64) -> (Vec<(String, DMat4)>, Option<Wrong>) {
         let mut chain = vec![(frame.to_owned(), DMat4::IDENTITY)];
         loop {
@@ -149,7 +149,7 @@ impl Reference {
         }
     }
 
-    /// What brings the source into the target at a time that is not zero.
+    /// The transform that brings the source into the target at a time that is not zero.
     pub(crate) fn lookup(&self, target: &str, source: &str, nanos: i64) -> Result<DMat4, Wrong> {
         if target == source {
             return Ok(DMat4::IDENTITY);
@@ -170,7 +170,7 @@ impl Reference {
         Err(up_end.or(down_end).unwrap_or(Wrong::Unconnected))
     }
 
-    /// The newest time that a chain is known at, by the newest parents; zero if all is static.
+    /// The newest time at which a chain is known, by the newest parents; zero if all is static.
     pub(crate) fn latest_common_time(&self, target: &str, source: &str) -> Result<i64, Wrong> {
         if !self.frames.contains_key(target) || !self.frames.contains_key(source) {
             return Err(Wrong::Unknown);
