@@ -1,7 +1,7 @@
-//! A camera for measurements of recorders: publishes images of a size at a rate, and prints how
-//! many, and how many bytes a second that were.
+//! A camera for measurements of recorders: publishes images of one size at a fixed rate, and prints
+//! the number of images and the bytes per second.
 //!
-//! `camera TOPIC BYTES HERTZ SECONDS` (a rate of 0: as fast as it goes)
+//! `camera TOPIC BYTES HERTZ SECONDS` (a rate of 0: as fast as possible)
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let rate = f64::from(count) * bytes as f64 / began.elapsed().as_secs_f64() * 1e-6;
     println!("{count} images, {rate:.0} MB/s, {:?}", publisher.counts());
-    // What was published is taken before the memory that it lies in goes.
+    // The recorder takes the published images before their memory is freed.
     std::thread::sleep(Duration::from_secs(2));
     Ok(())
 }

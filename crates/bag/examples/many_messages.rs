@@ -1,5 +1,5 @@
-//! What a bag of many small messages takes: writes them, opens the bag, reads them, and prints the
-//! seconds, the size and the largest memory of the process so far after each step.
+//! Measures a bag of many small messages: writes them, opens the bag, reads them, and prints the
+//! seconds, the size and the peak memory of the process after each step.
 //!
 //! `many_messages FOLDER COUNT [none|zstd|lz4]`
 
@@ -11,7 +11,7 @@ use feros_bag::{
     WriterOptions,
 };
 
-/// The largest memory of the process so far, in MB, as the system says it.
+/// The peak memory of the process so far, in MB, as the system reports it.
 fn peak_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None | Some("none") => Compression::None,
         Some("zstd") => Compression::Zstd { level: 0 },
         Some("lz4") => Compression::Lz4,
-        Some(other) => return Err(format!("{other} is no compression").into()),
+        Some(other) => return Err(format!("{other} is not a compression").into()),
     };
     let storage = McapOptions { compression, ..McapOptions::default() };
     let options = WriterOptions { storage, ..WriterOptions::default() };
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (began, mut next) = (Instant::now(), 0);
     for message in reader.messages(&MessageFilter::default())? {
         let message = message?;
-        assert_eq!(message.log_time, next * 1000, "messages come in the order of time");
+        assert_eq!(message.log_time, next * 1000, "messages come in order of time");
         next += 1;
     }
     assert_eq!(next, count, "all messages are read");

@@ -1,6 +1,6 @@
-//! How exactly a bag is played: a topic of 1 kHz for some seconds, heard in another context; prints
-//! by how much messages came early or late against the times of the bag, and by how much a thread
-//! of the same process that only sleeps until those times woke late: the floor.
+//! Measures how precisely a bag is played: a topic of 1 kHz for some seconds, received in another
+//! context. Prints how early or late messages came against the times of the bag, and how late a
+//! thread of the same process woke that only sleeps until those times: the floor.
 //!
 //! `play_jitter [SECONDS]`
 
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// By how many microseconds a thread wakes late that sleeps until each millisecond.
+/// Measures by how many microseconds a thread that sleeps until each millisecond wakes late.
 fn floor(seconds: i64) -> Vec<f64> {
     let began = Instant::now();
     let wake = |number: i64| {
@@ -72,7 +72,7 @@ fn floor(seconds: i64) -> Vec<f64> {
 
 fn say(what: &str, mut offsets: Vec<f64>, seconds: i64) {
     offsets.sort_by(f64::total_cmp);
-    // Against the median, since the first message is as late as any.
+    // Measured against the median, since the first message is as late as any other.
     let median = offsets[offsets.len() / 2];
     let mut jitter: Vec<f64> = offsets.iter().map(|offset| (offset - median).abs()).collect();
     jitter.sort_by(f64::total_cmp);

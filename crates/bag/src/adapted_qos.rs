@@ -1,13 +1,14 @@
-//! QoS of subscriptions that have to match what is published, and of publishers that have to be
-//! what was recorded.
+//! QoS for the recorder's subscriptions, which have to match the publishers, and for the player's
+//! publishers, which have to offer what the recorded ones did.
 
 use feros::{Durability, History, Liveliness, QosProfile, Reliability};
 
-/// Messages that wait for the recorder in each subscription while the disk is slow: as many as a
-/// queue in shared memory can have. With a longer history the network transport would be taken.
+/// The messages that may wait for the recorder in each subscription while the disk is slow: the
+/// most that a queue in shared memory can hold. A longer history would switch to the network
+/// transport.
 pub(crate) const RECORDING_DEPTH: usize = 128;
 
-/// What matches all of these publishers and asks for as much as they offer.
+/// Returns policies that match all of these publishers and ask for as much as they all offer.
 pub(crate) fn for_subscription(offered: &[QosProfile]) -> QosProfile {
     let all = |has: fn(&QosProfile) -> bool| !offered.is_empty() && offered.iter().all(has);
     let mut qos = QosProfile::keep_last(RECORDING_DEPTH).best_effort();
@@ -20,7 +21,7 @@ pub(crate) fn for_subscription(offered: &[QosProfile]) -> QosProfile {
     qos
 }
 
-/// Whether a publisher that comes later is received by a subscription of these policies.
+/// Whether a subscription with these policies receives messages of a publisher that comes later.
 pub(crate) fn is_received(subscription: &QosProfile, offered: &QosProfile) -> bool {
     let is_reliable = subscription.reliability != Reliability::Reliable
         || offered.reliability != Reliability::BestEffort;
@@ -29,12 +30,12 @@ pub(crate) fn is_received(subscription: &QosProfile, offered: &QosProfile) -> bo
     is_reliable && is_durable
 }
 
-/// The profile that was recorded where all publishers had the same; else the default, which every
-/// subscription can match, transient local if all were.
+/// Returns the recorded profile if all publishers had the same; otherwise the default, which every
+/// subscription can match, transient local if all publishers were.
 ///
-/// A history that was not announced, as none is by Fast DDS, is that of the default, as `ros2 bag
-/// play` has it for all topics (`default_history` in rosbag2_transport's `qos.hpp`). One publisher
-/// stands for all: it keeps for those that come later as much as they kept together.
+/// A history that was not announced (Fast DDS announces none) gets the default, which `ros2 bag
+/// play` uses for all topics (`default_history` in rosbag2_transport's `qos.hpp`). One publisher
+/// stands in for all: it keeps as many messages for late subscriptions as they kept together.
 pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
     let Some(first) = recorded.first() else { return QosProfile::default() };
     let is_transient = recorded.iter().all(|qos| qos.durability == Durability::TransientLocal);
@@ -53,14 +54,14 @@ pub(crate) fn for_publisher(recorded: &[QosProfile]) -> QosProfile {
         let together = recorded.iter().map(|qos| known_depth(qos).unwrap_or(1));
         qos.depth = qos.depth.max(together.fold(0, usize::saturating_add));
     }
-    // Nobody shows that a player is alive but the engine.
+    // Only the engine asserts the liveliness of a player.
     if qos.liveliness == Liveliness::ManualByTopic {
         qos.liveliness = Liveliness::Automatic;
     }
     qos
 }
 
-/// How many messages a publisher keeps, where that was announced and is a number.
+/// The number of messages that a publisher keeps, if it was announced and is finite.
 fn known_depth(qos: &QosProfile) -> Option<usize> {
     (qos.history == History::KeepLast && qos.depth > 0).then_some(qos.depth)
 }
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(for_publisher(&[]), QosProfile::default());
         let mixed = for_publisher(&[latched, QosProfile::keep_last(5).transient_local()]);
         assert_eq!(mixed.durability, Durability::TransientLocal);
-        // With a depth of 1 as metadata of earlier versions has it, too.
+        // Depth 1 is tested too, since metadata of earlier versions has it.
         for depth in [0, 1] {
             let unknown = QosProfile { history: History::Unknown, depth, ..QosProfile::default() };
             assert_eq!(for_publisher(&[unknown]), QosProfile::default());

@@ -1,4 +1,4 @@
-//! The file of `ros2 bag convert --output-options`: the bags that are to be made, and of what.
+//! The file of `ros2 bag convert --output-options`: which bags to make, and from which topics.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use crate::selection::TopicSelection;
 use crate::writer::WriterOptions;
 use crate::yaml::{Node, YamlError};
 
-/// Keys of rosbag2 that say how a recorder receives. There is nothing to receive when bags are
-/// copied, there as here.
+/// Keys of rosbag2 about how a recorder receives. As in rosbag2, they have no effect, since copying
+/// bags receives no messages.
 const OF_RECORDING: [&str; 12] = [
     "compression_queue_size",
     "compression_threads",
@@ -27,7 +27,7 @@ const OF_RECORDING: [&str; 12] = [
     "topic_polling_interval",
     "use_sim_time",
 ];
-/// Keys of rosbag2 that ask for what is not done here, with the values that ask for nothing.
+/// Keys of rosbag2 for features that Feros lacks, with the values that ask for nothing.
 const NOT_DONE: [(&str, &[&str]); 7] = [
     ("input_serialization_format", &["", "cdr"]),
     ("output_serialization_format", &["", "cdr"]),
@@ -37,7 +37,7 @@ const NOT_DONE: [(&str, &[&str]); 7] = [
     ("storage_config_uri", &[""]),
     ("storage_id", &["", "mcap"]),
 ];
-/// The keys that are done.
+/// The keys that Feros supports.
 const DONE: [&str; 26] = [
     "uri",
     "max_bagfile_size",
@@ -78,14 +78,14 @@ pub struct OutputBag {
     pub selection: TopicSelection,
     /// The earliest message that goes into it, in nanoseconds since 1970.
     pub start: Option<i64>,
-    /// The last one.
+    /// The latest message that goes into it, in nanoseconds since 1970.
     pub end: Option<i64>,
 }
 
 /// Reads a text with `output_bags`.
 ///
 /// # Errors
-/// When it is no YAML, a bag has no `uri`, a key is unknown, or a value is none of its key.
+/// When it is not YAML, a bag has no `uri`, a key is unknown, or a value is not valid for its key.
 pub fn read_output_bags(text: &str) -> Result<Vec<OutputBag>, YamlError> {
     let document = Node::parse_only(text)?;
     let bags = document.list("output_bags");
@@ -123,7 +123,7 @@ fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
             return Err(YamlError::new(problem, "zstd or lz4"));
         }
     };
-    // What rosbag2 has for no limit is below zero.
+    // Negative times mean "no limit" in rosbag2.
     let time = |key| Ok(number::<i64>(node, key)?.filter(|time| *time >= 0));
     Ok(OutputBag {
         uri: PathBuf::from(uri),
@@ -141,7 +141,7 @@ fn refuse_what_is_not_done(node: &Node) -> Result<(), YamlError> {
     for (key, nothing) in NOT_DONE {
         let Some(text) = node.only_text(key)? else { continue };
         if !nothing.contains(&text) {
-            let problem = format!("{key} is {text:?}, which is not done here");
+            let problem = format!("{key} is {text:?}, which Feros does not support");
             let last = nothing.last().copied().unwrap_or_default();
             return Err(YamlError::new(problem, format!("{last:?}, or the key left out")));
         }
@@ -150,7 +150,7 @@ fn refuse_what_is_not_done(node: &Node) -> Result<(), YamlError> {
         None | Some(Node::Null) => Ok(()),
         Some(Node::Map(topics)) if topics.is_empty() => Ok(()),
         Some(_) => Err(YamlError::new(
-            "topic_qos_profile_overrides is not done here: a copy has the QoS that was recorded",
+            "Feros does not support topic_qos_profile_overrides: a copy keeps the recorded QoS",
             "the key left out, and --qos-profile-overrides-path of `bag play`",
         )),
     }
@@ -166,7 +166,7 @@ fn number<N: std::str::FromStr>(node: &Node, key: &str) -> Result<Option<N>, Yam
 fn custom_data(node: &Node) -> Result<BTreeMap<String, String>, YamlError> {
     let Some(data) = node.get("custom_data") else { return Ok(BTreeMap::new()) };
     let Node::Map(entries) = data else {
-        return Err(YamlError::new("`custom_data` is no mapping", "keys with a text each"));
+        return Err(YamlError::new("`custom_data` is not a mapping", "keys with a text each"));
     };
     let texts = entries
         .iter()
@@ -194,7 +194,7 @@ fn read_selection(node: &Node) -> Result<TopicSelection, YamlError> {
         }),
     };
     let all = node.flag("all")?;
-    // `exclude` is what older versions of rosbag2 call it.
+    // Older versions of rosbag2 call this key `exclude`.
     let exclude_regex = match regex("exclude_regex")? {
         None => regex("exclude")?,
         found => found,
@@ -215,7 +215,7 @@ fn read_selection(node: &Node) -> Result<TopicSelection, YamlError> {
         exclude_topic_types: node.texts("exclude_topic_types")?,
         include_hidden_topics: node.flag("include_hidden_topics")?,
     };
-    // Where nothing is said, everything is copied.
+    // A bag without a selection gets everything.
     if selection.is_empty() {
         let all = TopicSelection { include_hidden_topics: true, ..selection };
         return Ok(TopicSelection {
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn nothing_is_ignored() {
         for (keys, expected) in [
-            ("storage_id: sqlite3", "storage_id is \"sqlite3\", which is not done here"),
+            ("storage_id: sqlite3", "storage_id is \"sqlite3\", which Feros does not support"),
             ("regex: '('", "a regular expression"),
             ("compression_format: x", "zstd or lz4"),
             ("compression_mode: x", "none, file or message"),
@@ -283,9 +283,9 @@ mod tests {
             ("all: 'x'", "true or false"),
             ("start_time_ns: 1.5", "a whole number"),
             ("start_time_ns: [1]", "`start_time_ns` is a list"),
-            ("snapshot_mode: true", "not done here"),
-            ("topic_qos_profile_overrides: {/x: {depth: 1}}", "not done here"),
-            ("custom_data: [a]", "no mapping"),
+            ("snapshot_mode: true", "does not support"),
+            ("topic_qos_profile_overrides: {/x: {depth: 1}}", "does not support"),
+            ("custom_data: [a]", "not a mapping"),
             ("uri: b", "has `uri` twice"),
         ] {
             let error = bag(keys).map(drop).unwrap_err();

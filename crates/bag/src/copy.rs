@@ -1,4 +1,4 @@
-//! Copies messages of bags into another one, in the order of time: what `convert` and `slice` do.
+//! Copies messages of bags into another one, in order of time, for `convert` and `slice`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::writer::{BagWriter, TopicId};
 /// Why copying ended early.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
-    /// A bag cannot be read on. What was copied before is in the new one.
+    /// A bag cannot be read further. The messages copied so far are in the new one.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The new bag cannot be written on.
+    /// The new bag cannot be written further.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
 
-/// Copies the messages that pass the filter; the number of them. Topics without messages are copied
-/// as well. Bags whose messages are of the same time are merged. `completed` gives each topic as it
-/// is to be announced, such as with the definition that an old bag lacks.
+/// Copies the messages that pass the filter and returns their number. Topics without messages are
+/// copied as well. Bags that overlap in time are merged. `completed` returns each topic as it is to
+/// be announced, for example with the definition that an old bag lacks.
 ///
 /// # Errors
 /// When one of the bags cannot be read or written.

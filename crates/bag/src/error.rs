@@ -1,19 +1,19 @@
-//! Why a bag cannot be read, or not be written.
+//! The reasons why a bag cannot be read or written.
 
 use std::path::{Path, PathBuf};
 
 use crate::yaml::YamlError;
 
-/// Why a bag cannot be opened or not be read on.
+/// Why a bag cannot be opened or read further.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// There is no bag.
-    #[error("{} is no bag: {reason}", path.display())]
+    #[error("{} is not a bag: {reason}", path.display())]
     NotABag {
-        /// What was to be opened.
+        /// The path that was to be opened.
         path: PathBuf,
-        /// What is missing.
+        /// The missing part.
         reason: String,
     },
     /// The system does not let the file be read.
@@ -21,30 +21,30 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's description of the error.
         reason: String,
     },
-    /// `metadata.yaml` is none.
+    /// `metadata.yaml` is malformed.
     #[error(
-        "{}: {source}. `feros bag reindex` makes it anew from the files of the bag", path.display()
+        "{}: {source}. `feros bag reindex` rebuilds it from the files of the bag", path.display()
     )]
     Metadata {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem in the file.
         source: YamlError,
     },
-    /// A file is not what its name says.
+    /// The content of a file does not fit its name.
     #[error("{} is damaged: {reason}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The problem, and its place in the file.
         reason: String,
     },
-    /// The file is no recording of ROS 2.
+    /// The file is not a recording of ROS 2.
     #[error(
-        "{} is an MCAP file of the profile {profile:?}, not of \"ros2\": its messages are none of \
+        "{} is an MCAP file of the profile {profile:?}, not of \"ros2\": its messages are not of \
          ROS 2", path.display()
     )]
     OtherProfile {
@@ -53,7 +53,7 @@ pub enum ReadError {
         /// The profile that its header names.
         profile: String,
     },
-    /// Something in the bag is compressed by what is not built in.
+    /// Something in the bag is compressed by a method that is not built in.
     #[error("{} is compressed by {format:?}: only zstd and lz4 are built in", path.display())]
     UnknownCompression {
         /// The file.
@@ -63,34 +63,34 @@ pub enum ReadError {
     },
     /// A file that is compressed as a whole is too large to be unpacked.
     #[error(
-        "{} unpacks to more than {limit_bytes} bytes, nine tenths of what is free in {}: name a \
+        "{} unpacks to more than {limit_bytes} bytes, nine tenths of the free space in {}: name a \
          folder with more room by TMPDIR", path.display(), folder.display()
     )]
     NoRoom {
         /// The file.
         path: PathBuf,
-        /// Where it was to be unpacked.
+        /// The folder that it was to be unpacked into.
         folder: PathBuf,
-        /// What it may take there.
+        /// The limit there.
         limit_bytes: u64,
     },
-    /// Whoever reads has ended it.
-    #[error("{} is read no further: interrupted", path.display())]
+    /// The caller interrupted the reading.
+    #[error("{} was not read to its end: interrupted", path.display())]
     Interrupted {
         /// The file.
         path: PathBuf,
     },
-    /// A chunk, or chunks that come later than the index tells, are larger than the limit of the
-    /// reader.
+    /// A chunk is larger than the reader's limit, or chunks with later messages than the index
+    /// states are together.
     #[error(
-        "{}: a chunk or record takes {bytes} bytes, or chunks with later messages than the index \
-         tells do, more than the {limit} that a reader holds at once: 1 GiB unless told otherwise, \
-         and of a small file 256 times its size or 64 MiB", path.display()
+        "{}: a chunk or record takes {bytes} bytes, or chunks with messages later than the index \
+         states do, more than the {limit} that a reader holds at once: 1 GiB by default, \
+         and for a small file 256 times its size or 64 MiB", path.display()
     )]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size as the file says.
+        /// The size that the file states.
         bytes: u64,
         /// The limit.
         limit: usize,
@@ -122,17 +122,17 @@ impl ReadError {
     }
 }
 
-/// Why a bag cannot be written, or not be written on.
+/// Why a bag cannot be written or continued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A recording replaces nothing.
+    /// A recording never replaces a folder.
     #[error("{} exists already: name another output, or remove it", path.display())]
     Exists {
         /// The folder that was to be made.
         path: PathBuf,
     },
-    /// The disk is full. What was written before is intact.
+    /// The disk is full. The messages written before are intact.
     #[error(
         "{}: the disk is full. The bag ends here, with {kept} messages that are intact; free some \
          space, or record to another disk by `--output`", path.display()
@@ -151,13 +151,13 @@ pub enum WriteError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's description of the error.
         reason: String,
         /// The messages of the bag.
         kept: u64,
     },
-    /// A file has no more room for topics.
-    #[error("{}: topic {topic} is one too many: an MCAP file has at most 65535", path.display())]
+    /// A file cannot hold any further topic.
+    #[error("{}: topic {topic} is one too many: an MCAP file holds at most 65535", path.display())]
     TooManyTopics {
         /// The file.
         path: PathBuf,
@@ -165,7 +165,7 @@ pub enum WriteError {
         topic: String,
     },
     /// Writing failed before.
-    #[error("the bag ended when it could not be written: begin a new one")]
+    #[error("the bag ended when it could not be written: start a new one")]
     Ended,
 }
 

@@ -1,4 +1,4 @@
-//! Ends reading from another thread: what a file makes of a query or a look may take long.
+//! Stops reading from another thread: a file can make a query or a scan take long.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::ReadError;
 
-/// Ends the reading of a bag, also while it is opened. Clones are the same.
+/// Stops the reading of a bag, also while it is opened. Clones share one flag.
 ///
 /// ```
 /// use feros_bag::{Interrupt, ReaderOptions};
@@ -19,17 +19,17 @@ use crate::error::ReadError;
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Ends what reads: it fails with [`ReadError::Interrupted`].
+    /// Stops the reader: it fails with [`ReadError::Interrupted`].
     pub fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether reading is to end.
+    /// Whether reading is to stop.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Fails if reading is to end.
+    /// Fails if reading is to stop.
     pub(crate) fn check(&self, path: &Path) -> Result<(), ReadError> {
         match self.is_set() {
             true => Err(ReadError::Interrupted { path: path.to_owned() }),
@@ -39,7 +39,7 @@ impl Interrupt {
 }
 
 impl From<Arc<AtomicBool>> for Interrupt {
-    /// Reading ends when the flag becomes true.
+    /// Reading stops when the flag becomes true.
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }

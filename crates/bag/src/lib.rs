@@ -1,6 +1,6 @@
-//! Bags of ROS 2: recorded, read, indexed anew, converted and played, as rosbag2 has them.
+//! Bags of ROS 2: records, reads, reindexes, converts and plays them, as rosbag2 does.
 //!
-//! [`BagWriter`] writes a folder of MCAP files with `metadata.yaml`, [`BagReader`] reads those and
+//! [`BagWriter`] writes a folder of MCAP files with `metadata.yaml`, [`BagReader`] reads these and
 //! the SQLite files of rosbag2, whole or damaged. [`Recorder`] and [`Player`] are the nodes (with
 //! the feature `node`).
 //!
@@ -73,5 +73,5 @@ pub use selection::{TopicKind, TopicSelection, topic_kind};
 pub use writer::{BagWriter, Split, TopicId, WriterOptions};
 pub use yaml::YamlError;
 
-/// The file of a bag that says what is in it.
+/// The file that describes the content of a bag.
 pub const METADATA_FILE: &str = "metadata.yaml";

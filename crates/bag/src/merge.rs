@@ -1,11 +1,11 @@
-//! Messages of several bags as those of one, in the order of time.
+//! Merges the messages of several bags, in order of time.
 
 use crate::error::ReadError;
 use crate::message::{BagMessage, MessageFilter};
 use crate::reader::{BagMessages, BagReader};
 
-/// The messages of bags that pass a filter, in the order of the time at which they were received.
-/// After an error there is nothing.
+/// The messages of bags that pass a filter, in the order of their times of receipt. They end after an
+/// error.
 pub(crate) struct MergedMessages<'a> {
     /// The messages of each bag that are still to come, and the next one of them.
     sources: Vec<(BagMessages<'a>, BagMessage)>,
@@ -39,7 +39,7 @@ impl Iterator for MergedMessages<'_> {
         let message = match messages.next() {
             Some(Ok(following)) => std::mem::replace(next, following),
             Some(Err(error)) => {
-                // What was read before it is whole.
+                // The messages read before it are intact.
                 self.failure = Some(error);
                 self.sources.swap_remove(index).1
             }

@@ -1,11 +1,11 @@
-//! A message of a bag, and the topic that it belongs to.
+//! A message of a bag, and its topic.
 
 use std::sync::Arc;
 
 use crate::metadata::TopicMetadata;
 use feros_message::Schema;
 
-/// A topic that a bag has messages of.
+/// A topic of a bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BagTopic {
     /// Name, type and QoS.
@@ -19,25 +19,24 @@ pub struct BagTopic {
 pub struct BagMessage {
     /// Its topic.
     pub topic: Arc<BagTopic>,
-    /// When it was received, in nanoseconds since 1970: the time that a bag is ordered by.
+    /// When it was received, in nanoseconds since 1970: a bag is ordered by this time.
     pub log_time: i64,
-    /// When it was published, in nanoseconds since 1970; the time of receipt where that is not
-    /// known.
+    /// When it was published, in nanoseconds since 1970; the time of receipt if this is unknown.
     pub publish_time: i64,
-    /// Its number among those of its publisher; 0 where it is not known.
+    /// Its number among the messages of its publisher; 0 if unknown.
     pub sequence: u32,
-    /// The message as it travels: CDR with its 4-byte header.
+    /// The message as it is transmitted: CDR with its 4-byte header.
     pub data: Vec<u8>,
 }
 
-/// Which messages of a bag are wanted.
+/// The messages of a bag that are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageFilter {
-    /// Not before this time, in nanoseconds since 1970.
+    /// No messages before this time, in nanoseconds since 1970.
     pub start: Option<i64>,
-    /// Not after this time, in nanoseconds since 1970.
+    /// No messages after this time, in nanoseconds since 1970.
     pub end: Option<i64>,
-    /// Of these topics alone; all where nothing is said.
+    /// Only messages of these topics; `None` means all topics.
     pub topics: Option<std::collections::BTreeSet<String>>,
 }
 

@@ -1,5 +1,5 @@
-//! What `metadata.yaml` says of a bag: version 9, as rosbag2 of ROS 2 Kilted writes it; older ones
-//! are read.
+//! The content of `metadata.yaml`. Written is version 9, as rosbag2 of ROS 2 Kilted does; older
+//! versions are read.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ pub struct TopicMetadata {
     pub type_name: String,
     /// How its messages are serialized: `cdr`.
     pub serialization_format: String,
-    /// What publishers offered while it was recorded.
+    /// The QoS that publishers offered during the recording.
     pub offered_qos_profiles: Vec<QosProfile>,
-    /// The type's hash as `RIHS01_…`; empty where it is not known.
+    /// The type's hash as `RIHS01_…`; empty if unknown.
     pub type_description_hash: String,
 }
 
 impl TopicMetadata {
-    /// A topic with messages in CDR, of which neither QoS nor hash is known.
+    /// A topic with messages in CDR, with neither QoS nor hash known.
     pub fn new(name: impl Into<String>, type_name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -47,7 +47,7 @@ impl TopicMetadata {
 pub struct TopicInformation {
     /// The topic.
     pub topic: TopicMetadata,
-    /// Its messages.
+    /// The number of its messages.
     pub message_count: u64,
 }
 
@@ -61,12 +61,12 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// The stretch from the first to the last message, in nanoseconds.
+    /// The time from the first to the last message, in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.end.saturating_sub(self.start)
     }
 
-    /// A stretch that has both; `None` is one without messages.
+    /// The smallest stretch that contains both; `None` stands for one without messages.
     pub(crate) fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(a), Some(b)) => Some(Self { start: a.start.min(b.start), end: a.end.max(b.end) }),
@@ -74,7 +74,7 @@ impl TimeRange {
         }
     }
 
-    /// A stretch with one more message.
+    /// The stretch extended by one more message.
     pub(crate) fn with(range: Option<Self>, time: i64) -> Option<Self> {
         Self::joined(range, Some(Self { start: time, end: time }))
     }
@@ -87,37 +87,37 @@ pub struct FileInformation {
     pub path: String,
     /// When its messages were recorded; `None` without messages.
     pub time: Option<TimeRange>,
-    /// Its messages.
+    /// The number of its messages.
     pub message_count: u64,
 }
 
-/// What is known of a bag without its messages.
+/// The description of a bag without its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BagMetadata {
     /// The version of the layout.
     pub version: u32,
-    /// What its files are: `mcap` or `sqlite3`.
+    /// The format of its files: `mcap` or `sqlite3`.
     pub storage_identifier: String,
     /// When its messages were recorded; `None` without messages.
     pub time: Option<TimeRange>,
-    /// All messages.
+    /// The number of all messages.
     pub message_count: u64,
     /// The topics.
     pub topics: Vec<TopicInformation>,
-    /// How files or messages are compressed besides their own format, such as `zstd`; empty where
-    /// they are not.
+    /// The compression of files or messages besides that of their own format, such as `zstd`; empty
+    /// if there is none.
     pub compression_format: String,
-    /// What is compressed: `FILE`, `MESSAGE`, or nothing.
+    /// The compressed unit: `FILE`, `MESSAGE`, or empty.
     pub compression_mode: String,
     /// The files, in the order in which they were written.
     pub files: Vec<FileInformation>,
-    /// What whoever recorded it had to say; Feros says here what was lost.
+    /// Custom entries of the recorder; Feros notes lost messages here.
     pub custom_data: BTreeMap<String, String>,
-    /// The distribution of ROS that recorded it; `unknown` where the bag does not say it.
+    /// The ROS distribution that recorded it; `unknown` if the bag does not name one.
     pub ros_distro: String,
 }
 
-/// What a bag without the name of a distribution was recorded by: rosbag2 writes it since Iron.
+/// The distribution of bags that name none: rosbag2 writes the name since Iron.
 const UNKNOWN_DISTRO: &str = "unknown";
 
 impl Default for BagMetadata {
@@ -145,7 +145,7 @@ impl BagMetadata {
         format!("rosbag2_bagfile_information:\n{indented}")
     }
 
-    /// The text without its one key, as MCAP files have it inside.
+    /// The text without its top-level key, as MCAP files contain it.
     pub(crate) fn body(&self) -> String {
         let mut out = format!(
             "version: {}\nstorage_identifier: {}\n",
@@ -201,7 +201,7 @@ impl BagMetadata {
     /// Reads the text of `metadata.yaml`.
     ///
     /// # Errors
-    /// When it is no YAML, or a value is none of its key. Keys that are missing have their default.
+    /// When it is not YAML, or a value is not valid for its key. Missing keys get their default.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         let document = Node::parse(text)?;
         let Some(node) = document.get("rosbag2_bagfile_information") else {
@@ -245,7 +245,7 @@ impl BagMetadata {
     }
 }
 
-/// The line of a key whose list follows, if it has elements.
+/// The line of a key with a list below it, if the list has elements.
 fn list_head(key: &str, is_empty: bool) -> String {
     format!("{key}:{}\n", if is_empty { " []" } else { "" })
 }
@@ -276,7 +276,7 @@ fn read_file(node: &Node) -> Result<FileInformation, YamlError> {
 
 fn read_topic(node: &Node) -> Result<TopicInformation, YamlError> {
     let Some(topic) = node.get("topic_metadata") else {
-        return Err(YamlError::new("a topic has no topic_metadata", "name, type and QoS of it"));
+        return Err(YamlError::new("a topic has no topic_metadata", "its name, type and QoS"));
     };
     let text = |key| topic.text(key).unwrap_or_default().to_owned();
     let profiles = topic.get("offered_qos_profiles").unwrap_or(&Node::Null);

@@ -1,5 +1,5 @@
-//! QoS profiles as rosbag2 writes them: with words since version 9 of the metadata, with the
-//! numbers of rmw before, as YAML within the metadata or as a text of its own.
+//! QoS profiles as rosbag2 writes them: with words since version 9 of the metadata, before that
+//! with the numbers of rmw, as YAML within the metadata or as a separate text.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliab
 
 use crate::yaml::{Node, YamlError};
 
-/// What rmw writes for "no limit": the nanoseconds of an i64.
+/// The value that rmw writes for "no limit": the largest i64 in nanoseconds.
 const INFINITE: (u64, u64) = (9_223_372_036, 854_775_807);
 
 /// Writes profiles as a YAML list, each line after `indent`.
@@ -44,17 +44,17 @@ fn duration_lines(name: &str, duration: QosDuration) -> [String; 3] {
     [format!("{name}:"), format!("  sec: {sec}"), format!("  nsec: {nsec}")]
 }
 
-/// Profiles of a list, or of a text that is a list.
+/// Reads profiles from a list, or from a text that contains a list.
 pub(crate) fn read_profiles(node: &Node) -> Result<Vec<QosProfile>, YamlError> {
     match node {
         Node::Null => Ok(Vec::new()),
         Node::Scalar(text) if text.trim().is_empty() || text == "[]" => Ok(Vec::new()),
         Node::Scalar(text) => match Node::parse(text)? {
-            Node::Scalar(_) => Err(YamlError::new("profiles are a text", "a list of profiles")),
+            Node::Scalar(_) => Err(YamlError::new("the profiles are a text", "a list of profiles")),
             parsed => read_profiles(&parsed),
         },
         Node::List(profiles) => profiles.iter().map(read_profile).collect(),
-        Node::Map(_) => Err(YamlError::new("profiles are a mapping", "a list of profiles")),
+        Node::Map(_) => Err(YamlError::new("the profiles are a mapping", "a list of profiles")),
     }
 }
 
@@ -70,26 +70,26 @@ const POLICIES: [&str; 6] = [
 /// The keys of a profile with a duration.
 const DURATIONS: [&str; 3] = ["deadline", "lifespan", "liveliness_lease_duration"];
 
-/// The overrides of `--qos-profile-overrides-path`: topics with a profile each, of which policies
-/// may be missing.
+/// Reads the overrides of `--qos-profile-overrides-path`: topics with a profile each, which may
+/// lack policies.
 ///
 /// # Errors
-/// When the text is no YAML, a key is none of a profile, or a policy has no such value.
+/// When the text is not YAML, a profile has an unknown key, or a policy has an invalid value.
 pub fn read_overrides(text: &str) -> Result<BTreeMap<String, QosProfile>, YamlError> {
     let Node::Map(topics) = Node::parse_only(text)? else {
-        return Err(YamlError::new("the file is no mapping", "topics with a QoS profile each"));
+        return Err(YamlError::new("the file is not a mapping", "topics with a QoS profile each"));
     };
     let mut overrides = BTreeMap::new();
     for (topic, node) in &topics {
         check_override(topic, node)?;
         if overrides.insert(topic.clone(), read_profile(node)?).is_some() {
-            return Err(YamlError::new(format!("`{topic}` stands there twice"), "it once"));
+            return Err(YamlError::new(format!("`{topic}` is there twice"), "it once"));
         }
     }
     Ok(overrides)
 }
 
-/// Refuses what [`read_profile`] does not look at, since it reads what rosbag2 writes as well.
+/// Refuses faults that [`read_profile`] ignores, since that reads files of rosbag2 as well.
 fn check_override(topic: &str, node: &Node) -> Result<(), YamlError> {
     node.only_has(&format!("the profile of `{topic}`"), &[&POLICIES[..], &DURATIONS].concat())?;
     for policy in POLICIES {
@@ -144,7 +144,7 @@ fn read_profile(node: &Node) -> Result<QosProfile, YamlError> {
     })
 }
 
-/// A policy by its word or its number; unknown words, such as `unknown` itself, are the default.
+/// Reads a policy by its word or number; unknown words, also `unknown` itself, give the default.
 fn policy<P: std::str::FromStr>(
     node: &Node,
     key: &str,
@@ -216,13 +216,13 @@ mod tests {
         assert_eq!(overrides["/a"], QosProfile::keep_last(2).best_effort());
         assert!(read_overrides("/a: {reliability: sometimes}").is_err());
         for (wrong, expected) in [
-            ("5", "the file is no mapping"),
+            ("5", "the file is not a mapping"),
             ("/a: {relaibility: reliable}", "did you mean `reliability`?"),
             ("/a: {depth: [5]}", "`depth` is a list"),
             ("/a: {deadline: {sec: 1}}", "`deadline` of `/a` has no nsec"),
-            ("/a: {deadline: 5}", "`deadline` of `/a` is no mapping; expected sec, nsec"),
+            ("/a: {deadline: 5}", "`deadline` of `/a` is not a mapping; expected sec, nsec"),
             ("/a: {lifespan: {sec: 1, nsecs: 2}}", "did you mean `nsec`?"),
-            ("/a: {depth: 1}\n/a: {depth: 2}", "`/a` stands there twice"),
+            ("/a: {depth: 1}\n/a: {depth: 2}", "`/a` is there twice"),
             ("/a: {depth: 1}\n---\n/b: {depth: 2}", "a second document"),
         ] {
             let error = read_overrides(wrong).unwrap_err().to_string();

@@ -1,12 +1,12 @@
-//! What waits between two threads, bounded by its bytes: between receiving and writing, and between
-//! reading and playing. Beside it the ring of the snapshot mode, which drops the oldest instead.
+//! A queue between two threads with a limit in bytes: between receiving and writing, and between
+//! reading and playing. Beside it, the ring of the snapshot mode, which drops the oldest items.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-/// Items with their bytes. Whoever puts in waits for room, whoever takes out for an item.
+/// Items with their sizes. `push` waits for room, `pop` for an item.
 pub(crate) struct Queue<T> {
     max_bytes: usize,
     state: Mutex<State<T>>,
@@ -20,17 +20,17 @@ struct State<T> {
     is_closed: bool,
 }
 
-/// What a look into a queue found.
+/// The result of taking from a queue.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Popped<T> {
     Item(T),
     TimedOut,
-    /// Nothing is left, and nothing will come.
+    /// The queue is empty and closed.
     Closed,
 }
 
 impl<T> Queue<T> {
-    /// A queue with room for so many bytes, and for one item in any case.
+    /// A queue with room for this many bytes, and always for one item.
     pub(crate) fn new(max_bytes: usize) -> Self {
         let state = State { items: VecDeque::new(), bytes: 0, is_closed: false };
         Self {
@@ -41,7 +41,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Puts an item in, as soon as there is room; gives it back if the queue is closed.
+    /// Adds an item as soon as there is room; returns it if the queue is closed.
     pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), T> {
         let state = self.state.lock();
         let is_full = |state: &mut State<T>| {
@@ -60,7 +60,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the oldest item out, as soon as there is one.
+    /// Takes the oldest item as soon as there is one.
     pub(crate) fn pop(&self, timeout: Duration) -> Popped<T> {
         let state = self.state.lock();
         let is_empty = |state: &mut State<T>| !state.is_closed && state.items.is_empty();
@@ -77,14 +77,14 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Lets nothing in any more; what is in can be taken out.
+    /// Refuses further items; the present ones can still be taken.
     pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         self.has_room.notify_all();
         self.has_item.notify_all();
     }
 
-    /// Closes the queue, and drops what is in it; how many items that were.
+    /// Closes the queue and drops its items; returns their number.
     pub(crate) fn abandon(&self) -> usize {
         self.close();
         let items = {
@@ -96,7 +96,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// The newest items that fit into so many bytes.
+/// The newest items that fit into a limit of bytes.
 pub(crate) struct Ring<T> {
     max_bytes: usize,
     items: VecDeque<(T, usize)>,
@@ -108,7 +108,7 @@ impl<T> Ring<T> {
         Self { max_bytes, items: VecDeque::new(), bytes: 0 }
     }
 
-    /// Puts an item in; the oldest go for it.
+    /// Adds an item; the oldest items make room for it.
     pub(crate) fn push(&mut self, item: T, bytes: usize) {
         self.items.push_back((item, bytes));
         self.bytes += bytes;
@@ -118,7 +118,7 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Takes all out, the oldest first.
+    /// Takes all items, the oldest first.
     pub(crate) fn take(&mut self) -> VecDeque<(T, usize)> {
         self.bytes = 0;
         std::mem::take(&mut self.items)
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn who_puts_in_waits_for_room() {
         let queue = Arc::new(Queue::new(10));
-        queue.push(1, 100).unwrap(); // one item in any case
+        queue.push(1, 100).unwrap(); // one item always fits
         let other = queue.clone();
         let pushing = feros_test_support::spawn("pushing", move || {
             other.push(2, 6)?;
@@ -161,7 +161,7 @@ mod tests {
         let other = queue.clone();
         let pushing = feros_test_support::spawn("pushing", move || other.push(2, 1));
         assert!(queue.abandon() >= 1);
-        let _ = pushing.join().unwrap(); // before or after the end, but not for ever
+        let _ = pushing.join().unwrap(); // before or after the end, but not forever
         assert_eq!(queue.push(3, 1), Err(3));
     }
 

@@ -1,4 +1,4 @@
-//! Reads bags: a folder with files of one storage, or one such file, whole or damaged.
+//! Reads bags: a folder with files of one storage, or a single such file, whole or damaged.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,17 +16,17 @@ use crate::unpacking::{Source, most_unpacked, too_far};
 
 /// The most bytes of `metadata.yaml`.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
-/// The largest chunk or message that is held, unless told otherwise.
+/// The default size of the largest chunk or message that is held.
 pub(crate) const DEFAULT_MAX_CHUNK_BYTES: usize = 1 << 30;
 
-/// How bags are read.
+/// The options of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReaderOptions {
-    /// The largest chunk or message that is held at once: what a bag can have a reader allocate.
+    /// The largest chunk or message that is held at once; bounds the memory that a bag can demand.
     pub max_chunk_bytes: usize,
-    /// Whether `metadata.yaml` says which files there are; else the folder does.
+    /// Whether `metadata.yaml` names the files; otherwise, the folder's listing does.
     pub use_metadata_file: bool,
-    /// Ends opening and reading.
+    /// Stops opening and reading.
     pub interrupt: Interrupt,
 }
 
@@ -41,8 +41,8 @@ impl Default for ReaderOptions {
     }
 }
 
-/// An open bag. What it says of itself is taken from its files, so that it is right also where a
-/// recorder was killed before it could say it.
+/// An open bag. Its metadata comes from its files, so that it is right even if the recorder was
+/// killed before it could write `metadata.yaml`.
 pub struct BagReader {
     path: PathBuf,
     limit: usize,
@@ -67,12 +67,12 @@ impl BagReader {
     /// Opens a bag: its folder, or one of its files.
     ///
     /// # Errors
-    /// When there is no bag, or one of its files is none of ROS 2.
+    /// When there is no bag, or one of its files does not belong to ROS 2.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         Self::open_with(path.as_ref(), &ReaderOptions::default())
     }
 
-    /// As [`BagReader::open`], with limits of the caller's.
+    /// Like [`BagReader::open`], with the caller's limits.
     ///
     /// # Errors
     /// As [`BagReader::open`].
@@ -128,15 +128,15 @@ impl BagReader {
             let mut file = McapFile::open(source, self.limit)?;
             if let Some(damage) = &file.damage {
                 self.warnings.push(format!(
-                    "{} was not ended as it should be ({damage}): what is intact is read",
+                    "{} was not ended as it should be ({damage}): its intact part is read",
                     path.display()
                 ));
             }
             if file.is_beyond_order() {
                 self.warnings.push(format!(
-                    "{} has chunks of the same time with {} bytes, more than the {} that a reader \
-                     holds at once: its messages come in the order of the file. a smaller \
-                     recording is made by `feros bag slice`",
+                    "{} has chunks that overlap in time with {} bytes, more than the {} that a reader \
+                     holds at once: its messages come in the order of the file. `feros bag \
+                     slice` makes a smaller recording",
                     path.display(),
                     file.overlapping_bytes,
                     file.limit
@@ -167,27 +167,27 @@ impl BagReader {
         Ok(())
     }
 
-    /// Where the bag is.
+    /// The bag's folder or file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is known of the bag, as its files say.
+    /// The bag's metadata, according to its files.
     pub fn metadata(&self) -> &BagMetadata {
         &self.metadata
     }
 
-    /// The topics; one name may have several types.
+    /// The topics; one name may appear with several types.
     pub fn topics(&self) -> &[Arc<BagTopic>] {
         &self.topics
     }
 
-    /// What ends reading it, from another thread.
+    /// Stops the reading from another thread.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
 
-    /// What is not as it should be and yet no obstacle, such as a file that was not ended.
+    /// Problems that do not prevent reading, such as a file that was not ended.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -200,7 +200,7 @@ impl BagReader {
         })
     }
 
-    /// Bytes of the files.
+    /// The size of the files in bytes.
     pub fn size_bytes(&self) -> u64 {
         let files = self.metadata.files.iter().map(|file| match self.path.is_dir() {
             true => self.path.join(&file.path),
@@ -209,12 +209,12 @@ impl BagReader {
         files.filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum()
     }
 
-    /// The messages that pass a filter, file after file, each in the order of time; in the order of
-    /// the file where so many chunks are of the same time that they exceed `max_chunk_bytes`, which
-    /// [`BagReader::warnings`] says.
+    /// The messages that pass a filter, file after file, each in order of time. If the chunks that
+    /// overlap in time exceed `max_chunk_bytes`, a file's messages come in its own order, and
+    /// [`BagReader::warnings`] has an entry for it.
     ///
     /// # Errors
-    /// When the first file cannot be read; those of later messages are with them.
+    /// When the first file cannot be read; the iterator returns errors of later messages.
     pub fn messages(&self, filter: &MessageFilter) -> Result<BagMessages<'_>, ReadError> {
         let is_compressed = self.metadata.compression_mode.eq_ignore_ascii_case("message");
         if is_compressed && self.metadata.compression_format != "zstd" {
@@ -233,7 +233,7 @@ impl BagReader {
     }
 }
 
-/// The messages of a bag. After an error there is nothing.
+/// The messages of a bag. They end after an error.
 pub struct BagMessages<'a> {
     reader: &'a BagReader,
     filter: MessageFilter,
@@ -248,7 +248,7 @@ enum FileMessages {
 }
 
 impl BagMessages<'_> {
-    /// Goes to the next file with messages of the stretch of time.
+    /// Goes to the next file with messages in the time range.
     fn advance(&mut self) -> Result<(), ReadError> {
         self.current = None;
         while let Some(file) = self.reader.files.get(self.next_file) {
@@ -316,19 +316,19 @@ impl Iterator for BagMessages<'_> {
     }
 }
 
-/// The name of a file without the end that says how it is compressed as a whole.
+/// The name of a file without the extension of its whole-file compression.
 fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     name.strip_suffix(".zstd").map_or(name.clone(), str::to_owned)
 }
 
-/// Whether a name is that of a file of a bag.
+/// Whether the name fits a file of a bag.
 fn is_bag_file(path: &Path) -> bool {
     let stem = stem(path);
     stem.ends_with(".mcap") || stem.ends_with(".db3")
 }
 
-/// What `metadata.yaml` says; `None` without one.
+/// The content of `metadata.yaml`; `None` if there is no such file.
 fn read_metadata_file(folder: &Path) -> Result<Option<BagMetadata>, ReadError> {
     let path = folder.join(METADATA_FILE);
     if !path.exists() {
@@ -349,8 +349,8 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
         return match is_bag_file(path) {
             true => Ok(vec![path.to_owned()]),
             false if is_of_ros1(path) => Err(not_a_bag(
-                "it is one of ROS 1; `rosbags-convert` of the package rosbags (PyPI) makes one of \
-                 ROS 2 of it",
+                "it is a bag of ROS 1; `rosbags-convert` of the package rosbags (PyPI) converts it to \
+                 ROS 2",
             )),
             false => Err(not_a_bag("its name ends neither with .mcap nor with .db3")),
         };
@@ -365,7 +365,7 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
     let mut listed: Vec<PathBuf> = listed.filter(|path| is_bag_file(path)).collect();
     listed.sort_by_key(|path| (number_in(path), path.clone()));
     if let Some(named) = named {
-        // Only what lies in the folder itself: metadata may come from anybody.
+        // Only files in the folder itself: the metadata may be hostile.
         let names = named.files.iter().filter_map(|file| Path::new(&file.path).file_name());
         let in_order: Vec<PathBuf> = names.map(|name| path.join(name)).collect();
         if !in_order.is_empty() {
@@ -377,12 +377,12 @@ fn files_of(path: &Path, named: Option<&BagMetadata>) -> Result<Vec<PathBuf>, Re
         }
     }
     if listed.is_empty() {
-        return Err(not_a_bag("there is no .mcap and no .db3 file in it"));
+        return Err(not_a_bag("it contains no .mcap or .db3 file"));
     }
     Ok(listed)
 }
 
-/// Whether a file begins as bags of ROS 1 do.
+/// Whether a file begins like bags of ROS 1.
 fn is_of_ros1(path: &Path) -> bool {
     const BEGIN: &[u8] = b"#ROSBAG V";
     let mut begin = [0; BEGIN.len()];
@@ -390,7 +390,7 @@ fn is_of_ros1(path: &Path) -> bool {
     read.is_ok() && begin == BEGIN
 }
 
-/// The number that the name of a file of a bag ends with.
+/// The number at the end of a bag file's name.
 fn number_in(path: &Path) -> u64 {
     let name = stem(path);
     let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);

@@ -1,5 +1,5 @@
-//! Makes the index of a bag anew, in its files and in `metadata.yaml`: after a recorder was killed,
-//! a disk was full, or the metadata was lost.
+//! Rebuilds the index of a bag, in its files and in `metadata.yaml`: after a recorder was killed, a
+//! disk was full, or the metadata was lost.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use crate::metadata::BagMetadata;
 use crate::reader::{BagReader, ReaderOptions};
 use crate::writer::replace_file;
 
-/// What came of it.
+/// The result of reindexing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reindexed {
-    /// What the bag has.
+    /// The content of the bag.
     pub metadata: BagMetadata,
     /// Files whose index was written.
     pub mended_files: Vec<String>,
-    /// Bytes that were cut off their ends: parts of records.
+    /// Bytes of incomplete records that were cut off the ends of files.
     pub cut_bytes: u64,
-    /// What else is not intact.
+    /// Other damage.
     pub damages: Vec<String>,
 }
 
-/// Makes the index of a bag anew.
+/// Rebuilds the index of a bag.
 ///
 /// # Errors
-/// When there is no bag, a file is none of ROS 2, or the system does not let it be written.
+/// When there is no bag, a file does not belong to ROS 2, or the system does not let it be written.
 pub fn reindex(path: &Path, options: &ReaderOptions) -> Result<Reindexed, ReadError> {
     let options = ReaderOptions { use_metadata_file: false, ..options.clone() };
     let reader = BagReader::open_with(path, &options)?;

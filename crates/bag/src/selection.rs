@@ -1,20 +1,20 @@
-//! Which topics are recorded, played or copied: by name, type, regular expression and what is left
-//! out, with the rules of rosbag2. Services and actions are known by their introspection topics.
+//! Selects topics to record, play or copy: by name, type, regular expression and exclusion, with
+//! the rules of rosbag2. Services and actions are recognized by their introspection topics.
 
 use regex::Regex;
 
-/// What a topic belongs to.
+/// The kind of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TopicKind<'a> {
-    /// Nothing else: a topic.
+    /// A plain topic.
     Topic,
-    /// The service of this name, whose requests and responses it tells.
+    /// The introspection topic of the service of this name, with its requests and responses.
     Service(&'a str),
-    /// The action of this name.
+    /// A topic of the action of this name.
     Action(&'a str),
 }
 
-/// What a topic belongs to, by its name and type.
+/// Returns the kind of a topic by its name and type.
 ///
 /// ```
 /// use feros_bag::{TopicKind, topic_kind};
@@ -41,7 +41,7 @@ pub fn topic_kind<'a>(name: &'a str, type_name: &str) -> TopicKind<'a> {
     }
 }
 
-/// Which topics are wanted. Nothing is, unless something says so.
+/// The wanted topics. An empty selection selects nothing.
 #[derive(Debug, Clone, Default)]
 pub struct TopicSelection {
     /// All topics that are not hidden.
@@ -58,19 +58,19 @@ pub struct TopicSelection {
     pub actions: Vec<String>,
     /// Topics of these types; `std_msgs/String` is `std_msgs/msg/String`.
     pub topic_types: Vec<String>,
-    /// Topics, services and actions in whose names it is found.
+    /// Topics, services and actions whose names match.
     pub regex: Option<Regex>,
-    /// Not those in whose names it is found.
+    /// Excludes those whose names match.
     pub exclude_regex: Option<Regex>,
-    /// Not these topics.
+    /// Excludes these topics.
     pub exclude_topics: Vec<String>,
-    /// Not these services.
+    /// Excludes these services.
     pub exclude_services: Vec<String>,
-    /// Not these actions.
+    /// Excludes these actions.
     pub exclude_actions: Vec<String>,
-    /// Not topics of these types.
+    /// Excludes topics of these types.
     pub exclude_topic_types: Vec<String>,
-    /// Hidden topics as well, where all or a regular expression is wanted.
+    /// Includes hidden topics, if all topics or a regular expression is wanted.
     pub include_hidden_topics: bool,
 }
 
@@ -80,7 +80,7 @@ impl TopicSelection {
         Self { all_topics: true, all_services: true, all_actions: true, ..Self::default() }
     }
 
-    /// Whether nothing is said of what is wanted.
+    /// Whether nothing is selected.
     pub fn is_empty(&self) -> bool {
         !(self.all_topics || self.all_services || self.all_actions || self.regex.is_some())
             && [&self.topics, &self.services, &self.actions, &self.topic_types]
@@ -126,7 +126,7 @@ impl TopicSelection {
     }
 }
 
-/// Whether a type is meant by its name, or by the short form `package/Name` of a message.
+/// Whether `meant` is the name of the type, or the short form `package/Name` of a message.
 fn is_type(meant: &str, type_name: &str) -> bool {
     meant == type_name
         || meant.split_once('/').is_some_and(|(package, name)| {

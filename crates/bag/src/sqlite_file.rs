@@ -1,9 +1,9 @@
 //! Reads the SQLite files of rosbag2, of all versions of its tables.
 //!
-//! A file can have views and computed columns for tables, on which a query never ends; pages that
-//! refer to each other, which have more rows than the file has bytes; and journals beside it. So
-//! what is read are tables, a query has a number of steps that the size of the file justifies, and
-//! whoever reads can end it.
+//! A hostile file can have views and computed columns for tables, on which a query never ends;
+//! pages that refer to each other, with more rows than the file has bytes; and journals beside it.
+//! So only tables are read, the size of the file limits the steps of a query, and the caller can
+//! interrupt it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,13 +28,13 @@ use feros_message::Schema;
 const BATCH_BYTES: usize = 16 << 20;
 /// Messages that are read at once.
 const BATCH_MESSAGES: usize = 1024;
-/// Steps of SQLite between two looks whether a query is to end.
+/// Steps of SQLite between two checks whether a query is to end.
 const STEPS: i32 = 10_000;
-/// Steps that a query may take in any case, and those for each byte of its file: a message has at
-/// least 20 bytes there, and takes less than 40 steps.
+/// The steps that any query may take; the file's size adds `STEPS_OF_A_BYTE` per byte. A message
+/// has at least 20 bytes in the file, and takes less than 40 steps.
 const STEPS_IN_ANY_CASE: u64 = 10_000_000;
 const STEPS_OF_A_BYTE: u64 = 64;
-/// A row may have so many bytes in any case; one of more has at most those of its file.
+/// A row may always have this many bytes; a larger one at most as many as its file.
 const ROW_IN_ANY_CASE: u64 = 1 << 20;
 
 /// An open file.
@@ -43,7 +43,7 @@ pub(crate) struct SqliteFile {
     limit: usize,
     topics: HashMap<i64, (Arc<BagTopic>, u64)>,
     pub(crate) time: Option<TimeRange>,
-    /// Whether an index has the messages in the order of time, as recorders make one.
+    /// Whether an index has the messages in order of time, as recorders create it.
     is_in_order: bool,
 }
 
@@ -52,16 +52,16 @@ struct Database {
     path: PathBuf,
     connection: Mutex<Connection>,
     interrupt: Interrupt,
-    /// What a query may take, and what is left of it.
+    /// The steps that a query may take; `steps` are the remaining ones.
     most_steps: u64,
     steps: Arc<AtomicU64>,
 }
 
 impl Database {
-    /// Opens a file that can be read as it is.
+    /// Opens an uncompressed file.
     fn open(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
         let io = |error: std::io::Error| ReadError::io(path, &error);
-        // SQLite would say the same of a missing file and of a locked one, and wait for a pipe.
+        // SQLite has one error for missing and locked files, and would wait for a pipe.
         let bytes = feros_files::open(path).and_then(|file| file.metadata()).map_err(io)?.len();
         for end in ["-journal", "-wal", "-shm"] {
             let mut beside = path.as_os_str().to_owned();
@@ -74,7 +74,7 @@ impl Database {
         Self::new(path, connect(path).map_err(|error| failed(path, &error))?, bytes, interrupt)
     }
 
-    /// Unpacks a file to a temporary one, which has no name from when SQLite has opened it.
+    /// Unpacks into a temporary file, which loses its name as soon as SQLite has opened it.
     fn unpack(path: &Path, interrupt: &Interrupt) -> Result<Self, ReadError> {
         let io = |error: std::io::Error| ReadError::io(path, &error);
         let (file, name) = tempfile::NamedTempFile::new().map_err(io)?.into_parts();
@@ -118,7 +118,7 @@ impl Database {
         })
     }
 
-    /// Does something with it that has its steps for itself.
+    /// Runs a query with a fresh count of steps.
     fn read<T>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
@@ -132,7 +132,7 @@ impl Database {
                 (true, Ok(())) => ReadError::malformed(
                     &self.path,
                     format!(
-                        "a query took {} steps, more than a file of its size is worth: no recorder has written it",
+                        "a query took {} steps, more than a file of its size can need: no recorder has written it",
                         self.most_steps
                     ),
                 ),
@@ -141,8 +141,8 @@ impl Database {
         })
     }
 
-    /// The columns of a table, none where there is none; what is no table but says to be one is an
-    /// error.
+    /// The columns of a table; none if the table does not exist. A view or a virtual table of this
+    /// name is an error.
     fn columns_of(&self, table: &str) -> Result<Vec<String>, ReadError> {
         let is_table = |row: &Row<'_>| {
             let (kind, root): (String, i64) = (row.get(0)?, row.get(1)?);
@@ -162,14 +162,14 @@ impl Database {
             return Ok(columns.into_iter().map(|(name, _)| name).collect());
         }
         let reason = format!(
-            "`{table}` is no table with data of its own, but a view or something computed: no recorder has written it"
+            "`{table}` is not a table with data of its own, but a view or computed: no recorder has written it"
         );
         Err(ReadError::malformed(&self.path, reason))
     }
 }
 
-/// Files of others: no functions in their schemas, pages are checked, and a file that shrinks ends
-/// no process.
+/// Files may be hostile: no functions in their schemas, pages are checked, and a file that shrinks
+/// does not crash the process.
 const CAREFUL: &str = "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;";
 
 fn failed(path: &Path, error: &rusqlite::Error) -> ReadError {
@@ -181,9 +181,9 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     Connection::open_with_flags(path, flags)
 }
 
-/// Has a file that was written with a journal of its own kind (WAL) be read without one.
+/// Lets a file that was written with a write-ahead log (WAL) be read without one.
 fn without_journal(file: &File) -> std::io::Result<()> {
-    /// Where the header says by what the file is written and read.
+    /// The place of the versions for writing and reading in the header.
     const VERSIONS_AT: u64 = 18;
     let mut versions = [0; 2];
     match file.read_exact_at(&mut versions, VERSIONS_AT) {
@@ -262,12 +262,12 @@ impl SqliteFile {
     }
 }
 
-// One text for any number of topics.
+// One statement for any number of topics.
 const QUERY: &str = "SELECT id, topic_id, timestamp, length(data), data FROM messages \
      WHERE timestamp >= ?1 AND (timestamp > ?1 OR id > ?2) AND timestamp <= ?3 \
      AND topic_id IN (SELECT value FROM json_each(?4)) ORDER BY timestamp, id";
-/// The same where no index has the order: sorting all messages for each batch would take as many
-/// times as long as there are batches.
+/// The same if no index has the order: sorting all messages for each batch would repeat the work
+/// for every batch.
 const QUERY_IN_ORDER: &str = "SELECT m.id, m.topic_id, m.timestamp, length(m.data), m.data \
      FROM temp.in_order AS o CROSS JOIN main.messages AS m ON m.rowid = o.row \
      WHERE o.time >= ?1 AND (o.time > ?1 OR o.number > ?2) AND o.time <= ?3 \
@@ -283,13 +283,13 @@ fn is_in_order(connection: &Connection) -> Result<bool, rusqlite::Error> {
     connection.query_row(query, [], |row| Ok(row.get::<_, i64>(0)? > 0))
 }
 
-/// The messages of a file, one after the other; read in batches, so that no statement stays open.
+/// The messages of a file; they are read in batches, so that no statement stays open.
 pub(crate) struct SqliteMessages {
     database: Arc<Database>,
     limit: usize,
     query: &'static str,
     topics: HashMap<i64, Arc<BagTopic>>,
-    /// The numbers of the topics, as a list of JSON.
+    /// The numbers of the topics, as a JSON list.
     numbers: String,
     /// Time and row of the last message that was read.
     after: (i64, i64),
@@ -299,7 +299,7 @@ pub(crate) struct SqliteMessages {
 }
 
 impl SqliteMessages {
-    /// The next message; `None` at the end. After an error there is nothing.
+    /// The next message; `None` at the end and after an error.
     pub(crate) fn next_message(&mut self) -> Option<Result<BagMessage, ReadError>> {
         loop {
             if let Some(message) = self.batch.next() {
@@ -390,7 +390,7 @@ fn topic_of(row: &Row<'_>) -> Result<TopicMetadata, rusqlite::Error> {
     })
 }
 
-/// Definitions by type, which files have since ROS 2 Iron.
+/// The definitions by type, which files contain since ROS 2 Iron.
 fn read_schemas(connection: &Connection) -> Result<HashMap<String, Schema>, rusqlite::Error> {
     let query = "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions";
     let mut statement = connection.prepare(query)?;

@@ -1,7 +1,7 @@
-//! What is packed and how far it is unpacked: a few bytes unpack to any number of them.
+//! Limits for unpacking, since a few bytes can unpack to any number of bytes.
 //!
-//! Files that are compressed as a whole are unpacked to where temporary files are, into a file
-//! without a name: nothing is left there however the process ends.
+//! Files that are compressed as a whole are unpacked into the folder of temporary files, into a
+//! file without a name: nothing remains there, however the process ends.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,40 +12,40 @@ use std::sync::Arc;
 use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 
-/// What is packed unpacks to so many times its size: only bytes that repeat pack further.
+/// Packed bytes may grow by this factor: only repeated bytes pack further.
 const MOST_TIMES: u64 = 256;
-/// It unpacks to so much in any case: a black picture has a few bytes.
+/// Unpacking to this size is always allowed: a black picture packs to a few bytes.
 const IN_ANY_CASE: u64 = 64 << 20;
-/// The same of a file as a whole, which no memory holds.
+/// The same for a whole file, which is not held in memory.
 const FILE_IN_ANY_CASE: u64 = 1 << 30;
-/// Bytes that are unpacked between two looks whether that is to end.
+/// Bytes that are unpacked between two checks for an interrupt.
 const STEP_BYTES: u64 = 1 << 20;
 
-/// How far so many bytes unpack where a reader holds at most `limit`.
+/// The most that this many bytes may unpack to if a reader holds at most `limit`.
 pub(crate) fn most_unpacked(packed_bytes: u64, limit: usize) -> usize {
     let most = packed_bytes.saturating_mul(MOST_TIMES).max(IN_ANY_CASE);
     usize::try_from(most).unwrap_or(usize::MAX).min(limit)
 }
 
-/// What is wrong with something that unpacks further than that.
+/// Describes the error of content that unpacks further than that.
 pub(crate) fn too_far(packed_bytes: u64, bytes: u64) -> String {
     format!(
-        "{packed_bytes} packed bytes are to be {bytes}: what unpacks to more than {IN_ANY_CASE} bytes and to more than \
+        "{packed_bytes} packed bytes would be {bytes}: data that unpacks to more than {IN_ANY_CASE} bytes and to more than \
          {MOST_TIMES} times its size is not unpacked. `mcap decompress` unpacks a file that you trust"
     )
 }
 
-/// A file of a bag, as it is opened again and again.
+/// A file of a bag, which can be opened repeatedly.
 #[derive(Clone)]
 pub(crate) struct Source {
     path: PathBuf,
-    /// Its content, where the file itself is compressed.
+    /// Its unpacked content, if the file itself is compressed.
     unpacked: Option<Arc<File>>,
     pub(crate) interrupt: Interrupt,
 }
 
 impl Source {
-    /// A file that can be read as it is.
+    /// An uncompressed file.
     pub(crate) fn new(path: &Path, interrupt: &Interrupt) -> Self {
         Self { path: path.to_owned(), unpacked: None, interrupt: interrupt.clone() }
     }
@@ -57,12 +57,12 @@ impl Source {
         Ok(Self { unpacked: Some(Arc::new(unpacked)), ..Self::new(path, interrupt) })
     }
 
-    /// Where it is, for messages.
+    /// The path, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens it, at its beginning.
+    /// Opens the file at its beginning.
     pub(crate) fn open(&self) -> Result<File, ReadError> {
         self.interrupt.check(&self.path)?;
         let opened = match &self.unpacked {
@@ -75,7 +75,7 @@ impl Source {
     }
 }
 
-/// Unpacks a file that is compressed as a whole. A tenth of the room that is free there stays free.
+/// Unpacks a file that is compressed as a whole. A tenth of the free space stays free.
 pub(crate) fn unpack_to(
     path: &Path,
     unpacked: &File,

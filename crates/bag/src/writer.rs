@@ -15,18 +15,18 @@ use crate::metadata::{BagMetadata, FileInformation, TimeRange, TopicInformation}
 use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
 use crate::unpacking::Source;
 
-/// How a bag is written.
+/// The options for writing a bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// How its files are written.
+    /// The options for its files.
     pub storage: McapOptions,
-    /// Bytes after which the next file begins; 0: never.
+    /// Bytes after which the next file begins; 0 means never.
     pub max_file_bytes: u64,
-    /// Time of messages after which the next file begins; zero: never.
+    /// Time range of messages after which the next file begins; zero means never.
     pub max_file_duration: Duration,
-    /// What is to stand in the metadata.
+    /// Custom entries for the metadata.
     pub custom_data: BTreeMap<String, String>,
-    /// The distribution that the metadata names.
+    /// The ROS distribution that the metadata names.
     pub ros_distro: String,
 }
 
@@ -55,11 +55,11 @@ pub struct BagWriter {
     /// `None` once the bag has ended.
     file: Option<McapFileWriter>,
     topics: Vec<WrittenTopic>,
-    /// Their places by name and type.
+    /// The indexes of `topics` by name and type.
     known: HashMap<(String, String), usize>,
     /// The files; the last one is being written.
     files: Vec<FileInformation>,
-    /// What was lost, by topic.
+    /// The lost messages by topic.
     lost: BTreeMap<String, u64>,
 }
 
@@ -80,10 +80,10 @@ pub struct Split {
 }
 
 impl BagWriter {
-    /// Begins a bag in a new folder, whose parents are made as well.
+    /// Creates a bag in a new folder, and the folder's parents.
     ///
     /// # Errors
-    /// When the folder is there already, or the system does not let it be made.
+    /// When the folder exists already, or the system does not let it be created.
     pub fn create(folder: &Path, options: WriterOptions) -> Result<Self, WriteError> {
         if folder.exists() {
             return Err(WriteError::Exists { path: folder.to_owned() });
@@ -118,10 +118,10 @@ impl BagWriter {
         self.files.iter().map(|file| file.message_count).sum()
     }
 
-    /// Announces a topic; the same one again is the one that there is.
+    /// Announces a topic; announcing it again returns the same number.
     ///
     /// # Errors
-    /// When it cannot be written, or a file has too many.
+    /// When it cannot be written, or a file has too many topics.
     pub fn add_topic(&mut self, topic: BagTopic) -> Result<TopicId, WriteError> {
         let key = (topic.metadata.name.clone(), topic.metadata.type_name.clone());
         if let Some(index) = self.known.get(&key) {
@@ -144,14 +144,14 @@ impl BagWriter {
         }
     }
 
-    /// Writes a message; times are in nanoseconds since 1970. What it returns is said if the bag
-    /// went on in another file for it.
+    /// Writes a message; times are in nanoseconds since 1970. Returns a split if the bag continued
+    /// in another file for this message.
     ///
     /// # Errors
-    /// When it cannot be written: the bag has ended then, and what was written before is intact.
+    /// When it cannot be written: the bag has ended then, and the part written before is intact.
     ///
     /// # Panics
-    /// When the topic is one of another bag that has more of them.
+    /// When the topic belongs to another bag, which has more topics.
     pub fn write(
         &mut self,
         topic: TopicId,
@@ -192,7 +192,7 @@ impl BagWriter {
         Ok(Split { closed, opened })
     }
 
-    /// Has what was written so far be in the file, whatever becomes of the process.
+    /// Ensures that all written messages are in the file even if the process dies.
     ///
     /// # Errors
     /// As [`BagWriter::write`].
@@ -201,7 +201,7 @@ impl BagWriter {
         file.flush().map_err(|error| self.fail(&error))
     }
 
-    /// Notes messages of a topic that were not recorded: the metadata says how many.
+    /// Notes messages of a topic that were not recorded: the metadata contains their number.
     pub fn note_lost(&mut self, topic: &str, count: u64) {
         if count > 0 {
             *self.lost.entry(topic.to_owned()).or_default() += count;
@@ -227,12 +227,12 @@ impl BagWriter {
         Ok(())
     }
 
-    /// Ends the bag after an error, with what is intact.
+    /// Ends the bag after an error, with its intact part.
     fn fail(&mut self, error: &io::Error) -> WriteError {
         let Some(mut file) = self.file.take() else { return WriteError::Ended };
         file.salvage();
         let path = file.path().to_owned();
-        // What is in the file now, not what was written: the last chunk may be gone.
+        // Counts the messages in the file, not the written ones: the last chunk may be gone.
         let source = Source::new(&path, &Interrupt::default());
         if let (Some(information), Ok(salvaged)) =
             (self.files.last_mut(), McapFile::open(source, DEFAULT_MAX_CHUNK_BYTES))
@@ -242,7 +242,7 @@ impl BagWriter {
             information.time = salvaged.time();
             self.note_lost("(not written)", gone);
         }
-        // A full disk may have no room for it: `feros bag reindex` makes it anew.
+        // A full disk may have no room for it: `feros bag reindex` can rebuild it.
         let _ = self.write_metadata();
         WriteError::io(&path, error, self.message_count())
     }
@@ -293,7 +293,7 @@ impl BagWriter {
         }
     }
 
-    /// Replaces `metadata.yaml` as a whole, so that whoever reads finds the old one or the new one.
+    /// Replaces `metadata.yaml` as a whole, so that readers find the old or the new one.
     fn write_metadata(&self) -> io::Result<()> {
         replace_file(&self.folder.join(METADATA_FILE), &self.metadata().to_yaml())
     }
@@ -301,7 +301,7 @@ impl BagWriter {
 
 impl Drop for BagWriter {
     fn drop(&mut self) {
-        // Whoever wants to know how it went calls `finish`.
+        // The caller could have called `finish` to get the result.
         let _ = self.end();
     }
 }

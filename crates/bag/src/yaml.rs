@@ -1,21 +1,21 @@
-//! YAML as bags have it, as a tree: `metadata.yaml`, QoS profiles, overrides of QoS.
+//! The YAML of bags as a tree: `metadata.yaml`, QoS profiles, QoS overrides.
 
 use feros_wording::harmless;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
 /// Lists and mappings are not nested deeper than this.
 const MAX_DEPTH: usize = 32;
-/// A key of more bytes is written after a `?`: others are found within 1024 characters only
+/// A key of more bytes is written after a `?`: YAML finds other keys within 1024 characters only
 /// (YAML 1.2, section 7.4).
 const MAX_SIMPLE_KEY_BYTES: usize = 1000;
 
-/// A text that is not the YAML that was expected.
+/// A text that is not the expected YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; expected {expected}")]
 pub struct YamlError {
-    /// What is wrong, with its place where that is known.
+    /// The problem, with its place if known.
     pub problem: String,
-    /// What should be there.
+    /// The expected content.
     pub expected: String,
 }
 
@@ -48,7 +48,7 @@ impl Node {
         }
     }
 
-    /// The only document of a text that a person wrote.
+    /// The only document of a text that a user wrote.
     pub(crate) fn parse_only(text: &str) -> Result<Self, YamlError> {
         let mut events = Events(Parser::new_from_str(text));
         let mut document = None;
@@ -65,11 +65,11 @@ impl Node {
         }
     }
 
-    /// Refuses what nobody would read: keys that are none of `known`, and keys that stand there
-    /// twice. `whose` says of what they are the keys.
+    /// Refuses keys that no code would read: keys that are not in `known`, and repeated keys.
+    /// `whose` names the owner of the keys.
     pub(crate) fn only_has(&self, whose: &str, known: &[&str]) -> Result<(), YamlError> {
         let Self::Map(entries) = self else {
-            return Err(YamlError::new(format!("{whose} is no mapping"), known.join(", ")));
+            return Err(YamlError::new(format!("{whose} is not a mapping"), known.join(", ")));
         };
         for (index, (key, _)) in entries.iter().enumerate() {
             if !known.contains(&key.as_str()) {
@@ -84,8 +84,8 @@ impl Node {
         Ok(())
     }
 
-    /// The text under a key; `None` where there is nothing. Other than [`Node::text`], it refuses a
-    /// list and a mapping.
+    /// The text under a key; `None` if there is no value. Unlike [`Node::text`], it refuses a list
+    /// and a mapping.
     pub(crate) fn only_text(&self, key: &str) -> Result<Option<&str>, YamlError> {
         match self.get(key) {
             None | Some(Self::Null) => Ok(None),
@@ -95,8 +95,8 @@ impl Node {
         }
     }
 
-    /// The truth value under a key, in the words of YAML 1.1, which rosbag2 reads; `false` where
-    /// there is none.
+    /// The boolean under a key, in the words of YAML 1.1, which rosbag2 reads; `false` if the key
+    /// is missing.
     pub(crate) fn flag(&self, key: &str) -> Result<bool, YamlError> {
         let Some(text) = self.only_text(key)? else { return Ok(false) };
         match text {
@@ -112,13 +112,13 @@ impl Node {
         }
     }
 
-    /// The texts of the list under a key; none where there is none.
+    /// The texts of the list under a key; empty if the key is missing.
     pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, YamlError> {
         let elements = match self.get(key) {
             None | Some(Self::Null) => return Ok(Vec::new()),
             Some(Self::List(elements)) => elements,
             Some(Self::Scalar(text)) => {
-                let problem = format!("`{key}` is {text:?}, which is no list");
+                let problem = format!("`{key}` is {text:?}, which is not a list");
                 return Err(YamlError::new(problem, format!("a list, such as `{key}: [{text}]`")));
             }
             Some(Self::Map(_)) => {
@@ -127,7 +127,7 @@ impl Node {
         };
         let text = |element: &Self| match element {
             Self::Scalar(text) => Ok(text.clone()),
-            _ => Err(YamlError::new(format!("an element of `{key}` is no text"), "a text")),
+            _ => Err(YamlError::new(format!("an element of `{key}` is not a text"), "a text")),
         };
         elements.iter().map(text).collect()
     }
@@ -138,7 +138,7 @@ impl Node {
         entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The text of the scalar under a key; `None` where there is none.
+    /// The text of the scalar under a key; `None` if there is no scalar.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
             Self::Scalar(text) => Some(text),
@@ -146,7 +146,7 @@ impl Node {
         }
     }
 
-    /// The elements of the list under a key; none where there is no list.
+    /// The elements of the list under a key; empty if there is no list.
     pub(crate) fn list(&self, key: &str) -> &[Self] {
         match self.get(key) {
             Some(Self::List(elements)) => elements,
@@ -154,7 +154,7 @@ impl Node {
         }
     }
 
-    /// The entries of the mapping under a key; none where there is no mapping.
+    /// The entries of the mapping under a key; empty if there is no mapping.
     pub(crate) fn entries(&self, key: &str) -> &[(String, Self)] {
         match self.get(key) {
             Some(Self::Map(entries)) => entries,
@@ -162,7 +162,7 @@ impl Node {
         }
     }
 
-    /// The whole number under a key; `default` where there is none.
+    /// The whole number under a key; `default` if there is no scalar.
     pub(crate) fn number<N: std::str::FromStr>(
         &self,
         key: &str,
@@ -218,7 +218,7 @@ impl<'a> Events<'a> {
                     let key = match self.next()? {
                         Event::MappingEnd => return Ok(Node::Map(entries)),
                         Event::Scalar(text, ..) => text.into_owned(),
-                        _ => return Err(YamlError::new("a key is no text", "a text")),
+                        _ => return Err(YamlError::new("a key is not a text", "a text")),
                     };
                     let event = self.next()?;
                     entries.push((key, self.node(event, depth + 1)?));
@@ -230,7 +230,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// A key with its text: a line, or two for a long key; without the last line end.
+/// A key with its text: one line, or two for a long key; without the last line end.
 pub(crate) fn entry(key: &str, value: &str) -> String {
     let (key, value) = (scalar(key), scalar(value));
     if key.len() <= MAX_SIMPLE_KEY_BYTES {
@@ -239,7 +239,7 @@ pub(crate) fn entry(key: &str, value: &str) -> String {
     format!("? {key}\n: {value}")
 }
 
-/// A text as a scalar, quoted where its meaning would change otherwise.
+/// A text as a scalar, in quotes if its meaning would change without them.
 pub(crate) fn scalar(text: &str) -> String {
     let is_plain = !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "/_.".contains(c))
@@ -285,7 +285,7 @@ mod tests {
         let nothing = Node::parse("[~, '~', null, \"null\"]").unwrap();
         let text = |text: &str| Node::Scalar(text.into());
         assert_eq!(nothing, Node::List(vec![Node::Null, text("~"), Node::Null, text("null")]));
-        assert!(node.number::<u8>("b", 0).is_ok(), "a list is no number: the default");
+        assert!(node.number::<u8>("b", 0).is_ok(), "a list is not a number: the default");
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
         let unknown = "a bag has no key `topcis`; did you mean `topics`?; expected topics, all";
         assert_eq!(problem("topcis: [/x]"), unknown);
         assert_eq!(problem("{all: true, all: false}"), "a bag has `all` twice; expected it once");
-        assert!(problem("[all]").starts_with("a bag is no mapping"));
+        assert!(problem("[all]").starts_with("a bag is not a mapping"));
         let topics = |text: &str| read(text).texts("topics").map_err(|error| error.to_string());
         assert_eq!(topics("topics: [/x, '5']"), Ok(vec!["/x".to_owned(), "5".to_owned()]));
         assert_eq!(topics("topics: ~"), Ok(vec![]));

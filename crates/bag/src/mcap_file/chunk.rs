@@ -1,5 +1,5 @@
-//! A chunk of a file: its head, and its records unpacked and checked. The readers of `mcap` trust
-//! the sizes of a chunk (the linear one overflows where they are wrong), so chunks are read here.
+//! A chunk of a file: its head, and its records, unpacked and checked. The readers of `mcap` trust
+//! the sizes of a chunk (the linear one overflows if they are wrong), so this module reads chunks.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -10,7 +10,7 @@ use mcap::records::{ChunkIndex, MessageIndexEntry, op};
 use super::RECORD_HEAD;
 use crate::unpacking::{most_unpacked, too_far};
 
-/// The longest name of a compression that is looked at.
+/// The longest name of a compression that is read.
 const MAX_COMPRESSION_NAME: u32 = 64;
 /// Two times, a size, a checksum, and the length of the compression's name.
 const FIXED_HEAD: usize = 32;
@@ -20,17 +20,17 @@ pub(super) const SHORTEST: u64 = FIXED_HEAD as u64 + 8;
 /// The memory that the reader reserves before it unpacks anything.
 const AT_ONCE_BYTES: usize = 4 << 20;
 
-/// What a chunk says of itself.
+/// The head of a chunk.
 pub(super) struct ChunkHead {
-    /// As it stands in the index of a file, without the places of messages.
+    /// The chunk as the index of a file has it, without the places of messages.
     pub(super) index: ChunkIndex,
-    /// The CRC32 of the records; 0 where there is none.
+    /// The CRC32 of the records; 0 if the chunk has no checksum.
     checksum: u32,
 }
 
 impl ChunkHead {
     /// Reads the head of the chunk that begins at `position` and has `length` bytes after its
-    /// opcode and length; `file` is behind those, and behind the head after it.
+    /// opcode and length. `file` is past those at the call, and past the head at the return.
     pub(super) fn read(
         file: &mut impl Read,
         position: u64,
@@ -54,13 +54,13 @@ impl ChunkHead {
         file.read_exact(&mut name)?;
         let mut compressed_size = [0; 8];
         file.read_exact(&mut compressed_size)?;
-        // A record that reached beyond its chunk would be read as if it did not.
+        // Without this check, a record that reaches beyond its chunk would be read.
         let records = length - SHORTEST - u64::from(name_length);
         let compressed_size = u64::from_le_bytes(compressed_size);
         if compressed_size != records {
             return Err(McapError::BadChunkLength { header: compressed_size, available: records });
         }
-        // What is not packed has one size, whatever its head says.
+        // Uncompressed records have one size, whatever the head states.
         let uncompressed_size = if name.is_empty() { compressed_size } else { number(16) };
         let index = ChunkIndex {
             message_start_time: number(0),
@@ -77,7 +77,7 @@ impl ChunkHead {
     }
 
     /// Reads and unpacks the records, which `file` is at. A few bytes can unpack to any number of
-    /// records, so those of more than `limit` bytes are none, nor are those that unpack too far.
+    /// bytes, so records of more than `limit` bytes or with too high a ratio are an error.
     pub(super) fn records(
         &self,
         file: &mut impl BufRead,
@@ -97,11 +97,11 @@ impl ChunkHead {
             "lz4" => Box::new(lz4::Decoder::new(packed)?),
             other => return Err(McapError::UnsupportedCompression(other.to_owned())),
         };
-        // What a chunk tells of may not come.
+        // The size that a chunk states may be wrong.
         let mut records = Vec::with_capacity(size_bytes.min(AT_ONCE_BYTES));
         unpacker.take(size + 1).read_to_end(&mut records).map_err(unpacking)?;
         if records.len() != size_bytes {
-            let problem = format!("there are not the {size} bytes that the chunk tells of");
+            let problem = format!("there are not the {size} bytes that the chunk states");
             return Err(McapError::DecompressionError(problem));
         }
         let calculated = crc32fast::hash(&records);
@@ -112,7 +112,7 @@ impl ChunkHead {
     }
 }
 
-/// An error of the system is one; of what is packed, an unpacker tells by the same type.
+/// Tells errors of the system from errors in the packed bytes; unpackers use one type for both.
 fn unpacking(error: std::io::Error) -> McapError {
     match error.raw_os_error() {
         Some(_) => McapError::Io(error),
@@ -120,7 +120,7 @@ fn unpacking(error: std::io::Error) -> McapError {
     }
 }
 
-/// What the records of a chunk are.
+/// The contents of a chunk's records.
 pub(super) struct ChunkContents {
     /// The times and places of messages by channel.
     pub(super) entries: BTreeMap<u16, Vec<MessageIndexEntry>>,
@@ -143,7 +143,7 @@ impl ChunkContents {
         Ok(contents)
     }
 
-    /// When the last message of unpacked records was logged; `None` without messages.
+    /// When the last message of unpacked records was logged; `None` if there are no messages.
     pub(super) fn last_time(records: &[u8]) -> Result<Option<u64>, McapError> {
         let mut last = None;
         each_record(records, |_, opcode, body| {
@@ -153,7 +153,7 @@ impl ChunkContents {
     }
 }
 
-/// Hands over offset, opcode and body of each record.
+/// Calls `take` with the offset, opcode and body of each record.
 fn each_record(records: &[u8], mut take: impl FnMut(u64, u8, &[u8])) -> Result<(), McapError> {
     let mut rest = records;
     while let [opcode, after @ ..] = rest {
@@ -168,7 +168,7 @@ fn each_record(records: &[u8], mut take: impl FnMut(u64, u8, &[u8])) -> Result<(
     Ok(())
 }
 
-/// Channel and log time of a record that is a message.
+/// Channel and log time, if the record is a message.
 fn message_of(opcode: u8, body: &[u8]) -> Option<(u16, u64)> {
     match (opcode, body) {
         (op::MESSAGE, [a, b, _, _, _, _, time @ ..]) if time.len() >= 16 => {

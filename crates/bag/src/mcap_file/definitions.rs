@@ -1,4 +1,4 @@
-//! Schemas and channels of a file as they are told, record by record.
+//! Schemas and channels of a file, collected record by record.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcap::records::{self, Record};
 use mcap::{Channel, Schema, Summary};
 
-/// What was told so far. What is told again is the same; of what differs, the first counts.
+/// The definitions so far. Repetitions are dropped; of contradicting records, the first counts.
 #[derive(Default)]
 pub(super) struct Definitions {
     schemas: HashMap<u16, Arc<Schema<'static>>>,
@@ -14,7 +14,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// Adds a record if it is a schema or a channel; gives back any other.
+    /// Adds a record if it is a schema or a channel; returns any other.
     pub(super) fn add(&mut self, record: Record<'static>) -> Option<Record<'static>> {
         match record {
             Record::Schema { header, data } => {
@@ -41,7 +41,7 @@ impl Definitions {
         self.channels.entry(id).or_insert_with(|| Arc::new(channel));
     }
 
-    /// Puts all into a summary.
+    /// Puts all definitions into a summary.
     pub(super) fn finish(self, summary: &mut Summary) {
         summary.schemas = self.schemas;
         summary.channels = self.channels;

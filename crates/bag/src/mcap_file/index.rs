@@ -1,5 +1,5 @@
-//! Writes the index of an MCAP file that has none to its end, in place: what follows the last
-//! intact record is cut off, and nothing before it is copied.
+//! Writes an index to the end of an MCAP file that lacks one, in place: bytes after the last intact
+//! record are cut off, and nothing before them is copied.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,20 +14,20 @@ use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 use crate::unpacking::Source;
 
-/// What came of writing an index.
+/// The result of writing an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reindexed {
     /// The messages of the file.
     pub(crate) message_count: u64,
     /// Whether the file was changed.
     pub(crate) was_changed: bool,
-    /// Bytes that were cut off: parts of records.
+    /// The bytes of incomplete records that were cut off.
     pub(crate) cut_bytes: u64,
-    /// What else is not intact.
+    /// Other damage.
     pub(crate) damage: Option<String>,
 }
 
-/// Writes the index of a file that has none.
+/// Writes the index of a file if it has none.
 pub(crate) fn reindex(
     path: &Path,
     limit: usize,
@@ -69,7 +69,7 @@ fn append(path: &Path, scan: &mut Scan) -> io::Result<()> {
     file.seek(SeekFrom::Start(scan.intact_end))?;
     let written = file.write_all(&end).and_then(|()| file.flush());
     if written.is_err() {
-        // Without the index, but without a part of it either.
+        // The file then has no index, but no part of one either.
         file.set_len(scan.intact_end)?;
     }
     written
@@ -124,7 +124,7 @@ fn summary_section(summary: &Summary, start: u64) -> Vec<u8> {
     }
     let offsets_start = start + out.len() as u64;
     offsets.iter().for_each(|body| out.extend(record(op::SUMMARY_OFFSET, body)));
-    // No checksum: 0 says that there is none.
+    // 0 means that the summary has no checksum.
     let footer = [&start.to_le_bytes()[..], &offsets_start.to_le_bytes(), &[0; 4]].concat();
     out.extend(record(op::FOOTER, &footer));
     out.extend(MAGIC);
@@ -135,7 +135,7 @@ fn record(opcode: u8, body: &[u8]) -> Vec<u8> {
     [&[opcode][..], &(body.len() as u64).to_le_bytes(), body].concat()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "what was read from a file of 32-bit lengths")]
+#[expect(clippy::cast_possible_truncation, reason = "the lengths were read from 32 bits of a file")]
 fn sized(bytes: &[u8]) -> Vec<u8> {
     [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat()
 }

@@ -1,6 +1,6 @@
-//! The messages of a file by its index, in the order of time or of the file. `mcap` puts the
-//! messages in order; chunks are read and unpacked here, since an index may lie of them: of sizes,
-//! and of times, by which more chunks than it tells would be held at once.
+//! The messages of a file by its index, in the order of time or of the file. `mcap` orders the
+//! messages. Chunks are read and unpacked here, since an index may lie about sizes and about times;
+//! with wrong times, more chunks than it states would be held at once.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::{RECORD_HEAD, to_mcap_time};
 use crate::interrupt::Interrupt;
 use crate::message::MessageFilter;
 
-/// Makes the index tell of unpacked chunks alone: what packs them stands in the chunks themselves.
+/// Makes the index describe unpacked chunks only: each chunk's head names its compression.
 pub(super) fn without_compression(summary: &mut Summary) {
     for chunk in &mut summary.chunk_indexes {
         chunk.compression.clear();
@@ -29,14 +29,14 @@ pub(super) fn without_compression(summary: &mut Summary) {
 pub(super) struct IndexedWalk {
     reader: Box<IndexedReader>,
     limit: usize,
-    /// Until when each chunk is held, by its place.
+    /// The time until which each chunk is held, by its place.
     ends: HashMap<u64, u64>,
-    /// Bytes of chunks that are held for longer than the index tells.
+    /// Bytes of chunks that are held for longer than the index states.
     late_bytes: u64,
 }
 
 impl IndexedWalk {
-    /// Begins a walk; the index is one [`without_compression`].
+    /// Begins a walk; the index must be [`without_compression`].
     pub(super) fn new(
         summary: &Summary,
         topics: &BTreeSet<String>,
@@ -55,7 +55,7 @@ impl IndexedWalk {
             options = options.log_time_before(to_mcap_time(end).saturating_add(1));
         }
         let end = |chunk: &mcap::records::ChunkIndex| match order {
-            // A chunk of whatever time is held until its last message.
+            // In this order, a chunk is held until its last message.
             ReadOrder::File => u64::MAX,
             _ => chunk.message_end_time,
         };
@@ -68,7 +68,8 @@ impl IndexedWalk {
         })
     }
 
-    /// The next message of a file of `size` bytes; none after an interrupt, which the caller tells.
+    /// The next message of a file of `size` bytes; `None` after an interrupt too, which callers
+    /// check.
     pub(super) fn next_message(
         &mut self,
         file: &mut File,
@@ -97,7 +98,7 @@ impl IndexedWalk {
         }
     }
 
-    /// Counts a chunk that has later messages than the index tells.
+    /// Counts a chunk if it has messages later than the index states.
     fn count_late(&mut self, position: u64, records: &[u8]) -> Result<(), McapError> {
         let end = self.ends.get(&position).copied().unwrap_or(0);
         if ChunkContents::last_time(records)?.is_some_and(|last| last > end) {
@@ -123,7 +124,7 @@ fn read_chunk(
     file.read_exact(&mut head)?;
     let [opcode, length @ ..] = head;
     let length = u64::from_le_bytes(length);
-    // Nothing is allocated that the file does not have.
+    // A length beyond the end of the file allocates nothing.
     let is_there = length <= size.saturating_sub(position + RECORD_HEAD);
     if opcode != op::CHUNK || !is_there {
         return Err(McapError::BadChunkStartOffset(position));

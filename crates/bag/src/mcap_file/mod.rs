@@ -1,5 +1,5 @@
-//! MCAP files as rosbag2 writes them: written, read by their index, scanned where there is none,
-//! and indexed anew.
+//! MCAP files as rosbag2 writes them: this module writes them, reads them by their index, scans
+//! those without an index, and writes the index anew.
 
 mod chunk;
 mod definitions;
@@ -27,16 +27,16 @@ use feros_message::Schema;
 const RECORD_HEAD: u64 = 9;
 /// The profile of files with messages of ROS 2.
 const PROFILE: &str = "ros2";
-/// The key of a channel's metadata with what publishers offered.
+/// The key in a channel's metadata for the QoS that publishers offered.
 const QOS_KEY: &str = "offered_qos_profiles";
-/// The key of a channel's metadata with the hash of its type.
+/// The key in a channel's metadata for the hash of its type.
 const HASH_KEY: &str = "topic_type_hash";
 /// The name of the record with the bag's metadata.
 const METADATA_NAME: &str = "rosbag2";
-/// The key in it.
+/// The key in that record.
 const METADATA_KEY: &str = "serialized_metadata";
 
-/// The topic of a channel. What is wrong with its QoS, which no message needs, is not told.
+/// The topic of a channel. Malformed QoS is not reported, since no message needs it.
 fn topic_of(channel: &mcap::Channel<'_>) -> BagTopic {
     let text = |key| channel.metadata.get(key).cloned().unwrap_or_default();
     let schema = channel.schema.as_ref();
@@ -56,7 +56,7 @@ fn topic_of(channel: &mcap::Channel<'_>) -> BagTopic {
     }
 }
 
-/// A time of an MCAP file, which has no sign, and back.
+/// Converts a time to one of an MCAP file, which has no sign.
 fn to_mcap_time(time: i64) -> u64 {
     u64::try_from(time).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Reads an MCAP file: topics and counts from its index, messages in the order of time.
+//! Reads an MCAP file: topics and counts from its index, messages in order of time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::metadata::{BagMetadata, TimeRange};
 use crate::unpacking::{Source, most_unpacked};
 use crate::yaml::Node;
 
-/// The longest header that is looked at: a profile and the name of a library.
+/// The longest header that is read: a profile and the name of a library.
 const MAX_HEADER_BYTES: u64 = 64 << 10;
 
 /// An open file.
@@ -30,16 +30,16 @@ pub(crate) struct McapFile {
     pub(crate) limit: usize,
     summary: Summary,
     topics: HashMap<u16, Arc<BagTopic>>,
-    /// Where messages end that are outside of chunks; `None` where the index tells of all.
+    /// The end of the messages outside of chunks; `None` if the index covers all messages.
     loose_end: Option<u64>,
-    /// Bytes of the chunks that are needed at once to put all messages in order.
+    /// Bytes of the chunks that are needed at once to order all messages.
     pub(crate) overlapping_bytes: u64,
     pub(crate) has_index: bool,
     pub(crate) damage: Option<String>,
     pub(crate) bag_metadata: Option<BagMetadata>,
 }
 
-/// How many messages a file has by its index; `None` if it has none.
+/// The number of messages of a file by its index; `None` if it has no index.
 pub(super) fn has_index(source: &Source, limit: usize) -> Result<Option<u64>, ReadError> {
     let mut file = source.open()?;
     let summary = read_summary(&mut file, limit).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn has_index(source: &Source, limit: usize) -> Result<Option<u64>, Re
 }
 
 impl McapFile {
-    /// Opens a file; one without an index is looked through.
+    /// Opens a file. A file without an index is scanned.
     pub(crate) fn open(source: Source, limit: usize) -> Result<Self, ReadError> {
         let mut file = source.open()?;
         let path = source.path();
@@ -59,7 +59,7 @@ impl McapFile {
         if !profile.is_empty() && profile != PROFILE {
             return Err(ReadError::OtherProfile { path: path.to_owned(), profile });
         }
-        // An index that cannot be used is as good as none.
+        // An unusable index counts as a missing one.
         if let Ok(Some(summary)) = read_summary(&mut file, limit)
             && is_usable(&summary)
         {
@@ -121,13 +121,13 @@ impl McapFile {
         })
     }
 
-    /// Whether putting the messages in order takes more memory than a reader may hold.
+    /// Whether ordering the messages takes more memory than a reader may hold.
     pub(crate) fn is_beyond_order(&self) -> bool {
         self.overlapping_bytes > self.limit as u64
     }
 
-    /// The messages that pass a filter, in the order of time, or of the file where
-    /// [`McapFile::is_beyond_order`] says so.
+    /// The messages that pass a filter, in the order of time, or of the file if
+    /// [`McapFile::is_beyond_order`] is true.
     pub(crate) fn messages(&self, filter: &MessageFilter) -> Result<McapMessages, ReadError> {
         let file = self.source.open()?;
         let io = |error| ReadError::io(self.source.path(), &error);
@@ -172,7 +172,7 @@ pub(crate) struct McapMessages {
     topics: HashMap<u16, Arc<BagTopic>>,
     filter: MessageFilter,
     walk: Walk,
-    /// Where messages outside of chunks end, which come after those within.
+    /// The end of the messages outside of chunks, which come after those within.
     loose_end: Option<u64>,
 }
 
@@ -188,7 +188,7 @@ enum Walk {
 }
 
 impl McapMessages {
-    /// The next message; `None` at the end. After an error there is nothing.
+    /// The next message; `None` at the end and after an error.
     pub(crate) fn next_message(&mut self) -> Option<Result<BagMessage, ReadError>> {
         loop {
             let next = match &mut self.walk {
@@ -221,7 +221,7 @@ impl McapMessages {
         }
     }
 
-    /// Goes on with the messages outside of chunks.
+    /// Continues with the messages outside of chunks.
     fn begin_loose(&mut self, end: u64) -> Result<(), ReadError> {
         self.walk = Walk::Nothing;
         self.file.rewind().map_err(|error| ReadError::io(self.source.path(), &error))?;
@@ -262,7 +262,7 @@ fn next_linear(
     topics: &HashMap<u16, Arc<BagTopic>>,
     filter: &MessageFilter,
 ) -> Result<Option<BagMessage>, McapError> {
-    /// Records without chunks are small: the file is read in larger parts.
+    /// Records outside of chunks are small, so the file is read in larger parts.
     const PART: usize = 64 << 10;
     while let Some(event) = reader.next_event() {
         match event? {
@@ -296,10 +296,10 @@ fn next_linear(
     Ok(None)
 }
 
-/// The most bytes of unpacked chunks whose messages are of the same time, by more than one chunk:
-/// a single one has its own limit.
+/// The most bytes of unpacked chunks that overlap at one time. A single chunk does not count here,
+/// since it has its own limit.
 fn overlapping_bytes(summary: &Summary) -> u64 {
-    // A chunk is held from its first message on, which comes before the end of another one.
+    // A chunk is held from its first message on. At equal times, starts come before ends.
     let mut edges: Vec<(u64, bool, u64)> = Vec::with_capacity(summary.chunk_indexes.len() * 2);
     for chunk in &summary.chunk_indexes {
         let (start, end) = (chunk.message_start_time, chunk.message_end_time);
@@ -319,13 +319,13 @@ fn overlapping_bytes(summary: &Summary) -> u64 {
     most
 }
 
-/// Whether an index tells where all messages are.
+/// Whether an index covers all messages.
 fn is_usable(summary: &Summary) -> bool {
     let Some(statistics) = &summary.stats else { return false };
     let has_chunks = !summary.chunk_indexes.is_empty() || statistics.message_count == 0;
     let knows_channels =
         statistics.channel_message_counts.keys().all(|id| summary.channels.contains_key(id));
-    // The reader of the index counts on it that what is not packed has one size.
+    // The indexed reader relies on one size for uncompressed chunks.
     let has_sizes = summary.chunk_indexes.iter().all(|chunk| {
         !chunk.compression.is_empty() || chunk.compressed_size == chunk.uncompressed_size
     });
@@ -356,7 +356,7 @@ fn read_profile(file: &mut File) -> Result<String, McapError> {
     }
 }
 
-/// Whether a file ends as one does that was ended.
+/// Whether a file has the end of a completed file.
 fn has_end(file: &mut File) -> bool {
     let mut magic = [0; MAGIC.len()];
     let from_end = -i64::try_from(magic.len()).expect("a few bytes");
@@ -364,7 +364,7 @@ fn has_end(file: &mut File) -> bool {
     read.is_ok() && magic == *MAGIC
 }
 
-/// The bag's metadata that is inside; nothing where it cannot be read, as it can be made anew.
+/// The bag's metadata inside the file; `None` if it is unreadable, since it can be rebuilt.
 fn read_bag_metadata(file: &mut File, summary: &Summary, limit: usize) -> Option<BagMetadata> {
     let size = file.metadata().ok()?.len();
     let index = summary.metadata_indexes.iter().rev().find(|index| index.name == METADATA_NAME)?;

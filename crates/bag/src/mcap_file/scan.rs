@@ -1,5 +1,5 @@
-//! Looks through an MCAP file that has no index, from its start to where it is intact: what killed
-//! recorders and full disks leave.
+//! Scans an MCAP file without an index from its start to the end of its intact part. Killed
+//! recorders and full disks leave such files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,25 +15,25 @@ use crate::error::ReadError;
 use crate::interrupt::Interrupt;
 use crate::unpacking::Source;
 
-/// What an MCAP file has.
+/// The content of an MCAP file.
 pub(super) struct Scan {
-    /// As it would stand at the end of the file.
+    /// The summary that would stand at the end of the file.
     pub(super) summary: Summary,
-    /// What the header says.
+    /// The profile from the header.
     pub(super) profile: String,
-    /// The end of what is intact.
+    /// The end of the intact part.
     pub(super) intact_end: u64,
-    /// The entries of the last chunk by channel, if the file ends before all of them.
+    /// The index entries that are missing after the last chunk, by channel, if the file ends there.
     pub(super) missing_index: BTreeMap<u16, Vec<MessageIndexEntry>>,
-    /// Whether messages are outside of chunks, where no index tells them.
+    /// Whether there are messages outside of chunks, which no index covers.
     pub(super) has_loose_messages: bool,
     /// The bag's metadata, if it is inside.
     pub(super) bag_metadata: Option<String>,
-    /// What is not intact.
+    /// The damage, if any.
     pub(super) damage: Option<String>,
 }
 
-/// Looks through a file.
+/// Scans a file.
 pub(super) fn scan(source: &Source, limit: usize) -> Result<Scan, ReadError> {
     let (path, file) = (source.path(), source.open()?);
     let size = file.metadata().map_err(|error| ReadError::io(path, &error))?.len();
@@ -62,9 +62,9 @@ pub(super) fn scan(source: &Source, limit: usize) -> Result<Scan, ReadError> {
             let reason = "it does not begin as an MCAP file does";
             return Err(ReadError::malformed(path, reason));
         }
-        // What comes before is intact.
         Err(error @ McapError::Io(_)) => return Err(ReadError::mcap(path, limit, &error)),
-        // A chunk that was left out before tells more than an end that is cut off.
+        // The part before any other error is intact. A chunk that was skipped before explains more
+        // than an end that is cut off.
         Err(error) => drop(scanner.scan.damage.get_or_insert(error.to_string())),
     }
     Ok(scanner.finish())
@@ -114,7 +114,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Goes to a place; what is buffered of it is not read again.
+    /// Goes to a position; buffered bytes are not read again.
     fn go_to(&mut self, position: u64) -> Result<(), McapError> {
         let here = self.file.stream_position()?;
         let way = i64::try_from(position).unwrap_or(i64::MAX).saturating_sub_unsigned(here);
@@ -123,7 +123,7 @@ impl Scanner<'_> {
 
     fn record(&mut self, opcode: u8, position: u64, length: u64) -> Result<(), McapError> {
         if opcode != op::MESSAGE_INDEX && opcode != op::CHUNK {
-            // Whatever follows a chunk ends its index.
+            // Any record after a chunk but a message index ends the chunk's index.
             self.scan.missing_index.clear();
         }
         match opcode {
@@ -168,7 +168,7 @@ impl Scanner<'_> {
     }
 
     fn small_record(&mut self, opcode: u8, position: u64, body: &[u8]) -> Result<(), McapError> {
-        // `mcap` takes for granted that an attachment ends after its head.
+        // `mcap` assumes that an attachment ends after its head.
         if opcode == op::ATTACHMENT && !has_attachment_head(body) {
             return Err(McapError::UnexpectedEof);
         }
@@ -216,7 +216,7 @@ impl Scanner<'_> {
         statistics.message_end_time = statistics.message_end_time.max(time);
     }
 
-    /// Reads a chunk's head and its records. A chunk whose checksum is wrong is left out, and said.
+    /// Reads a chunk's head and its records. A chunk with a wrong checksum is skipped and reported.
     fn chunk(&mut self, position: u64, length: u64) -> Result<(), McapError> {
         let head = ChunkHead::read(&mut self.file, position, length)?;
         let records = head.records(&mut self.file, self.limit);
@@ -254,7 +254,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether there is room for an attachment's two times, name, media type, length and checksum.
+/// Whether the body has room for an attachment's times, name, media type, length and checksum.
 fn has_attachment_head(body: &[u8]) -> bool {
     let text_end = |at: usize| {
         let length = body.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;

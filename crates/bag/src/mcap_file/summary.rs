@@ -1,5 +1,5 @@
-//! Reads the index at the end of a file. The summary reader of `mcap` unpacks chunks that a hostile
-//! summary has, and overflows, so records are taken one by one here.
+//! Reads the index at the end of a file. The summary reader of `mcap` unpacks chunks from a hostile
+//! summary, and overflows, so this module reads the records one by one.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -10,7 +10,7 @@ use mcap::{MAGIC, McapError, Summary};
 use super::RECORD_HEAD;
 use super::definitions::Definitions;
 
-/// Where the summary begins, where its offsets begin, and a checksum.
+/// The start of the summary, the start of its offsets, and a checksum.
 const FOOTER_BODY: usize = 8 + 8 + 4;
 /// The footer's record and the magic after it.
 const END: usize = RECORD_HEAD as usize + FOOTER_BODY + MAGIC.len();
@@ -36,7 +36,7 @@ pub(super) fn read_summary(file: &mut File, limit: usize) -> Result<Option<Summa
     let mut section = BufReader::new(file).take(footer_at - start);
     let (mut summary, mut definitions) = (Summary::default(), Definitions::default());
     while let Some((opcode, body)) = next_record(&mut section, limit)? {
-        // Nothing else belongs here.
+        // No other record belongs into a summary.
         if !matches!(
             opcode,
             op::SCHEMA
@@ -71,7 +71,7 @@ fn next_record(
     section.read_exact(&mut head)?;
     let [opcode, length @ ..] = head;
     let length = u64::from_le_bytes(length);
-    // Nothing is allocated that the file does not have.
+    // A length beyond the end of the section allocates nothing.
     if length > section.limit() {
         return Err(McapError::UnexpectedEof);
     }

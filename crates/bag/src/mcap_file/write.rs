@@ -1,4 +1,4 @@
-//! Writes one MCAP file: chunks that are complete once they are written, and the index at its end.
+//! Writes one MCAP file: chunks that are complete once written, and the index at its end.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -19,24 +19,24 @@ use crate::reader::DEFAULT_MAX_CHUNK_BYTES;
 /// How the chunks of a file are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compression {
-    /// Not at all: as fast as the disk.
+    /// No compression: as fast as the disk.
     #[default]
     None,
-    /// By zstd at this level, from 1 (fast) to 22; 0 is its default.
+    /// zstd at this level, from 1 (fast) to 22; 0 selects its default.
     Zstd {
         /// The level.
         level: u32,
     },
-    /// By LZ4.
+    /// LZ4.
     Lz4,
 }
 
-/// How MCAP files are written.
+/// The options for writing MCAP files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McapOptions {
     /// How chunks are compressed.
     pub compression: Compression,
-    /// Bytes of messages after which a chunk ends: what a killed recorder can lose.
+    /// Bytes of messages after which a chunk ends. A killed recorder can lose this many.
     pub chunk_bytes: u64,
     /// Whether chunks have a checksum.
     pub checksums: bool,
@@ -49,11 +49,11 @@ impl Default for McapOptions {
     }
 }
 
-/// Bytes that are collected before they go to the system; what is larger goes there by itself,
+/// Bytes that are buffered before they go to the system; a larger write goes there directly,
 /// without a copy.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A file that says how far it is written.
+/// A file that counts the bytes written so far.
 struct Output {
     inner: BufWriter<File>,
     position: u64,
@@ -87,7 +87,7 @@ impl Write for Output {
 
 impl Seek for Output {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        // Asking where it is, which happens for each chunk, is no reason to write what is buffered.
+        // `mcap` asks for the position for each chunk; that needs no flush of the buffer.
         if let SeekFrom::Current(0) = to {
             return Ok(self.position);
         }
@@ -105,7 +105,7 @@ pub(crate) struct McapFileWriter {
 }
 
 impl McapFileWriter {
-    /// Makes the file, which must not be there.
+    /// Creates the file, which must not exist.
     pub(crate) fn create(path: &Path, options: &McapOptions) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).read(true).create_new(true).open(path)?;
         let size = Arc::<AtomicU64>::default();
@@ -124,11 +124,11 @@ impl McapFileWriter {
             .compression_threads(0)
             .chunk_size(Some(options.chunk_bytes))
             .calculate_chunk_crcs(options.checksums)
-            // Chunks have checksums of their own: no second one over each byte.
+            // Chunks have their own checksums: no second one over each byte.
             .calculate_data_section_crc(false)
             .create(output)
             .map_err(into_io)?;
-        // Its beginning at once: a file that is empty after a kill is no bag.
+        // The header is written at once: a file that is empty after a kill would not be a bag.
         writer.flush().map_err(into_io)?;
         Ok(Self { path: path.to_owned(), writer: Some(writer), size })
     }
@@ -137,7 +137,7 @@ impl McapFileWriter {
         &self.path
     }
 
-    /// How many bytes are written.
+    /// The number of bytes written.
     pub(crate) fn size(&self) -> u64 {
         self.size.load(Ordering::Relaxed)
     }
@@ -146,7 +146,7 @@ impl McapFileWriter {
         self.writer.as_mut().ok_or_else(|| io::Error::other("the file has ended"))
     }
 
-    /// Announces a topic; the number is that of its channel.
+    /// Announces a topic; returns the number of its channel.
     pub(crate) fn add_topic(&mut self, topic: &BagTopic) -> io::Result<u16> {
         let metadata = &topic.metadata;
         let mut profiles = String::new();
@@ -165,7 +165,7 @@ impl McapFileWriter {
         writer.add_channel(schema_id, &metadata.name, format, &described).map_err(into_io)
     }
 
-    /// Writes a message of a topic that was announced.
+    /// Writes a message of an announced topic.
     pub(crate) fn write(
         &mut self,
         channel_id: u16,
@@ -183,12 +183,12 @@ impl McapFileWriter {
         self.writer()?.write_to_known_channel(&header, data).map_err(into_io)
     }
 
-    /// Ends the chunk that was begun, so that it is in the file whatever becomes of the process.
+    /// Ends the current chunk, so that it is in the file even if the process dies.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.writer()?.flush().map_err(into_io)
     }
 
-    /// Writes the bag's metadata into the file, and the index.
+    /// Writes the bag's metadata and the index into the file.
     pub(crate) fn finish(&mut self, bag_metadata: &str) -> io::Result<()> {
         let metadata = Metadata {
             name: METADATA_NAME.to_owned(),
@@ -203,11 +203,11 @@ impl McapFileWriter {
         Ok(())
     }
 
-    /// Ends the file after an error: what is no whole chunk is cut off, and the index is written if
-    /// there is room for it. The number of messages that are kept.
+    /// Ends the file after an error: an incomplete chunk is cut off, and the index is written if
+    /// there is room for it. Returns the number of messages that remain.
     pub(crate) fn salvage(&mut self) -> u64 {
         if let Some(writer) = self.writer.take() {
-            // What is buffered is part of a chunk that is not whole.
+            // The buffer holds a part of an incomplete chunk.
             let _ = writer.into_inner().inner.into_parts();
         }
         match index::reindex(&self.path, DEFAULT_MAX_CHUNK_BYTES, &Interrupt::default()) {
@@ -217,7 +217,7 @@ impl McapFileWriter {
     }
 }
 
-/// The error of the system, where it is one.
+/// Returns the system's error if there is one inside.
 fn into_io(error: McapError) -> io::Error {
     match error {
         McapError::Io(error) => error,

@@ -10,7 +10,7 @@ use feros::{Node, QosProfile, Time};
 use super::PlayError;
 use super::control::Control;
 
-/// The thread that publishes; it ends with the player.
+/// The publishing thread; it ends with the player.
 pub(super) struct ClockThread {
     control: Arc<Control>,
     thread: Option<JoinHandle<()>>,
@@ -31,7 +31,7 @@ impl ClockThread {
         let publish = move || {
             let mut next = Instant::now();
             while !told.is_stopped() && !told.has_ended() {
-                // A clock that is not heard is told again soon enough.
+                // A failed publication does not matter: the next one comes soon.
                 let _ = publisher.publish(Clock { clock: Time::from_nanos(told.now()).into() });
                 next = (next + period).max(Instant::now());
                 while let Some(left) = next.checked_duration_since(Instant::now())

@@ -1,4 +1,4 @@
-//! Where a bag is played, and what its player is told: pause, rate, step, seek, stop.
+//! The playing position of a bag, and the commands to its player: pause, rate, step, seek, stop.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use feros_sync::{Condvar, Mutex};
 use crate::interrupt::Interrupt;
 use crate::metadata::TimeRange;
 
-/// The longest wait of one step: time that is set otherwise wakes whoever waits, and arithmetic
+/// The longest wait of one step: a changed time wakes the waiting thread anyway, and the arithmetic
 /// stays in range.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// What the player is told by others, and tells them.
+/// The commands to the player, and its state.
 pub(super) struct Control {
     range: TimeRange,
-    /// Ends reading the bag.
+    /// Stop the reading of the bags.
     interrupts: Vec<Interrupt>,
     state: Mutex<State>,
     changed: Condvar,
@@ -23,7 +23,7 @@ pub(super) struct Control {
 struct State {
     clock: PlayClock,
     is_paused: bool,
-    /// Messages that are to be published although it is paused.
+    /// Messages that are to be published despite the pause.
     steps: u64,
     stepped: u64,
     seek: Option<i64>,
@@ -52,7 +52,7 @@ impl PlayClock {
         (self.anchor, self.since, self.is_running) = (anchor, Instant::now(), is_running);
     }
 
-    /// How long to wait until the bag is at a time.
+    /// How long to wait until the bag reaches a time.
     #[expect(clippy::cast_precision_loss, reason = "waits are corrected when they are over")]
     fn wait_for(&self, time: i64) -> Duration {
         let left = time.saturating_sub(self.now());
@@ -60,12 +60,12 @@ impl PlayClock {
             return Duration::ZERO;
         }
         let seconds = (left as f64 / self.rate * 1e-9).min(LONGEST_WAIT.as_secs_f64());
-        // Never zero: what is due is due by the clock above.
+        // Never zero: a due message was recognized by the clock above.
         Duration::from_secs_f64(seconds).max(Duration::from_nanos(1))
     }
 }
 
-/// What a player that waited for a message is to do.
+/// The player's next step after it waited for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     Publish,
@@ -100,12 +100,12 @@ impl Control {
         changed
     }
 
-    /// Has the time of the bag run from here.
+    /// Starts the time of the bag here.
     pub(super) fn begin(&self, time: i64) {
         self.change(|state| state.clock.set(time, !state.is_paused));
     }
 
-    /// Waits until the message of this time is to be published, or something else is to be done.
+    /// Waits until the message of this time is due, or the player has something else to do.
     pub(super) fn wait_for(&self, time: i64) -> Turn {
         let mut state = self.state.lock();
         loop {
@@ -132,7 +132,7 @@ impl Control {
         }
     }
 
-    /// Waits a while, unless it is stopped.
+    /// Waits this long, unless the player is stopped.
     pub(super) fn delay(&self, delay: Duration) {
         let until = Instant::now() + delay;
         let mut state = self.state.lock();
@@ -148,7 +148,7 @@ impl Control {
     /// Notes a message that was published.
     pub(super) fn published(&self) {
         let mut state = self.state.lock();
-        // Whoever waits, waits for steps alone.
+        // Only `step` waits for this.
         if state.is_paused {
             state.stepped += 1;
             drop(state);
@@ -156,7 +156,7 @@ impl Control {
         }
     }
 
-    /// Notes that nothing will be published any more.
+    /// Notes that nothing more will be published.
     pub(super) fn end(&self) {
         self.change(|state| {
             state.has_ended = true;
@@ -196,8 +196,8 @@ impl Control {
         is_rate
     }
 
-    /// Has messages published although it is paused, and waits until they are; how many were. None
-    /// where it is not paused.
+    /// Has `count` messages published despite the pause, waits for them, and returns their number:
+    /// 0 if the player is not paused.
     pub(super) fn step(&self, count: u64) -> u64 {
         let mut state = self.state.lock();
         if !state.is_paused || state.has_ended {
@@ -222,7 +222,7 @@ impl Control {
         self.state.lock().clock.now()
     }
 
-    /// Has playing go on at another time; whether the bag has it.
+    /// Continues at another time; returns whether the bag contains it.
     pub(super) fn seek(&self, time: i64) -> bool {
         let is_there = (self.range.start..=self.range.end).contains(&time);
         is_there
@@ -250,7 +250,7 @@ impl Control {
         self.state.lock().has_ended
     }
 
-    /// Waits until something is told, or this time is over.
+    /// Waits until the state changes, or until the timeout.
     pub(super) fn wait(&self, timeout: Duration) {
         let state = self.state.lock();
         if !state.is_stopped {

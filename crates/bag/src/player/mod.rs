@@ -1,7 +1,6 @@
-//! Plays a bag: publishes its messages as they were, at the times at which they were received, or
-//! sent.
+//! Plays a bag: publishes its messages unchanged, at the times at which they were received or sent.
 //!
-//! One thread reads ahead, one publishes; whoever spins the node answers the services.
+//! One thread reads ahead, another publishes; the executor of the node answers the services.
 
 mod clock;
 mod control;
@@ -28,43 +27,43 @@ use run::{Run, Stretch};
 use services::Services;
 use timeline::Timeline;
 
-/// How a bag is played.
+/// The options of a player.
 #[derive(Clone)]
 pub struct PlayerOptions {
-    /// The topics; all, also hidden ones, where nothing is said of what is wanted.
+    /// The topics; an empty selection means all topics, also hidden ones.
     pub selection: TopicSelection,
-    /// How many times as fast as it was recorded.
+    /// The speed, as a multiple of the recorded one.
     pub rate: f64,
-    /// Begins so far into the bag.
+    /// Begins at this offset into the bag.
     pub start_offset: Duration,
     /// Ends after this stretch of the bag.
     pub duration: Option<Duration>,
     /// Ends at this time of the bag, in nanoseconds since 1970.
     pub until: Option<i64>,
-    /// Begins again at the end, for ever.
+    /// Begins again at the end, forever.
     pub is_looping: bool,
-    /// Waits before it begins, each time.
+    /// Waits this long before each start.
     pub delay: Duration,
-    /// Publishes `/clock` so many times a second.
+    /// Publishes `/clock` this many times per second.
     pub clock_frequency: Option<f64>,
     /// Begins paused.
     pub start_paused: bool,
-    /// Policies of publishers that replace those that were recorded, by topic.
+    /// Policies of publishers that replace the recorded ones, by topic.
     pub qos_overrides: BTreeMap<String, QosProfile>,
-    /// Waits so long for each topic to have a subscription before it begins.
+    /// Waits at most this long for each topic to have a subscription before it begins.
     pub wait_for_subscriptions: Option<Duration>,
-    /// Waits so long at the end for reliable subscriptions to have all.
+    /// Waits at most this long at the end for reliable subscriptions to acknowledge all messages.
     pub wait_for_all_acked: Option<Duration>,
-    /// Bytes of messages that are read ahead; as many may wait for others that were sent before
-    /// them.
+    /// Bytes of messages that are read ahead. As many more may wait for messages that were sent
+    /// before them.
     pub read_ahead_bytes: usize,
-    /// The order in which messages are played, each at its time: offset, limits, and the time of
-    /// the player are of this kind.
+    /// The order in which messages are played, each at its time. Offset, limits and the time of the
+    /// player refer to the same kind of time.
     pub message_order: MessageOrder,
 }
 
 impl Default for PlayerOptions {
-    /// Everything, once, as fast as it was recorded, with 64 MiB read ahead.
+    /// The whole bag, once, at the recorded speed, with 64 MiB read ahead.
     fn default() -> Self {
         Self {
             selection: TopicSelection::default(),
@@ -92,10 +91,10 @@ pub enum PlayError {
     /// The bag cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The node cannot have the player's endpoints.
+    /// The node cannot create the player's endpoints.
     #[error("{0}")]
     Create(Arc<CreateError>),
-    /// The node cannot have the parameters that tell the bag's time.
+    /// The node cannot declare the parameters with the bag's time.
     #[error("{0}")]
     Parameter(Arc<DeclareParameterError>),
     /// A message cannot be published.
@@ -103,16 +102,17 @@ pub enum PlayError {
     Publish {
         /// The topic.
         topic: String,
-        /// Why not.
+        /// The reason.
         source: Arc<PublishError>,
     },
-    /// The bag has no messages of the topics and the time that are wanted.
+    /// The bag has no messages of the wanted topics and time.
     #[error("there is nothing to play: the bag has no messages of these topics and this time")]
     Nothing,
-    /// A bag does not tell when its messages were sent.
+    /// A bag lacks the times at which its messages were sent.
     #[error(
-        "the bag {bag} does not tell when its messages were sent: play them as they were received \
-         (`--message-order received`), or record them anew with `feros bag record`, which keeps it"
+        "the bag {bag} does not state when its messages were sent: play them as they were received \
+         (`--message-order received`), or record them again with `feros bag record`, which keeps \
+         this time"
     )]
     NoSendTimes {
         /// The bag.
@@ -124,14 +124,16 @@ pub enum PlayError {
         /// The number.
         rate: f64,
     },
-    /// The system starts no thread.
-    #[error("the player's threads cannot be started: {reason}; end others, or raise `ulimit -u`")]
+    /// The system refuses to start a thread.
+    #[error(
+        "the player's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`"
+    )]
     Thread {
-        /// What the system says.
+        /// The system's description of the error.
         reason: String,
     },
-    /// The player ended by a panic, which was told.
-    #[error("the player ended by a panic: report it with the bag")]
+    /// The player ended by a panic, which was logged.
+    #[error("the player panicked: report this together with the bag")]
     Panicked,
 }
 
@@ -141,19 +143,19 @@ impl From<CreateError> for PlayError {
     }
 }
 
-/// What was played.
+/// The counts of played messages and rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
     /// Messages that were published.
     pub messages: u64,
-    /// How often the bag was played to its end.
+    /// The number of times that the bag was played to its end.
     pub rounds: u64,
 }
 
-/// Plays a bag, and is steered by the services that `rosbag2` has: `~/pause`, `~/resume`,
+/// Plays a bag. It offers the control services of rosbag2: `~/pause`, `~/resume`,
 /// `~/toggle_paused`, `~/is_paused`, `~/get_rate`, `~/set_rate`, `~/play_next`, `~/burst`,
 /// `~/seek`, `~/play`, `~/stop`. The parameters `bag.start_time_nanos` and `bag.end_time_nanos` of
-/// the node tell where the bag begins and ends.
+/// the node hold the times at which the bag begins and ends.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -170,7 +172,7 @@ pub struct Player {
     _clock: Option<clock::ClockThread>,
 }
 
-/// Tells where the bag begins and ends, so that who steers the player can show its place in it.
+/// Declares where the bag begins and ends, so that a user interface can show the position in it.
 fn declare_span(node: &Node, time: TimeRange) -> Result<(), PlayError> {
     let span = [("bag.start_time_nanos", time.start), ("bag.end_time_nanos", time.end)];
     for (name, nanos) in span {
@@ -181,7 +183,7 @@ fn declare_span(node: &Node, time: TimeRange) -> Result<(), PlayError> {
             .ignore_override()
             .declare();
         match declared {
-            // Of several bags that one node plays, the first counts.
+            // If one node plays several bags, the first one's span counts.
             Ok(_) | Err(DeclareParameterError::AlreadyDeclared { .. }) => {}
             Err(error) => return Err(PlayError::Parameter(Arc::new(error))),
         }
@@ -190,16 +192,17 @@ fn declare_span(node: &Node, time: TimeRange) -> Result<(), PlayError> {
 }
 
 impl Player {
-    /// Makes the publishers, and begins to play.
+    /// Creates the publishers, and begins to play.
     ///
     /// # Errors
-    /// When the bag has nothing to play, the node cannot have the publishers, or the rate is none.
+    /// When the bag has nothing to play, the node cannot create the publishers, or the rate is
+    /// invalid.
     pub fn start(node: &Node, bag: BagReader, options: PlayerOptions) -> Result<Self, PlayError> {
         Self::start_merged(node, vec![bag], options)
     }
 
-    /// As [`Player::start`], of several bags at once: their messages come in one order, and the
-    /// bags' time is from their first message to their last.
+    /// Like [`Player::start`], but plays several bags at once: their messages are merged, and the
+    /// time runs from the first message of all bags to the last.
     ///
     /// # Errors
     /// As [`Player::start`].
@@ -241,37 +244,37 @@ impl Player {
         Ok(Self { control, playing: Mutex::new(Some(playing)), _services: services, _clock: clock })
     }
 
-    /// Publishes nothing from now on; the time of the bag stands still.
+    /// Stops publishing until [`Player::resume`]; the time of the bag stands still.
     pub fn pause(&self) {
         self.control.set_paused(true);
     }
 
-    /// Goes on.
+    /// Continues after a pause.
     pub fn resume(&self) {
         self.control.set_paused(false);
     }
 
-    /// Pauses, or goes on.
+    /// Pauses, or continues after a pause.
     pub fn toggle_paused(&self) {
         self.control.toggle_paused();
     }
 
-    /// Whether it is paused.
+    /// Whether the player is paused.
     pub fn is_paused(&self) -> bool {
         self.control.is_paused()
     }
 
-    /// How many times as fast as it was recorded the bag is played.
+    /// The speed, as a multiple of the recorded one.
     pub fn rate(&self) -> f64 {
         self.control.rate()
     }
 
-    /// Plays at another rate; whether that is one: a positive number.
+    /// Plays at another rate; returns whether the rate is valid: a positive number.
     pub fn set_rate(&self, rate: f64) -> bool {
         self.control.set_rate(rate)
     }
 
-    /// Publishes the next message while paused; whether there was one.
+    /// Publishes the next message while paused; returns whether there was one.
     pub fn play_next(&self) -> bool {
         self.control.step(1) == 1
     }
@@ -281,22 +284,22 @@ impl Player {
         self.control.now()
     }
 
-    /// Goes to another time of the bag; whether the bag has it.
+    /// Goes to another time of the bag; returns whether the bag contains it.
     pub fn seek(&self, time: i64) -> bool {
         self.control.seek(time)
     }
 
-    /// Whether everything was played, or it was stopped.
+    /// Whether all messages were played, or the player was stopped.
     pub fn has_ended(&self) -> bool {
         self.control.has_ended()
     }
 
-    /// Ends playing.
+    /// Stops playing.
     pub fn stop(&self) {
         self.control.stop();
     }
 
-    /// Waits until everything is played, and says what was.
+    /// Waits until all messages are played, and returns their counts.
     ///
     /// # Errors
     /// When the bag could not be read or published to its end.
@@ -309,7 +312,7 @@ impl Player {
 impl Drop for Player {
     fn drop(&mut self) {
         self.stop();
-        // Whoever wants to know how it went has waited before.
+        // The caller could have waited before to get the result.
         let _ = self.wait();
     }
 }
@@ -328,7 +331,7 @@ fn wanted_topics(bags: &[BagReader], selection: &TopicSelection) -> BTreeSet<Str
     wanted.map(|topic| topic.name.clone()).collect()
 }
 
-/// Everything but what is left out.
+/// The whole selection minus the excluded topics.
 fn merged(all: TopicSelection, selection: &TopicSelection) -> TopicSelection {
     let selection = selection.clone();
     TopicSelection {

@@ -1,4 +1,4 @@
-//! The thread that plays: reads ahead, waits for the time of each message, publishes it.
+//! The playing thread: reads ahead, waits for the time of each message, publishes it.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -19,13 +19,13 @@ use crate::metadata::TopicMetadata;
 use crate::queue::{Popped, Queue};
 use crate::reader::BagReader;
 
-/// More messages of a latched topic are not published before a start in the middle of a bag.
+/// The most messages of a latched topic that are published before a start in the middle of a bag.
 const MOST_LATCHED: usize = 1000;
 
-/// A year: whoever reads ahead ends by an item, an error, or the end.
+/// A year: the reading thread ends the wait earlier by an item, an error, or the end.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
 
-/// What of the bags is played.
+/// The part of the bags to play.
 pub(super) struct Stretch {
     pub(super) topics: BTreeSet<String>,
     pub(super) timeline: Timeline,
@@ -41,7 +41,7 @@ pub(super) struct Run {
 
 struct Outlet {
     publisher: GenericPublisher,
-    /// How many messages before the start it publishes; 0 where it is not latched.
+    /// The number of messages that it publishes from before the start; 0 if it is not latched.
     latched: usize,
 }
 
@@ -85,16 +85,16 @@ impl Run {
         Ok(Self { bags, played, publishers, control })
     }
 
-    /// Plays to the end; the control knows when that was.
+    /// Plays to the end, and notes the end in the control.
     pub(super) fn play(self, options: &PlayerOptions) -> Result<Played, PlayError> {
         let mut played = Played::default();
         let ended = match self.play_rounds(options, &mut played) {
-            // Who stops the player ends its reading as well.
+            // Stopping the player interrupts its reading as well.
             Err(PlayError::Read(ReadError::Interrupted { .. })) => Ok(()),
             ended => ended,
         };
         if let Some(timeout) = options.wait_for_all_acked {
-            // For all topics together: they are acknowledged at once.
+            // The time limit covers all topics together.
             let ended = Instant::now();
             for outlet in self.publishers.values() {
                 let left = timeout.saturating_sub(ended.elapsed());
@@ -135,7 +135,7 @@ impl Run {
 
     fn wait_for_subscriptions(&self, options: &PlayerOptions) {
         let Some(timeout) = options.wait_for_subscriptions else { return };
-        // For all topics together, in parts, so that an end is not waited for.
+        // One time limit for all topics, waited for in parts so that a stop takes effect at once.
         let (part, started) = (Duration::from_millis(100), Instant::now());
         for outlet in self.publishers.values() {
             let has_subscription = |wait| outlet.publisher.wait_for_subscriptions(1, wait).is_ok();
@@ -147,7 +147,7 @@ impl Run {
                 if left.is_zero() {
                     let topic = outlet.publisher.topic_name();
                     tracing::warn!(
-                        "nobody subscribed to {topic} within {timeout:?}: it is played all the same"
+                        "nobody subscribed to {topic} within {timeout:?}: it is played anyway"
                     );
                     break;
                 }
@@ -155,8 +155,8 @@ impl Run {
         }
     }
 
-    /// Publishes the last messages before the start of each latched topic, as many as its publisher
-    /// keeps: whoever subscribes has them where the bag begins in its middle.
+    /// Publishes the last messages of each latched topic before the start, as many as its publisher
+    /// keeps, so that subscriptions get them also if playing begins in the middle of the bag.
     fn publish_latched(&self, start: i64, max_bytes: usize) -> Result<u64, PlayError> {
         let timeline = &self.played.timeline;
         let latched = self.publishers.iter().filter(|(_, outlet)| outlet.latched > 0);
@@ -239,7 +239,7 @@ impl Run {
         }
     }
 
-    /// Publishes a message; whether its topic is played.
+    /// Publishes a message; returns whether its topic is played.
     fn publish(&self, message: &BagMessage) -> Result<bool, PlayError> {
         let Some(outlet) = self.publishers.get(&key_of(&message.topic)) else { return Ok(false) };
         outlet.publisher.publish_serialized(&message.data).map_err(|error| PlayError::Publish {
@@ -250,8 +250,8 @@ impl Run {
     }
 }
 
-/// How many messages of a topic its publisher publishes for those that come in the middle of a bag:
-/// as many as it keeps, and at least one for each publisher that was recorded.
+/// The number of earlier messages of a topic to publish when playing starts in the middle of a bag:
+/// as many as the publisher keeps, and at least one for each recorded publisher.
 fn latched_messages(qos: &QosProfile, recorded: usize) -> usize {
     if qos.durability != Durability::TransientLocal {
         return 0;
@@ -264,8 +264,8 @@ fn key_of(topic: &BagTopic) -> (String, String) {
     (topic.metadata.name.clone(), topic.metadata.type_name.clone())
 }
 
-/// What is known of the topics that are played; of one that several bags have, all that publishers
-/// offered.
+/// The metadata of the topics that are played. If several bags have a topic, the QoS of all their
+/// publishers is joined.
 fn joined_topics(
     bags: &[BagReader],
     wanted: &BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! The services by which a player is steered from elsewhere, with the names and types of rosbag2.
+//! The services that control a player remotely, with the names and types of rosbag2.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use feros::{CreateError, Node, Service, Time};
 
 use super::control::Control;
 
-/// Keeps the services.
+/// Keeps the services alive.
 pub(super) struct Services {
     _pausing: (Service<Pause>, Service<Resume>, Service<TogglePaused>, Service<IsPaused>),
     _speed: (Service<GetRate>, Service<SetRate>),
@@ -73,7 +73,7 @@ impl Services {
                 })?,
             ),
             _ends: (
-                // It plays already, as long as it is there to be asked.
+                // A player that can be asked is playing already.
                 node.create_service::<Play, _>("~/play", |_: Play_Request| Play_Response {
                     success: false,
                 })?,

@@ -1,9 +1,9 @@
-//! The times that bags are played by: those at which messages were received, by which bags are
-//! ordered, or those at which they were sent.
+//! The times by which bags are played: the times of receipt, by which bags are ordered, or the
+//! times of sending.
 //!
-//! Messages that were sent in one order may have been received in another one. To play them as they
-//! were sent, the bags are looked through once: how much later a message may stand in its bag than
-//! it was sent says how long the others wait for it.
+//! Messages may have been received in another order than they were sent. To play them as they were
+//! sent, the bags are scanned once to find the longest delay from sending to the place in the bag.
+//! Other messages wait that long for a late one.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::reader::BagReader;
 /// The order in which messages are played, each at its time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MessageOrder {
-    /// By when they were received, as the bag has them.
+    /// By the time of receipt, in the order of the bag.
     #[default]
     Received,
-    /// By when they were sent, which MCAP files tell.
+    /// By the time of sending, which MCAP files contain.
     Sent,
 }
 
@@ -34,18 +34,18 @@ impl MessageOrder {
     }
 }
 
-/// The time of some bags.
+/// The timeline of some bags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timeline {
     pub(super) order: MessageOrder,
     /// From the first message to the last one.
     pub(super) range: TimeRange,
-    /// How much later than by this order a message stands in its bag: at least, and at most.
+    /// The least and the greatest delay of a message's place in its bag against this order.
     lag: (i64, i64),
 }
 
 impl Timeline {
-    /// Looks through the bags where their messages are to be played in another order than theirs.
+    /// Scans the bags if their messages are to be played in another order than that of the bags.
     pub(super) fn of(bags: &[BagReader], order: MessageOrder) -> Result<Self, PlayError> {
         match order {
             MessageOrder::Received => {
@@ -62,14 +62,14 @@ impl Timeline {
         for bag in bags.iter().filter(|bag| bag.metadata().time.is_some()) {
             let (mut is_told, mut frontier) = (false, i64::MIN);
             let messages = match bag.metadata().storage_identifier.as_str() {
-                "sqlite3" => None, // has no place for them
+                "sqlite3" => None, // does not store these times
                 _ => Some(bag.messages(&MessageFilter::default())?),
             };
             for message in messages.into_iter().flatten() {
                 let message = match message {
                     Ok(message) => message,
                     Err(error @ ReadError::Interrupted { .. }) => return Err(error.into()),
-                    // Whoever plays the messages before it meets it again, and tells it.
+                    // Playing the messages meets this error again, and reports it.
                     Err(_) => break,
                 };
                 let (received, sent) = (message.log_time, message.publish_time);
@@ -88,8 +88,8 @@ impl Timeline {
         Ok(Self { order: MessageOrder::Sent, range, lag })
     }
 
-    /// The messages of some topics and of a stretch of this time, in its order. At most `max_bytes`
-    /// of them, and one more, wait for others.
+    /// The messages of some topics and of a stretch of this timeline, in its order. At most
+    /// `max_bytes` of messages, and one more, wait for others.
     pub(super) fn messages<'a>(
         &self,
         bags: &'a [BagReader],
@@ -113,21 +113,21 @@ impl Timeline {
     }
 }
 
-/// Messages in the order of a timeline. After an error there is nothing.
+/// Messages in the order of a timeline. They end after an error.
 pub(super) struct InOrder<'a> {
-    /// Those that are still to come; `None` at their end.
+    /// The remaining messages; `None` at their end.
     messages: Option<MergedMessages<'a>>,
     order: MessageOrder,
-    /// How much later a message may come than its time.
+    /// The most by which a message may come later than its time.
     most_late: i64,
     filter: MessageFilter,
     waiting: Waiting,
-    /// The latest time at which a message that came was received.
+    /// The latest time of receipt among the messages so far.
     frontier: i64,
     failure: Option<ReadError>,
 }
 
-/// Messages that wait for others, by time and by the order in which they came.
+/// Messages that wait for others, by time and by their order of arrival.
 #[derive(Default)]
 struct Waiting {
     messages: BTreeMap<(i64, u64), BagMessage>,
@@ -144,7 +144,7 @@ impl Waiting {
         self.messages.insert((time, self.came), message);
     }
 
-    /// The first message, if it is of this time or earlier, or if the limit of bytes is exceeded.
+    /// Removes the first message, if its time is not later or the limit of bytes is exceeded.
     fn pop_until(&mut self, time: i64) -> Option<BagMessage> {
         let is_full = self.bytes > self.max_bytes && self.messages.len() > 1;
         let first = self.messages.first_entry()?;
@@ -154,8 +154,8 @@ impl Waiting {
         }
         if !is_due && !std::mem::replace(&mut self.is_told, true) {
             tracing::warn!(
-                "messages of more than {} bytes came in the time in which one that was sent before \
-                 them may come: some are played later than they were sent",
+                "more than {} bytes of messages came within the time that a message sent before them \
+                 may need: some are played later than they were sent",
                 self.max_bytes
             );
         }
@@ -165,7 +165,7 @@ impl Waiting {
     }
 }
 
-/// The memory of a message that waits.
+/// The memory of a waiting message.
 pub(super) fn message_bytes(message: &BagMessage) -> usize {
     message.data.len().saturating_add(size_of::<BagMessage>())
 }
@@ -275,8 +275,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever the delays, also negative ones of clocks that differ: all messages of a stretch
-        /// come, in the order in which they were sent, of several bags.
+        /// For any delays, also negative ones of clocks that differ, all messages of a stretch come
+        /// in the order in which they were sent, across several bags.
         #[test]
         fn messages_come_as_they_were_sent(
             times in prop::collection::vec((0i64..1000, -50i64..300), 2..40),

@@ -1,5 +1,5 @@
-//! Definitions of types that this process does not know. Threads of their own ask other nodes for
-//! them, since an answer takes seconds.
+//! Definitions of types that this process does not know. Separate threads ask other nodes for them,
+//! since an answer takes seconds.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::SchemaSource;
 use super::reception::Job;
 use crate::queue::Queue;
 
-/// Questions that wait for their answers at once.
+/// The number of questions that may wait for answers at once.
 const MOST_ASKED: usize = 8;
-/// A watchdog for whoever waits for an answer.
+/// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The type of a topic that is recorded, by the topic's number.
+/// The type of a recorded topic, and the topic's number.
 pub(super) struct Question {
     pub(super) number: usize,
     pub(super) topic: String,
@@ -27,7 +27,7 @@ pub(super) struct Question {
     pub(super) hash: Option<TypeHash>,
 }
 
-/// Questions and their answers. Clones are the same.
+/// Questions and their answers. Clones share one state.
 #[derive(Clone)]
 pub(super) struct Definitions(Arc<Shared>);
 
@@ -48,13 +48,13 @@ struct State {
 }
 
 impl Definitions {
-    /// Answers come from `source`; each is announced to `queue`.
+    /// `source` gives the answers; each is announced to `queue`.
     pub(super) fn new(source: SchemaSource, queue: Arc<Queue<Job>>) -> Self {
         let (state, answered) = (Mutex::new(State::default()), Condvar::new());
         Self(Arc::new(Shared { source, queue, state, answered }))
     }
 
-    /// Asks without waiting. There is an answer in the end, which is empty where nobody knows.
+    /// Asks without waiting. An answer always comes; it is empty if no node knows the type.
     pub(super) fn ask(&self, question: Question) {
         let mut state = self.0.state.lock();
         state.threads.retain(|thread| !thread.is_finished());
@@ -69,7 +69,7 @@ impl Definitions {
                 state.threads.push(thread);
                 state.asking += 1;
             }
-            Err(_) if state.asking > 0 => {} // those that ask will come to it
+            Err(_) if state.asking > 0 => {} // a running thread will take it
             Err(_) => {
                 let unasked: Vec<_> = state.questions.drain(..).collect();
                 state.answers.extend(unasked.iter().map(|q| (q.number, Schema::default())));
@@ -79,12 +79,12 @@ impl Definitions {
         }
     }
 
-    /// The answer, if there is one.
+    /// The answer, if it has come.
     pub(super) fn answer(&self, number: usize) -> Option<Schema> {
         self.0.state.lock().answers.remove(&number)
     }
 
-    /// The answer, as soon as there is one.
+    /// Waits for the answer.
     pub(super) fn wait(&self, number: usize) -> Schema {
         let unanswered = |state: &mut State| !state.answers.contains_key(&number);
         let state = self.0.state.lock();
@@ -92,7 +92,7 @@ impl Definitions {
         state.answers.remove(&number).unwrap_or_default()
     }
 
-    /// Waits for the answers that are on their way, and drops the other questions.
+    /// Waits for the answers to questions already asked, and drops the other questions.
     pub(super) fn end(&self) {
         let threads = {
             let mut state = self.0.state.lock();
@@ -100,7 +100,7 @@ impl Definitions {
             std::mem::take(&mut state.threads)
         };
         for thread in threads {
-            // It ended by a panic of the source at worst, which has been told.
+            // At worst the thread ended by a panic of the source, which was logged.
             let _ = thread.join();
         }
     }
@@ -124,7 +124,7 @@ impl Shared {
             };
             self.state.lock().answers.insert(number, schema);
             self.answered.notify_all();
-            // A queue that is closed belongs to a bag that has ended.
+            // A closed queue belongs to a bag that has ended.
             drop(self.queue.push(Job::Defined(number), 0));
         }
     }

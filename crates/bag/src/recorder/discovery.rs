@@ -1,5 +1,5 @@
-//! Finds the topics that are to be recorded, those that appear later as well, and subscribes to
-//! them with what their publishers offer.
+//! Finds the topics to record, also those that appear later, and subscribes to them with the QoS
+//! that their publishers offer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::adapted_qos::{for_subscription, is_received};
 use crate::message::BagTopic;
 use crate::metadata::TopicMetadata;
 
-/// How long a change of the graph, or the end, may go unseen.
+/// The longest time for which a change of the graph, or the end, may go unseen.
 const PERIOD: Duration = Duration::from_millis(50);
-/// How long it takes until the graph is known that was there at the beginning.
+/// The time until the graph of the beginning is known.
 const SETTLING: Duration = Duration::from_secs(1);
 
 pub(super) struct Discovery {
@@ -30,9 +30,9 @@ pub(super) struct Discovery {
     pub(super) is_stopping: Arc<AtomicBool>,
     /// Asks other nodes for definitions.
     pub(super) definitions: Option<Definitions>,
-    /// Topics that were announced to the thread that writes.
+    /// The number of topics that were announced to the writing thread.
     pub(super) count: usize,
-    /// What was said of topics once.
+    /// The warnings about topics so far, each of which is logged once.
     pub(super) told: BTreeSet<String>,
 }
 
@@ -50,7 +50,7 @@ impl Discovery {
         let (mut seen, began) = (None, Instant::now());
         while !self.is_stopping.load(Ordering::Relaxed) && self.node.context().is_ok() {
             let graph = self.node.context().graph();
-            // What is there at first is recorded also where nothing is to be discovered later.
+            // Topics that exist at first are recorded even if discovery is off.
             let is_looking = self.discovers.load(Ordering::Relaxed) || began.elapsed() < SETTLING;
             if is_looking && seen != Some(graph.generation) {
                 seen = Some(graph.generation);
@@ -58,7 +58,7 @@ impl Discovery {
             }
             let generation = graph.generation;
             let changed = || self.node.context().graph().generation != generation;
-            // Nothing new, or the end, which the loop looks for.
+            // On a timeout, the loop checks for the end.
             let _ = self.node.context().wait_for_graph(PERIOD, || "topics", changed);
         }
         if let Some(definitions) = &self.definitions {
@@ -81,7 +81,7 @@ impl Discovery {
         }
     }
 
-    /// Topics that are wanted, with the types of their publishers.
+    /// The wanted topics, with the types of their publishers.
     fn candidates(&self, graph: &GraphSnapshot) -> BTreeMap<String, BTreeSet<String>> {
         let options = &self.options;
         let mut candidates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -164,10 +164,10 @@ impl Discovery {
         Ok(Recorded { lost, _subscription: subscription })
     }
 
-    /// Says that a publisher that came later is not received.
+    /// Warns about a later publisher whose messages the recorder does not receive.
     fn tell_of_mismatch(&mut self, found: &Found, overridden: Option<QosProfile>) {
         let has = |offered: &QosProfile| {
-            // The subscription was made for those that were there then.
+            // The subscription was made for the publishers of that time.
             let first = overridden
                 .unwrap_or_else(|| for_subscription(&found.offered[..found.offered.len().min(1)]));
             is_received(&first, offered)
@@ -202,7 +202,7 @@ fn found(graph: &GraphSnapshot, name: &str, type_name: &str) -> Found {
     Found {
         name: name.to_owned(),
         type_name: type_name.to_owned(),
-        // Publishers that disagree are matched by name.
+        // If publishers announce different hashes, the type is matched by name.
         hash: if hashes.len() == 1 { hashes.pop() } else { None },
         offered: publishers.iter().map(|endpoint| endpoint.qos).collect(),
     }

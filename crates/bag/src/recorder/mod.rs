@@ -1,7 +1,8 @@
-//! Records topics into a bag: messages as they came, straight from the memory that they came in.
+//! Records topics into a bag: messages as they came, directly from the memory in which they
+//! arrived.
 //!
-//! Subscriptions put messages into a bounded queue, a thread of its own writes them. A message from
-//! shared memory stays there until it is in the file: nothing copies it on the way but the system.
+//! Subscriptions put messages into a bounded queue; a separate thread writes them. A message from
+//! shared memory stays there until it is in the file: only the system copies it on the way.
 
 mod definitions;
 mod discovery;
@@ -28,10 +29,11 @@ use crate::writer::WriterOptions;
 use services::Services;
 use session::Session;
 
-/// Gives the definition of a topic's type: topic, type, and its hash as far as it is known.
+/// Gives the definition of a topic's type. Its arguments are topic, type, and the type's hash if
+/// known.
 pub type SchemaSource = Arc<dyn Fn(&str, &str, Option<TypeHash>) -> Schema + Send + Sync>;
 
-/// How a recorder works.
+/// The options of a recorder.
 #[derive(Clone)]
 pub struct RecorderOptions {
     /// The folder that is made for the bag.
@@ -40,23 +42,23 @@ pub struct RecorderOptions {
     pub writer: WriterOptions,
     /// The topics.
     pub selection: TopicSelection,
-    /// Policies of subscriptions that replace what publishers offer, by topic.
+    /// Policies of subscriptions that replace those that publishers offer, by topic.
     pub qos_overrides: BTreeMap<String, QosProfile>,
     /// Bytes of messages that may wait to be written; with `snapshot_mode`, bytes that are kept.
     pub max_cache_bytes: usize,
-    /// Keeps the newest messages, and writes them when it is told to.
+    /// Keeps the newest messages in memory, and writes them at a call of [`Recorder::snapshot`].
     pub snapshot_mode: bool,
-    /// Records nothing until it is told to.
+    /// Records nothing until a call of [`Recorder::resume`].
     pub start_paused: bool,
     /// Whether topics that appear later are recorded as well.
     pub discovery: bool,
-    /// Topics without a publisher as well.
+    /// Records topics without a publisher as well.
     pub include_unpublished_topics: bool,
-    /// Not topics that nobody else subscribes to.
+    /// Skips topics without subscriptions of other nodes.
     pub ignore_leaf_topics: bool,
-    /// Where definitions of types come from, without waiting; an empty one is not known.
+    /// Gives the definitions of types without waiting; an empty one means that the type is unknown.
     pub schemas: SchemaSource,
-    /// Asks others for a definition that is not known, on threads of the recorder: it may take
+    /// Asks other nodes for an unknown definition, on threads of the recorder: this may take
     /// seconds, while messages of the topic are held in memory, up to `max_cache_bytes`.
     pub asked: Option<SchemaSource>,
 }
@@ -81,8 +83,7 @@ impl RecorderOptions {
     }
 }
 
-/// The definitions of types that are shipped or that the environment names, of those with the right
-/// hash.
+/// The definitions of types that are shipped or that the environment names, if the hash is right.
 fn own_schemas() -> SchemaSource {
     let known = OnceLock::new();
     Arc::new(move |_, name, hash| {
@@ -105,16 +106,18 @@ pub enum RecordError {
     /// The bag cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The node cannot have the recorder's endpoints.
+    /// The node cannot create the recorder's endpoints.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The system starts no thread.
-    #[error("the recorder's threads cannot be started: {reason}; end others, or raise `ulimit -u`")]
+    /// The system refuses to start a thread.
+    #[error(
+        "the recorder's threads cannot be started: {reason}; end other processes, or raise `ulimit -u`"
+    )]
     Thread {
-        /// What the system says.
+        /// The system's description of the error.
         reason: String,
     },
-    /// One bag at a time.
+    /// A recorder records one bag at a time.
     #[error("{} is being recorded already: stop that first", output.display())]
     Running {
         /// The bag that is being recorded.
@@ -122,23 +125,23 @@ pub enum RecordError {
     },
 }
 
-/// What was recorded.
+/// A finished recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
     /// The folder of the bag.
     pub output: PathBuf,
-    /// What is in it.
+    /// The content of the bag.
     pub metadata: BagMetadata,
-    /// Messages that were lost, by topic: they were published, and neither the transport nor the
-    /// disk was quick enough.
+    /// Lost messages by topic: they were published, but the transport or the disk was too slow for
+    /// them.
     pub lost: BTreeMap<String, u64>,
 }
 
-/// Records topics, and is steered by the services that `rosbag2` has: `~/pause`, `~/resume`,
-/// `~/is_paused`, `~/split_bagfile`, `~/snapshot`, `~/stop`, `~/record`, `~/start_discovery`,
-/// `~/stop_discovery`, `~/is_discovery_running`.
+/// Records topics. It offers the control services of rosbag2: `~/pause`, `~/resume`, `~/is_paused`,
+/// `~/split_bagfile`, `~/snapshot`, `~/stop`, `~/record`, `~/start_discovery`, `~/stop_discovery`,
+/// `~/is_discovery_running`.
 ///
-/// Whoever spins its node receives the messages. Recording ends with [`Recorder::stop`], or when
+/// The executor of its node receives the messages. Recording ends with [`Recorder::stop`], or when
 /// this is dropped.
 ///
 /// ```no_run
@@ -154,7 +157,7 @@ pub struct Recorder {
     _services: Services,
 }
 
-/// What the services steer.
+/// The state that the services control.
 struct Shared {
     node: Node,
     options: RecorderOptions,
@@ -165,10 +168,10 @@ struct Shared {
 }
 
 impl Recorder {
-    /// Begins to record.
+    /// Starts recording.
     ///
     /// # Errors
-    /// When the bag exists already or cannot be written, or the node cannot have the services.
+    /// When the bag exists already or cannot be written, or the node cannot create the services.
     pub fn start(node: &Node, options: RecorderOptions) -> Result<Self, RecordError> {
         let shared = Arc::new(Shared {
             node: node.clone(),
@@ -183,27 +186,27 @@ impl Recorder {
         Ok(Self { shared, _services: services })
     }
 
-    /// Records nothing from now on.
+    /// Pauses: records no messages until [`Recorder::resume`].
     pub fn pause(&self) {
         self.shared.is_paused.store(true, Ordering::Relaxed);
     }
 
-    /// Goes on recording.
+    /// Continues after a pause.
     pub fn resume(&self) {
         self.shared.is_paused.store(false, Ordering::Relaxed);
     }
 
-    /// Whether it records nothing for now.
+    /// Whether the recorder is paused.
     pub fn is_paused(&self) -> bool {
         self.shared.is_paused.load(Ordering::Relaxed)
     }
 
-    /// Goes on in another file; whether it is recording at all.
+    /// Continues in another file; returns whether the recorder is recording at all.
     pub fn split(&self) -> bool {
         self.shared.with_session(Session::split).is_some()
     }
 
-    /// Writes what is kept in memory; how many messages that are, `None` without the snapshot mode.
+    /// Writes the messages kept in memory; returns their number, `None` without the snapshot mode.
     pub fn snapshot(&self) -> Option<usize> {
         self.shared.with_session(Session::snapshot).flatten()
     }
@@ -213,29 +216,29 @@ impl Recorder {
         self.shared.with_session(Session::topics).unwrap_or_default()
     }
 
-    /// Messages that were received to be written.
+    /// The number of messages that were received for the bag.
     pub fn received_messages(&self) -> u64 {
         self.shared.with_session(Session::received).unwrap_or_default()
     }
 
-    /// Whether the bag has ended although nobody stopped it: it cannot be written on, and
-    /// [`Recorder::stop`] says why.
+    /// Whether the bag has ended without a call of [`Recorder::stop`] because writing failed;
+    /// `stop` returns the reason.
     pub fn has_failed(&self) -> bool {
         self.shared.with_session(Session::has_ended).unwrap_or(false)
     }
 
-    /// Begins another bag after [`Recorder::stop`].
+    /// Starts another bag after [`Recorder::stop`].
     ///
     /// # Errors
-    /// As [`Recorder::start`], and while it is recording.
+    /// As [`Recorder::start`], and if a recording is running.
     pub fn record(&self, output: &Path) -> Result<(), RecordError> {
         self.shared.record(Some(output))
     }
 
-    /// Ends the bag with what was received until now; `None` if none was being recorded.
+    /// Ends the bag with the messages received so far; `None` if no recording is running.
     ///
     /// # Errors
-    /// When the bag could not be written to its end. What was written is intact.
+    /// When the bag could not be written to its end. The part written before is intact.
     pub fn stop(&self) -> Result<Option<Recording>, WriteError> {
         self.shared.stop()
     }
@@ -243,7 +246,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        // Whoever wants to know how it went calls `stop`.
+        // The caller could have called `stop` to get the result.
         let _ = self.shared.stop();
     }
 }

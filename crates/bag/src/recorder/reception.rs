@@ -1,5 +1,5 @@
-//! How messages that are recorded come in: what each subscription hands them to, and what the
-//! thread that writes is told of them.
+//! The reception of messages to record: the receiver of each subscription, and the jobs for the
+//! writing thread.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use feros_sync::Mutex;
 use crate::message::BagTopic;
 use crate::queue::{Queue, Ring};
 
-/// Messages up to this size are copied: a publisher lends few messages at once, and small ones come
-/// often.
+/// Messages up to this size are copied: a publisher lends only a few messages at once, and small
+/// ones are frequent.
 const COPIED_BYTES: usize = 16 << 10;
-/// Messages of one topic that wait in the memory that they came in; a subscription may hold 8 of
-/// each publisher. Further ones are copied, so that the queue bridges what the disk is slow at.
+/// The messages of one topic that may wait in the memory in which they arrived; a subscription may
+/// hold 8 of each publisher. Further ones are copied, so that the queue can bridge a slow disk.
 const HELD_MESSAGES: usize = 6;
-/// What a message takes in the queue besides its bytes.
+/// The memory that a message takes in the queue besides its bytes.
 const ITEM_BYTES: usize = size_of::<Message>();
 
-/// What the thread that writes is told, in the order of the queue.
+/// A job for the writing thread, in the order of the queue.
 pub(super) enum Job {
-    /// The next topic: its messages have its place among all topics as their number.
+    /// The next topic. Its messages refer to it by its index among all topics.
     Topic {
         topic: Box<BagTopic>,
         is_asked_for: bool,
     },
-    /// There is an answer to the question for the definition of a topic's type.
+    /// The question for the definition of a topic's type has been answered.
     Defined(usize),
     Message(Message),
     Split,
@@ -42,15 +42,15 @@ pub(super) struct Message {
     pub(super) log_time: i64,
     pub(super) publish_time: i64,
     pub(super) data: SerializedMessage,
-    /// Set where the message waits in the memory that it came in.
+    /// Set if the message waits in the memory in which it arrived.
     _held: Option<Held>,
 }
 
-/// Counts a message of a topic that waits in the memory that it came in.
+/// Counts a message of a topic that waits in the memory in which it arrived.
 struct Held(Arc<AtomicUsize>);
 
 impl Held {
-    /// `None`: as many wait as may.
+    /// Returns `None` if the allowed number of messages is waiting.
     fn new(count: &Arc<AtomicUsize>) -> Option<Self> {
         let held = Self(count.clone());
         (count.fetch_add(1, Ordering::Relaxed) < HELD_MESSAGES).then_some(held)
@@ -72,20 +72,20 @@ pub(super) struct Recorded {
 /// Topics that are recorded, by name and type.
 pub(super) type Subscriptions = Arc<Mutex<BTreeMap<(String, String), Recorded>>>;
 
-/// What each subscription hands its messages to. Clones are the same.
+/// The receiver of each subscription's messages. Clones share one state.
 #[derive(Clone)]
 pub(super) struct Receiver {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) is_paused: Arc<AtomicBool>,
     pub(super) received: Arc<AtomicU64>,
-    /// What waits for a snapshot; `None` where all is written as it comes.
+    /// The messages kept for a snapshot; `None` if all messages are written as they come.
     pub(super) ring: Option<Arc<Mutex<Ring<Message>>>>,
     pub(super) clock: Clock,
 }
 
 impl Receiver {
-    /// Takes a message in, as soon as there is room. `held` counts those of its topic that wait
-    /// uncopied.
+    /// Takes a message as soon as there is room. `held` counts the uncopied waiting messages of its
+    /// topic.
     pub(super) fn receive(
         &self,
         topic: usize,
@@ -99,7 +99,7 @@ impl Receiver {
         let Some(log_time) = self.time_of(info) else { return };
         let publish_time = info.source_timestamp.map_or(log_time, nanos);
         let number = info.publication_sequence_number.unwrap_or(0);
-        #[expect(clippy::cast_possible_truncation, reason = "MCAP has 32 bits for it")]
+        #[expect(clippy::cast_possible_truncation, reason = "MCAP has 32 bits for the number")]
         let sequence = number as u32;
         let may_wait = self.ring.is_none() && data.len() > COPIED_BYTES;
         let held = if may_wait { Held::new(held) } else { None };
@@ -109,12 +109,13 @@ impl Receiver {
         self.received.fetch_add(1, Ordering::Relaxed);
         match &self.ring {
             Some(ring) => ring.lock().push(message, bytes),
-            // A queue that is closed belongs to a bag that has ended.
+            // A closed queue belongs to a bag that has ended.
             None => drop(self.queue.push(Job::Message(message), bytes)),
         }
     }
 
-    /// When a message came: by the clock of this machine, or by `/clock` once that told a time.
+    /// The time of receipt: by this machine's clock or by `/clock`; `None` before the first
+    /// `/clock`.
     fn time_of(&self, info: &MessageInfo) -> Option<i64> {
         if self.clock.is_simulated() {
             let now = self.clock.now().as_nanos();

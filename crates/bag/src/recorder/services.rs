@@ -1,4 +1,4 @@
-//! The services by which a recorder is steered from elsewhere, with the names and types of rosbag2.
+//! The services that control a recorder remotely, with the names and types of rosbag2.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ type Pausing = (Service<Pause>, Service<Resume>, Service<IsPaused>);
 type Writing = (Service<SplitBagfile>, Service<Snapshot>, Service<Stop>, Service<Record>);
 type Discovering = (Service<StartDiscovery>, Service<StopDiscovery>, Service<IsDiscoveryRunning>);
 
-/// Keeps the services.
+/// Keeps the services alive.
 pub(super) struct Services {
     _pausing: Pausing,
     _writing: Writing,
@@ -30,7 +30,7 @@ pub(super) struct Services {
 
 impl Services {
     pub(super) fn start(node: &Node, shared: &Arc<Shared>) -> Result<Self, CreateError> {
-        // A service does not keep the recorder that keeps it.
+        // The recorder owns the services; a strong reference back would be a cycle.
         let shared = Arc::downgrade(shared);
         Ok(Self {
             _pausing: pausing(node, &shared)?,
@@ -101,8 +101,8 @@ fn writing(node: &Node, shared: &Weak<Shared>) -> Result<Writing, CreateError> {
     ))
 }
 
-/// The folder that a request names for a bag, beside the first one; `None` where it names none. Who
-/// asks is not known, so that no request chooses where files are made.
+/// The folder that a request names for a bag, beside the first one; `None` if it names none. The
+/// sender of a request is unknown, so no request may choose where files are created.
 fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
     if uri.is_empty() {
         return Ok(None);
@@ -119,7 +119,7 @@ fn folder_of(uri: &str, first: &Path) -> Result<Option<PathBuf>, String> {
 
 fn discovery(node: &Node, shared: &Weak<Shared>) -> Result<Discovering, CreateError> {
     let [for_start, for_stop, for_question] = [(); 3].map(|()| shared.clone());
-    /// Switches discovery; whether that changed anything.
+    /// Switches discovery; returns whether that changed anything.
     fn switch(shared: &Weak<Shared>, on: bool) -> bool {
         let shared = shared.upgrade();
         shared.is_some_and(|shared| shared.discovers.swap(on, Ordering::Relaxed) != on)

@@ -1,5 +1,5 @@
-//! One bag being recorded: its subscriptions, the queue, and the two threads beside the executor's,
-//! one that looks for topics and one that writes.
+//! The recording of one bag: its subscriptions, the queue, and two threads besides the executor's:
+//! one looks for topics, the other writes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Session {
         let writing = thread
             .spawn(move || {
                 let written = writing.run(&jobs);
-                // Whoever puts in is not to wait for whoever has gone.
+                // Subscriptions must not wait for a writing thread that has ended.
                 jobs.abandon();
                 written
             })
@@ -104,7 +104,7 @@ impl Session {
         drop(self.receiver.queue.push(Job::Split, 0));
     }
 
-    /// Hands what the ring has to the thread that writes; how many messages that are.
+    /// Hands the messages of the ring to the writing thread; returns their number.
     pub(super) fn snapshot(&self) -> Option<usize> {
         let messages = self.receiver.ring.as_ref()?.lock().take();
         let count = messages.len();
@@ -119,7 +119,7 @@ impl Session {
     /// Ends the bag.
     pub(super) fn stop(self) -> Result<Recording, WriteError> {
         self.is_stopping.store(true, Ordering::Relaxed);
-        // It ended by a panic at worst, which has been told.
+        // At worst the thread ended by a panic, which was logged.
         let _ = self.discovery.join();
         let recorded = std::mem::take(&mut *self.subscriptions.lock());
         let mut lost = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The thread that writes: takes messages out of the queue, and holds those whose topic has no
+//! The writing thread: takes messages out of the queue, and holds those whose topic has no
 //! definition yet.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::metadata::BagMetadata;
 use crate::queue::{Popped, Queue};
 use crate::writer::{BagWriter, Split, TopicId};
 
-/// What is in the file after this time, whatever becomes of the process.
+/// After this time, a message is in the file even if the process dies.
 const FLUSH_PERIOD: Duration = Duration::from_secs(1);
 
 pub(super) struct Writing {
@@ -32,12 +32,12 @@ pub(super) struct Writing {
 /// A topic by its number.
 pub(super) enum Topic {
     Written(TopicId),
-    /// Others are asked for the definition of its type.
+    /// Other nodes are asked for the definition of its type.
     Undefined(Box<BagTopic>, Vec<Message>),
 }
 
 impl Writing {
-    /// Writes what comes until the queue is closed.
+    /// Handles jobs until the queue is closed.
     pub(super) fn run(mut self, queue: &Queue<Job>) -> Result<BagMetadata, WriteError> {
         let (mut flushed, mut is_flushed) = (Instant::now(), true);
         loop {
@@ -88,7 +88,7 @@ impl Writing {
             Some(Topic::Undefined(_, held)) => {
                 self.held_bytes += message.data.len();
                 held.push(message);
-                // The queue fills meanwhile, which is what bounds the memory.
+                // The queue fills during the wait, which bounds the memory.
                 if self.held_bytes > self.max_held_bytes { self.define_all() } else { Ok(()) }
             }
             Some(Topic::Written(id)) => {
@@ -110,7 +110,7 @@ impl Writing {
     fn add(&mut self, topic: BagTopic) -> Result<Topic, WriteError> {
         if topic.schema.encoding.is_empty() {
             tracing::warn!(
-                "{} is recorded without the definition of its type {}, which is not known here: \
+                "{} is recorded without the definition of its type {}, which is unknown here: \
                  name its folder by --interfaces or FEROS_INTERFACES",
                 topic.metadata.name,
                 topic.metadata.type_name
@@ -119,7 +119,7 @@ impl Writing {
         self.writer.add_topic(topic).map(Topic::Written)
     }
 
-    /// Writes what was held of a topic.
+    /// Writes the held messages of a topic.
     fn define(&mut self, number: usize, schema: Schema) -> Result<(), WriteError> {
         let Some(Topic::Undefined(topic, held)) = self.topics.get_mut(number) else {
             return Ok(());
@@ -150,7 +150,7 @@ impl Writing {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let event =
             WriteSplitEvent { closed_file: text(&split.closed), opened_file: text(&split.opened) };
-        // The bag goes on without a listener, too.
+        // The recording continues if this publication fails.
         let _ = self.events.publish(event);
     }
 }

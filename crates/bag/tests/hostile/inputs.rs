@@ -1,29 +1,29 @@
-//! Files that nobody should meet, as small as they can be: each is made here, so that a reader sees
-//! what it is. Tests of the library and of the command read them.
+//! Malicious files, as small as possible. Each is made here, so that a reader sees its content.
+//! Tests of the library and of the command read them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rusqlite::{Connection, params};
 
-/// Topics of [`many_topics`]: more than a query may have places for.
+/// The number of topics of [`many_topics`]: more than a query may have parameters.
 pub(crate) const MANY_TOPICS: usize = 40_000;
-/// What [`endless_chunk`] and its like unpack to.
+/// The unpacked size of [`endless_chunk`] and similar files.
 pub(crate) const UNPACKED_BYTES: usize = 200 << 20;
 /// The largest block of zstd.
 const BLOCK_BYTES: usize = 128 << 10;
 const PAGE_BYTES: usize = 512;
 
-/// A file, and the words of the refusal.
+/// A file, and words that the refusal contains.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) said: &'static str,
 }
 
-/// All that are refused, below a folder.
+/// All refused files, below a folder.
 pub(crate) fn all(folder: &Path) -> Vec<Input> {
     let of = |path, said| Input { path, said };
-    let computed = "no table with data of its own";
+    let computed = "not a table with data of its own";
     vec![
         of(view_of_messages(folder), computed),
         of(view_of_topics(folder), computed),
@@ -68,7 +68,7 @@ fn view_of_topics(folder: &Path) -> PathBuf {
     path
 }
 
-/// Each message is a billion bytes that are nowhere in the file.
+/// Each message is a billion bytes that are not in the file.
 fn computed_messages(folder: &Path) -> PathBuf {
     let (path, connection) = database(folder, "computed.db3");
     let table = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, \
@@ -78,8 +78,8 @@ fn computed_messages(folder: &Path) -> PathBuf {
     path
 }
 
-/// Pages of a table that lead to the next one sixty times each, fifteen deep: more rows than
-/// anybody counts.
+/// Pages of a table that refer to the next page sixty times each, fifteen deep: more rows than can
+/// ever be counted.
 fn pages_in_a_circle(folder: &Path) -> PathBuf {
     const DEPTH: usize = 15;
     const CELLS: usize = 60;
@@ -96,7 +96,7 @@ fn pages_in_a_circle(folder: &Path) -> PathBuf {
     let mut file = std::fs::read(&path).unwrap();
     let page = |number: usize| (number - 1) * PAGE_BYTES..number * PAGE_BYTES;
     let leaf = file[page(messages)].to_vec();
-    // The last pages have the bytes of the filling, which nobody reads.
+    // The last pages contain the bytes of the filling, which no test reads.
     let first = file.len() / PAGE_BYTES - DEPTH;
     let interior = |next: usize| {
         let mut page = vec![0; PAGE_BYTES];
@@ -123,7 +123,7 @@ fn pages_in_a_circle(folder: &Path) -> PathBuf {
     path
 }
 
-/// Whoever opens it waits for somebody to write.
+/// A process that opens it waits for a writer.
 fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
@@ -143,7 +143,7 @@ fn pipe_beside(folder: &Path) -> PathBuf {
     path
 }
 
-/// A file of as many topics as nobody has, with a message each. It is read as any other.
+/// A file with an unusual number of topics, with a message each. It is read like any other.
 pub(crate) fn many_topics(folder: &Path) -> PathBuf {
     let (path, mut connection) = database(folder, "many_topics.db3");
     connection.execute_batch(&(TOPICS.to_owned() + MESSAGES)).unwrap();
@@ -158,7 +158,7 @@ pub(crate) fn many_topics(folder: &Path) -> PathBuf {
     path
 }
 
-/// What unpacks by zstd to this beginning and so many zeros behind it, in blocks of four bytes.
+/// Bytes that zstd unpacks to this beginning and this many zeros, in blocks of four bytes.
 pub(crate) fn packed_zeros(begin: &[u8], zeros: usize) -> Vec<u8> {
     let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
     let mut block = |kind: u32, size: usize, is_last: bool, content: &[u8]| {
@@ -175,21 +175,22 @@ pub(crate) fn packed_zeros(begin: &[u8], zeros: usize) -> Vec<u8> {
     packed
 }
 
-/// A file that is compressed as a whole, of some 34 KB, which unpacks to more than 1 GiB.
+/// A file that is compressed as a whole, of about 34 KB, which unpacks to more than 1 GiB.
 pub(crate) fn endless_file(folder: &Path) -> PathBuf {
     let path = folder.join("endless.mcap.zstd");
     std::fs::write(&path, packed_zeros(b"\x89MCAP0\r\n", (1 << 30) + 1)).unwrap();
     path
 }
 
-/// A file that is compressed as a whole and takes a moment to unpack, to what is no bag.
+/// A file that is compressed as a whole and takes a moment to unpack; its content is not a bag.
 pub(crate) fn long_file(folder: &Path) -> PathBuf {
     let path = folder.join("long.mcap.zstd");
     std::fs::write(&path, packed_zeros(b"", 900 << 20)).unwrap();
     path
 }
 
-/// A file without an index, of some 7 KB, with one chunk of [`UNPACKED_BYTES`]: a message of zeros.
+/// A file without an index, of about 7 KB, with one chunk of [`UNPACKED_BYTES`]: a message of
+/// zeros.
 pub(crate) fn endless_chunk(folder: &Path) -> PathBuf {
     let mut file = b"\x89MCAP0\r\n".to_vec();
     let mut record = |opcode: u8, body: &[u8]| {
@@ -205,7 +206,7 @@ pub(crate) fn endless_chunk(folder: &Path) -> PathBuf {
     );
     let channel = [&[1, 0, 1, 0][..], &text("/endless"), &text("cdr"), &text("")].concat();
     record(4, &channel);
-    // Channel, number, two times, and data, behind an opcode and a length.
+    // The message's head: channel, number and two times, behind an opcode and a length.
     let message = [&[5][..], &(UNPACKED_BYTES as u64 - 9).to_le_bytes(), &[1, 0]].concat();
     let packed = packed_zeros(&message, UNPACKED_BYTES - message.len());
     let sizes = [&[0; 16][..], &(UNPACKED_BYTES as u64).to_le_bytes(), &[0; 4]].concat();

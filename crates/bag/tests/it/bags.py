@@ -28,7 +28,7 @@ def read(folder):
                     store = get_typestore(Stores.EMPTY)
                     types = get_types_from_msg(connection.msgdef.data, connection.msgtype)
                     store.register(types)
-                    # Types of services are known there by names of its own.
+                    # `types` may name the types of services differently.
                     name = connection.msgtype if connection.msgtype in types else next(iter(types))
                     stores[connection.msgtype] = store, name
                 store, name = stores[connection.msgtype]

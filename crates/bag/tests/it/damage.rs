@@ -1,4 +1,4 @@
-//! Bags that are not whole, or hostile: what is intact is read, all else is a clear error.
+//! Damaged and hostile bags: the intact part is read, and all else gives a clear error.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn small_chunks() -> WriterOptions {
     WriterOptions { storage, ..WriterOptions::default() }
 }
 
-/// The numbers that the messages of a bag have.
+/// The numbers of the messages of a bag.
 fn numbers(path: &Path) -> Vec<u32> {
     messages(path).iter().map(|message| message.sequence - 1).collect()
 }
@@ -47,7 +47,7 @@ fn a_file_that_ends_anywhere_lacks_at_most_its_last_chunk() {
             read.len()
         );
 
-        // The index that is written in place tells the same.
+        // The index that is written in place describes the same messages.
         let reindexed = reindex(&file, &ReaderOptions::default()).unwrap();
         assert_eq!(reindexed.mended_files, ["cut_0.mcap"], "cut at {end}");
         let reader = BagReader::open(&file).unwrap();
@@ -116,7 +116,7 @@ fn what_is_no_bag_is_said() {
     fs::create_dir(&bag).unwrap();
     fs::write(bag.join("metadata.yaml"), "rosbag2_bagfile_information: [").unwrap();
     assert!(open(&bag).to_string().contains("feros bag reindex"));
-    // A file elsewhere is none of the bag's, whatever its metadata says.
+    // A file in another folder is not part of the bag, whatever its metadata says.
     let metadata = "rosbag2_bagfile_information:\n  relative_file_paths: [../empty.mcap]\n";
     fs::write(bag.join("metadata.yaml"), metadata).unwrap();
     assert!(open(&bag).to_string().contains("bag/empty.mcap is not there"));
@@ -164,7 +164,7 @@ fn files_without_chunks_and_without_schemas_are_read() {
     assert_eq!(reader.topics()[0].metadata.type_name, "");
     let filter = MessageFilter { start: Some(START + 5), ..MessageFilter::default() };
     assert_eq!(reader.messages(&filter).unwrap().count(), 5);
-    // Cut in the middle of a message.
+    // The file is cut in the middle of a message.
     let bytes = fs::read(&file).unwrap();
     let last =
         bytes.windows(9).rposition(|window| window[0] == 5 && window[1] == 32 && window[2] == 0);
@@ -199,7 +199,7 @@ fn hostile_lengths_are_errors_and_allocate_nothing() {
     numbered_bag(&path, 20, small_chunks());
     let file = path.join("bag_0.mcap");
     let bytes = fs::read(&file).unwrap();
-    // Every 8 bytes in turn are a huge number: an error, or what is intact, and no crash.
+    // Every 8 bytes in turn become a huge number: an error, or the intact part, and no crash.
     for at in (8..bytes.len() - 8).step_by(13) {
         let mut hostile = bytes.clone();
         hostile[at..at + 8].copy_from_slice(&(u64::MAX >> (at % 40)).to_le_bytes());
@@ -213,7 +213,7 @@ fn hostile_lengths_are_errors_and_allocate_nothing() {
     }
 }
 
-/// An MCAP file without an index, of one chunk that zstd packed from so many empty messages.
+/// An MCAP file without an index, with one chunk of this many empty messages, packed by zstd.
 fn packed_messages(path: &Path, messages: u32) -> u64 {
     let out = fs::File::create(path).unwrap();
     let options = mcap::WriteOptions::new()
@@ -240,18 +240,18 @@ fn a_chunk_that_unpacks_to_more_than_the_limit_is_left_out_where_there_is_no_ind
     let file = folder.path().join("bomb_0.mcap");
     let packed = packed_messages(&file, 100_000);
     let limit = 1 << 20;
-    assert!(packed < limit as u64 * 2, "only unpacked it is large: {packed}");
+    assert!(packed < limit as u64 * 2, "it is large only when unpacked: {packed}");
     let options = ReaderOptions { max_chunk_bytes: limit, ..ReaderOptions::default() };
     let reader = BagReader::open_with(&file, &options).unwrap();
     assert_eq!(reader.metadata().message_count, 0);
     assert!(reader.warnings()[0].contains("left out"), "{:?}", reader.warnings());
-    // With room for it, it is read.
+    // A reader with a sufficient limit reads it.
     let reader = BagReader::open(&file).unwrap();
     assert_eq!(reader.metadata().message_count, 100_000);
     assert_eq!(reader.messages(&MessageFilter::default()).unwrap().count(), 100_000);
 }
 
-/// A bag whose chunks all have one message of the beginning and one of the end.
+/// A bag whose chunks each have one message of the beginning and one of the end.
 fn overlapping_bag(path: &Path) {
     let mut writer = BagWriter::create(path, small_chunks()).unwrap();
     let id = writer.add_topic(text_topic("/a")).unwrap();
@@ -262,8 +262,8 @@ fn overlapping_bag(path: &Path) {
     writer.finish().unwrap();
 }
 
-/// Chunks that overlap in time are held together to put their messages in order. Where all of a bag
-/// overlaps, such as after a clock that was set back, that would be the whole bag.
+/// Chunks that overlap in time are held together to order their messages. If all chunks of a bag
+/// overlap, for example after the clock was set back, that would be the whole bag.
 #[test]
 fn chunks_that_overlap_beyond_the_limit_are_read_in_the_order_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -301,7 +301,7 @@ fn an_attachment_that_ends_in_its_head_is_damage() {
     }
 }
 
-/// Where the records of a kind have their contents.
+/// The places of the contents of all records of one kind.
 fn contents_of(opcode: u8, bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     let (mut found, mut at) = (Vec::new(), mcap::MAGIC.len());
     while let Some(length) = bytes.get(at + 1..at + 9) {
@@ -326,7 +326,7 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     let head = contents_of(mcap::records::op::CHUNK, &bytes)[0].start;
     let index = contents_of(mcap::records::op::CHUNK_INDEX, &bytes)[0].end;
     for wrong in [0, 1_u64, 50_000] {
-        // The chunk's head has the size after two times; its index has it last.
+        // The chunk's head has the size after two times; its index has it at the end.
         bytes[head + 16..head + 24].copy_from_slice(&wrong.to_le_bytes());
         bytes[index - 8..index].copy_from_slice(&wrong.to_le_bytes());
         fs::write(&file, [&bytes, mcap::MAGIC].concat()).unwrap();
@@ -336,7 +336,7 @@ fn a_chunk_that_is_not_packed_has_the_size_that_it_has_in_the_file() {
     }
 }
 
-/// By the times of such an index one chunk is held at a time, and by the messages all of them are.
+/// With the times of this index, one chunk is held at a time; with the messages' times, all are.
 #[test]
 fn an_index_that_tells_too_early_ends_has_no_more_chunks_held_than_the_limit() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is written is read back: all types, splits, compressions, filters, order.
+//! Written bags are read back: all types, splits, compressions, filters, order.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn bags_are_split_by_size_and_by_time_and_read_as_one() {
         assert_eq!(read.len(), 1000);
         assert!(read.windows(2).all(|pair| pair[0].log_time < pair[1].log_time));
         assert_eq!(read[999].data, text(&format!("00000999 {}", "x".repeat(1000))));
-        // Any file is a bag by itself.
+        // Each file is also a bag by itself.
         let file = path.join("split_1.mcap");
         let part = BagReader::open(&file).unwrap();
         assert_eq!(part.metadata().message_count, reader.metadata().files[1].message_count);
@@ -103,7 +103,7 @@ fn filters_pick_topics_and_times() {
 fn messages_come_in_the_order_of_time_also_where_they_were_not_written_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bag");
-    // Small chunks that overlap.
+    // The chunks are small and overlap.
     let storage = McapOptions { chunk_bytes: 100, ..McapOptions::default() };
     let options = WriterOptions { storage, ..WriterOptions::default() };
     let mut writer = BagWriter::create(&path, options).unwrap();
@@ -169,7 +169,7 @@ fn a_bag_replaces_nothing_and_notes_what_was_lost() {
     let lost = [("lost_messages", "3"), ("lost_messages /camera", "3")];
     assert_eq!(metadata.custom_data, lost.map(|(k, v)| (k.to_owned(), v.to_owned())).into());
     assert_eq!(metadata.time, None);
-    // The files know it as well, should metadata.yaml be lost.
+    // The files also contain it, in case metadata.yaml is lost.
     std::fs::remove_file(path.join("metadata.yaml")).unwrap();
     assert_eq!(BagReader::open(&path).unwrap().metadata().custom_data, metadata.custom_data);
 }

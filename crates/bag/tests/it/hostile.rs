@@ -1,4 +1,4 @@
-//! Files that want a reader's memory, its time, or a place in the folder of temporary files.
+//! Files that try to exhaust a reader's memory, time, or the space for temporary files.
 
 #[path = "../hostile/inputs.rs"]
 mod inputs;
@@ -39,12 +39,12 @@ fn zeros_are_packed_as_zstd_reads_them() {
 #[test]
 fn a_chunk_of_few_bytes_does_not_unpack_to_very_many() {
     let folder = tempfile::tempdir().unwrap();
-    // Without an index the chunk is left out.
+    // Without an index, the chunk is skipped.
     let bag = BagReader::open(inputs::endless_chunk(folder.path())).unwrap();
     assert_eq!(bag.metadata().message_count, 0);
     let said = &bag.warnings()[0];
     assert!(said.contains("more than 67108864 bytes and to more than 256 times"), "{said}");
-    // With one it is an error.
+    // With an index, it is an error.
     let path = folder.path().join("indexed");
     let storage =
         McapOptions { compression: Compression::Zstd { level: 1 }, ..McapOptions::default() };
@@ -121,8 +121,8 @@ fn messages_without_an_index_come_in_the_order_of_time() {
     assert_eq!(bag.messages(&stretch).unwrap().count(), 20);
 }
 
-/// What rosbag2 has written with a journal of its own kind is read from where it is unpacked, and
-/// nothing stays there.
+/// A file that rosbag2 wrote with a write-ahead log is read from its unpacked copy, and leaves
+/// nothing in that folder.
 #[test]
 fn a_compressed_sqlite_file_is_read_whatever_its_journal_was() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Bags as files, read and written by us and by others.
+//! Bags as files, written and read by Feros and by other libraries.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod damage;

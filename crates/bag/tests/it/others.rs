@@ -1,4 +1,4 @@
-//! Bags between Feros and others: `rosbags` and `mcap-ros2-support` of PyPI, both directions.
+//! Bags between Feros and `rosbags` and `mcap-ros2-support` of PyPI, in both directions.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::filled::filled;
 use crate::support::{START, messages, topic};
 
-/// Runs the script beside this file; `None` where the environment says to do without others.
+/// Runs the script beside this file; `None` if the environment skips interoperability tests.
 fn others(arguments: &[&str]) -> Option<Value> {
     if feros_interop::interop_is_skipped() {
         return None;
@@ -34,17 +34,17 @@ fn others(arguments: &[&str]) -> Option<Value> {
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// Types that others cannot read, whoever wrote them, and why.
+/// Types that other readers cannot read, whoever wrote them, and why.
 fn is_beyond(reader: &str, problem: &str) -> bool {
-    // Texts in UTF-16 are in no ROS 1, which both grew from.
+    // ROS 1, which both readers come from, has no texts in UTF-16.
     let has_wide_text = problem.contains("WString");
-    // The parts of services and actions that ROS 2 makes of them, such as `Trigger_Event`: no file
-    // of an interface may have such a name, and this reader holds schemas to that.
+    // The parts that ROS 2 adds to services and actions, such as `Trigger_Event`: no interface file
+    // may have such a name, and this reader applies that rule to schemas.
     let is_part = || problem.contains("InvalidResourceName") && problem.contains('_');
     has_wide_text || reader == "mcap_ros2" && is_part()
 }
 
-/// What a reader could not read, of what it should.
+/// The unexpected problems of a reader.
 fn problems<'a>(answer: &'a Value, reader: &str) -> Vec<&'a str> {
     let all =
         answer["problems"].as_array().unwrap().iter().map(|problem| problem.as_str().unwrap());
@@ -95,7 +95,7 @@ fn others_read_an_index_that_was_written_anew() {
     crate::support::numbered_bag(&path, 100, options);
     let file = path.join("bag_0.mcap");
     let bytes = std::fs::read(&file).unwrap();
-    // Once without the footer, once within the index of the last chunk that is left.
+    // Once without the footer, once cut within the index of the last remaining chunk.
     let index = bytes.windows(3).rposition(|window| window == [7, 2 + 4 + 16 * 5, 0]);
     for end in [bytes.len() - 20, index.map_or(bytes.len() / 2, |index| index + 12)] {
         std::fs::write(&file, &bytes[..end]).unwrap();

@@ -1,5 +1,5 @@
-//! SQLite files as stock rosbag2 makes them, by their tables: of each layout, left by a killed
-//! recorder, cut off, and with values that no recorder writes.
+//! SQLite files as stock rosbag2 creates them, built from its tables: of each layout, left by a
+//! killed recorder, cut off, and with values that no recorder writes.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use crate::support::{START, messages, text};
 
-/// The tables by their version, which the table `schema` names since version 3.
+/// The tables of a version, which the table `schema` names since version 3.
 fn tables(version: u32) -> String {
     let columns = match version {
         1 => "",
@@ -38,10 +38,10 @@ fn tables(version: u32) -> String {
     tables
 }
 
-/// A file with one topic and so many texts, one each millisecond.
+/// A file with one topic and this many texts, one each millisecond.
 fn stock_file(path: &Path, version: u32, count: i64) -> Connection {
     let connection = Connection::open(path).unwrap();
-    // As the recorder's preset `resilient` has it.
+    // The settings of the recorder's preset `resilient`.
     connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;").unwrap();
     connection.execute_batch(&tables(version)).unwrap();
     let values = match version {

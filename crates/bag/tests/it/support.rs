@@ -10,7 +10,7 @@ use feros_interface::{TypeName, shipped};
 /// Nanoseconds since 1970 at which the bags of tests begin.
 pub(crate) const START: i64 = 1_700_000_000_000_000_000;
 
-/// A topic of a type that Feros ships.
+/// A topic with a type that Feros ships.
 pub(crate) fn topic(name: &str, type_name: &str) -> BagTopic {
     let parsed: TypeName = type_name.parse().unwrap();
     let mut metadata = TopicMetadata::new(name, type_name);
@@ -18,18 +18,18 @@ pub(crate) fn topic(name: &str, type_name: &str) -> BagTopic {
     BagTopic { metadata, schema: Schema::of_interface(shipped(), &parsed).unwrap() }
 }
 
-/// A topic with texts, for tests that do not look inside.
+/// A topic with texts, for tests that do not look at the content.
 pub(crate) fn text_topic(name: &str) -> BagTopic {
     topic(name, "std_msgs/msg/String")
 }
 
-/// A text as it travels.
+/// A serialized text.
 pub(crate) fn text(content: &str) -> Vec<u8> {
     let message = feros_msgs::std_msgs::msg::String { data: content.to_owned() };
     feros_message::to_vec(&message).unwrap()
 }
 
-/// A bag with texts that are numbered: one each millisecond, by turns on `/a` and `/b`.
+/// A bag with numbered texts: one each millisecond, alternating between `/a` and `/b`.
 pub(crate) fn numbered_bag(folder: &Path, count: u32, options: WriterOptions) {
     let mut writer = BagWriter::create(folder, options).unwrap();
     let topics = [text_topic("/a"), text_topic("/b")].map(|topic| writer.add_topic(topic).unwrap());

@@ -1,4 +1,4 @@
-//! The player as a node: what is in the bag is published as it was, and services steer it.
+//! The player as a node: it publishes the bag's messages unchanged, and services control it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use feros_test_support::{Background, WATCHDOG, until};
 use crate::bags::{START, numbered_bag, text, text_topic};
 use crate::support::{context, spinning};
 
-/// What a listener heard.
+/// The texts that a listener received.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 struct Listener {
@@ -200,9 +200,9 @@ fn what_is_latched_before_the_start_is_published_first() {
     assert_eq!((maps.heard.lock()[0].as_str(), others.heard.lock()[0].as_str()), ("map", "played"));
 }
 
-/// Three publishers of stock ROS 2 on Fast DDS, as of `static_transform_publisher`: their history
-/// was not announced. Whoever comes late has what all of them latched, also where the bag begins in
-/// its middle.
+/// Three publishers of stock ROS 2 on Fast DDS, like `static_transform_publisher`: their history
+/// was not announced. A late subscription gets the latched messages of all, also if playing begins
+/// in the middle of the bag.
 #[test]
 fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
     let folder = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn all_latched_publishers_are_played_as_one_that_keeps_as_much() {
         writer.write(frames, 1, time, time, &text(name)).unwrap();
     }
     let other = writer.add_topic(text_topic("/x")).unwrap();
-    // So that the player is there until its end is wanted.
+    // This message keeps the player alive until the test stops it.
     let end = START + 600 * second;
     writer.write(other, 1, end, end, &text("never played")).unwrap();
     writer.finish().unwrap();
@@ -307,11 +307,11 @@ fn loops_clock_and_stop() {
     until("it was played twice", || {
         numbers(&listener.heard).iter().filter(|number| **number == 18).count() >= 2
     });
-    // A round that a busy machine lets pass unseen is followed by others.
+    // If a busy machine misses one round, others follow.
     until("each round begins anew", || times.lock().windows(2).any(|pair| pair[1] < pair[0]));
     player.stop();
     assert!(player.wait().unwrap().rounds >= 1);
-    // How far it goes beyond the last message depends on how late that is sent.
+    // How far the clock goes beyond the last message depends on when that is published.
     let times = times.lock();
     assert!(times.iter().all(|time| *time >= START), "{times:?}");
 }

@@ -1,4 +1,4 @@
-//! The recorder as a node: what is published on a host is in the bag, and services steer it.
+//! The recorder as a node: the bag contains what a host publishes, and services control it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use feros_test_support::{WATCHDOG, until};
 use crate::bags::messages;
 use crate::support::{context, spinning};
 
-/// Records nothing that the nodes of the test have by themselves.
+/// Selects only these topics, not those that the nodes of the test have by default.
 fn options(output: &Path, topics: &[&str]) -> RecorderOptions {
     let topics = topics.iter().map(|&name| name.to_owned()).collect();
     let selection = TopicSelection { topics, ..TopicSelection::default() };
@@ -126,7 +126,7 @@ fn services_pause_split_stop_and_begin_again() {
     chatter.wait_for_all_acked(WATCHDOG).unwrap();
     assert!(!call!(Snapshot, "snapshot", &Snapshot_Request::default()).success);
     recorder.resume();
-    // What waited in the subscription while it was paused may still be taken now.
+    // Messages that waited in the subscription during the pause may still be taken now.
     let said = say("two");
     until("it was received", || recorder.received_messages() > said);
     call!(Stop, "stop", &Stop_Request::default());
@@ -204,7 +204,7 @@ fn simulated_time_is_the_time_of_messages() {
     chatter.publish(Text { data: "before any time".into() }).unwrap();
     chatter.wait_for_all_acked(WATCHDOG).unwrap();
     clock.publish(Clock { clock: Time::from_nanos(5_000_000_007).into() }).unwrap();
-    until("the time is told", || node.clock().now().as_nanos() == 5_000_000_007);
+    until("the time is known", || node.clock().now().as_nanos() == 5_000_000_007);
     until("it was received", || {
         chatter.publish(Text { data: "now".into() }).unwrap();
         recorder.received_messages() > 0
@@ -260,7 +260,7 @@ fn a_type_that_nobody_defines_is_recorded_all_the_same() {
 }
 
 /// Nodes that are asked for the types of their topics do not answer yet: all topics are recorded
-/// from the beginning, and have their definitions in the end.
+/// from the beginning, and get their definitions in the end.
 #[test]
 fn topics_are_recorded_while_others_are_asked_for_their_types() {
     const TOPICS: usize = 12;
@@ -302,7 +302,7 @@ fn topics_are_recorded_while_others_are_asked_for_their_types() {
     assert_eq!(texts(&path), vec!["early"; TOPICS]);
     let reader = BagReader::open(&path).unwrap();
     let answered = reader.topics().iter().filter(|t| t.schema.text == t.metadata.name).count();
-    // What was not asked for before the end has no definition; eight are asked at once.
+    // Questions that were not asked before the end get no definition; eight are asked at once.
     assert!(answered >= 8, "{answered}");
 }
 

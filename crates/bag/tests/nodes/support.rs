@@ -1,11 +1,11 @@
-//! Contexts in a domain of the test, and nodes that are spun.
+//! Contexts in a domain of the test, and spinning nodes.
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, TransportSet};
 use feros_interop::Domain;
 use feros_test_support::Background;
 
-/// A context of its own in a domain.
+/// A new context in a domain.
 pub(crate) fn context(domain: &Domain) -> Context {
     let session = SessionOptions {
         domain_id: domain.id().into(),

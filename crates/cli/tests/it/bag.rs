@@ -204,7 +204,7 @@ fn bags_are_played_in_the_order_of_sending() {
     let part = ["--start-offset", "1", "--playback-until-sec", "4.5"];
     assert_eq!(heard(&[&sent[..], &part].concat(), "3"), "2\n3\n4\n");
     let refused = feros(&[&["bag", "play", &text("untold")][..], &sent].concat()).failure(1);
-    assert!(refused.contains("does not tell when its messages were sent"), "{refused}");
+    assert!(refused.contains("does not state when its messages were sent"), "{refused}");
     assert!(refused.contains("feros bag record"), "{refused}");
 }
 
@@ -223,7 +223,7 @@ fn no_file_of_options_has_a_key_that_nobody_reads() {
     for (keys, expected) in [
         ("start_time: 1", "did you mean `start_time_ns`?"),
         ("topics: /a", "such as `topics: [/a]`"),
-        ("storage_id: sqlite3", "not done here"),
+        ("storage_id: sqlite3", "does not support"),
     ] {
         let error = convert(keys).failure(2);
         assert!(error.contains(&file) && error.contains(expected), "{error}");
@@ -271,7 +271,7 @@ fn wrong_command_lines_say_what_to_do() {
     assert!(feros(&["bag", "record"]).failure(2).contains("--topics"));
     for verb in ["info", "play", "reindex"] {
         let error = feros(&["bag", verb, missing]).failure(1);
-        assert!(error.contains("is no bag"), "{error}");
+        assert!(error.contains("is not a bag"), "{error}");
     }
     assert!(feros(&["bag", "play", missing, "-r", "0"]).failure(2).contains("above 0"));
     let error = feros(&["bag", "record", "-a", "-o", folder.path().to_str().unwrap()]).failure(1);
