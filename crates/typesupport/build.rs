@@ -1,4 +1,4 @@
-//! Compiles the shim in C++: what only C++ may do with a message of C++.
+//! Compiles the C++ shim, which does what only C++ may do with a C++ message.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -9,7 +9,7 @@ fn main() {
         .file("shim/messages.cpp")
         .warnings(true)
         .extra_warnings(true)
-        // Always optimized: each text of a message passes here, in every build.
+        // Always optimized: in every build, each text of a message passes through the shim.
         .opt_level(2)
         .compile("feros_typesupport_shim");
 }

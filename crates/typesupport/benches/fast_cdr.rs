@@ -1,8 +1,8 @@
-//! Serializing and deserializing messages of stock C and C++ programs, beside Fast CDR as
-//! rmw_fastrtps uses it: in one process, in turns, medians.
+//! Serializes and deserializes messages of stock C and C++ programs, with Fast CDR as rmw_fastrtps
+//! uses it and with Feros: both in one process, in turns; prints medians.
 //!
-//! `cargo bench -p feros-typesupport`, or with `-- ROUNDS`. `fresh` makes and ends the message too,
-//! as a subscription of rclcpp does.
+//! `cargo bench -p feros-typesupport`, or with `-- ROUNDS`. `fresh` also makes and ends the
+//! message, as a subscription of rclcpp does.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;
@@ -25,14 +25,14 @@ mod wheels;
 use owned::Owned;
 use wheels::{FastCdr, LANGUAGES, Language, Serialized, Wheels};
 
-/// A round of one side takes about so long, so that a message is measured many times in it.
+/// The approximate duration of a round of one side, so that a round measures a message many times.
 const ROUND: Duration = Duration::from_micros(500);
 
 fn main() {
     let rounds = std::env::args().find_map(|argument| argument.parse().ok());
     let rounds: usize = rounds.unwrap_or(200);
     let Some(mut wheels) = Wheels::find() else { return };
-    // No wheel has tf2_msgs, and the kit that makes it makes that of C.
+    // No wheel has tf2_msgs, and the kit that builds it builds only its C messages.
     let tf2 = Package::built("tf2_msgs", Path::new(env!("CARGO_TARGET_TMPDIR")));
     wheels.add_folder(tf2.libraries());
     let fast_cdr = wheels.fast_cdr();
@@ -104,14 +104,14 @@ fn messages() -> Vec<(&'static str, DynamicMessage)> {
     ]
 }
 
-/// Nanoseconds per message of Fast CDR and of ours: serialize, deserialize, fresh.
+/// Nanoseconds per message of Fast CDR and of Feros: serialize, deserialize, fresh.
 fn measure(
     fast_cdr: &FastCdr,
     support: *const ffi::rosidl_message_type_support_t,
     bytes: &[u8],
     rounds: usize,
 ) -> [[f64; 2]; 3] {
-    // SAFETY: the type support is one of a library that stays loaded.
+    // SAFETY: the type support belongs to a library that stays loaded.
     let program = unsafe { MessageProgram::compile(support) }.unwrap();
     let mut message = Owned::new(&program);
     message.decode(bytes).unwrap();
@@ -120,7 +120,7 @@ fn measure(
     let mut out = vec![0; bytes.len()];
     let serialize = in_turns(
         rounds,
-        // SAFETY: here and below the messages are ones of the type.
+        // SAFETY: here and below, the messages are of the type.
         || unsafe { fast_cdr.serialize(support, message.as_ptr(), &mut buffer) },
         || {
             let len = message.serialized_len().unwrap();
@@ -149,7 +149,7 @@ fn measure(
     [serialize, deserialize, fresh]
 }
 
-/// The medians of both, in ns per call; who goes first changes with each round.
+/// The medians of both, in ns per call; the side that goes first changes with each round.
 fn in_turns(rounds: usize, mut theirs: impl FnMut(), mut ours: impl FnMut()) -> [f64; 2] {
     let (times_theirs, times_ours) = (calls_per_round(&mut theirs), calls_per_round(&mut ours));
     let (mut of_theirs, mut of_ours) = (Vec::new(), Vec::new());

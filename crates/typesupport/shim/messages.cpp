@@ -1,5 +1,6 @@
-// What only C++ may do with a message of C++: read and write its texts, bits and vectors, and keep
-// its exceptions from reaching Rust. Nothing here knows a message type; sizes were checked before.
+// The operations that only C++ may do with a C++ message: it reads and writes texts, bits and
+// vectors, and keeps exceptions from reaching Rust. Nothing here knows a message type; the caller
+// checks sizes.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +16,8 @@ using Text = std::string;
 using WideText = std::u16string;
 using Bits = std::vector<bool>;
 
-// True if `action` ended without an exception. Only a lack of memory throws here: lengths are
-// bounded by the bytes of a sample.
+// True if `action` ended without an exception. It throws only if memory is short: the bytes of a
+// sample bound all lengths.
 template<typename Action>
 bool done(Action && action) noexcept
 {
@@ -28,7 +29,7 @@ bool done(Action && action) noexcept
   }
 }
 
-// The vectors of all numbers of one width are the same to the allocator and to the destructor.
+// The allocator and the destructor treat the vectors of all numbers of one width alike.
 // Unlike `resize` and a copy after it, this writes no zeros first.
 template<typename Number>
 bool assign(void * vector, const uint8_t * data, size_t count) noexcept
@@ -66,7 +67,7 @@ const char16_t * feros_wide_text_read(const void * text, size_t * length) noexce
   return value.data();
 }
 
-// Null without memory.
+// Null if there is no memory.
 char16_t * feros_wide_text_resize(void * text, size_t length) noexcept
 {
   auto & value = *static_cast<WideText *>(text);
@@ -92,7 +93,7 @@ bool feros_bits_assign(void * bits, const uint8_t * data, size_t count) noexcept
            });
 }
 
-// `data` lies at a multiple of `width`, which is 1, 2, 4 or 8.
+// The address `data` is a multiple of `width`, which is 1, 2, 4 or 8.
 bool feros_vector_assign(void * vector, size_t width, const uint8_t * data, size_t count) noexcept
 {
   switch (width) {
@@ -119,7 +120,8 @@ void feros_message_fini(void (* fini)(void *), void * message) noexcept
   done([&] {fini(message);});
 }
 
-// What `find` gives; null where it throws, and then `said` has its words, NUL at the end.
+// The result of `find`. Null if `find` throws: `said` then has the exception's text, NUL at the
+// end.
 const void * feros_type_support_find(
   const void * (*find)(const void *, const char *), const void * type_support,
   const char * identifier, char * said, size_t capacity) noexcept

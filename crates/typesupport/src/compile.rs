@@ -9,11 +9,11 @@ use crate::memory::Memory;
 use crate::program::{Accessors, Array, Block, Element, Op, Program, Sequence, align_up};
 use crate::type_support::type_name;
 
-/// How deep messages may lie in each other; rosidl's own types have a depth below 10.
+/// The most levels of nested messages; rosidl's own types have fewer than 10.
 const MAX_DEPTH: usize = 64;
 
 /// An array of messages without variable parts is unrolled up to this number of steps, so that its
-/// blocks join those around it.
+/// blocks join the blocks around it.
 const MAX_UNROLLED: usize = 64;
 
 /// Compiles a message.
@@ -22,12 +22,12 @@ const MAX_UNROLLED: usize = 64;
 /// `members` and all that it refers to is introspection of a message of the language `M`.
 pub(crate) unsafe fn compile<M: Memory>(members: &MessageMembers) -> Result<Program, CompileError> {
     let mut builder = Builder::at(Position::BODY);
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe { builder.message::<M>(members, 0, 0) }?;
     Ok(builder.finish())
 }
 
-/// What is known of an offset in the body: its remainder by a power of two.
+/// The known part of an offset in the body: its remainder modulo a power of two.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     modulus: usize,
@@ -37,7 +37,7 @@ struct Position {
 impl Position {
     /// The start of a body.
     const BODY: Self = Self { modulus: 8, remainder: 0 };
-    /// An offset of which nothing is known.
+    /// An offset that may be anything.
     const UNKNOWN: Self = Self { modulus: 1, remainder: 0 };
 
     fn multiple_of(align: usize) -> Self {
@@ -65,7 +65,7 @@ struct Builder {
     position: Position,
 }
 
-/// What a field holds, apart from how often.
+/// The type of a field's elements.
 enum Kind<'a> {
     Primitive { width: usize, bools: bool },
     Text { bound: usize },
@@ -73,7 +73,7 @@ enum Kind<'a> {
     Message(&'a MessageMembers),
 }
 
-/// How often a field holds it.
+/// The number of a field's elements.
 enum Shape {
     Array(usize),
     Sequence { bound: usize },
@@ -88,17 +88,17 @@ impl Builder {
         Program { ops: self.ops.into() }
     }
 
-    /// Adds the fields of a message that lies at `offset`.
+    /// Adds the fields of a message at `offset`.
     ///
     /// # Safety
-    /// As of [`compile`].
+    /// The contract of [`compile`].
     unsafe fn message<M: Memory>(
         &mut self,
         members: &MessageMembers,
         offset: usize,
         depth: usize,
     ) -> Result<(), CompileError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let name: Arc<str> =
             unsafe { type_name(members.message_namespace_, members.message_name_) }.into();
         if depth > MAX_DEPTH {
@@ -108,20 +108,20 @@ impl Builder {
             return Err(CompileError::Incomplete { message: name.to_string(), what: "fields" });
         }
         for index in 0..members.member_count_ as usize {
-            // SAFETY: by this function, there are as many fields.
+            // SAFETY: by this function's contract, there are `member_count_` fields.
             let member = unsafe { &*members.members_.add(index) };
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             let field = Field::new(&unsafe { text(member.name_) }, &name);
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             unsafe { self.member::<M>(member, members.size_of_, offset, field, depth) }?;
         }
         Ok(())
     }
 
-    /// Adds one field of a message that lies at `offset` and has `size` bytes.
+    /// Adds one field of a message that is at `offset` and has `size` bytes.
     ///
     /// # Safety
-    /// As of [`compile`].
+    /// The contract of [`compile`].
     unsafe fn member<M: Memory>(
         &mut self,
         member: &MessageMember,
@@ -130,7 +130,7 @@ impl Builder {
         field: Field,
         depth: usize,
     ) -> Result<(), CompileError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let kind = unsafe { kind(member, &field) }?;
         let shape = match (member.is_array_, member.array_size_, member.is_upper_bound_) {
             (false, ..) => Shape::Array(1),
@@ -144,7 +144,7 @@ impl Builder {
             Shape::Array(count) => count,
             Shape::Sequence { bound } => {
                 inside(&field, start, size_of::<[usize; 3]>(), size)?;
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 return unsafe { self.sequence::<M>(member, kind, bound, at, field, depth) };
             }
         };
@@ -160,14 +160,15 @@ impl Builder {
                 self.position = Position::multiple_of(4);
             }
             Kind::Message(nested) => {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 unsafe { self.messages::<M>(nested, at, count, field, depth) }?;
             }
         }
         Ok(())
     }
 
-    /// Adds primitives side by side: to the last block, where they follow it in both forms.
+    /// Adds adjacent primitives: to the last block, if they follow it in the struct and in the
+    /// body.
     fn primitives(&mut self, offset: usize, width: usize, count: usize, bools: bool, field: Field) {
         let joins = self.position.is_aligned(width);
         match self.ops.last_mut() {
@@ -189,10 +190,10 @@ impl Builder {
         self.ops.push(Op::Array(Array { offset, count, element, field }));
     }
 
-    /// Adds nested messages side by side.
+    /// Adds adjacent nested messages.
     ///
     /// # Safety
-    /// As of [`compile`].
+    /// The contract of [`compile`].
     unsafe fn messages<M: Memory>(
         &mut self,
         nested: &MessageMembers,
@@ -202,7 +203,7 @@ impl Builder {
         depth: usize,
     ) -> Result<(), CompileError> {
         if count > 1 {
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             match unsafe { element_of_messages::<M>(nested, &field, depth) }? {
                 Element::Block(block) if block.only_width().is_some() => {
                     let width = block.align;
@@ -222,7 +223,7 @@ impl Builder {
             }
         }
         for index in 0..count {
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             unsafe { self.message::<M>(nested, offset + index * nested.size_of_, depth + 1) }?;
         }
         Ok(())
@@ -231,7 +232,7 @@ impl Builder {
     /// Adds a sequence.
     ///
     /// # Safety
-    /// As of [`compile`].
+    /// The contract of [`compile`].
     unsafe fn sequence<M: Memory>(
         &mut self,
         member: &MessageMember,
@@ -253,12 +254,12 @@ impl Builder {
             }
             Kind::Text { bound } => Element::Text { bound },
             Kind::WideText { bound } => Element::WideText { bound },
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             Kind::Message(nested) => unsafe { element_of_messages::<M>(nested, &field, depth) }?,
         };
         let accessors = accessors(member, &element, &field)?;
         self.position = match &element {
-            // No element is aligned where there is none.
+            // An empty sequence aligns no element, so that only the count's alignment is certain.
             Element::Block(block) => Position::multiple_of(block.align.min(4)),
             Element::WideText { .. } => Position::multiple_of(4),
             _ => Position::UNKNOWN,
@@ -269,17 +270,17 @@ impl Builder {
     }
 }
 
-/// One of several messages side by side, wherever they begin in the body.
+/// The element of several adjacent messages, which may begin anywhere in the body.
 ///
 /// # Safety
-/// As of [`compile`].
+/// The contract of [`compile`].
 unsafe fn element_of_messages<M: Memory>(
     nested: &MessageMembers,
     field: &Field,
     depth: usize,
 ) -> Result<Element, CompileError> {
     let mut builder = Builder::at(Position::UNKNOWN);
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe { builder.message::<M>(nested, 0, depth + 1) }?;
     let stride = nested.size_of_;
     if let [Op::Block(block)] = &builder.ops[..]
@@ -295,7 +296,7 @@ unsafe fn element_of_messages<M: Memory>(
 }
 
 impl Kind<'_> {
-    /// Bytes in the struct.
+    /// The bytes in the struct.
     fn size<M: Memory>(&self) -> usize {
         match self {
             Self::Primitive { width, .. } => *width,
@@ -306,10 +307,10 @@ impl Kind<'_> {
     }
 }
 
-/// What a field holds.
+/// The type of a field's elements.
 ///
 /// # Safety
-/// As of [`compile`].
+/// The contract of [`compile`].
 unsafe fn kind<'a>(member: &MessageMember, field: &Field) -> Result<Kind<'a>, CompileError> {
     use field_type as ty;
     let bound = match member.string_upper_bound_ {
@@ -327,7 +328,7 @@ unsafe fn kind<'a>(member: &MessageMember, field: &Field) -> Result<Kind<'a>, Co
         ty::STRING => Ok(Kind::Text { bound }),
         ty::WSTRING => Ok(Kind::WideText { bound }),
         ty::MESSAGE => {
-            // SAFETY: by this function, the type support is null or one of introspection.
+            // SAFETY: by this function's contract, the type support is null or of introspection.
             let members = unsafe {
                 member.members_.as_ref().and_then(|it| it.data.cast::<MessageMembers>().as_ref())
             };
@@ -342,13 +343,13 @@ unsafe fn kind<'a>(member: &MessageMember, field: &Field) -> Result<Kind<'a>, Co
     }
 }
 
-/// The functions of a sequence, which must all be there but for those of bits.
+/// The functions of a sequence. All are required, except that bits have no get functions.
 fn accessors(
     member: &MessageMember,
     element: &Element,
     field: &Field,
 ) -> Result<Accessors, CompileError> {
-    // Stand in for what `std::vector<bool>` cannot have; they are never called.
+    // Stand-ins for the functions that `std::vector<bool>` cannot have; they are never called.
     unsafe extern "C" fn no_item(_: *const c_void, _: usize) -> *const c_void {
         std::ptr::null()
     }
@@ -369,7 +370,7 @@ fn accessors(
     })
 }
 
-/// Refuses a field that lies outside of its message.
+/// Refuses a field that is not inside its message.
 fn inside(field: &Field, start: usize, len: usize, size: usize) -> Result<(), CompileError> {
     let end = start.saturating_add(len);
     if end > size {
@@ -391,7 +392,7 @@ mod tests {
             type_support(language, ty).cast::<crate::ffi::rosidl_message_type_support_t>();
         // SAFETY: the tables live as long as the process.
         let members = unsafe { &*(*support).data.cast::<MessageMembers>() };
-        // SAFETY: they are of that language.
+        // SAFETY: the members are of that language.
         let program = unsafe {
             match language {
                 Language::C => compile::<C>(members),
@@ -418,7 +419,7 @@ mod tests {
     fn what_lies_alike_in_struct_and_body_is_one_block() {
         for (language, bits) in [(Language::C, "[1]"), (Language::Cpp, "[bits]")] {
             assert_eq!(steps(language, Type::Point), ["16"]);
-            // Padding of the struct, of which the body has its own.
+            // The struct has padding, and the body has different padding.
             assert_eq!(steps(language, Type::Padded), ["1", "5", "10"]);
             let expected = [
                 "24",

@@ -1,7 +1,7 @@
-//! Follows a program from bytes, which may be anything, to a message.
+//! Fills a message from bytes, which may be anything, by the steps of a program.
 //!
-//! Every count is compared with the bytes that are left before anything is resized, and each step
-//! leaves the message one that can be finalized.
+//! Each count is compared with the number of bytes left before anything is resized, and after each
+//! step the message can be finalized.
 
 use feros_cdr::{ByteOrder, HEADER_LEN, Reader};
 
@@ -11,11 +11,11 @@ use crate::memory::Memory;
 use crate::program::{Block, COUNT, Element, Op, Program, Sequence, align_up};
 use crate::shim;
 
-/// Fills a message from a sample with its header. What follows the message is ignored.
+/// Fills a message from a sample with its header. Bytes after the message are ignored.
 ///
 /// # Safety
 /// `message` is an initialized message of the type and language that the program was compiled from,
-/// and nobody else looks at it meanwhile.
+/// and nobody else accesses it meanwhile.
 pub(crate) unsafe fn read<M: Memory>(
     program: &Program,
     bytes: &[u8],
@@ -25,19 +25,19 @@ pub(crate) unsafe fn read<M: Memory>(
     let order = if bytes[1] == 0 { ByteOrder::Big } else { ByteOrder::Little };
     let body = &bytes[HEADER_LEN..];
     let mut source = Source { body, position: 0, swap: order != ByteOrder::NATIVE };
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe { fields::<M>(program, message, &mut source) }
 }
 
 /// # Safety
-/// As of [`read`].
+/// The contract of [`read`].
 unsafe fn fields<M: Memory>(
     program: &Program,
     message: *mut u8,
     source: &mut Source<'_>,
 ) -> Result<(), DecodeError> {
     for op in &program.ops {
-        // SAFETY: by this function; offsets of a program lie within its message.
+        // SAFETY: by this function's contract; offsets of a program lie within its message.
         unsafe {
             match op {
                 Op::Block(block) => {
@@ -58,7 +58,7 @@ unsafe fn fields<M: Memory>(
 }
 
 /// # Safety
-/// As of [`read`]; `at` is the sequence.
+/// The contract of [`read`]; `at` is the sequence.
 unsafe fn sequence<M: Memory>(
     sequence: &Sequence,
     at: *mut u8,
@@ -70,39 +70,39 @@ unsafe fn sequence<M: Memory>(
     match element {
         Element::Bits => {
             let bytes = source.take(1, count, field)?;
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             let done = unsafe { shim::feros_bits_assign(at.cast(), bytes.as_ptr(), count) };
             return done.then_some(()).ok_or_else(no_memory);
         }
         Element::Block(block) if count > 0 => {
             let bytes = source.take(block.align, block.len.saturating_mul(count), field)?;
             if !source.swap {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 match unsafe { M::replace(at, block, bytes, count) } {
                     Some(true) => return Ok(()),
                     Some(false) => return Err(no_memory()),
                     None => {}
                 }
             }
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             let data = unsafe { M::resize(at, accessors, count) }.ok_or_else(no_memory)?;
-            // SAFETY: there are as many elements now.
+            // SAFETY: there are `count` elements now.
             unsafe { source.fill(block, bytes, data) };
             return Ok(());
         }
         _ => {}
     }
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let data = unsafe { M::resize(at, accessors, count) }.ok_or_else(no_memory)?;
     if count == 0 {
         return Ok(());
     }
-    // SAFETY: there are as many elements now.
+    // SAFETY: there are `count` elements now.
     unsafe { elements::<M>(element, data, count, field, source) }
 }
 
 /// # Safety
-/// As of [`read`]; `at` is the first of `count` elements.
+/// The contract of [`read`]; `at` is the first of `count` elements.
 unsafe fn elements<M: Memory>(
     element: &Element,
     at: *mut u8,
@@ -113,14 +113,14 @@ unsafe fn elements<M: Memory>(
     match element {
         Element::Block(block) => {
             let bytes = source.take(block.align, block.len.saturating_mul(count), field)?;
-            // SAFETY: by this function.
+            // SAFETY: by this function's contract.
             unsafe { source.fill(block, bytes, at) };
         }
         Element::Text { bound } => {
             let stride = M::text_size();
             for index in 0..count {
                 let text = source.text(*bound, field)?;
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 if !unsafe { M::set_text(at.add(index * stride), text) } {
                     return Err(DecodeError::OutOfMemory {
                         field: field.clone(),
@@ -132,23 +132,23 @@ unsafe fn elements<M: Memory>(
         Element::WideText { bound } => {
             let stride = M::wide_text_size();
             for index in 0..count {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 unsafe { wide_text::<M>(at.add(index * stride), *bound, field, source) }?;
             }
         }
         Element::Message { stride, program } => {
             for index in 0..count {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 unsafe { fields::<M>(program, at.add(index * stride), source) }?;
             }
         }
-        Element::Bits => unreachable!("bits are a sequence's own"),
+        Element::Bits => unreachable!("only sequences have bits"),
     }
     Ok(())
 }
 
 /// # Safety
-/// As of [`read`]; `at` is the text.
+/// The contract of [`read`]; `at` is the text.
 unsafe fn wide_text<M: Memory>(
     at: *mut u8,
     bound: usize,
@@ -167,22 +167,22 @@ unsafe fn wide_text<M: Memory>(
     if let Some(value) = units.clone().find(|&value| value > u32::from(u16::MAX)) {
         return Err(DecodeError::NotUtf16 { field: field.clone(), offset, value });
     }
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let Some(to) = (unsafe { M::resize_wide_text(at, len) }) else {
         return Err(DecodeError::OutOfMemory { field: field.clone(), count: len });
     };
     for (index, value) in units.enumerate() {
-        // SAFETY: there is room for as many units; the upper half of each was found to be 0.
+        // SAFETY: there is room for `len` units; the upper half of each was found to be 0.
         unsafe { to.add(index).write(value as u16) };
     }
     Ok(())
 }
 
-/// The bytes of a body, and how far they were read.
+/// The bytes of a body, and the position up to which they were read.
 struct Source<'a> {
     body: &'a [u8],
     position: usize,
-    /// Whether numbers have the other byte order than this machine's.
+    /// Whether the byte order of the numbers differs from this machine's.
     swap: bool,
 }
 
@@ -209,8 +209,8 @@ impl<'a> Source<'a> {
         DecodeError::Truncated { field: field.clone(), offset, needed, remaining }
     }
 
-    /// A count of elements of at least `least` bytes each, which the bytes that are left may hold
-    /// and the bound allows.
+    /// A count of elements of at least `least` bytes each, which fit the bytes that are left and
+    /// the bound.
     #[inline]
     fn count(&mut self, least: usize, bound: usize, field: &Field) -> Result<usize, DecodeError> {
         let bytes = self.take(COUNT, COUNT, field)?;
@@ -248,21 +248,21 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Writes `bytes`, whole blocks one after the other, to `to`.
+    /// Writes `bytes`, which are whole blocks one after the other, to `to`.
     ///
     /// # Safety
-    /// `to` has as many bytes, of fields of the block's types.
+    /// `to` has `bytes.len()` bytes of fields of the block's types.
     #[inline]
     unsafe fn fill(&self, block: &Block, bytes: &[u8], to: *mut u8) {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         unsafe { copy(bytes.as_ptr(), to, bytes.len()) };
         if self.swap || block.bools {
-            // SAFETY: by this function, they were written just now.
+            // SAFETY: by this function's contract, they were written just now.
             self.mend(block, unsafe { std::slice::from_raw_parts_mut(to, bytes.len()) });
         }
     }
 
-    /// Makes copied blocks what they mean here: numbers in this machine's order, `bool`s 0 or 1.
+    /// Converts copied blocks: numbers to this machine's byte order, `bool`s to 0 or 1.
     #[cold]
     fn mend(&self, block: &Block, copied: &mut [u8]) {
         if block.bools {

@@ -1,4 +1,4 @@
-//! Follows a program from a message to its bytes, or to their number.
+//! Writes a message as bytes, or counts them, by the steps of a program.
 
 use crate::error::{EncodeError, Field};
 use crate::memory::Memory;
@@ -15,7 +15,7 @@ pub(crate) unsafe fn size<M: Memory>(
     message: *const u8,
 ) -> Result<usize, EncodeError> {
     let mut sizer = Sizer { position: 0 };
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe { fields::<M, _>(program, message, &mut sizer) }?;
     Ok(sizer.position)
 }
@@ -23,22 +23,22 @@ pub(crate) unsafe fn size<M: Memory>(
 /// Writes the body to the start of `out`, and returns the number of bytes.
 ///
 /// # Safety
-/// As of [`size`].
+/// The contract of [`size`].
 pub(crate) unsafe fn write<M: Memory>(
     program: &Program,
     message: *const u8,
     out: &mut [u8],
 ) -> Result<usize, EncodeError> {
     let mut writer = Writer { out, position: 0 };
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe { fields::<M, _>(program, message, &mut writer) }?;
     Ok(writer.position)
 }
 
-/// What takes the values of a message one after the other.
+/// Takes the values of a message one after the other.
 ///
 /// # Safety of the functions
-/// The pointers are to as many initialized values as told.
+/// The pointers are to as many initialized values as the arguments say.
 trait Sink {
     unsafe fn blocks(
         &mut self,
@@ -58,14 +58,14 @@ trait Sink {
 }
 
 /// # Safety
-/// As of [`size`].
+/// The contract of [`size`].
 unsafe fn fields<M: Memory, S: Sink>(
     program: &Program,
     message: *const u8,
     sink: &mut S,
 ) -> Result<(), EncodeError> {
     for op in &program.ops {
-        // SAFETY: by this function; offsets of a program lie within its message.
+        // SAFETY: by this function's contract; offsets of a program lie within its message.
         unsafe {
             match op {
                 Op::Block(block) => sink.blocks(block, message.add(block.offset), 1)?,
@@ -83,7 +83,7 @@ unsafe fn fields<M: Memory, S: Sink>(
 }
 
 /// # Safety
-/// As of [`size`]; `at` is the sequence.
+/// The contract of [`size`]; `at` is the sequence.
 unsafe fn sequence<M: Memory, S: Sink>(
     sequence: &Sequence,
     at: *const u8,
@@ -91,25 +91,25 @@ unsafe fn sequence<M: Memory, S: Sink>(
 ) -> Result<(), EncodeError> {
     let Sequence { accessors, element, field, .. } = sequence;
     if let Element::Bits = element {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let count = unsafe { (accessors.size)(at.cast()) };
         sink.count(length(count, sequence.bound, field)?)?;
-        // SAFETY: there are as many.
+        // SAFETY: the sequence has `count` bits.
         return unsafe { sink.bits(at, count) };
     }
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let (data, count) = unsafe { M::sequence(at, accessors) };
     sink.count(length(count, sequence.bound, field)?)?;
     if count == 0 {
         return Ok(());
     }
     not_null(data, count, field)?;
-    // SAFETY: by this function, there are as many.
+    // SAFETY: by this function's contract, `data` has `count` elements.
     unsafe { elements::<M, S>(element, data, count, field, sink) }
 }
 
 /// # Safety
-/// As of [`size`]; `at` is the first of `count` elements.
+/// The contract of [`size`]; `at` is the first of `count` elements.
 unsafe fn elements<M: Memory, S: Sink>(
     element: &Element,
     at: *const u8,
@@ -118,19 +118,19 @@ unsafe fn elements<M: Memory, S: Sink>(
     sink: &mut S,
 ) -> Result<(), EncodeError> {
     match element {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         Element::Block(block) => unsafe { sink.blocks(block, at, count) },
         Element::Text { bound } => {
             let stride = M::text_size();
             for index in 0..count {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 let (text, len) = unsafe { M::text(at.add(index * stride)) };
                 length(len, *bound, field)?;
                 length(len.saturating_add(1), usize::MAX, field)?;
                 if len > 0 {
                     not_null(text, len, field)?;
                 }
-                // SAFETY: by this function, there are as many characters.
+                // SAFETY: by this function's contract, the text has `len` characters.
                 unsafe { sink.text(text, len, field) }?;
             }
             Ok(())
@@ -138,12 +138,12 @@ unsafe fn elements<M: Memory, S: Sink>(
         Element::WideText { bound } => {
             let stride = M::wide_text_size();
             for index in 0..count {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 let (units, len) = unsafe { M::wide_text(at.add(index * stride)) };
                 sink.count(length(len, *bound, field)?)?;
                 if len > 0 {
                     not_null(units.cast(), len, field)?;
-                    // SAFETY: by this function, there are as many units.
+                    // SAFETY: by this function's contract, the text has `len` units.
                     unsafe { sink.units(units, len) }?;
                 }
             }
@@ -151,16 +151,16 @@ unsafe fn elements<M: Memory, S: Sink>(
         }
         Element::Message { stride, program } => {
             for index in 0..count {
-                // SAFETY: by this function.
+                // SAFETY: by this function's contract.
                 unsafe { fields::<M, S>(program, at.add(index * stride), sink) }?;
             }
             Ok(())
         }
-        Element::Bits => unreachable!("bits are a sequence's own"),
+        Element::Bits => unreachable!("only sequences have bits"),
     }
 }
 
-/// The count on the wire.
+/// The count as the body holds it.
 #[inline]
 fn length(len: usize, bound: usize, field: &Field) -> Result<u32, EncodeError> {
     if len > bound {
@@ -184,7 +184,7 @@ struct Sizer {
 impl Sizer {
     #[inline]
     fn add(&mut self, align: usize, len: usize) -> Result<(), EncodeError> {
-        // No memory has more bytes: writing fails where this is asked for.
+        // No buffer has more than `isize::MAX` bytes: writing fails if the size is larger.
         self.position = align_up(self.position.min(isize::MAX as usize), align).saturating_add(len);
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Sink for Writer<'_> {
         count: usize,
     ) -> Result<(), EncodeError> {
         let bytes = self.take(block.align, block.len.saturating_mul(count))?;
-        // SAFETY: by this trait; nobody else has the bytes to write to.
+        // SAFETY: by this trait's contract; nobody else has the bytes to write to.
         unsafe { copy(from, bytes.as_mut_ptr(), bytes.len()) };
         if block.bools {
             only_bools(block, bytes);
@@ -281,7 +281,7 @@ impl Sink for Writer<'_> {
         // The caller has checked that it fits.
         count.copy_from_slice(&(len as u32 + 1).to_ne_bytes());
         let (text, nul) = text.split_at_mut(len);
-        // SAFETY: by this trait; nobody else has the bytes to write to.
+        // SAFETY: by this trait's contract; nobody else has the bytes to write to.
         unsafe { copy(from, text.as_mut_ptr(), len) };
         nul.fill(0);
         if text.contains(&0) {
@@ -295,7 +295,7 @@ impl Sink for Writer<'_> {
     unsafe fn units(&mut self, from: *const u16, len: usize) -> Result<(), EncodeError> {
         let bytes = self.take(size_of::<u32>(), len.saturating_mul(size_of::<u32>()))?;
         for (index, unit) in bytes.chunks_exact_mut(size_of::<u32>()).enumerate() {
-            // SAFETY: by this trait, there are as many.
+            // SAFETY: by this trait's contract, there are `len` units.
             let value = u32::from(unsafe { from.add(index).read() });
             unit.copy_from_slice(&value.to_ne_bytes());
         }
@@ -305,19 +305,19 @@ impl Sink for Writer<'_> {
     #[inline]
     unsafe fn bits(&mut self, from: *const u8, count: usize) -> Result<(), EncodeError> {
         let bytes = self.take(1, count)?;
-        // SAFETY: by this trait; there is room for as many bytes.
+        // SAFETY: by this trait's contract; there is room for `count` bytes.
         unsafe { shim::feros_bits_read(from.cast(), bytes.as_mut_ptr(), count) };
         Ok(())
     }
 }
 
-/// Copies bytes; most blocks are so short that a call would cost more than the copy.
+/// Copies bytes. Most blocks are so short that a call would cost more than the copy.
 ///
 /// # Safety
 /// Both have `len` bytes and do not overlap; `from` may be null if `len` is 0.
 #[inline]
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe {
         match len {
             0 => {}
@@ -328,8 +328,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Makes the `bool`s of blocks 0 or 1: C and C++ may have had anything in them, and a peer that
-/// reads another number is free to do anything.
+/// Makes the `bool`s of blocks 0 or 1: C and C++ may have had any value in them, and a receiver
+/// that reads another number may do anything.
 pub(crate) fn only_bools(block: &Block, bytes: &mut [u8]) {
     for one in bytes.chunks_exact_mut(block.len) {
         for Part { start, count, .. } in block.parts.iter().filter(|part| part.bools) {

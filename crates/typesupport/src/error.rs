@@ -1,4 +1,4 @@
-//! Why a type cannot be used, a message not be written, or bytes not be read.
+//! The reasons that a type cannot be used, a message not written, or bytes not read.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Field {
         &self.name
     }
 
-    /// The type of the message that the field is one of, as `std_msgs/msg/String`.
+    /// The type of the message that has the field, as `std_msgs/msg/String`.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -34,7 +34,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// Why no program was made of a type support. The cause lies in the library of the type.
+/// The reason that a type support was not compiled. The cause lies in the type's library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
@@ -46,9 +46,9 @@ pub enum CompileError {
         "type support `{identifier}` gives no introspection of its type ({said}): build and install the type's package with rosidl_typesupport_introspection_c and rosidl_typesupport_introspection_cpp"
     )]
     NoIntrospection {
-        /// Which type support was asked.
+        /// The identifier of the type support.
         identifier: String,
-        /// What the type support said.
+        /// The type support's own error.
         said: String,
     },
     /// A part of the description that must be there is null.
@@ -58,42 +58,42 @@ pub enum CompileError {
     Incomplete {
         /// The type's name, as far as it is known.
         message: String,
-        /// What is missing.
+        /// The missing part.
         what: &'static str,
     },
     /// A field is of a kind that ROS 2 interfaces cannot have.
-    #[error("field {field} is of type {kind}, which has no form on the wire: use another type")]
+    #[error("field {field} is of type {kind}, which has no serialized form: use another type")]
     Unsupported {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Name or number of the field's type.
+        /// The name or number of the field's type.
         kind: String,
     },
     /// A field lies outside of its message.
     #[error(
-        "field {field} takes bytes {start} to {end} of a message of {size} bytes: the type's package was built for another ROS 2 than Kilted"
+        "field {field} takes bytes {start} to {end} of a message of {size} bytes: the type's package was built for a ROS 2 other than Kilted"
     )]
     Outside {
-        /// Which field.
+        /// The field.
         field: Field,
         /// Its first byte.
         start: usize,
         /// The byte after its last one.
         end: usize,
-        /// Bytes of the message.
+        /// The bytes of the message.
         size: usize,
     },
-    /// Messages lie in each other too deeply.
-    #[error("{message} lies {limit} messages deep in another one, the most there can be")]
+    /// Messages are nested too deeply.
+    #[error("{message} is nested more than {limit} messages deep, which is not supported")]
     TooDeep {
         /// The type that is too deep.
         message: String,
-        /// How deep messages may lie.
+        /// The most levels of nested messages.
         limit: usize,
     },
 }
 
-/// Why a message was not written. The cause lies in the message, or in the memory for the bytes.
+/// The reason that a message was not written. The cause lies in the message or the output buffer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -102,60 +102,61 @@ pub enum EncodeError {
         "field {field} has length {len}, but its type allows at most {bound}: shorten it, or use a type without the bound"
     )]
     BoundExceeded {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Bytes of a string, code units of a wstring, elements of a sequence.
+        /// The bytes of a string, code units of a wstring, or elements of a sequence.
         len: usize,
-        /// What the type allows.
+        /// The most that the type allows.
         bound: usize,
     },
-    /// A string holds a NUL character, at which C and C++ peers would cut it.
+    /// A string holds a NUL character, at which C and C++ receivers would cut it.
     #[error(
-        "field {field} holds a NUL character at byte {position}, where peers would cut it: remove it, or use uint8[] for binary data"
+        "field {field} holds a NUL character at byte {position}, where receivers would cut it: remove it, or use uint8[] for binary data"
     )]
     InteriorNul {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Where the first NUL is.
+        /// The position of the first NUL.
         position: usize,
     },
-    /// A string or sequence has more elements than the 32-bit count on the wire can say.
+    /// A string or sequence has more elements than the 32-bit count on the wire can hold.
     #[error(
         "field {field} has length {len}, which does not fit the 32-bit count on the wire: split it into several messages"
     )]
     TooLong {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// How many elements there are.
+        /// The number of elements.
         len: usize,
     },
-    /// A string or sequence says that it has elements, but has no memory.
+    /// A string or sequence has a length above 0, but no memory.
     #[error(
-        "field {field} says it has length {len}, but its data is null: initialize the message before it is filled"
+        "field {field} has length {len}, but its data is null: initialize the message before it is filled"
     )]
     NullData {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// How many elements it claims.
+        /// The number of elements that it claims to have.
         len: usize,
     },
-    /// The memory to write to is shorter than the message.
+    /// The output buffer is shorter than the message.
     #[error(
         "the buffer has {capacity} bytes where at least {needed} are needed: provide as many as `serialized_len` says, and let no other thread change the message meanwhile"
     )]
     BufferTooSmall {
-        /// Bytes needed up to the field that did not fit.
+        /// The bytes needed up to the field that did not fit.
         needed: usize,
-        /// Bytes there are.
+        /// The bytes of the buffer.
         capacity: usize,
     },
 }
 
-/// Why bytes were refused. Offsets count from the start of the body, after the 4-byte header.
+/// The reason that bytes were refused. Offsets count from the start of the body, after the 4-byte
+/// header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// There is no header, or it names another encoding than plain CDR.
+    /// There is no header, or it names an encoding other than plain CDR.
     #[error(transparent)]
     Header(#[from] feros_cdr::DecodeError),
     /// The bytes end inside a field.
@@ -163,13 +164,13 @@ pub enum DecodeError {
         "the sample ends early: field {field} at offset {offset} needs {needed} bytes, {remaining} are left; the sender's type may differ"
     )]
     Truncated {
-        /// Which field, or the first one of several that lie side by side.
+        /// The field, or the first one of several adjacent fields.
         field: Field,
-        /// Where it starts.
+        /// The position where the field starts.
         offset: usize,
-        /// Bytes it needs.
+        /// The bytes that it needs.
         needed: usize,
-        /// Bytes that are left.
+        /// The bytes that are left.
         remaining: usize,
     },
     /// A string or sequence claims more elements than the remaining bytes can hold.
@@ -177,15 +178,15 @@ pub enum DecodeError {
         "field {field} at offset {offset} claims {count} elements of at least {element_bytes} bytes, {remaining} bytes are left: malformed, or the sender's type differs"
     )]
     CountTooLarge {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Where its first element would start.
+        /// The position where its first element would start.
         offset: usize,
-        /// Elements claimed.
+        /// The number of elements claimed.
         count: usize,
-        /// Least number of bytes that one element takes.
+        /// The least number of bytes that one element takes.
         element_bytes: usize,
-        /// Bytes that are left.
+        /// The bytes that are left.
         remaining: usize,
     },
     /// A bounded string or sequence is longer than its type allows.
@@ -193,13 +194,13 @@ pub enum DecodeError {
         "field {field} at offset {offset} has length {len} where its type allows at most {bound}: the sender's type differs"
     )]
     BoundExceeded {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Where its first element starts.
+        /// The position where its first element starts.
         offset: usize,
-        /// Length received.
+        /// The length received.
         len: usize,
-        /// What the type allows.
+        /// The most that the type allows.
         bound: usize,
     },
     /// A string does not end with NUL.
@@ -207,33 +208,33 @@ pub enum DecodeError {
         "the string of {len} bytes of field {field} at offset {offset} does not end with NUL: malformed, or the sender's type differs"
     )]
     NotTerminated {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Where the characters start.
+        /// The position where the characters start.
         offset: usize,
-        /// Length claimed, the missing terminator included.
+        /// The length claimed, including the missing terminator.
         len: usize,
     },
-    /// A character of a wstring is no UTF-16 code unit.
+    /// A character of a wstring is not a UTF-16 code unit.
     #[error(
-        "the wstring of field {field} at offset {offset} holds {value:#x}, which is no UTF-16 code unit: malformed, or the sender's type differs"
+        "the wstring of field {field} at offset {offset} holds {value:#x}, which is not a UTF-16 code unit: malformed, or the sender's type differs"
     )]
     NotUtf16 {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Where the characters start.
+        /// The position where the characters start.
         offset: usize,
         /// The first value above 0xffff.
         value: u32,
     },
-    /// There was no memory for the elements.
+    /// There was not enough memory for the elements.
     #[error(
-        "there is no memory for the {count} elements of field {field}: free some, or take smaller messages"
+        "there is not enough memory for the {count} elements of field {field}: free some, or take smaller messages"
     )]
     OutOfMemory {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// How many elements it has.
+        /// The number of its elements.
         count: usize,
     },
 }

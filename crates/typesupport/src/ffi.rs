@@ -1,33 +1,33 @@
-//! The structures of `rosidl_runtime_c` and of both introspection packages, as their headers of
-//! ROS 2 Kilted declare them; `tests/it/layouts.rs` compares them with the headers.
+//! The structures of `rosidl_runtime_c` and of both introspection packages, as the headers of ROS 2
+//! Kilted declare them; `tests/it/layouts.rs` compares them with the headers.
 
 #![allow(non_camel_case_types)] // the names of the headers
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// The identifier of introspection for messages of C.
+/// The identifier of introspection for C messages.
 pub const INTROSPECTION_C: &CStr = c"rosidl_typesupport_introspection_c";
-/// The identifier of introspection for messages of C++.
+/// The identifier of introspection for C++ messages.
 pub const INTROSPECTION_CPP: &CStr = c"rosidl_typesupport_introspection_cpp";
 
-/// Asks a type support for the one of an identifier; null if there is none. May throw where the
-/// type support is one of C++.
+/// Looks up the type support with an identifier; null if there is none. May throw if the type
+/// support is a C++ one.
 pub type MessageFind = unsafe extern "C" fn(
     *const rosidl_message_type_support_t,
     *const c_char,
 ) -> *const rosidl_message_type_support_t;
 
-/// As [`MessageFind`], for services.
+/// The same as [`MessageFind`], for services.
 pub type ServiceFind = unsafe extern "C" fn(
     *const rosidl_service_type_support_t,
     *const c_char,
 ) -> *const rosidl_service_type_support_t;
 
-/// The hash of a type, RIHS version and value.
+/// The hash of a type: RIHS version and value.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct rosidl_type_hash_t {
-    /// 1 for RIHS01; 0 says that there is none.
+    /// 1 for RIHS01; 0 if there is no hash.
     pub version: u8,
     /// The SHA-256 of the type's description.
     pub value: [u8; 32],
@@ -37,9 +37,9 @@ pub struct rosidl_type_hash_t {
 #[repr(C)]
 #[derive(Debug)]
 pub struct rosidl_message_type_support_t {
-    /// Which type support it is.
+    /// The identifier of the type support.
     pub typesupport_identifier: *const c_char,
-    /// With introspection: [`MessageMembers`].
+    /// For introspection: [`MessageMembers`].
     pub data: *const c_void,
     /// Finds the same type in another type support.
     pub func: Option<MessageFind>,
@@ -59,9 +59,9 @@ pub struct rosidl_message_type_support_t {
 #[repr(C)]
 #[derive(Debug)]
 pub struct rosidl_service_type_support_t {
-    /// Which type support it is.
+    /// The identifier of the type support.
     pub typesupport_identifier: *const c_char,
-    /// With introspection: [`ServiceMembers`].
+    /// For introspection: [`ServiceMembers`].
     pub data: *const c_void,
     /// Finds the same type in another type support.
     pub func: Option<ServiceFind>,
@@ -101,29 +101,29 @@ pub struct rosidl_service_type_support_t {
 pub struct MessageMember {
     /// The field's name.
     pub name_: *const c_char,
-    /// What it holds; see [`field_type`].
+    /// The type of the field; see [`field_type`].
     pub type_id_: u8,
-    /// The bound of a string; 0 for none.
+    /// The bound of a string; 0 if it has no bound.
     pub string_upper_bound_: usize,
-    /// The type support of a nested message, one of the same introspection.
+    /// The type support of a nested message, from the same introspection.
     pub members_: *const rosidl_message_type_support_t,
-    /// Whether it is part of the key.
+    /// Whether the field is part of the key.
     pub is_key_: bool,
-    /// Whether it is an array or a sequence.
+    /// Whether the field is an array or a sequence.
     pub is_array_: bool,
-    /// Elements of an array, bound of a sequence; 0 for a sequence without bound.
+    /// The elements of an array, or the bound of a sequence; 0 for a sequence without a bound.
     pub array_size_: usize,
     /// Whether `array_size_` is a bound.
     pub is_upper_bound_: bool,
-    /// Where it lies in the message.
+    /// The offset of the field in the message.
     pub offset_: u32,
-    /// Its default.
+    /// The default value.
     pub default_value_: *const c_void,
-    /// Elements that there are.
+    /// Returns the number of elements.
     pub size_function: Option<unsafe extern "C" fn(*const c_void) -> usize>,
-    /// One element, to read.
+    /// Returns one element for reading.
     pub get_const_function: Option<unsafe extern "C" fn(*const c_void, usize) -> *const c_void>,
-    /// One element, to write.
+    /// Returns one element for writing.
     pub get_function: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
     /// Copies one element out.
     pub fetch_function: Option<unsafe extern "C" fn(*const c_void, usize, *mut c_void)>,
@@ -133,14 +133,14 @@ pub struct MessageMember {
     pub resize_function: Option<Resize>,
 }
 
-/// `resize_function` of C++, which throws without memory. That of C returns whether it could, and
-/// is called as [`ResizeC`].
+/// `resize_function` of C++, which throws if there is no memory. The C function returns whether
+/// there was memory, and is called as [`ResizeC`].
 pub type Resize = unsafe extern "C" fn(*mut c_void, usize);
 
-/// `resize_function` of C: false without memory.
+/// `resize_function` of C: returns false if there is no memory.
 pub type ResizeC = unsafe extern "C" fn(*mut c_void, usize) -> bool;
 
-/// `init_function`: how much it initializes is [`MESSAGE_INIT_ALL`] or another number.
+/// `init_function`: a number, such as [`MESSAGE_INIT_ALL`], says which fields it initializes.
 pub type Init = unsafe extern "C" fn(*mut c_void, c_int);
 
 /// `fini_function`.
@@ -157,17 +157,17 @@ pub struct MessageMembers {
     pub message_namespace_: *const c_char,
     /// `String`.
     pub message_name_: *const c_char,
-    /// How many fields there are.
+    /// The number of fields.
     pub member_count_: u32,
-    /// Bytes of the struct.
+    /// The bytes of the struct.
     pub size_of_: usize,
-    /// Whether a field is part of a key.
+    /// Whether any field is part of a key.
     pub has_any_key_member_: bool,
     /// The fields.
     pub members_: *const MessageMember,
-    /// Makes a message of memory.
+    /// Makes a message in the given memory.
     pub init_function: Option<Init>,
-    /// Ends a message, but not its memory.
+    /// Ends a message, but does not free its memory.
     pub fini_function: Option<Fini>,
 }
 
@@ -187,15 +187,15 @@ pub struct ServiceMembers {
     pub event_members_: *const MessageMembers,
 }
 
-/// A sequence of C, of whichever elements.
+/// A C sequence with elements of any type.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Sequence {
-    /// The elements; null if there are none.
+    /// The elements; null if the capacity is 0.
     pub data: *mut c_void,
-    /// How many there are.
+    /// The number of elements.
     pub size: usize,
-    /// How many there is memory for.
+    /// The number of elements that there is memory for.
     pub capacity: usize,
 }
 
@@ -205,9 +205,9 @@ pub struct Sequence {
 pub struct rosidl_runtime_c__String {
     /// The characters and a NUL.
     pub data: *mut c_char,
-    /// Characters without the NUL.
+    /// The characters without the NUL.
     pub size: usize,
-    /// Bytes that there is memory for, never 0 where there is memory.
+    /// The bytes that there is memory for, never 0 if there is memory.
     pub capacity: usize,
 }
 
@@ -217,9 +217,9 @@ pub struct rosidl_runtime_c__String {
 pub struct rosidl_runtime_c__U16String {
     /// The code units and a NUL.
     pub data: *mut u16,
-    /// Code units without the NUL.
+    /// The code units without the NUL.
     pub size: usize,
-    /// Code units that there is memory for, never 0 where there is memory.
+    /// The code units that there is memory for, never 0 if there is memory.
     pub capacity: usize,
 }
 
@@ -246,7 +246,7 @@ pub mod field_type {
     pub const MESSAGE: u8 = 18;
 }
 
-/// A text of a description; nothing for null.
+/// A text of a description; empty if the pointer is null.
 ///
 /// # Safety
 /// `text` is null or ends with NUL.
@@ -254,6 +254,6 @@ pub(crate) unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

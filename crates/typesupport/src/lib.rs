@@ -1,26 +1,27 @@
-//! Messages of stock C and C++ programs to and from CDR.
+//! Converts messages of stock C and C++ programs to and from CDR.
 //!
 //! A client library of ROS 2 passes a message as a pointer to its struct, and with it a type
-//! support that describes the struct: where each field lies, and by which functions its sequences
-//! are resized. A [`MessageProgram`] is compiled from that once per type. What lies alike in the
-//! struct and in the body of the serialized message moves as one block, so that most messages of a
-//! robot are a few copies.
+//! support that describes the struct: the offset of each field, and the functions that resize its
+//! sequences. A [`MessageProgram`] is compiled from that once per type. Fields with the same layout
+//! in the struct and in the body of the serialized message move as one block, so that most messages
+//! of a robot take a few copies.
 //!
-//! * [`MessageProgram::serialized_len`] says how many bytes a message takes, exactly, and
+//! * [`MessageProgram::serialized_len`] returns the exact number of bytes of a message, and
 //!   [`MessageProgram::encode`] writes them into memory of any transport.
 //! * [`MessageProgram::decode`] fills a message from bytes that may be anything.
-//! * [`MessageProgram::plain`] tells the types whose struct is their body.
+//! * [`MessageProgram::plain`] recognizes the types whose struct is their body.
 //! * [`ServiceProgram`] has the messages of a service.
 //!
 //! The types of [`ffi`] are those of the headers of ROS 2, which need not be installed to build.
 //!
 //! # Choices where ROS 2 leaves room
 //!
-//! * A `string` is bytes, UTF-8 or not. One with a NUL inside is read as it is, but not written:
-//!   peers would cut it there. A length of 0, without even the NUL, is read as the empty string.
+//! * A `string` is bytes, UTF-8 or not. A string with a NUL inside is read as it is, but not
+//!   written: receivers would cut it there. A length of 0, without even the NUL, is read as the
+//!   empty string.
 //! * A `wstring` keeps its UTF-16 code units, paired or not; a character above 0xffff is refused.
 //! * A `bool` other than 0 is read and written as 1.
-//! * A text or sequence of C without memory is empty where its size is 0, and refused else.
+//! * A C text or sequence without memory is empty if its size is 0, and refused otherwise.
 //! * Padding is written as zero.
 
 mod compile;

@@ -1,4 +1,4 @@
-//! How texts and sequences lie in messages of C and of C++.
+//! The layout of texts and sequences in C and C++ messages.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -9,39 +9,40 @@ use crate::{ffi, shim};
 /// A language's texts and sequences. Encoding and decoding are compiled once for each.
 ///
 /// # Safety of all functions
-/// The pointers are to initialized values of the kind that the function's name says; lengths were
-/// checked. A function that gives false or null leaves a value that can be finalized.
+/// The pointers are to initialized values of the kind that the function's name says; the caller has
+/// checked lengths. A function that returns false or null leaves a value that can be finalized.
 pub(crate) trait Memory {
-    /// Whether a sequence of `bool`s is one of bits.
+    /// Whether a sequence of `bool`s is a sequence of bits.
     const BITS: bool;
 
-    /// Bytes of a `string`.
+    /// The bytes of a `string`.
     fn text_size() -> usize;
-    /// Bytes of a `wstring`.
+    /// The bytes of a `wstring`.
     fn wide_text_size() -> usize;
-    /// Characters without the NUL.
+    /// The characters without the NUL.
     unsafe fn text(at: *const u8) -> (*const u8, usize);
     unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool;
-    /// Code units without the NUL.
+    /// The code units without the NUL.
     unsafe fn wide_text(at: *const u8) -> (*const u16, usize);
-    /// Memory for `len` code units, to be written by the caller.
+    /// Makes room for `len` code units, which the caller writes.
     unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16>;
-    /// The elements; where they lie is meaningless if there are none.
+    /// The elements; the pointer is meaningless if there are no elements.
     unsafe fn sequence(at: *const u8, accessors: &Accessors) -> (*const u8, usize);
-    /// As [`Memory::sequence`], with as many elements as told, each initialized.
+    /// The elements after resizing to `count`, each initialized; `None` without memory.
     unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8>;
-    /// Makes the sequence one of copies of `count` blocks, if that can be done at once; `None`
-    /// if not, else whether there was memory.
+    /// Makes the sequence consist of copies of `count` blocks, if one step can do that. `None` if
+    /// not; else whether there was memory.
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool>;
 }
 
-/// Messages of C.
+/// C messages.
 pub(crate) struct C;
 
-/// Gives a text of C room for `len` characters and the NUL, which is written.
+/// Gives a C text room for `len` characters and the NUL, and writes the NUL.
 ///
 /// # Safety
-/// As of [`Memory`]; `data`, `size` and `capacity` are of one text of units of type `T`.
+/// The contract of [`Memory`]; `data`, `size` and `capacity` belong to one text of units of type
+/// `T`.
 unsafe fn reserve<T>(
     data: &mut *mut T,
     size: &mut usize,
@@ -53,7 +54,7 @@ unsafe fn reserve<T>(
         else {
             return false;
         };
-        // SAFETY: the memory is null or of the C allocator, which rosidl_runtime_c uses.
+        // SAFETY: the memory is null or from the C allocator, which rosidl_runtime_c uses.
         let grown = unsafe { libc::realloc(data.cast(), bytes) };
         if grown.is_null() {
             return false;
@@ -80,43 +81,43 @@ impl Memory for C {
 
     #[inline]
     unsafe fn text(at: *const u8) -> (*const u8, usize) {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let text = unsafe { &*at.cast::<ffi::rosidl_runtime_c__String>() };
         (text.data.cast(), text.size)
     }
 
     #[inline]
     unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let value = unsafe { &mut *at.cast::<ffi::rosidl_runtime_c__String>() };
-        // SAFETY: the three are of one text.
+        // SAFETY: the three belong to one text.
         if !unsafe { reserve(&mut value.data, &mut value.size, &mut value.capacity, text.len()) } {
             return false;
         }
-        // SAFETY: there is room for all of them, in memory of the message's own.
+        // SAFETY: there is room for all characters, in memory that the message owns.
         unsafe { ptr::copy_nonoverlapping(text.as_ptr(), value.data.cast(), text.len()) };
         true
     }
 
     #[inline]
     unsafe fn wide_text(at: *const u8) -> (*const u16, usize) {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let text = unsafe { &*at.cast::<ffi::rosidl_runtime_c__U16String>() };
         (text.data, text.size)
     }
 
     #[inline]
     unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16> {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let value = unsafe { &mut *at.cast::<ffi::rosidl_runtime_c__U16String>() };
-        // SAFETY: the three are of one text.
+        // SAFETY: the three belong to one text.
         unsafe { reserve(&mut value.data, &mut value.size, &mut value.capacity, len) }
             .then_some(value.data)
     }
 
     #[inline]
     unsafe fn sequence(at: *const u8, _: &Accessors) -> (*const u8, usize) {
-        // SAFETY: by this trait; all sequences of C are alike.
+        // SAFETY: by this trait's contract; all C sequences have the same layout.
         let sequence = unsafe { &*at.cast::<ffi::Sequence>() };
         (sequence.data.cast(), sequence.size)
     }
@@ -124,16 +125,16 @@ impl Memory for C {
     #[inline]
     unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8> {
         let sequence = at.cast::<ffi::Sequence>();
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         if unsafe { (*sequence).size } != count {
-            // SAFETY: functions of C of this name return a bool; the accessors are of a C message.
+            // SAFETY: C functions of this name return a bool; the accessors are of a C message.
             let resize: ffi::ResizeC = unsafe { std::mem::transmute(accessors.resize) };
-            // SAFETY: by this trait.
+            // SAFETY: by this trait's contract.
             if !unsafe { resize(at.cast(), count) } {
                 return None;
             }
         }
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let data = unsafe { (*sequence).data };
         (count == 0 || !data.is_null()).then_some(data.cast())
     }
@@ -143,52 +144,52 @@ impl Memory for C {
     }
 }
 
-/// Messages of C++.
+/// C++ messages.
 pub(crate) struct Cpp;
 
 impl Memory for Cpp {
     const BITS: bool = true;
 
     fn text_size() -> usize {
-        // SAFETY: it asks for nothing.
+        // SAFETY: it has no preconditions.
         unsafe { shim::feros_text_size() }
     }
 
     fn wide_text_size() -> usize {
-        // SAFETY: it asks for nothing.
+        // SAFETY: it has no preconditions.
         unsafe { shim::feros_wide_text_size() }
     }
 
     #[inline]
     unsafe fn text(at: *const u8) -> (*const u8, usize) {
         let mut len = 0;
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         (unsafe { shim::feros_text_read(at.cast(), &raw mut len) }, len)
     }
 
     #[inline]
     unsafe fn set_text(at: *mut u8, text: &[u8]) -> bool {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         unsafe { shim::feros_text_assign(at.cast(), text.as_ptr(), text.len()) }
     }
 
     #[inline]
     unsafe fn wide_text(at: *const u8) -> (*const u16, usize) {
         let mut len = 0;
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         (unsafe { shim::feros_wide_text_read(at.cast(), &raw mut len) }, len)
     }
 
     #[inline]
     unsafe fn resize_wide_text(at: *mut u8, len: usize) -> Option<*mut u16> {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let units = unsafe { shim::feros_wide_text_resize(at.cast(), len) };
         (!units.is_null()).then_some(units)
     }
 
     #[inline]
     unsafe fn sequence(at: *const u8, accessors: &Accessors) -> (*const u8, usize) {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         let count = unsafe { (accessors.size)(at.cast()) };
         if count == 0 {
             return (ptr::null(), 0);
@@ -199,7 +200,7 @@ impl Memory for Cpp {
 
     #[inline]
     unsafe fn resize(at: *mut u8, accessors: &Accessors, count: usize) -> Option<*mut u8> {
-        // SAFETY: by this trait.
+        // SAFETY: by this trait's contract.
         if unsafe { (accessors.size)(at.cast()) } != count
             // SAFETY: as above.
             && !unsafe { shim::feros_vector_resize(accessors.resize, at.cast(), count) }
@@ -215,13 +216,13 @@ impl Memory for Cpp {
 
     #[inline]
     unsafe fn replace(at: *mut u8, block: &Block, bytes: &[u8], count: usize) -> Option<bool> {
-        // Only of a vector of numbers is the element's type known, and only numbers at their
-        // alignment are numbers to C++.
+        // The element's type is known only for a vector of numbers, and to C++ a number is only one
+        // at its alignment.
         let width = block.only_width().filter(|&width| width == block.len)?;
         if !bytes.as_ptr().addr().is_multiple_of(width) {
             return None;
         }
-        // SAFETY: by this trait, and as above.
+        // SAFETY: by this trait's contract, and as above.
         Some(unsafe { shim::feros_vector_assign(at.cast(), width, bytes.as_ptr(), count) })
     }
 }

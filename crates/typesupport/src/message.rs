@@ -1,4 +1,4 @@
-//! [`MessageProgram`]: what a type support describes, ready to be used.
+//! [`MessageProgram`]: the compiled description of a message type.
 
 use std::ffi::c_void;
 
@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::type_support::{Language, dds_type_name, find_message, hash_value, type_name};
 use crate::{decode, encode, ffi, shim};
 
-/// What a `rosidl_message_type_support_t` describes, compiled.
+/// The compiled description from a `rosidl_message_type_support_t`.
 ///
 /// A message is passed as a pointer to its struct, as rmw passes it. Threads may share a program.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct MessageProgram {
     fini: ffi::Fini,
 }
 
-/// Calls a function of messages for the language of a program.
+/// Calls a generic function with the language of a program.
 macro_rules! in_language {
     ($self:ident, $module:ident::$function:ident, $($argument:expr),*) => {
         match $self.language {
@@ -39,48 +39,50 @@ macro_rules! in_language {
 }
 
 impl MessageProgram {
-    /// Compiles a type, for which its introspection is looked up: a library may be loaded.
+    /// Compiles a type. The lookup of its introspection may load a library.
     ///
     /// # Errors
-    /// What the type support lacks. rcutils may then hold an error, which is the caller's to reset.
+    /// Fails if the type support lacks a part. rcutils may then hold an error; the caller resets
+    /// it.
     ///
     /// # Safety
-    /// `type_support` is null or a valid type support, and neither it nor its library ends before
-    /// the program and the messages that it is used with.
+    /// `type_support` is null or valid, and neither it nor its library ends before the program and
+    /// the messages that it is used with.
     pub unsafe fn compile(
         type_support: *const ffi::rosidl_message_type_support_t,
     ) -> Result<Self, CompileError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let (found, language) = unsafe { find_message(type_support) }?;
-        // SAFETY: by this function; it was found as introspection.
+        // SAFETY: by this function's contract; it was found as introspection.
         unsafe { Self::of_introspection(found, language) }
     }
 
     /// # Safety
-    /// As of [`MessageProgram::compile`], of a type support of introspection of this language.
+    /// The contract of [`MessageProgram::compile`], for a type support of this language's
+    /// introspection.
     pub(crate) unsafe fn of_introspection(
         type_support: &ffi::rosidl_message_type_support_t,
         language: Language,
     ) -> Result<Self, CompileError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let members = unsafe { type_support.data.cast::<ffi::MessageMembers>().as_ref() };
         let Some(members) = members else {
             let message = "a message".to_owned();
             return Err(CompileError::Incomplete { message, what: "description" });
         };
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let ros_type_name = unsafe { type_name(members.message_namespace_, members.message_name_) };
         let missing = |what| CompileError::Incomplete { message: ros_type_name.clone(), what };
         let init = members.init_function.ok_or(missing("init function"))?;
         let fini = members.fini_function.ok_or(missing("fini function"))?;
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let program = unsafe {
             match language {
                 Language::C => compile::<C>(members),
                 Language::Cpp => compile::<Cpp>(members),
             }
         }?;
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let type_hash = unsafe {
             let hash = type_support.get_type_hash_func.map(|function| function(type_support));
             hash.and_then(|hash| hash_value(hash))
@@ -110,49 +112,49 @@ impl MessageProgram {
         &self.dds_type_name
     }
 
-    /// The hash of the type, RIHS01; `None` if its package has none.
+    /// The RIHS01 hash of the type; `None` if its package has no hash.
     #[must_use]
     pub fn type_hash(&self) -> Option<[u8; 32]> {
         self.type_hash
     }
 
-    /// Whether messages are those of C++, else of C.
+    /// Whether messages are C++ messages; otherwise they are C messages.
     #[must_use]
     pub fn is_cpp(&self) -> bool {
         self.language == Language::Cpp
     }
 
-    /// The struct as it lies in the body of a serialized message, where both are the same.
+    /// The layout of the struct, if the body of a serialized message has the same layout.
     #[must_use]
     pub fn plain(&self) -> Option<PlainLayout> {
         self.plain
     }
 
-    /// Bytes of the struct.
+    /// The bytes of the struct.
     #[must_use]
     pub fn size_of(&self) -> usize {
         self.size
     }
 
-    /// Bytes of the whole serialized message, the 4-byte header included.
+    /// The bytes of the whole serialized message, including the 4-byte header.
     ///
     /// # Errors
-    /// What the message violates: a bound, or memory that is not there.
+    /// Fails if the message exceeds a bound or lacks memory.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, and nobody changes it meanwhile.
     pub unsafe fn serialized_len(&self, message: *const c_void) -> Result<usize, EncodeError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let body = unsafe { in_language!(self, encode::size, message.cast()) }?;
         Ok(body.saturating_add(HEADER_LEN))
     }
 
     /// Serializes a message into `out`, header first and padding as zero, and returns the number of
-    /// bytes: [`MessageProgram::serialized_len`]. What lies after them is left alone.
+    /// bytes: [`MessageProgram::serialized_len`]. Bytes after them are not changed.
     ///
     /// # Errors
-    /// What the message violates: a bound, a NUL inside a string; or that `out` is too small. The
-    /// content of `out` is unspecified then.
+    /// Fails if the message exceeds a bound or has a NUL inside a string, or if `out` is too small.
+    /// The content of `out` is then unspecified.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, and nobody changes it meanwhile.
@@ -166,7 +168,7 @@ impl MessageProgram {
             return Err(EncodeError::BufferTooSmall { needed: HEADER_LEN, capacity });
         };
         header.copy_from_slice(&ByteOrder::NATIVE.header());
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let written = unsafe { in_language!(self, encode::write, message.cast(), body) };
         match written {
             Ok(len) => Ok(len + HEADER_LEN),
@@ -182,37 +184,37 @@ impl MessageProgram {
     /// message are ignored; sequences and strings keep their memory where it is large enough.
     ///
     /// # Errors
-    /// Why the bytes are no message of this type. The message then holds a part of them, and can
-    /// be used and finalized as any other.
+    /// Fails if the bytes are not a message of this type. The message then holds a part of them,
+    /// and can be used and finalized like any other.
     ///
     /// # Safety
-    /// `message` is an initialized message of this type, and nobody else looks at it meanwhile.
+    /// `message` is an initialized message of this type, and nobody else accesses it meanwhile.
     pub unsafe fn decode(&self, bytes: &[u8], message: *mut c_void) -> Result<(), DecodeError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         unsafe { in_language!(self, decode::read, bytes, message.cast()) }
     }
 
-    /// Makes a message, all fields at their defaults, of memory; false if there was none for what
-    /// the defaults need.
+    /// Makes a message with default values in memory. False if the defaults need memory and there
+    /// is none.
     ///
     /// # Safety
-    /// `message` is [`MessageProgram::size_of`] bytes of memory, aligned as any allocator's.
+    /// `message` is [`MessageProgram::size_of`] bytes of memory, aligned as an allocator aligns it.
     pub unsafe fn init(&self, message: *mut c_void) -> bool {
         if self.language == Language::C {
-            // Numbers without a default are left as they are by the function of C.
-            // SAFETY: by this function, there are as many bytes.
+            // The C function does not set numbers that have no default.
+            // SAFETY: by this function's contract, there are `size` bytes.
             unsafe { message.write_bytes(0, self.size) };
         }
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         unsafe { shim::feros_message_init(self.init, message, ffi::MESSAGE_INIT_ALL) }
     }
 
-    /// Ends a message, but not its memory.
+    /// Ends a message, but does not free its memory.
     ///
     /// # Safety
     /// `message` is an initialized message of this type, which nobody uses afterwards.
     pub unsafe fn fini(&self, message: *mut c_void) {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         unsafe { shim::feros_message_fini(self.fini, message) };
     }
 }

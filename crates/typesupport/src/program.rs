@@ -1,14 +1,14 @@
-//! What a type is compiled into: a short list of steps that encoding, decoding and sizing follow.
+//! The compiled form of a type: a short list of steps for encoding, decoding and sizing.
 //!
-//! A run of fields that lie alike in the struct and in the body is one [`Block`], across nested
-//! messages and arrays; a step that is no block says where its values lie and what they are.
+//! A run of fields with the same layout in the struct and in the body is one [`Block`], across
+//! nested messages and arrays; a step that is not a block has the position and type of its values.
 
 use std::ffi::c_void;
 
 use crate::error::Field;
 use crate::ffi;
 
-/// The steps of a message, in the order of the wire. Offsets count from the start of its struct.
+/// The steps of a message, in the order of the body. Offsets count from the start of its struct.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Box<[Op]>,
@@ -21,31 +21,31 @@ pub(crate) enum Op {
     Sequence(Sequence),
 }
 
-/// Primitives without padding between them, in the struct and in the body.
+/// Primitives without padding between them, both in the struct and in the body.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) offset: usize,
-    /// Alignment of the first byte in the body.
+    /// The alignment of the first byte in the body.
     pub(crate) align: usize,
     pub(crate) len: usize,
     pub(crate) parts: Vec<Part>,
-    /// Whether a part is of `bool`s, of which only 0 and 1 are allowed in memory.
+    /// Whether a part consists of `bool`s, for which memory allows only 0 and 1.
     pub(crate) bools: bool,
-    /// The first field, for errors.
+    /// The first field, which errors name.
     pub(crate) field: Field,
 }
 
-/// Primitives of one width, side by side in a [`Block`].
+/// Adjacent primitives of one width in a [`Block`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Offset in the block.
+    /// The offset in the block.
     pub(crate) start: usize,
     pub(crate) width: usize,
     pub(crate) count: usize,
     pub(crate) bools: bool,
 }
 
-/// As many elements as the type says, within the struct; also a single text.
+/// A number of elements that the type fixes, within the struct; also a single text.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub(crate) offset: usize,
@@ -54,11 +54,11 @@ pub(crate) struct Array {
     pub(crate) field: Field,
 }
 
-/// As many elements as the message says, in memory of their own.
+/// A number of elements that the message has, in memory of their own.
 #[derive(Debug)]
 pub(crate) struct Sequence {
     pub(crate) offset: usize,
-    /// `usize::MAX` for none.
+    /// `usize::MAX` if there is no bound.
     pub(crate) bound: usize,
     pub(crate) element: Element,
     /// The least number of bytes of an element in the body, never 0.
@@ -69,15 +69,15 @@ pub(crate) struct Sequence {
 
 #[derive(Debug)]
 pub(crate) enum Element {
-    /// A number, or a struct that is one block and nothing else: elements are copied all at once.
+    /// A number, or a struct that is one block and nothing else: all elements are copied at once.
     Block(Block),
-    /// A `string`; its bound is `usize::MAX` for none.
+    /// A `string`; its bound is `usize::MAX` if it has no bound.
     Text { bound: usize },
-    /// A `wstring`, likewise.
+    /// A `wstring`, with the same rule for its bound.
     WideText { bound: usize },
     /// Another message.
     Message {
-        /// Bytes from one element to the next.
+        /// The bytes from one element to the next.
         stride: usize,
         program: Program,
     },
@@ -85,8 +85,7 @@ pub(crate) enum Element {
     Bits,
 }
 
-/// The functions of a sequence. Messages of C++ are reached by all of them; those of C by
-/// `resize` alone.
+/// The functions of a sequence. C++ messages need all of them; C messages need only `resize`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accessors {
     pub(crate) size: unsafe extern "C" fn(*const c_void) -> usize,
@@ -106,7 +105,7 @@ impl Block {
         self.len += width * count;
     }
 
-    /// The only width of the block's primitives, if there is only one and no `bool`.
+    /// The width of the block's primitives, if all have the same one and there is no `bool`.
     pub(crate) fn only_width(&self) -> Option<usize> {
         match self.parts[..] {
             [Part { width, bools: false, .. }] => Some(width),
@@ -116,7 +115,7 @@ impl Block {
 }
 
 impl Program {
-    /// The least number of bytes that a message takes in the body, alignment not counted.
+    /// The least number of bytes of a message in the body, without alignment.
     pub(crate) fn least(&self) -> usize {
         self.ops
             .iter()
@@ -130,7 +129,7 @@ impl Program {
 }
 
 impl Program {
-    /// Whether every message has as many bytes as another one, wherever it begins.
+    /// Whether all messages have the same number of bytes, wherever they begin.
     pub(crate) fn is_fixed(&self) -> bool {
         self.ops.iter().all(|op| match op {
             Op::Block(_) => true,
@@ -144,11 +143,11 @@ impl Program {
     }
 }
 
-/// Bytes of the count of a string or sequence.
+/// The bytes of the count of a string or sequence.
 pub(crate) const COUNT: usize = 4;
 
 impl Element {
-    /// The least number of bytes in the body, alignment not counted; never 0.
+    /// The least number of bytes in the body, without alignment; never 0.
     pub(crate) fn least(&self) -> usize {
         match self {
             Self::Block(block) => block.len,
@@ -159,8 +158,8 @@ impl Element {
     }
 }
 
-/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into
-/// slices, far from overflow.
+/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into slices
+/// and far from overflow.
 #[inline]
 pub(crate) const fn align_up(position: usize, align: usize) -> usize {
     (position + (align - 1)) & !(align - 1)

@@ -5,7 +5,7 @@ use crate::ffi;
 use crate::message::MessageProgram;
 use crate::type_support::{find_service, hash_value, type_name};
 
-/// What a `rosidl_service_type_support_t` describes, compiled.
+/// The compiled description from a `rosidl_service_type_support_t`.
 #[derive(Debug)]
 pub struct ServiceProgram {
     /// The request.
@@ -22,24 +22,25 @@ impl ServiceProgram {
     /// Compiles the messages of a service.
     ///
     /// # Errors
-    /// As of [`MessageProgram::compile`].
+    /// The same as [`MessageProgram::compile`].
     ///
     /// # Safety
-    /// As of [`MessageProgram::compile`].
+    /// The contract of [`MessageProgram::compile`].
     pub unsafe fn compile(
         type_support: *const ffi::rosidl_service_type_support_t,
     ) -> Result<Self, CompileError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let (found, language) = unsafe { find_service(type_support) }?;
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let members = unsafe { found.data.cast::<ffi::ServiceMembers>().as_ref() };
         let Some(members) = members else {
             let message = "a service".to_owned();
             return Err(CompileError::Incomplete { message, what: "description" });
         };
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let ros_type_name = unsafe { type_name(members.service_namespace_, members.service_name_) };
-        // SAFETY: by this function; the type supports of a service's messages are of its kind.
+        // SAFETY: by this function's contract; the type supports of a service's messages are of its
+        // kind.
         let message = |type_support: *const ffi::rosidl_message_type_support_t, what| unsafe {
             let message = ros_type_name.clone();
             let found = type_support.as_ref().ok_or(CompileError::Incomplete { message, what })?;
@@ -49,7 +50,7 @@ impl ServiceProgram {
             true => None,
             false => Some(message(found.event_typesupport, "event")?),
         };
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let type_hash = unsafe {
             let hash = found.get_type_hash_func.map(|function| function(found));
             hash.and_then(|hash| hash_value(hash))
@@ -69,7 +70,7 @@ impl ServiceProgram {
         &self.ros_type_name
     }
 
-    /// The hash of the type, RIHS01; `None` if its package has none.
+    /// The RIHS01 hash of the type; `None` if its package has no hash.
     #[must_use]
     pub fn type_hash(&self) -> Option<[u8; 32]> {
         self.type_hash

@@ -1,5 +1,5 @@
-//! Finds the introspection of a type behind whichever type support a program hands over, and the
-//! names and hashes that the type has on the wire.
+//! Finds the introspection of a type, given any type support of it, and the names and hashes that
+//! the type has on the wire.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -14,10 +14,10 @@ pub(crate) enum Language {
     Cpp,
 }
 
-/// [`ffi::MessageFind`] and [`ffi::ServiceFind`], to C.
+/// [`ffi::MessageFind`] or [`ffi::ServiceFind`], with untyped pointers.
 type Find = unsafe extern "C" fn(*const c_void, *const c_char) -> *const c_void;
 
-/// A type support with what its identifier and its function are, for messages and services alike.
+/// A type support, its identifier and its function, for messages and services alike.
 struct Asked {
     type_support: *const c_void,
     identifier: *const c_char,
@@ -31,7 +31,7 @@ struct Asked {
 pub(crate) unsafe fn find_message(
     type_support: *const ffi::rosidl_message_type_support_t,
 ) -> Result<(&'static ffi::rosidl_message_type_support_t, Language), CompileError> {
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let given = unsafe { type_support.as_ref() }.ok_or(CompileError::Null)?;
     let asked = Asked {
         type_support: type_support.cast(),
@@ -39,9 +39,9 @@ pub(crate) unsafe fn find_message(
         // SAFETY: the types of pointers make no difference to C.
         find: unsafe { std::mem::transmute::<Option<ffi::MessageFind>, Option<Find>>(given.func) },
     };
-    // SAFETY: by this function, it asks a valid type support.
+    // SAFETY: by this function's contract, the type support is valid.
     let (found, language) = unsafe { asked.find() }?;
-    // SAFETY: what a message's type support finds is one of a message, in memory of its library.
+    // SAFETY: a message's type support finds a message's type support, in memory of its library.
     Ok((unsafe { &*found.cast() }, language))
 }
 
@@ -52,7 +52,7 @@ pub(crate) unsafe fn find_message(
 pub(crate) unsafe fn find_service(
     type_support: *const ffi::rosidl_service_type_support_t,
 ) -> Result<(&'static ffi::rosidl_service_type_support_t, Language), CompileError> {
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let given = unsafe { type_support.as_ref() }.ok_or(CompileError::Null)?;
     let asked = Asked {
         type_support: type_support.cast(),
@@ -60,22 +60,22 @@ pub(crate) unsafe fn find_service(
         // SAFETY: the types of pointers make no difference to C.
         find: unsafe { std::mem::transmute::<Option<ffi::ServiceFind>, Option<Find>>(given.func) },
     };
-    // SAFETY: by this function, it asks a valid type support.
+    // SAFETY: by this function's contract, the type support is valid.
     let (found, language) = unsafe { asked.find() }?;
-    // SAFETY: what a service's type support finds is one of a service, in memory of its library.
+    // SAFETY: a service's type support finds a service's type support, in memory of its library.
     Ok((unsafe { &*found.cast() }, language))
 }
 
 impl Asked {
     /// # Safety
-    /// The three are of one valid type support.
+    /// The three fields belong to one valid type support.
     unsafe fn find(&self) -> Result<(*const c_void, Language), CompileError> {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         let identifier = unsafe { text(self.identifier) };
         let c = (ffi::INTROSPECTION_C, Language::C);
         let cpp = (ffi::INTROSPECTION_CPP, Language::Cpp);
-        // The language of the type support is tried first: asking for the other one fails, and
-        // leaves an error behind in rcutils.
+        // The language of the type support is tried first: a lookup of the other one fails, and
+        // leaves an error in rcutils.
         let order = if identifier.ends_with("_cpp") { [cpp, c] } else { [c, cpp] };
         let mut said = Vec::new();
         for (wanted, language) in order {
@@ -86,7 +86,7 @@ impl Asked {
                 });
             };
             let mut words = [0; 256];
-            // SAFETY: by this function; `words` keeps a NUL at its end.
+            // SAFETY: by this function's contract; `words` keeps a NUL at its end.
             let found = unsafe {
                 let (words, len) = (words.as_mut_ptr(), words.len());
                 shim::feros_type_support_find(find, self.type_support, wanted.as_ptr(), words, len)
@@ -112,9 +112,9 @@ impl Asked {
 /// # Safety
 /// Both are null or end with NUL.
 pub(crate) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> String {
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let (namespace, name) = unsafe { (text(namespace), text(name)) };
-    // C joins the parts by two underscores, of which a name has never two; C++ by colons.
+    // C joins the parts with two underscores, which a name never has in a row; C++ with colons.
     let mut parts: Vec<&str> = match namespace.contains("::") {
         true => namespace.split("::").collect(),
         false => namespace.split("__").collect(),
@@ -132,13 +132,13 @@ pub(crate) fn dds_type_name(ros_type_name: &str) -> String {
     }
 }
 
-/// The value of a hash of RIHS01.
+/// The value of an RIHS01 hash.
 ///
 /// # Safety
 /// `hash` is null or valid.
 pub(crate) unsafe fn hash_value(hash: *const ffi::rosidl_type_hash_t) -> Option<[u8; 32]> {
     const RIHS01: u8 = 1;
-    // SAFETY: by this function.
+    // SAFETY: by this function's contract.
     let hash = unsafe { hash.as_ref() }?;
     (hash.version == RIHS01).then_some(hash.value)
 }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn names_of_c_and_of_cpp_are_names_of_ros() {
-        // SAFETY: texts that end with NUL.
+        // SAFETY: the texts end with NUL.
         let name =
             |namespace: &CStr, name: &CStr| unsafe { type_name(namespace.as_ptr(), name.as_ptr()) };
         assert_eq!(name(c"std_msgs__msg", c"String"), "std_msgs/msg/String");

@@ -1,4 +1,4 @@
-//! What a message or a type support violates is said by name.
+//! Errors name the field or part that a message or type support has wrong.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -8,7 +8,7 @@ use feros_typesupport_tables::{LANGUAGES, Language, Type, type_support};
 use crate::owned::Owned;
 use crate::tables::compiled;
 
-/// The member of `Sample` of this name.
+/// The member of `Sample` with this name.
 fn member(language: Language, name: &str) -> &'static ffi::MessageMember {
     let support = type_support(language, Type::Sample).cast::<ffi::rosidl_message_type_support_t>();
     // SAFETY: the tables live as long as the process.
@@ -34,7 +34,7 @@ fn a_sequence_beyond_its_bound_is_refused() {
         let program = compiled(language, Type::Sample);
         let mut message = Owned::new(&program);
         let at: *mut c_void = field(&mut message, language, "bounded_bytes");
-        // SAFETY: the function is the one of the field; that of C returns what is ignored here.
+        // SAFETY: the function belongs to the field; the C one also returns a value, ignored here.
         unsafe { member(language, "bounded_bytes").resize_function.unwrap()(at, 5) };
         let error = message.serialized_len().unwrap_err();
         assert_eq!(
@@ -43,7 +43,7 @@ fn a_sequence_beyond_its_bound_is_refused() {
              4: shorten it, or use a type without the bound"
         );
         let mut out = [0; 4096];
-        // SAFETY: the message is one of the program.
+        // SAFETY: the message is of the program's type.
         assert_eq!(unsafe { program.encode(message.as_ptr(), &mut out) }, Err(error));
     }
 }
@@ -56,7 +56,7 @@ fn a_buffer_that_is_too_small_is_refused_at_every_length() {
         let needed = message.serialized_len().unwrap();
         for len in 0..needed {
             let mut out = vec![0; len];
-            // SAFETY: the message is one of the program.
+            // SAFETY: the message is of the program's type.
             let error = unsafe { program.encode(message.as_ptr(), &mut out) }.unwrap_err();
             let EncodeError::BufferTooSmall { needed: named, capacity } = error else {
                 panic!("{error}")
@@ -71,7 +71,7 @@ fn a_text_of_c_without_memory_is_empty_or_refused() {
     let program = compiled(Language::C, Type::Sample);
     let mut message = Owned::new(&program);
     let text: *mut ffi::rosidl_runtime_c__String = field(&mut message, Language::C, "text");
-    // SAFETY: a text of the message, whose memory is given back.
+    // SAFETY: the text belongs to the message; its memory is freed.
     unsafe {
         let mut data = std::ptr::null_mut();
         std::mem::swap(&mut data, &mut (*text).data);
@@ -97,7 +97,7 @@ fn a_sequence_of_c_without_memory_is_refused() {
     let program = compiled(Language::C, Type::Sample);
     let mut message = Owned::new(&program);
     let sequence: *mut ffi::Sequence = field(&mut message, Language::C, "integers");
-    // SAFETY: a sequence of the message.
+    // SAFETY: the sequence belongs to the message.
     unsafe { (*sequence).size = 2 };
     let error = message.encode().unwrap_err();
     assert!(
@@ -152,7 +152,7 @@ fn type_supports_without_introspection_are_refused_with_their_name() {
     let error = unsafe { ServiceProgram::compile(std::ptr::null()) }.unwrap_err();
     assert_eq!(error, CompileError::Null);
     let unknown = support(c"rosidl_typesupport_strange", std::ptr::null());
-    // SAFETY: a valid type support.
+    // SAFETY: the type support is valid.
     let error = unsafe { MessageProgram::compile(&raw const unknown) }.unwrap_err();
     assert!(
         matches!(&error, CompileError::NoIntrospection { identifier, .. }
@@ -171,7 +171,7 @@ fn fields_that_have_no_form_on_the_wire_are_refused_by_name() {
             "{error}"
         );
     }
-    // A nested message, and a sequence, without what describes them.
+    // A nested message and a sequence, without their descriptions.
     let error = compile_field(ffi::MessageMember { type_id_: 18, ..number(0) });
     assert!(matches!(error, CompileError::Incomplete { .. }), "{error}");
     let error = compile_field(ffi::MessageMember { is_array_: true, ..number(0) });
@@ -201,7 +201,7 @@ fn number(offset: u32) -> ffi::MessageMember {
     }
 }
 
-/// Why a message of 4 bytes with this field is refused.
+/// The error for a message of 4 bytes with this field.
 fn compile_field(member: ffi::MessageMember) -> CompileError {
     unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_int) {}
     unsafe extern "C" fn fini(_: *mut c_void) {}
@@ -209,7 +209,7 @@ fn compile_field(member: ffi::MessageMember) -> CompileError {
         this: *const ffi::rosidl_message_type_support_t,
         identifier: *const c_char,
     ) -> *const ffi::rosidl_message_type_support_t {
-        // SAFETY: both are what `compile` passes.
+        // SAFETY: `compile` passes both.
         let (wanted, own) =
             unsafe { (CStr::from_ptr(identifier), CStr::from_ptr((*this).typesupport_identifier)) };
         if wanted == own { this } else { std::ptr::null() }

@@ -1,4 +1,4 @@
-//! Every message of test_msgs, of C and of C++, beside Fast CDR and beside dynamic messages.
+//! Compares every message of test_msgs, in C and C++, with Fast CDR and with dynamic messages.
 
 use feros_interface::{TypeName, shipped};
 use feros_message::cdr::ByteOrder;
@@ -9,7 +9,7 @@ use crate::owned::Owned;
 use crate::values::{self, Numbers};
 use crate::wheels::{LANGUAGES, Language, Wheels};
 
-/// All messages of a package, those of services and actions among them.
+/// All messages of a package, including those of services and actions.
 fn messages_of(package: &str) -> Vec<TypeName> {
     let names = shipped().messages().map(|message| message.name.clone());
     let names: Vec<_> = names.filter(|name| name.package == package).collect();
@@ -21,7 +21,7 @@ fn check(wheels: &Wheels, language: Language, name: &TypeName, seeds: u64) {
     let fast_cdr = wheels.fast_cdr();
     let dynamic = DynamicType::resolve(shipped(), name).unwrap();
     let support = wheels.message(language, name);
-    // SAFETY: the type support is one of a library that stays loaded.
+    // SAFETY: the type support belongs to a library that stays loaded.
     let program = unsafe { MessageProgram::compile(support) }.unwrap();
     assert_eq!(program.ros_type_name(), name.to_string());
     assert_eq!(program.dds_type_name(), name.dds_type_name());
@@ -32,16 +32,16 @@ fn check(wheels: &Wheels, language: Language, name: &TypeName, seeds: u64) {
         let what = format!("{name} of {language:?}, seed {seed}");
         let value = values::message(&dynamic, &mut Numbers::new(seed));
         let bytes = value.to_cdr().unwrap();
-        // Ours reads and writes it ...
+        // Feros reads and writes it ...
         let mut message = Owned::new(&program);
         message.decode(&bytes).unwrap();
         assert_eq!(message.encode().unwrap(), bytes, "{what}");
-        // ... Fast CDR finds in the struct what ours put there ...
-        // SAFETY: the message is one of the type.
+        // ... Fast CDR finds in the struct what Feros wrote there ...
+        // SAFETY: the message is of the type.
         unsafe { fast_cdr.serialize(support, message.as_ptr(), &mut buffer) };
         let of_fast_cdr = dynamic.decode(buffer.bytes()).unwrap();
         assert_eq!(of_fast_cdr.to_cdr().unwrap(), bytes, "{what}: written by Fast CDR");
-        // ... and ours what Fast CDR did.
+        // ... and Feros finds what Fast CDR wrote.
         let mut other = Owned::new(&program);
         // SAFETY: as above.
         unsafe { fast_cdr.deserialize(support, &bytes, other.as_mut_ptr()) };
@@ -79,7 +79,7 @@ fn a_new_message_has_its_defaults() {
     let Some(wheels) = Wheels::find() else { return };
     for language in LANGUAGES {
         for name in messages_of("test_msgs") {
-            // SAFETY: the type support is one of a library that stays loaded.
+            // SAFETY: the type support belongs to a library that stays loaded.
             let program =
                 unsafe { MessageProgram::compile(wheels.message(language, &name)) }.unwrap();
             let dynamic = DynamicType::resolve(shipped(), &name).unwrap();
@@ -95,7 +95,7 @@ fn services_have_their_messages_names_and_hashes() {
     for language in LANGUAGES {
         for service in shipped().services().filter(|service| service.name.package == "test_msgs") {
             let name = &service.name;
-            // SAFETY: the type support is one of a library that stays loaded.
+            // SAFETY: the type support belongs to a library that stays loaded.
             let program =
                 unsafe { ServiceProgram::compile(wheels.service(language, name)) }.unwrap();
             assert_eq!(program.ros_type_name(), name.to_string());
@@ -119,7 +119,7 @@ fn bounds_are_checked_on_messages_of_stock() {
     let Some(wheels) = Wheels::find() else { return };
     let name = TypeName::message("test_msgs", "BoundedPlainSequences");
     for language in LANGUAGES {
-        // SAFETY: the type support is one of a library that stays loaded.
+        // SAFETY: the type support belongs to a library that stays loaded.
         let program = unsafe { MessageProgram::compile(wheels.message(language, &name)) }.unwrap();
         let mut bytes = vec![0, 1, 0, 0, 4, 0, 0, 0];
         bytes.resize(400, 0);

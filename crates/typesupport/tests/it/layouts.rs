@@ -1,4 +1,4 @@
-//! The structures of [`feros_typesupport::ffi`] beside those of the real headers.
+//! Compares the structures of [`feros_typesupport::ffi`] with those of the real headers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::process::Command;
 use feros_interop::prefix_of_ros2;
 use feros_typesupport::ffi;
 
-/// What this crate believes: structure of the headers, its size, and its fields with their offsets.
+/// A structure as this crate declares it: its name, its size, and its fields with their offsets.
 type Believed = (&'static str, usize, Vec<(&'static str, usize)>);
 
 macro_rules! believed {
@@ -81,7 +81,7 @@ fn messages() -> Vec<Believed> {
     all
 }
 
-/// Numbers that stand in both: their expression in C++, and their value here.
+/// Numbers that both sides define: their expression in C++, and their value here.
 fn numbers() -> Vec<(&'static str, usize)> {
     use ffi::field_type as ty;
     macro_rules! types {

@@ -1,5 +1,5 @@
-//! Messages of C and C++ to and from CDR: those of hand-written introspection, and those of stock
-//! ROS 2 beside Fast CDR.
+//! Converts C and C++ messages to and from CDR: messages with hand-written introspection, and
+//! messages of stock ROS 2, which are compared with Fast CDR.
 #![allow(clippy::unwrap_used)]
 
 mod errors;

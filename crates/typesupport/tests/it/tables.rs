@@ -1,4 +1,5 @@
-//! Messages of hand-written introspection beside feros's own dynamic messages of the same types.
+//! Compares messages with hand-written introspection with Feros's dynamic messages of the same
+//! types.
 
 use feros_interface::{Interface, InterfaceSet, TypeName, parse_message};
 use feros_message::cdr::ByteOrder;
@@ -9,7 +10,7 @@ use feros_typesupport_tables::{LANGUAGES, Language, TYPES, Type, type_support};
 use crate::owned::Owned;
 use crate::values::{self, Numbers};
 
-/// The messages of the tables, in the words of ROS 2.
+/// The messages of the tables, as ROS 2 definitions.
 const DEFINITIONS: [(&str, &str); 5] = [
     ("Point", "float64 x\nfloat64 y"),
     ("Empty", ""),
@@ -44,7 +45,7 @@ fn messages_are_the_bytes_of_dynamic_messages_both_ways() {
     for language in LANGUAGES {
         for ty in TYPES {
             let (program, dynamic) = (compiled(language, ty), dynamic(ty));
-            // One message for all values: sequences grow and shrink.
+            // One message takes all values, so that its sequences grow and shrink.
             let mut message = Owned::new(&program);
             for seed in 0..200 {
                 let value = values::message(&dynamic, &mut Numbers::new(seed));
@@ -100,7 +101,7 @@ fn only_types_whose_struct_is_their_body_are_plain() {
         let plain = |ty| compiled(language, ty).plain();
         let point = PlainLayout { size: 16, align: 8, body_len: 16, has_bools: false };
         assert_eq!(plain(Type::Point), Some(point));
-        // Padding at the end is the struct's alone.
+        // Only the struct has padding at the end.
         let padded = PlainLayout { size: 32, align: 8, body_len: 26, has_bools: true };
         assert_eq!(plain(Type::Padded), Some(padded));
         let empty = PlainLayout { size: 1, align: 1, body_len: 1, has_bools: false };
@@ -119,7 +120,7 @@ fn the_struct_of_a_plain_type_is_its_body() {
             assert_eq!(bytes.len(), 4 + plain.body_len);
             // The body as a struct, in memory that is aligned for it.
             let mut body = vec![0u128; plain.size.div_ceil(size_of::<u128>())];
-            // SAFETY: there are at least as many bytes, and nobody else's.
+            // SAFETY: there are at least that many bytes, and nobody else uses them.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     bytes[4..].as_ptr(),

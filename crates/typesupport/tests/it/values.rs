@@ -1,4 +1,4 @@
-//! Messages of any type with values that look alike on every run.
+//! Messages of any type, with the same values on every run.
 
 use feros_interface::{BaseType, Shape};
 use feros_message::cdr::WString;
@@ -48,13 +48,13 @@ pub(crate) fn message(ty: &DynamicType, numbers: &mut Numbers) -> DynamicMessage
 
 fn text(bound: Option<u32>, numbers: &mut Numbers) -> String {
     let longest = bound.map_or(40, |bound| bound as usize);
-    // Letters of one byte, so that the bound, which counts bytes, is met.
+    // Letters of one byte, so that they stay within the bound, which counts bytes.
     (0..numbers.below(longest + 1)).map(|_| char::from(b'a' + numbers.below(26) as u8)).collect()
 }
 
 fn wide_text(bound: Option<u32>, numbers: &mut Numbers) -> WString {
     let longest = bound.map_or(20, |bound| bound as usize);
-    // Any unit, surrogates without partner among them, but no NUL.
+    // Any unit, including unpaired surrogates, but no NUL.
     (0..numbers.below(longest + 1)).map(|_| (numbers.next() as u16).max(1)).collect()
 }
 

@@ -17,7 +17,7 @@ pub(crate) enum Language {
     Cpp,
 }
 
-/// Both.
+/// Both languages.
 pub(crate) const LANGUAGES: [Language; 2] = [Language::C, Language::Cpp];
 
 impl Language {
@@ -29,18 +29,18 @@ impl Language {
     }
 }
 
-/// The libraries of stock ROS 2. What was opened stays open.
+/// The libraries of stock ROS 2. Opened libraries stay open.
 pub(crate) struct Wheels {
     folders: Vec<PathBuf>,
     opened: Mutex<HashMap<String, &'static Library>>,
 }
 
 impl Wheels {
-    /// `None`: the environment says to do without.
+    /// `None` if the environment says to do without stock ROS 2.
     pub(crate) fn find() -> Option<Self> {
         let prefix = prefix_of_ros2()?;
         let mut folders = vec![prefix.join("lib")];
-        // Libraries that a wheel carries along lie beside the Python packages.
+        // Libraries that a wheel brings along lie beside the Python packages.
         for python in std::fs::read_dir(prefix.join("lib")).unwrap() {
             let Ok(packages) = std::fs::read_dir(python.unwrap().path().join("site-packages"))
             else {
@@ -55,13 +55,13 @@ impl Wheels {
         Some(Self { folders, opened: Mutex::default() })
     }
 
-    /// Also looks in this folder.
+    /// Adds a folder to the search.
     pub(crate) fn add_folder(&mut self, folder: PathBuf) {
         self.folders.insert(0, folder);
     }
 
-    /// Opens a library and those that it needs: it names them only, and the environment of a test
-    /// has no path to them. A library that is open already is found by its name.
+    /// Opens a library and the libraries that it needs: it only names those, and the environment of
+    /// a test has no path to them. A library that is already open is found by its name.
     fn open(&self, name: &str) -> &'static Library {
         if let Some(library) = self.opened.lock().unwrap().get(name) {
             return library;
@@ -94,7 +94,7 @@ impl Wheels {
         symbol.unwrap_or_else(|error| panic!("{library}: {error}")).into_raw()
     }
 
-    /// The type support that a program would hand over: the one that finds the others.
+    /// The type support that a program would pass: the one that finds the others.
     pub(crate) fn message(
         &self,
         language: Language,
@@ -103,7 +103,7 @@ impl Wheels {
         self.type_support(language, name, "message").cast()
     }
 
-    /// As [`Wheels::message`], of a service.
+    /// The same as [`Wheels::message`], for a service.
     pub(crate) fn service(
         &self,
         language: Language,
@@ -127,7 +127,7 @@ impl Wheels {
         // SAFETY: functions of this name have this signature.
         let function: unsafe extern "C" fn() -> *const c_void =
             unsafe { std::mem::transmute(function) };
-        // SAFETY: it asks for nothing.
+        // SAFETY: it has no preconditions.
         unsafe { function() }
     }
 
@@ -181,7 +181,7 @@ type Deserialize = unsafe extern "C" fn(
 ) -> i32;
 type Fini = unsafe extern "C" fn(*mut Serialized) -> i32;
 
-/// What stock ROS 2 serializes with.
+/// The functions that stock ROS 2 serializes with.
 pub(crate) struct FastCdr {
     serialize: Serialize,
     deserialize: Deserialize,
@@ -196,7 +196,7 @@ impl FastCdr {
         Serialized { buffer, length: 0, capacity: 0, allocator }
     }
 
-    /// Gives a buffer's memory back.
+    /// Frees the memory of a buffer.
     pub(crate) fn free(&self, mut buffer: Serialized) {
         // SAFETY: the buffer is valid, and not used again.
         assert_eq!(unsafe { (self.fini)(&raw mut buffer) }, 0);
@@ -205,21 +205,21 @@ impl FastCdr {
     /// Writes a message to a buffer.
     ///
     /// # Safety
-    /// The message is one of the type.
+    /// The message is of the type.
     pub(crate) unsafe fn serialize(
         &self,
         ty: *const ffi::rosidl_message_type_support_t,
         message: *const c_void,
         to: &mut Serialized,
     ) {
-        // SAFETY: by this function.
+        // SAFETY: by this function's contract.
         assert_eq!(unsafe { (self.serialize)(message, ty, to) }, 0);
     }
 
-    /// Reads a message; what may follow it is ignored.
+    /// Reads a message; bytes after it are ignored.
     ///
     /// # Safety
-    /// The message is one of the type.
+    /// The message is of the type.
     pub(crate) unsafe fn deserialize(
         &self,
         ty: *const ffi::rosidl_message_type_support_t,
@@ -229,7 +229,7 @@ impl FastCdr {
         let (buffer, len) = (bytes.as_ptr().cast_mut(), bytes.len());
         let allocator = self.allocator;
         let from = Serialized { buffer, length: len, capacity: len, allocator };
-        // SAFETY: by this function; the bytes are only read.
+        // SAFETY: by this function's contract; the bytes are only read.
         assert_eq!(unsafe { (self.deserialize)(&raw const from, ty, message) }, 0);
     }
 }
@@ -239,7 +239,7 @@ impl Serialized {
         if self.length == 0 {
             return &[];
         }
-        // SAFETY: so many bytes were written.
+        // SAFETY: `length` bytes were written.
         unsafe { std::slice::from_raw_parts(self.buffer, self.length) }
     }
 }

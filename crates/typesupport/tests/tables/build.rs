@@ -9,7 +9,7 @@ fn main() {
         .file("tables.cpp")
         .warnings(true)
         .extra_warnings(true)
-        // Templates of C++ messages are no standard-layout types; compilers know their offsets.
+        // C++ message templates are not standard-layout types; compilers know their offsets anyway.
         .flag("-Wno-invalid-offsetof")
         .compile("feros_typesupport_tables");
 }

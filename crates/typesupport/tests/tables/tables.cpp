@@ -1,4 +1,4 @@
-// Messages of C and of C++ as rosidl generates them, and their introspection, for tests and fuzzing
+// C and C++ messages as rosidl generates them, and their introspection, for tests and fuzzing
 // without ROS 2. The structures of introspection are declared as in the headers of Kilted.
 
 #include <array>
@@ -78,7 +78,7 @@ struct Cpp {
   template<typename T, size_t N> using Array = std::array<T, N>;
 };
 
-// The messages. `each` passes over the fields, for the init and fini of C.
+// The messages. `each` visits the fields, for the C init and fini.
 
 template<typename L>
 struct Point {
@@ -136,7 +136,7 @@ struct Sample {
   }
 };
 
-// Init and fini of C, as rosidl_runtime_c has them: a text always has memory for its NUL.
+// The C init and fini, as in rosidl_runtime_c: a text always has memory for its NUL.
 
 struct Init {
   template<typename T> void operator()(T & value) const
@@ -170,7 +170,7 @@ struct Fini {
     free(sequence.data);
     sequence = {};
   }
-  // rosidl_runtime_c ends the process where a text has memory, but no capacity.
+  // Like rosidl_runtime_c, ends the process if a text has memory but no capacity.
   void operator()(CText & text) const
   {
     if (text.data && text.capacity == 0) {abort();}
@@ -245,7 +245,7 @@ struct Accessors<std::vector<T>> {
 
 template<typename L, typename Message> const TypeSupport * type_support();
 
-// What a field is, by its type.
+// The description of a field, derived from its C++ type.
 
 template<typename L, typename T>
 struct Describe {
@@ -306,7 +306,7 @@ Member member(const char * name, size_t offset, size_t bound = 0, size_t string_
   if constexpr (type_id<L, Item>() == 18) {member.members = type_support<L, Item>();}
   if constexpr (Field::is_sequence) {
     member.size = Accessors<T>::size;
-    // The one of C returns whether there was memory, and is called so.
+    // The C function returns whether there was memory, and the caller casts it back.
     member.resize = reinterpret_cast<void (*)(void *, size_t)>(
       reinterpret_cast<void (*)()>(&Accessors<T>::resize));
     if constexpr (!std::is_same_v<T, std::vector<bool>>) {

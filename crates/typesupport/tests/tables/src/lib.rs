@@ -1,8 +1,7 @@
-//! Messages of C and of C++ with introspection written by hand, for tests and fuzzing without
-//! ROS 2.
+//! C and C++ messages with introspection written by hand, for tests and fuzzing without ROS 2.
 //!
-//! The crate knows nothing of `feros-typesupport`, so that what both believe of rosidl's structures
-//! is compared by every test: a pointer goes from one to the other.
+//! The crate knows nothing of `feros-typesupport`: a pointer goes from one to the other, so that
+//! every test compares how both declare rosidl's structures.
 
 use std::ffi::{c_int, c_void};
 
@@ -20,7 +19,7 @@ pub const LANGUAGES: [Language; 2] = [Language::C, Language::Cpp];
 /// A message type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// Every kind of field.
+    /// A message with every kind of field.
     Sample,
     /// Two `float64`: its struct is its body, and sequences of it are one block.
     Point,
@@ -36,7 +35,7 @@ pub const TYPES: [Type; 4] = [Type::Sample, Type::Point, Type::Empty, Type::Padd
 /// A `rosidl_message_type_support_t` of introspection, which lives as long as the process.
 #[must_use]
 pub fn type_support(language: Language, ty: Type) -> *const c_void {
-    // SAFETY: both numbers are ones that the function knows.
+    // SAFETY: the function knows both numbers.
     unsafe { feros_tables_type_support(language as c_int, ty as c_int) }
 }
 
