@@ -1,8 +1,8 @@
-//! What `#[parameter(...)]` and the documentation of a field say.
+//! The attribute `#[parameter(...)]` and the documentation of a field.
 
 use syn::{Attribute, Error, Expr, ExprLit, ExprRange, Field, Lit, LitStr, Meta, Result};
 
-/// How one field is declared.
+/// The declaration of one field.
 #[derive(Default)]
 pub(crate) struct FieldAttributes {
     pub(crate) name: Option<LitStr>,
@@ -73,7 +73,7 @@ impl FieldAttributes {
         if self.is_nested && says_more {
             return Err(Error::new_spanned(
                 field,
-                "a nested struct says how its own fields are declared: only `name` fits here",
+                "a nested struct declares its own fields: only `name` is allowed here",
             ));
         }
         Ok(())

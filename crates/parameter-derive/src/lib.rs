@@ -1,4 +1,4 @@
-//! `#[derive(Parameters)]`: a struct of handles whose fields say how each parameter is declared.
+//! `#[derive(Parameters)]`: a struct of handles whose fields declare the parameters.
 //!
 //! To be used through `feros`, where the trait `Parameters` has the documentation.
 #![forbid(unsafe_code)]

@@ -57,7 +57,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         self
     }
 
-    /// Starts with the default, whatever command line, parameter files and options say.
+    /// Starts with the default, and ignores command line, parameter files and options.
     pub fn ignore_override(mut self) -> Self {
         self.ignore_override = true;
         self
@@ -66,8 +66,8 @@ impl<T: ParameterForm> ParameterBuilder<T> {
     /// Declares the parameter.
     ///
     /// # Errors
-    /// When there is one of that name, or its first value (the default, or what overrides it) is of
-    /// another type, out of range or refused by an on-set callback.
+    /// When the name is taken, or the first value (the default or its override) is of another type,
+    /// out of range or refused by an on-set callback.
     pub fn declare(self) -> Result<Parameter<T>, DeclareParameterError> {
         let name = self.descriptor.name.clone();
         let slot = self.store.declare(self.descriptor, self.default, self.ignore_override)?;

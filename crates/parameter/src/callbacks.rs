@@ -13,7 +13,7 @@ pub(crate) type PreSet = dyn Fn(&mut Vec<NamedValue>) + Send + Sync;
 pub(crate) type OnSet = dyn Fn(&[NamedValue]) -> Result<(), String> + Send + Sync;
 pub(crate) type PostSet = dyn Fn(&[NamedValue]) + Send + Sync;
 
-/// The callbacks of one node; the last that was added runs first, as in `rclcpp`.
+/// The callbacks of one node; the last one added runs first, as in `rclcpp`.
 #[derive(Default)]
 pub(crate) struct Callbacks(Mutex<Lists>);
 
@@ -53,7 +53,7 @@ thread_local! {
     static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Callbacks run on this thread as long as it lives.
+/// Callbacks run on this thread for as long as this value lives.
 struct Running;
 
 impl Drop for Running {

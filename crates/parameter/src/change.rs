@@ -1,4 +1,4 @@
-//! A change of parameters, and who observes changes.
+//! A change of parameters, and the observer of changes.
 
 use crate::value::NamedValue;
 
@@ -11,10 +11,10 @@ pub enum ChangeKind {
     Changed,
     /// The parameter was undeclared by a value of type [`NotSet`](crate::ParameterType::NotSet).
     Deleted,
-    /// The parameter was declared without a value, of which `/parameter_events` says nothing.
+    /// The parameter was declared without a value, which `/parameter_events` does not report.
     DeclaredWithoutValue,
-    /// The parameter was forgotten by [`Store::undeclare`](crate::Store::undeclare), of which
-    /// neither callbacks nor `/parameter_events` hear, as in rclcpp.
+    /// The parameter was forgotten by [`Store::undeclare`](crate::Store::undeclare), which neither
+    /// callbacks nor `/parameter_events` report, as in rclcpp.
     Undeclared,
 }
 
@@ -27,11 +27,11 @@ pub struct Change {
     pub kinds: Vec<ChangeKind>,
 }
 
-/// What a node does when parameters change, besides its post-set callbacks.
+/// The work of a node when parameters change, besides its post-set callbacks.
 ///
 /// Calls come one at a time, in the order of the changes, without any lock.
 pub trait ChangeObserver: Send + Sync {
-    /// Called before the post-set callbacks; not of what was undeclared.
+    /// Called before the post-set callbacks; not for parameters that were undeclared.
     fn before_callbacks(&self, change: &Change);
 
     /// Called after the post-set callbacks.

@@ -13,8 +13,7 @@ use crate::change::{Change, ChangeKind, ChangeObserver};
 /// The most changes that wait for a post-set callback that does not return.
 const CAPACITY: usize = 1000;
 
-/// Delivers changes one after the other, without any lock, on the thread of one of those who made
-/// them.
+/// Delivers changes one after the other, without any lock, on a thread that made one of them.
 pub(crate) struct ChangeQueue {
     node: String,
     observer: Arc<dyn ChangeObserver>,
@@ -28,7 +27,7 @@ struct State {
     is_delivering: bool,
 }
 
-/// Lets another thread deliver when this delivery ends, by a panic too.
+/// Lets another thread deliver when this delivery ends, even by a panic.
 struct Delivery<'a>(&'a ChangeQueue);
 
 impl Drop for Delivery<'_> {

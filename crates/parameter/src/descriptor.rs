@@ -12,7 +12,7 @@ use crate::value::{ParameterType, ParameterValue};
 pub struct ParameterDescriptor {
     /// The name.
     pub name: String,
-    /// Type of its value; with dynamic typing, of the value that it has now.
+    /// The type of its value; with dynamic typing, of its present value.
     pub parameter_type: ParameterType,
     /// The description for people.
     pub description: String,
@@ -59,7 +59,7 @@ impl From<ParameterDescriptor> for ParameterDescriptorMessage {
 }
 
 impl ParameterDescriptor {
-    /// Whether the parameter takes this value, as far as type and range go.
+    /// Whether the parameter takes this value, by type and range.
     pub(crate) fn check(
         &self,
         name: &str,
@@ -96,7 +96,7 @@ impl ParameterDescriptor {
     }
 }
 
-/// Both ends belong to a range whatever its step.
+/// Both ends belong to a range, whatever its step.
 fn has_integer(range: &IntegerRange, value: i64) -> bool {
     let IntegerRange { from_value, to_value, step } = *range;
     if value == from_value || value == to_value {
@@ -118,7 +118,7 @@ fn has_double(range: &FloatingPointRange, value: f64) -> bool {
     step == 0.0 || nearly_equal(value, from_value + ((value - from_value) / step).round() * step)
 }
 
-/// Equal but for rounding, by the measure of `rclcpp`: 100 units in the last place.
+/// Equal except for rounding, by the measure of `rclcpp`: 100 units in the last place.
 fn nearly_equal(a: f64, b: f64) -> bool {
     let difference = (a - b).abs();
     a == b || (difference.is_finite() && difference <= f64::EPSILON * (a + b).abs() * 100.0)

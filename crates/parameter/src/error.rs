@@ -1,9 +1,9 @@
-//! Why a parameter is not declared, set, undeclared or read. Reasons that go over the wire have the
-//! words of rclcpp (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
+//! Why a parameter is not declared, set, undeclared or read. Reasons that other nodes receive have
+//! the words of rclcpp (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
 
 use crate::value::ParameterType;
 
-/// Why parameters were not set; none of them was.
+/// Why parameters were not set; all keep their values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetParameterError {
@@ -48,13 +48,13 @@ pub enum SetParameterError {
     /// A name is empty.
     #[error("parameter name must not be empty")]
     EmptyName,
-    /// There is nothing to set.
+    /// The list of parameters is empty.
     #[error(
         "parameter list cannot be empty, this might be due to pre_set_parameters_callback modifying the original \
          parameters list."
     )]
     EmptyList,
-    /// Taking the value away would undeclare a parameter that must have one.
+    /// Unsetting the value would undeclare a parameter that must have one.
     #[error("cannot undeclare a statically typed parameter")]
     StaticallyTyped {
         /// The parameter.
@@ -66,7 +66,7 @@ pub enum SetParameterError {
         /// The parameter.
         name: String,
     },
-    /// A callback of parameters wanted to change parameters of the same node.
+    /// A callback of parameters tried to change parameters of the same node.
     #[error("cannot set or declare a parameter, or change the callback from within set callback")]
     WithinCallback,
     /// Other threads changed parameters again and again while on-set callbacks ran.
@@ -74,10 +74,10 @@ pub enum SetParameterError {
         "other threads changed parameters {attempts} times while this change was being validated: set it again"
     )]
     Contended {
-        /// How often it was tried.
+        /// The number of attempts.
         attempts: u32,
     },
-    /// The node is gone.
+    /// The node no longer exists.
     #[error("the node of parameter '{name}' is gone")]
     NodeGone {
         /// The parameter.
@@ -89,22 +89,22 @@ pub enum SetParameterError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareParameterError {
-    /// There is one of that name.
+    /// A parameter of that name exists.
     #[error("parameter '{name}' has already been declared")]
     AlreadyDeclared {
         /// The parameter.
         name: String,
     },
-    /// The default, or the value that command line, parameter file or options give it, cannot be
-    /// its value.
+    /// The default, or its override from command line, parameter file or options, cannot be the
+    /// value of the parameter.
     #[error("parameter '{name}' could not be set: {source}{}", cure(source))]
     Value {
         /// The parameter.
         name: String,
-        /// Why not.
+        /// The reason.
         source: SetParameterError,
     },
-    /// The range contains nothing.
+    /// The range is empty.
     #[error(
         "the range of parameter '{name}' is {range}: it must go up, with a step that is not negative"
     )]
@@ -114,7 +114,7 @@ pub enum DeclareParameterError {
         /// From, to and step.
         range: String,
     },
-    /// The name is empty, or a callback of parameters of the same node declares.
+    /// The name is empty, or a callback of parameters of the same node declares a parameter.
     #[error(transparent)]
     NotAllowed(SetParameterError),
 }
@@ -137,7 +137,7 @@ fn cure(source: &SetParameterError) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UndeclareParameterError {
-    /// There is none of that name.
+    /// No parameter of that name exists.
     #[error("cannot undeclare parameter '{name}' which has not yet been declared")]
     NotDeclared {
         /// The parameter.
@@ -155,7 +155,7 @@ pub enum UndeclareParameterError {
         /// The parameter.
         name: String,
     },
-    /// A callback of parameters of the same node undeclares.
+    /// A callback of parameters of the same node undeclares a parameter.
     #[error(transparent)]
     NotAllowed(SetParameterError),
 }
@@ -164,13 +164,13 @@ pub enum UndeclareParameterError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GetParameterError {
-    /// There is none of that name.
+    /// No parameter of that name exists.
     #[error("parameter '{name}' is not declared: declare it first, or allow undeclared parameters")]
     NotDeclared {
         /// The parameter.
         name: String,
     },
-    /// The parameter was declared without a value, and none was set.
+    /// The parameter was declared without a value, and nobody set one.
     #[error(
         "parameter '{name}' is not initialized: it was declared without a value, and none was set"
     )]

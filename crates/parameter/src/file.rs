@@ -42,7 +42,7 @@ pub enum ParameterFileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
     /// The file is not a parameter file.
@@ -50,7 +50,7 @@ pub enum ParameterFileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// The place and the problem.
         source: YamlError,
     },
 }
@@ -58,7 +58,8 @@ pub enum ParameterFileError {
 /// Reads a parameter file.
 ///
 /// # Errors
-/// When it cannot be read, or is none; the error names file, line and what was expected.
+/// When it cannot be read, or is no parameter file; the error names file, line and what was
+/// expected.
 pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     let unreadable =
         |reason: String| ParameterFileError::Unreadable { path: path.to_owned(), reason };
@@ -75,11 +76,11 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     parse(&text).map_err(|source| ParameterFileError::Malformed { path: path.to_owned(), source })
 }
 
-/// Reads the text of a parameter file. Several documents are merged, as rcl does
-/// (`rcl_yaml_param_parser/src/parse.c`): the later wins.
+/// Reads the text of a parameter file. Several documents are merged, as in rcl
+/// (`rcl_yaml_param_parser/src/parse.c`): the later one wins.
 ///
 /// # Errors
-/// When it is none; the error says line and what was expected.
+/// When it is no parameter file; the error names the line and what was expected.
 ///
 /// ```
 /// use feros_parameter::file;
@@ -96,7 +97,7 @@ pub fn parse(text: &str) -> Result<ParameterOverrides, YamlError> {
         match reader.events.next()? {
             Event::StreamEnd => return Ok(reader.overrides),
             Event::MappingStart(..) => reader.nodes("", 0)?,
-            // A document with nothing in it.
+            // An empty document.
             Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || text == "~" => {}
             _ => return Err(reader.events.error("the file is not a mapping", NODES)),
         }
@@ -141,7 +142,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads what stands below `ros__parameters`.
+    /// Reads the parameters below `ros__parameters`.
     fn node(&mut self, path: &str, place: Span) -> Result<(), YamlError> {
         let nodes: NodePattern =
             path.parse().map_err(|problem: String| error_at(place, problem, NODES))?;

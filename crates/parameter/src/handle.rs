@@ -11,8 +11,8 @@ use crate::variant::{ParameterForm, ParameterVariant};
 
 /// A declared parameter, to be read as a `T` wherever it is needed. Clones are the same parameter.
 ///
-/// Reading shows what was set last, by whomever: the node itself, `ros2 param set`, or another
-/// node.
+/// Reading returns the last value, whether the node itself, `ros2 param set` or another node set
+/// it.
 ///
 /// ```
 /// use feros_parameter::{Parameter, SetParameterError};
@@ -43,7 +43,7 @@ impl<T: ParameterForm> Parameter<T> {
         Self { name: name.into(), slot, store: Arc::downgrade(store), form: PhantomData }
     }
 
-    /// The value now. A number or truth value costs one load; a text or list is cloned, see
+    /// The present value. A number or boolean costs one load; a string or list is cloned, see
     /// [`Parameter::with`].
     ///
     /// # Panics
@@ -60,7 +60,8 @@ impl<T: ParameterForm> Parameter<T> {
     /// Sets its value, as the node's `set_parameter`.
     ///
     /// # Errors
-    /// When its descriptor or a validation callback refuses, or the node is gone.
+    /// When its descriptor or a validation callback refuses the value, or the node no longer
+    /// exists.
     pub fn set(&self, value: impl Into<T>) -> Result<(), SetParameterError> {
         let name = self.name.to_string();
         let Some(store) = self.store.upgrade() else {

@@ -1,5 +1,5 @@
-//! The parameters of a node, without the node: values and descriptors, what is declared and how it
-//! changes, parameter files and overrides.
+//! The parameters of a node, without the node: values and descriptors, declarations and changes,
+//! parameter files and overrides.
 //!
 //! A [`Store`] holds the parameters of one node and follows the rules and the words of rclcpp
 //! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`); parameter files and values from the

@@ -63,7 +63,7 @@ impl FromStr for NodePattern {
             "**" => Ok(Part::Any),
             "*" => Ok(Part::One),
             _ if part.contains('*') => {
-                Err(format!("{part:?} is a wildcard with something beside it"))
+                Err(format!("{part:?} has a wildcard beside other characters"))
             }
             _ => name::validate_node_name(part)
                 .map(|()| Part::Name(part.to_owned()))
@@ -114,7 +114,7 @@ mod tests {
             );
         }
         let many: NodePattern = "/**/*".repeat(500).parse().unwrap();
-        assert!(!many.matches(&node), "it must not take for ever either");
+        assert!(!many.matches(&node), "it must not take forever either");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! `strtol` and `strtod` (`rcl_yaml_param_parser/src/parse.c`).
 
 /// An integer as `strtoll` with base 0 reads it: decimal, `0x` hexadecimal, `0` octal. `None` where
-/// it would leave something unread or overflow.
+/// it would leave characters unread or overflow.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = split_sign(text);
     let (digits, radix) = match digits.as_bytes() {
@@ -10,7 +10,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    // Rust takes another sign here, C does not.
+    // Rust accepts another sign here, C does not.
     if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
         return None;
     }
@@ -18,8 +18,8 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     i64::try_from(if negative { -magnitude } else { magnitude }).ok()
 }
 
-/// A number as `strtod` reads it, and YAML's own words for infinity and NaN. `None` where it would
-/// leave something unread, overflow or underflow.
+/// A number as `strtod` reads it, or a YAML word for infinity or NaN. `None` where `strtod` would
+/// leave characters unread, overflow or underflow.
 pub(crate) fn double(text: &str) -> Option<f64> {
     let (negative, unsigned) = split_sign(text);
     let magnitude = match unsigned {
@@ -50,8 +50,7 @@ fn decimal_double(text: &str) -> Option<f64> {
     (!(starts_as_number && out_of_range)).then_some(value)
 }
 
-/// The part behind `0x`: hexadecimal digits with an optional point, and an optional binary
-/// exponent.
+/// The part after `0x`: hexadecimal digits with an optional point, and an optional binary exponent.
 fn hexadecimal_double(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.split_once(['p', 'P']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -61,7 +60,7 @@ fn hexadecimal_double(text: &str) -> Option<f64> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // Digits behind the 28th significant one are far below the precision of the result.
+    // Digits after the 28th significant one are far below the precision of the result.
     let (mut value, mut exponent) = (0_u128, i64::from(exponent));
     for (position, digit) in whole.chars().chain(fraction.chars()).enumerate() {
         let digit = digit.to_digit(16)?;
@@ -81,7 +80,7 @@ fn hexadecimal_double(text: &str) -> Option<f64> {
     let half = i32::try_from(exponent.clamp(-4000, 4000) / 2).ok()?;
     let rest = i32::try_from(exponent.clamp(-4000, 4000)).ok()? - half;
     let result = value as f64 * 2_f64.powi(half) * 2_f64.powi(rest);
-    // Smaller ones are taken where they are exact, as by the C library of GNU.
+    // Smaller numbers are accepted where they are exact, as in the GNU C library.
     let is_exact =
         || result > 0.0 && result * 2_f64.powi(-rest) * 2_f64.powi(-half) == value as f64;
     (result.is_finite() && (result >= f64::MIN_POSITIVE || is_exact())).then_some(result)

@@ -9,10 +9,10 @@ use crate::value::ParameterValue;
 
 /// Values for parameters of nodes, in the order in which the nodes were first named.
 ///
-/// For one node all entries whose pattern fits count, the later one where two disagree. As in
-/// `rcl`, an entry has its place from the first time that its pattern is named: with a file that
-/// names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does not win over what
-/// the file says for `/camera`; `-p camera:rate:=1` does.
+/// For one node, all entries count whose pattern matches; where two disagree, the later one counts.
+/// As in `rcl`, an entry has its place from the first time that its pattern is named: with a file
+/// that names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does not win over
+/// the file's values for `/camera`; `-p camera:rate:=1` does.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterOverrides {
     entries: Vec<(NodePattern, BTreeMap<String, ParameterValue>)>,
@@ -20,7 +20,7 @@ pub struct ParameterOverrides {
 }
 
 impl ParameterOverrides {
-    /// Sets the value of a parameter of the nodes that fit, in place of an earlier value for the
+    /// Sets the value of a parameter of the nodes that match, in place of an earlier value for the
     /// same pattern.
     pub fn set(&mut self, nodes: NodePattern, name: impl Into<String>, value: ParameterValue) {
         self.entry(nodes).insert(name.into(), value);

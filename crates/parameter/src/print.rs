@@ -1,11 +1,11 @@
-//! Values as YAML that reads back as the same value, by `rcl`'s rules and by those of YAML 1.1.
+//! Values as YAML that reads back as the same value, by the rules of `rcl` and of YAML 1.1.
 
 use std::fmt::{self, Write as _};
 
 use crate::value::ParameterValue;
 
 /// On one line, as `-p` takes it: `5`, `1.0`, `[a, b]`. A missing value is `null`, and bytes are
-/// written as integers, since YAML has no words for them.
+/// written as integers, since YAML has no notation for them.
 impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.elements() {
@@ -16,7 +16,7 @@ impl fmt::Display for ParameterValue {
 }
 
 impl ParameterValue {
-    /// The elements of a list, each as YAML; `None` for what is not a list.
+    /// The elements of a list, each as YAML; `None` for other values.
     pub fn elements(&self) -> Option<Vec<String>> {
         match self {
             Self::ByteArray(values) => Some(values.iter().map(ToString::to_string).collect()),
@@ -46,7 +46,7 @@ fn double(value: f64) -> String {
     if value.is_infinite() {
         return if value < 0.0 { "-.inf" } else { ".inf" }.to_owned();
     }
-    // In decimal notation `strtod` takes it for one that is out of range, and so does rcl.
+    // `strtod` calls the decimal form of this number out of range, and so does rcl.
     if value.is_subnormal() {
         let sign = if value < 0.0 { "-" } else { "" };
         return format!("{sign}0x0.{:013x}p-1022", value.abs().to_bits());
@@ -63,7 +63,7 @@ fn double(value: f64) -> String {
     }
 }
 
-/// A text, in quotes where it could be taken for something else.
+/// A string, in quotes where it could be mistaken for another value.
 fn text(text: &str) -> String {
     let is_word =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | ' ' | '+');
@@ -74,7 +74,7 @@ fn text(text: &str) -> String {
         && !text.ends_with(' ')
         && !text.eq_ignore_ascii_case("null")
         && ParameterValue::from_yaml(text) == Ok(text.into())
-        // Within a list more means something.
+        // Within a list, more characters have a meaning.
         && ParameterValue::from_yaml(&format!("[{text}]")) == Ok(vec![text].into());
     if is_plain {
         text.to_owned()

@@ -7,10 +7,10 @@ use feros_sync::RwLock;
 
 use crate::value::ParameterValue;
 
-/// The value of one parameter. A number or truth value is read with one load; other values are
-/// shared, not copied.
+/// The value of one parameter. A number or boolean is read with one load; other values are shared,
+/// not copied.
 pub(crate) struct Slot {
-    /// A truth value, integer or floating point number, as bits.
+    /// A boolean, integer or floating point number, as bits.
     scalar: AtomicU64,
     value: RwLock<Arc<ParameterValue>>,
 }
@@ -31,7 +31,7 @@ impl Slot {
         self.value.read().clone()
     }
 
-    /// The bits of a scalar; of no meaning where the value is none.
+    /// The bits of a scalar; without meaning where the value is not a scalar.
     pub(crate) fn scalar(&self) -> u64 {
         self.scalar.load(Ordering::Acquire)
     }

@@ -31,14 +31,14 @@ pub struct Store {
 
 #[derive(Default)]
 struct State {
-    /// Boxed, since the map's nodes have room for eleven.
+    /// Boxed, since each node of the map has room for eleven.
     declared: BTreeMap<String, Box<Declared>>,
-    /// Counts changes, so that a validation that others overtook is seen.
+    /// Counts changes, so that a validation notices changes by others.
     generation: u64,
 }
 
 struct Declared {
-    /// The name is empty: the map has it.
+    /// The name is empty: it is the map's key.
     descriptor: ParameterDescriptor,
     slot: Arc<Slot>,
 }
@@ -48,7 +48,7 @@ struct Declared {
 pub struct ParameterList {
     /// Names in alphabetical order.
     pub names: Vec<String>,
-    /// What stands before the last `.` of names, each once.
+    /// The parts before the last `.` of names, each once.
     pub prefixes: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl Store {
         &self.overrides
     }
 
-    /// Declares a parameter that starts with the override of its name, unless that is to be
+    /// Declares a parameter that starts with the override of its name, unless overrides are to be
     /// ignored, or with `default`.
     pub(crate) fn declare(
         &self,
@@ -179,7 +179,7 @@ impl Store {
         self.state.lock().declared.contains_key(name)
     }
 
-    /// Sets all of these parameters or, if one of them cannot be set, none.
+    /// Sets all of these parameters or, if one of them cannot be set, none of them.
     ///
     /// # Errors
     /// For the first that is not declared, read-only, of another type, out of range or refused by
@@ -211,7 +211,7 @@ impl Store {
         Err(SetParameterError::Contended { attempts: MAX_ATTEMPTS })
     }
 
-    /// Whether these parameters may be set, as far as what was declared goes.
+    /// Whether these parameters may be set, as far as their declarations go.
     fn check(&self, state: &State, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
         for (name, _) in parameters {
             if name.is_empty() {
@@ -230,7 +230,7 @@ impl Store {
         for parameter in parameters {
             let (name, value) = parameter;
             check_nul(parameter)?;
-            // What is declared by being set takes any value.
+            // A parameter that is declared by being set takes any value.
             let Some(declared) = state.declared.get(name) else { continue };
             let takes_away = value.is_not_set() && !declared.slot.value().is_not_set();
             if takes_away && !declared.descriptor.dynamic_typing {
@@ -241,11 +241,11 @@ impl Store {
         Ok(())
     }
 
-    /// The value of a parameter; none where undeclared parameters are allowed and there is no such
-    /// parameter.
+    /// The value of a parameter; no value if the parameter does not exist and undeclared parameters
+    /// are allowed.
     ///
     /// # Errors
-    /// When there is no such parameter, or it has no value though it is of a type.
+    /// When the parameter does not exist, or it has a static type and no value.
     pub fn get(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
         self.get_in(&self.state.lock(), name)
     }
@@ -293,7 +293,7 @@ impl Store {
     /// The types of the values that parameters have.
     ///
     /// # Errors
-    /// When there is no such parameter and undeclared ones are not allowed.
+    /// When a parameter does not exist and undeclared ones are not allowed.
     pub fn types(&self, names: &[String]) -> Result<Vec<ParameterType>, GetParameterError> {
         let state = self.state.lock();
         let parameter_type = |name: &String| match state.declared.get(name) {
@@ -325,8 +325,8 @@ impl Store {
         names.iter().map(describe).collect()
     }
 
-    /// The parameters below any of the prefixes (all without one), at most `depth` parts below it;
-    /// 0 is any depth.
+    /// The parameters below any of the prefixes (all without a prefix), at most `depth` parts below
+    /// it; 0 is any depth.
     pub fn list(&self, prefixes: &[String], depth: u64) -> ParameterList {
         let near =
             |rest: &str| depth == 0 || (rest.bytes().filter(|b| *b == b'.').count() as u64) < depth;
@@ -351,8 +351,8 @@ impl Store {
         ParameterList { names, prefixes }
     }
 
-    /// Calls `callback` before parameters are set, with what is to be set: `callback` may change,
-    /// add and remove values.
+    /// Calls `callback` before parameters are set, with the new values: `callback` may change, add
+    /// and remove values.
     pub fn add_pre_set_callback(
         &self,
         callback: impl Fn(&mut Vec<NamedValue>) + Send + Sync + 'static,
@@ -361,7 +361,7 @@ impl Store {
     }
 
     /// Asks `callback` whether parameters may be set or declared with these values; its error is
-    /// the reason why not.
+    /// the reason for the refusal.
     pub fn add_on_set_callback(
         &self,
         callback: impl Fn(&[NamedValue]) -> Result<(), String> + Send + Sync + 'static,
@@ -393,7 +393,7 @@ impl State {
         slot
     }
 
-    /// Sets a parameter for which this was found to be allowed.
+    /// Sets a parameter after the checks.
     fn set(&mut self, name: &str, value: &ParameterValue) -> ChangeKind {
         let Some(declared) = self.declared.get_mut(name) else {
             let descriptor =
@@ -416,7 +416,7 @@ impl State {
     }
 }
 
-/// A text with a NUL is none that could go over the wire.
+/// Strings with a NUL cannot be sent.
 fn check_nul((name, value): &NamedValue) -> Result<(), SetParameterError> {
     let has_nul = |text: &String| text.contains('\0');
     let found = match value {

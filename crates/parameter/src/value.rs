@@ -1,4 +1,4 @@
-//! Values of parameters and their types, as `rcl_interfaces/msg/ParameterValue` has them.
+//! Values of parameters and their types, as in `rcl_interfaces/msg/ParameterValue`.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ pub enum ParameterType {
     /// No value.
     #[default]
     NotSet = 0,
-    /// A truth value.
+    /// A boolean.
     Bool = 1,
     /// A 64-bit signed integer.
     Integer = 2,
     /// A 64-bit floating point number.
     Double = 3,
-    /// A text.
+    /// A string.
     String = 4,
     /// Bytes.
     ByteArray = 5,
-    /// Truth values.
+    /// Booleans.
     BoolArray = 6,
     /// 64-bit signed integers.
     IntegerArray = 7,
     /// 64-bit floating point numbers.
     DoubleArray = 8,
-    /// Texts.
+    /// Strings.
     StringArray = 9,
 }
 
@@ -46,17 +46,17 @@ impl ParameterType {
         Self::StringArray,
     ];
 
-    /// The type of this number; `None` when there is none.
+    /// The type of this number; `None` for an unknown number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// The number on the wire.
+    /// The number in messages.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The name in messages to people, as `rclcpp` has it: `double_array`.
+    /// The name in messages to people, as in `rclcpp`: `double_array`.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotSet => "not set",
@@ -95,23 +95,23 @@ pub enum ParameterValue {
     /// No value.
     #[default]
     NotSet,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Integer(i64),
     /// A floating point number.
     Double(f64),
-    /// A text.
+    /// A string.
     String(String),
     /// Bytes.
     ByteArray(Vec<u8>),
-    /// Truth values.
+    /// Booleans.
     BoolArray(Vec<bool>),
     /// Integers.
     IntegerArray(Vec<i64>),
     /// Floating point numbers.
     DoubleArray(Vec<f64>),
-    /// Texts.
+    /// Strings.
     StringArray(Vec<String>),
 }
 
@@ -132,9 +132,9 @@ impl ParameterValue {
         }
     }
 
-    /// What a value of a parameter file means for a parameter of this type. YAML does not say what
-    /// the elements of an empty list are, and has no bytes: an empty list is one of any type, and
-    /// integers from 0 to 255 are bytes. All else is as it was.
+    /// The meaning of a value from a parameter file for a parameter of this type. YAML does not
+    /// give the type of the elements of an empty list, and has no bytes: an empty list becomes a
+    /// list of any type, and integers from 0 to 255 become bytes. Other values stay as they are.
     ///
     /// ```
     /// use feros_parameter::{ParameterType, ParameterValue};
@@ -172,7 +172,7 @@ impl ParameterValue {
         matches!(self, Self::NotSet)
     }
 
-    /// The truth value, if it is one.
+    /// The boolean, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
@@ -182,37 +182,37 @@ impl ParameterValue {
         if let Self::Integer(value) = self { Some(*value) } else { None }
     }
 
-    /// The floating point number, if it is one; an integer is none, as in `rclcpp`.
+    /// The floating point number, if it is one; an integer does not count, as in `rclcpp`.
     pub fn as_double(&self) -> Option<f64> {
         if let Self::Double(value) = self { Some(*value) } else { None }
     }
 
-    /// The text, if it is one.
+    /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(value) = self { Some(value) } else { None }
     }
 
-    /// The bytes, if it is a list of them.
+    /// The bytes, if it is a list of bytes.
     pub fn as_byte_array(&self) -> Option<&[u8]> {
         if let Self::ByteArray(value) = self { Some(value) } else { None }
     }
 
-    /// The truth values, if it is a list of them.
+    /// The booleans, if it is a list of booleans.
     pub fn as_bool_array(&self) -> Option<&[bool]> {
         if let Self::BoolArray(value) = self { Some(value) } else { None }
     }
 
-    /// The integers, if it is a list of them.
+    /// The integers, if it is a list of integers.
     pub fn as_integer_array(&self) -> Option<&[i64]> {
         if let Self::IntegerArray(value) = self { Some(value) } else { None }
     }
 
-    /// The floating point numbers, if it is a list of them.
+    /// The floating point numbers, if it is a list of such numbers.
     pub fn as_double_array(&self) -> Option<&[f64]> {
         if let Self::DoubleArray(value) = self { Some(value) } else { None }
     }
 
-    /// The texts, if it is a list of them.
+    /// The strings, if it is a list of strings.
     pub fn as_string_array(&self) -> Option<&[String]> {
         if let Self::StringArray(value) = self { Some(value) } else { None }
     }
@@ -251,7 +251,7 @@ convert! {
     &[&str] => StringArray, value => value.iter().map(|&text| text.to_owned()).collect();
 }
 
-/// What is of another type, or of none that exists, has no value.
+/// Messages with an unknown type become no value.
 impl From<ParameterValueMessage> for ParameterValue {
     fn from(message: ParameterValueMessage) -> Self {
         match ParameterType::from_number(message.r#type) {

@@ -11,12 +11,12 @@ pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static
     /// The parameter's type.
     const TYPE: ParameterType;
 
-    /// A reference to what a value holds; `None` when it is of another type.
+    /// A reference to the content of a value; `None` when the value is of another type.
     fn of(value: &ParameterValue) -> Option<&Self>;
 }
 
-/// What a [`Parameter`](crate::Parameter) may show: a [`ParameterVariant`], an `Option` of one
-/// where it may have no value, or a [`ParameterValue`] of any type.
+/// A type that a [`Parameter`](crate::Parameter) may read: a [`ParameterVariant`], an `Option` of
+/// one where the parameter may have no value, or a [`ParameterValue`] of any type.
 ///
 /// The trait is sealed.
 pub trait ParameterForm:
@@ -29,8 +29,8 @@ pub trait ParameterForm:
 pub(crate) mod sealed {
     use crate::slot::Slot;
 
-    /// Reads the value; `None` only when it is of another type, which a declared parameter's never
-    /// is.
+    /// Reads the value; `None` only when it is of another type, which never happens for a declared
+    /// parameter.
     pub trait Read: Sized {
         #[doc(hidden)]
         #[expect(private_interfaces, reason = "sealed")]
@@ -38,8 +38,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// What may stand for a value when a parameter is declared: the type itself, `&str` for `String`,
-/// slices and arrays for vectors.
+/// A type that stands for a value when a parameter is declared: the type itself, `&str` for
+/// `String`, slices and arrays for vectors.
 ///
 /// `i64` and `f64` are the only numbers, so that `10` and `1.0` are understood without a suffix.
 pub trait IntoParameter {
@@ -173,9 +173,9 @@ arrays! {
 
 /// A form whose values may be bounded: numbers, and lists of them.
 pub trait RangedForm: ParameterForm {
-    /// What its bounds are.
+    /// The type of its bounds.
     type Bound: Copy + 'static;
-    /// What lies between two values; zero where every value between the bounds is allowed.
+    /// The type of the step between values; zero where every value between the bounds is allowed.
     type Step: Copy + Default + 'static;
 
     #[doc(hidden)]

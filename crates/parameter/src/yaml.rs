@@ -7,10 +7,10 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 use crate::number;
 use crate::value::{ParameterType, ParameterValue};
 
-/// Lists and mappings are not nested deeper than this.
+/// The deepest nesting of lists and mappings.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// A text that is not the YAML that was expected.
+/// A text that is not the expected YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}; expected {expected}")]
 pub struct YamlError {
@@ -18,18 +18,18 @@ pub struct YamlError {
     pub line: usize,
     /// Column, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What should be there.
+    /// The correct form.
     pub expected: &'static str,
 }
 
-pub(crate) const VALUE: &str = "a truth value, a number, a text, or a list of one of them";
+pub(crate) const VALUE: &str = "a boolean, a number, a string, or a list of one of them";
 
 /// The events of one YAML document.
 pub(crate) struct Events<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// Where the last event is.
+    /// The place of the last event.
     pub(crate) place: Span,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Events<'a> {
         Self { parser: Parser::new_from_str(text), place: Span::default() }
     }
 
-    /// The next event; the end of the document for ever after the last one.
+    /// The next event; after the last one, always the end of the document.
     pub(crate) fn next(&mut self) -> Result<Event<'a>, YamlError> {
         loop {
             let (event, place) = match self.parser.next_event() {
@@ -74,7 +74,7 @@ impl<'a> Events<'a> {
         error_at(self.place, problem, expected)
     }
 
-    /// Nothing may follow.
+    /// Fails unless the document ends here.
     pub(crate) fn end(&mut self) -> Result<(), YamlError> {
         match self.next()? {
             Event::StreamEnd => Ok(()),
@@ -82,8 +82,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// The elements of a list, whose beginning was read. An empty one is a list of texts:
-    /// [`ParameterValue::as_declared`] makes another one of it.
+    /// The elements of a list whose beginning was read. An empty list is a list of strings:
+    /// [`ParameterValue::as_declared`] converts it.
     pub(crate) fn list(&mut self) -> Result<ParameterValue, YamlError> {
         const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
         let mut list = None;
@@ -105,7 +105,7 @@ impl<'a> Events<'a> {
         Ok(list.unwrap_or_else(|| empty_list_of(ParameterType::String)))
     }
 
-    /// What a scalar, which was read, means.
+    /// The value of a scalar that was read.
     pub(crate) fn scalar(
         &self,
         text: &str,
@@ -115,7 +115,7 @@ impl<'a> Events<'a> {
         let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
         let is_string = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
         if text.contains('\0') {
-            return Err(self.error("a text with a NUL character", VALUE));
+            return Err(self.error("a string with a NUL character", VALUE));
         }
         if is_quoted || is_string {
             return Ok(ParameterValue::String(text.to_owned()));
@@ -152,7 +152,7 @@ fn plain_scalar(text: &str) -> ParameterValue {
     }
 }
 
-/// An empty list whose elements are of a type.
+/// An empty list with elements of a type.
 fn empty_list_of(element: ParameterType) -> ParameterValue {
     match element {
         ParameterType::Bool => ParameterValue::BoolArray(Vec::new()),
@@ -162,7 +162,7 @@ fn empty_list_of(element: ParameterType) -> ParameterValue {
     }
 }
 
-/// Adds an element; the error says what the list takes.
+/// Adds an element; the error names the element type of the list.
 fn push(list: &mut ParameterValue, element: ParameterValue) -> Result<(), &'static str> {
     match (list, element) {
         (ParameterValue::BoolArray(list), ParameterValue::Bool(value)) => list.push(value),
@@ -178,12 +178,13 @@ fn push(list: &mut ParameterValue, element: ParameterValue) -> Result<(), &'stat
 }
 
 impl ParameterValue {
-    /// Reads a value as `rcl` does for `-p name:=value`: `true`, `yes`, `on` and the like are truth
-    /// values; `5`, `0x1F` and `010` integers; `1.0`, `1e3` and `.nan` floating point numbers; all
-    /// else, and what is in quotes or has the tag `!!str`, texts. A list has elements of one type.
+    /// Reads a value as `rcl` does for `-p name:=value`: `true`, `yes`, `on` and the like are
+    /// booleans; `5`, `0x1F` and `010` integers; `1.0`, `1e3` and `.nan` floating point numbers;
+    /// other words, and text in quotes or with the tag `!!str`, are strings. A list has elements of
+    /// one type.
     ///
     /// # Errors
-    /// When it is none of that: nothing at all, a mixed list, a mapping, no YAML.
+    /// When it is not a value: nothing at all, a mixed list, a mapping, not YAML.
     pub fn from_yaml(text: &str) -> Result<Self, YamlError> {
         let mut events = Events::new(text);
         let value = match events.next()? {
@@ -252,7 +253,7 @@ mod tests {
             ("{a: 1}", 1, 1, "a mapping"),
             ("&a [1, *a]", 1, 8, "an alias (`*name`)"),
             ("1\n---\n2", 3, 1, "there is more than one document (`---`)"),
-            ("\"a\\0b\"", 1, 1, "a text with a NUL character"),
+            ("\"a\\0b\"", 1, 1, "a string with a NUL character"),
         ] {
             let error = ParameterValue::from_yaml(text).unwrap_err();
             assert!(error.problem.starts_with(problem), "{text}: {error}");

@@ -1,4 +1,4 @@
-//! Parameter files: what they mean for a node, and what is refused where.
+//! Parameter files: the values that they give a node, and the places of errors.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -81,7 +81,7 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
             "node:\n  ros__parameters:\n    a: 5\n    b:\n",
             4,
             "parameter b: there is no value",
-            "a truth value",
+            "a boolean",
         ),
         (
             "node:\n  ros__parameters:\n    a:\n      b: [1, x]\n",
@@ -100,7 +100,7 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
         (
             "a: {ros__parameters: {x: 1}}\n/**foo:\n  ros__parameters: {}\n",
             2,
-            "is a wildcard with something beside it",
+            "has a wildcard beside other characters",
             "/**",
         ),
         ("a b:\n  ros__parameters: {}\n", 1, "contains ' '", "the name of a node"),
@@ -188,7 +188,7 @@ fn any_value() -> impl Strategy<Value = ParameterValue> {
 }
 
 proptest! {
-    /// A dump that a node with the same parameters loads changes none of them.
+    /// A node with the same parameters that loads a dump changes none of them.
     #[test]
     fn what_is_dumped_and_loaded_is_the_same(
         parameters in btree_map("[a-zA-Z0-9_/ :#-]{1,6}(\\.[a-z0-9]{1,3}){0,2}", any_value(), 0..6)
