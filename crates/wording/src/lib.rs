@@ -1,5 +1,5 @@
-//! What all messages to people share: text of others that a terminal does not obey ([`harmless`]),
-//! and the known name that somebody meant ([`did_you_mean`]).
+//! Shared parts of messages to people: untrusted text that a terminal does not obey ([`harmless`]),
+//! and suggestions for mistyped names ([`did_you_mean`]).
 #![forbid(unsafe_code)]
 
 mod harmless;

@@ -1,11 +1,11 @@
-//! Did you mean …? One measure of what is alike, for all names and keys that somebody mistypes.
+//! Did you mean …? One measure of likeness, for all mistyped names and keys.
 
-/// Longer texts resemble nothing: comparing is quadratic, and the text may come from a peer.
+/// Longer texts resemble nothing: comparing is quadratic, and the text may come from the network.
 const LONGEST: usize = 256;
-/// More names than these are never offered.
+/// The most names that are offered.
 const MOST: usize = 3;
 
-/// At most three known names that resemble what was given, the nearest first.
+/// At most three known names that resemble the given one, the nearest first.
 ///
 /// ```
 /// assert_eq!(feros_wording::nearest("chater", ["rosout", "chatter"]), ["chatter"]);
@@ -34,9 +34,9 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     }
 }
 
-/// From 0 to 1; above 0.8 two words are alike, whatever their letters' case and the slashes at
-/// their ends. A letter too much, too few, wrong or swapped counts more in short words than the
-/// usual measure gives it.
+/// From 0 to 1; above 0.8 two words are alike, whatever the case of their letters and the slashes
+/// at their ends. A letter that is extra, missing, wrong or swapped counts more in short words than
+/// in the usual measure.
 #[expect(clippy::cast_precision_loss, reason = "a few letters")]
 fn likeness(given: &str, word: &str) -> f64 {
     if given.len() > LONGEST || word.len() > LONGEST {
