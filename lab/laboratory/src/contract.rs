@@ -1,7 +1,7 @@
 //! The contract between the laboratory and the programs of a system under test, version 1.
 //!
-//! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a
-//! program.
+//! A program gets arguments and writes one JSON object per line; `peers/README.md` is the page for
+//! authors of such programs.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub use feros_lab_contract::{
 use feros_trace_analysis::PointSeries;
 use serde::Deserialize;
 
-/// Exit code of a program, or of a `build`, that lacks what it stands on: a library, a licence.
+/// Exit code of a program, or of a `build`, that lacks a requirement: a library, a licence.
 pub const EXIT_NOT_INSTALLED: i32 = feros_lab_contract::NOT_INSTALLED as i32;
 
 /// Exit code of a program that does not know one of its arguments.
@@ -22,33 +22,33 @@ pub const EXIT_USAGE: i32 = feros_lab_contract::WRONG_ARGUMENTS as i32;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// The first.
+    /// The first line.
     Hello(Hello),
-    /// Its entities exist; of a talker: matched, nothing published yet.
+    /// The program's entities exist; a talker is also matched, and has published nothing yet.
     Ready {},
-    /// What a subscription received since the last such line.
+    /// The messages that a subscription received since the last such line.
     Samples(Samples),
-    /// What was published since the last such line.
+    /// The messages published since the last such line.
     Published(Published),
     /// The time in a layer, per message.
     Layers(LayerSamples),
-    /// When messages passed a point of their way; the points of all programs are joined into
+    /// The times when messages passed a trace point; the points of all programs are joined into
     /// layers.
     Points(PointSeries),
-    /// What is one number, by name with unit; those of several programs are added up.
+    /// Single numbers, by name with unit; the numbers of several programs are added up.
     Values(BTreeMap<String, f64>),
-    /// A sentence for the person who waits for the result.
+    /// A sentence for the person who waits for the result of the run.
     Note {
         /// The sentence.
         text: String,
     },
-    /// The last.
+    /// The last line.
     End(End),
-    /// Why it cannot go on.
+    /// The reason why the program cannot go on.
     Error(ProgramError),
 }
 
-/// Who speaks.
+/// The program's introduction.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Hello {
     /// [`CONTRACT`].
@@ -56,39 +56,39 @@ pub struct Hello {
     /// The system.
     #[serde(default)]
     pub system: String,
-    /// Its version and those below it.
+    /// The version of the system and of the libraries below it.
     #[serde(default)]
     pub version: String,
-    /// As the program was asked.
+    /// The role that the arguments asked for.
     #[serde(default)]
     pub role: String,
 }
 
-/// Received messages, an element each.
+/// Received messages, one element each.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Samples {
-    /// Which of the program's subscriptions.
+    /// The index of the program's subscription.
     #[serde(default)]
     pub subscription: u32,
-    /// Number in the message.
+    /// The numbers in the messages.
     pub numbers: Vec<u64>,
-    /// Time of receipt less the stamp in the message; negative where a clock went back.
+    /// The time of receipt minus the stamp in the message; negative if a clock went back.
     #[serde(deserialize_with = "differences")]
     pub nanos: Vec<i64>,
-    /// Time of receipt, CLOCK_MONOTONIC.
+    /// The times of receipt, CLOCK_MONOTONIC.
     #[serde(default)]
     pub at_nanos: Vec<u64>,
 }
 
-/// Published messages, an element each.
+/// Published messages, one element each.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Published {
-    /// Number in the message.
+    /// The numbers in the messages.
     pub numbers: Vec<u64>,
-    /// How long the call took.
+    /// The durations of the publish calls.
     #[serde(default)]
     pub call_nanos: Vec<u64>,
-    /// When it began, CLOCK_MONOTONIC.
+    /// The times when the calls began, CLOCK_MONOTONIC.
     #[serde(default)]
     pub at_nanos: Vec<u64>,
 }
@@ -96,12 +96,12 @@ pub struct Published {
 /// The time in a layer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct LayerSamples {
-    /// The layer.
+    /// The name of the layer.
     pub name: String,
-    /// Number in the message.
+    /// The numbers in the messages.
     #[serde(default)]
     pub numbers: Vec<u64>,
-    /// Per message.
+    /// The time per message.
     pub nanos: Vec<u64>,
 }
 
@@ -114,23 +114,23 @@ pub struct End {
     /// Messages received by each of the program's subscriptions.
     #[serde(default)]
     pub received: Vec<u64>,
-    /// Payload received by each.
+    /// Payload bytes received by each subscription.
     #[serde(default)]
     pub bytes: Vec<u64>,
-    /// Of the first message, CLOCK_MONOTONIC; 0 where there was none.
+    /// The time of the first message, CLOCK_MONOTONIC; 0 if there was no message.
     #[serde(default)]
     pub first_nanos: u64,
-    /// Of the last.
+    /// The time of the last message.
     #[serde(default)]
     pub last_nanos: u64,
 }
 
-/// Why a program cannot go on.
+/// The reason why a program cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ProgramError {
-    /// What kind of.
+    /// The kind of reason.
     pub kind: ErrorKind,
-    /// A sentence.
+    /// The reason in a sentence.
     #[serde(default)]
     pub text: String,
 }
@@ -139,9 +139,9 @@ pub struct ProgramError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
-    /// The system has no such thing.
+    /// The system does not support the request.
     Unsupported,
-    /// It has it for who has a licence.
+    /// The system supports the request only with a licence.
     NoLicence,
     /// The other side was not found in time.
     NotMatched,
@@ -150,7 +150,7 @@ pub enum ErrorKind {
     Failed,
 }
 
-/// Differences of clocks; one that a program wrote without a sign and that is below 0 comes as a
+/// Reads differences of clocks; a negative difference that a program wrote as unsigned arrives as a
 /// very large number.
 fn differences<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     #[derive(Deserialize)]

@@ -1,5 +1,4 @@
-//! Reading the laboratory's TOML files: whatever is wrong is said with file, line and what is
-//! allowed.
+//! Reads the laboratory's TOML files: each error names the file, the line and the allowed values.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,19 +7,19 @@ use serde::de::DeserializeOwned;
 
 use feros_wording::did_you_mean;
 
-/// What is wrong in a scenario or a manifest.
+/// An error in a scenario or a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}: {text}", path.display())]
 pub struct DocumentError {
     /// The file.
     pub path: PathBuf,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong and what is allowed.
+    /// The error and the allowed values.
     pub text: String,
 }
 
-/// A file's text, to say where in it something is.
+/// A file's text, used to locate errors in it.
 pub(crate) struct Document {
     path: PathBuf,
     text: String,
@@ -37,18 +36,18 @@ impl Document {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// A text that is no file; `path` says what it is.
+    /// Wraps a text that is not a file; `path` names it in errors.
     pub(crate) fn new(path: &str, text: &str) -> Self {
         Self { path: path.into(), text: text.into() }
     }
 
-    /// Its values.
+    /// Parses the values of the document.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, DocumentError> {
         toml::from_str(&self.text)
             .map_err(|error| self.error(error.span().unwrap_or(0..0), explained(error.message())))
     }
 
-    /// Something wrong at a place.
+    /// An error at a position of the document.
     pub(crate) fn error(&self, at: Range<usize>, text: impl Into<String>) -> DocumentError {
         let before = self.text.get(..at.start).unwrap_or(&self.text);
         DocumentError {
@@ -59,7 +58,7 @@ impl Document {
     }
 }
 
-/// Adds the nearest name to what serde says of an unknown key or word.
+/// Adds the nearest known name to serde's message about an unknown key or word.
 fn explained(message: &str) -> String {
     let message = message.trim_end();
     let mut quoted = message.split('`').skip(1).step_by(2);

@@ -1,8 +1,8 @@
-//! The laboratory: scenarios in, a report out.
+//! The laboratory: it takes scenarios and writes a report.
 //!
-//! It knows systems under test only by their manifest (`peers/NAME/peer.toml`) and the contract
-//! that their programs keep (`peers/README.md`): Feros is measured through the same door as
-//! everything it is compared with.
+//! It knows a system under test only by its manifest (`peers/NAME/peer.toml`) and by the contract
+//! that its programs follow (`peers/README.md`): Feros is measured through the same interface as
+//! every system it is compared with.
 
 pub mod contract;
 mod document;

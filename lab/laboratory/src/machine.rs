@@ -1,22 +1,22 @@
-//! The machine on which a run is made, and what it allows.
+//! The machine of a run, and what it permits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the machine allows the laboratory.
+/// What the machine permits the laboratory to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// Why there are no network namespaces, where there are none.
+    /// Why network namespaces are unavailable, if they are.
     pub no_remote: Option<String>,
-    /// Why there is no real-time scheduling, where there is none.
+    /// Why real-time scheduling is unavailable, if it is.
     pub no_realtime: Option<String>,
-    /// Why programs cannot lock their memory, where they cannot.
+    /// Why programs cannot lock their memory, if they cannot.
     pub no_memory_lock: Option<String>,
 }
 
 impl Machine {
-    /// Tries what the laboratory needs.
+    /// Tries each permission that the laboratory needs.
     pub fn explore() -> Self {
         let succeeds = |words: &[&str]| {
             Command::new(words[0])
@@ -46,7 +46,7 @@ impl Machine {
         Self { no_remote, no_realtime, no_memory_lock: no_memory_lock(&status, &limits) }
     }
 
-    /// What the report says of it.
+    /// The facts about the machine for the report.
     pub fn environment(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::new();
         let mut put = |name: &str, value: Option<String>| {
@@ -94,11 +94,11 @@ impl Machine {
     }
 }
 
-/// CAP_IPC_LOCK among the bits of the effective capabilities.
+/// The bit of CAP_IPC_LOCK in the effective capabilities.
 const IPC_LOCK: u64 = 1 << 14;
 
-/// Why programs cannot lock all of their memory, by the status and the limits of a process as /proc
-/// shows them.
+/// Why programs cannot lock all of their memory, derived from the status and limits of a process in
+/// /proc.
 fn no_memory_lock(status: &str, limits: &str) -> Option<String> {
     let capabilities = field(status, "CapEff").and_then(|bits| u64::from_str_radix(&bits, 16).ok());
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"));
@@ -121,7 +121,7 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Where a command is, as the shell would find it.
+/// Finds a command as the shell would.
 pub(crate) fn which(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?)
         .map(|folder| folder.join(name))
@@ -146,6 +146,6 @@ mod tests {
             no_memory_lock("CapEff:\t0000000000002000\n", &limits("0")).is_some(),
             "another capability"
         );
-        assert!(no_memory_lock("", "").is_some(), "what is not known is not promised");
+        assert!(no_memory_lock("", "").is_some(), "an unknown capability is not promised");
     }
 }

@@ -1,11 +1,11 @@
-//! What disturbs a measurement: stolen and foreign processor time, load, frequency, clocks that
-//! jump, suspension.
+//! Disturbances of a measurement: processor time that was stolen or used by others, load,
+//! frequency, clock jumps, suspension.
 
 use std::collections::BTreeMap;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A cell's surroundings from its begin to its end.
+/// Watches the disturbances from the beginning of a cell to its end.
 pub(crate) struct NoiseWatch {
     processor: Option<ProcessorTime>,
     clocks: Clocks,
@@ -22,12 +22,12 @@ struct ProcessorTime {
 struct Clocks {
     realtime: i128,
     monotonic: i128,
-    /// As monotonic, and runs on while the machine sleeps.
+    /// Like the monotonic clock, but also advances while the machine sleeps.
     boottime: i128,
 }
 
-/// Clocks may differ by this much: what NTP corrects in a cell, and reading them one after the
-/// other.
+/// The difference that clocks may have: corrections by NTP during a cell, and the time between
+/// reading one and the other.
 const CLOCKS_AGREE_NANOS: i128 = 20_000_000;
 
 impl NoiseWatch {
@@ -35,7 +35,7 @@ impl NoiseWatch {
         Self { processor: ProcessorTime::read(), clocks: Clocks::read() }
     }
 
-    /// The noise by name, and what must be said of the clocks.
+    /// The noise by name, and a warning if a clock jumped or the machine slept.
     pub(crate) fn end(&self) -> (BTreeMap<String, f64>, Option<String>) {
         let mut noise = BTreeMap::new();
         if let (Some(before), Some(after)) = (self.processor, ProcessorTime::read()) {
@@ -74,7 +74,7 @@ impl ProcessorTime {
             .skip(1)
             .filter_map(|field| field.parse().ok())
             .collect();
-        // user nice system idle iowait irq softirq steal; guest time is in user already.
+        // user nice system idle iowait irq softirq steal; user time already includes guest time.
         let of = |index: usize| fields.get(index).copied();
         Some(Self { total: fields.iter().take(8).sum(), idle: of(3)? + of(4)?, stolen: of(7)? })
     }
@@ -96,7 +96,7 @@ impl Clocks {
     fn against(self, later: Self, noise: &mut BTreeMap<String, f64>) -> Option<String> {
         let passed = later.monotonic - self.monotonic;
         let slept = (later.boottime - self.boottime) - passed;
-        // The wall clock runs on while the machine sleeps.
+        // The wall clock also advances while the machine sleeps.
         let jumped = (later.realtime - self.realtime) - (later.boottime - self.boottime);
         let mut said = Vec::new();
         if slept > CLOCKS_AGREE_NANOS {

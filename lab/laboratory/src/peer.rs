@@ -1,4 +1,4 @@
-//! Systems under test: what their manifests say.
+//! Systems under test, as their manifests describe them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,59 +12,59 @@ use crate::document::{Document, DocumentError};
 use crate::record::CallbackThread;
 use feros_wording::did_you_mean;
 
-/// `peer.toml` of a system.
+/// The `peer.toml` of a system.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// For people.
+    /// The title for people.
     pub title: String,
-    /// Makes the programs: run in the peer's folder, with FEROS_LAB_OUT.
+    /// The command that builds the programs: it runs in the peer's folder, with FEROS_LAB_OUT.
     #[serde(default)]
     pub build: Vec<String>,
-    /// What is started; the contract's arguments are appended.
+    /// The command to start; the contract's arguments are appended.
     #[serde(default)]
     pub program: Vec<String>,
-    /// The command that installs what is missing.
+    /// The command that installs missing requirements.
     pub install: Option<String>,
-    /// Why it cannot be measured anywhere.
+    /// Why the system cannot be measured anywhere.
     pub unavailable: Option<String>,
-    /// What its program can be.
+    /// The roles that its program supports.
     #[serde(default)]
     pub roles: Vec<Role>,
-    /// Where it can be measured.
+    /// The placements in which it can be measured.
     #[serde(default)]
     pub placements: Vec<Placement>,
-    /// Whether it is a limit of the machine and no middleware: a cell that has none like it is
-    /// left out, since nothing is missing there.
+    /// Whether it is a floor of the machine and not an engine: cells that it does not support are
+    /// left out silently, since nothing is missing there.
     #[serde(default)]
     pub is_floor: bool,
-    /// What it can send.
+    /// The message types that it can send.
     #[serde(default = "bytes_only")]
     pub types: Vec<MessageType>,
-    /// What it can write of each payload.
+    /// The parts of a payload that it can write for each message.
     #[serde(default = "stamps_only")]
     pub fill: Vec<Fill>,
-    /// The transport that messages take in each placement, where its program counts them by
-    /// transport: a cell in which they took another one is marked.
+    /// The transport that messages take in each placement, if its program counts messages by
+    /// transport: a cell whose messages took another transport is marked.
     #[serde(default)]
     pub transports: BTreeMap<Placement, String>,
-    /// What it can do.
+    /// The QoS that it supports.
     #[serde(default)]
     pub qos: Abilities,
-    /// Which thread calls back within a process, with the default executor.
+    /// The thread that calls back within a process, with the default executor.
     pub callback: Option<CallbackThread>,
-    /// Programs that run beside it.
+    /// The programs that must run beside it.
     #[serde(default)]
     pub server: Vec<Server>,
-    /// Environment of all its programs.
+    /// The environment variables of all its programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Beginnings of the names of files that its programs make in `/dev/shm`, with a `*` before it
-    /// an end of them, or `{group}`: the name of the user's group. Those that nobody has open are
-    /// removed after a cell: who was killed could not.
+    /// Name prefixes of the files that its programs create in `/dev/shm`; with a leading `*`, a
+    /// suffix; `{group}` is the name of the user's group. Files that no process has open are
+    /// removed after a cell, since a killed program could not remove its own.
     #[serde(default)]
     pub shared_memory: Vec<String>,
-    /// Configurations beside the default one.
+    /// The configurations beside the default one.
     #[serde(default)]
     pub variant: Vec<Variant>,
 }
@@ -77,17 +77,17 @@ fn stamps_only() -> Vec<Fill> {
     vec![Fill::None]
 }
 
-/// What a system can do of QoS; what is absent is skipped with that reason.
+/// The QoS that a system supports; cells with an unsupported QoS are skipped, with that reason.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Abilities {
-    /// Of reliability.
+    /// The supported reliability.
     pub reliability: Vec<Reliability>,
-    /// Of durability.
+    /// The supported durability.
     pub durability: Vec<Durability>,
-    /// Of history.
+    /// The supported history.
     pub history: Vec<History>,
-    /// Of who sends.
+    /// The supported publish modes: which thread sends.
     pub publish: Vec<PublishMode>,
 }
 
@@ -106,26 +106,26 @@ impl Default for Abilities {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// What is started.
+    /// The command to start.
     pub program: Vec<String>,
-    /// It is ready when it has written this.
+    /// The server is ready once it has written this text.
     pub ready: Option<String>,
-    /// It is ready when this file exists.
+    /// The server is ready once this file exists.
     pub ready_file: Option<String>,
-    /// It is ready when this TCP port takes connections.
+    /// The server is ready once this TCP port accepts connections.
     pub ready_port: Option<Port>,
-    /// Environment of its own.
+    /// The additional environment variables of the server.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
 }
 
-/// A port, or a word to be replaced by one: `{port}`.
+/// A port, or a placeholder for one: `{port}`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Port {
     /// A number.
     Number(u16),
-    /// With a placeholder.
+    /// A text with a placeholder.
     Text(String),
 }
 
@@ -133,34 +133,34 @@ pub enum Port {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// As scenarios name it.
+    /// The name in scenarios.
     pub name: String,
     /// For people.
     #[serde(default)]
     pub title: String,
-    /// Why it is so: what its vendor's page says and where.
+    /// The reason for this configuration: the vendor's advice and its source.
     #[serde(default)]
     pub why: String,
-    /// Makes what this configuration needs beside the peer's own programs, as the peer's `build`
-    /// does.
+    /// The command that builds what this configuration needs beside the peer's own programs, like
+    /// the peer's `build`.
     #[serde(default)]
     pub build: Vec<String>,
-    /// Arguments, after those of the program and before those of the contract.
+    /// Arguments that come after those of the program and before those of the contract.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// Environment on top.
+    /// Additional environment variables.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Where it can be measured, if not everywhere.
+    /// The placements in which it can be measured, if they differ from the peer's.
     pub placements: Option<Vec<Placement>>,
-    /// What its program can be, if not everything.
+    /// The roles that its program supports, if they differ from the peer's.
     pub roles: Option<Vec<Role>>,
-    /// The transport in each placement, where it is another one.
+    /// The transport in each placement, if it differs from the peer's.
     #[serde(default)]
     pub transports: BTreeMap<Placement, String>,
-    /// What it can do of QoS, if not the same.
+    /// The QoS that it supports, if it differs from the peer's.
     pub qos: Option<Abilities>,
-    /// Which thread calls back within a process, if not the same.
+    /// The thread that calls back within a process, if it differs from the peer's.
     pub callback: Option<CallbackThread>,
 }
 
@@ -169,9 +169,9 @@ pub struct Variant {
 pub struct Peer {
     /// The folder's name, which scenarios use.
     pub name: String,
-    /// The folder.
+    /// The path of the folder.
     pub folder: PathBuf,
-    /// What it says.
+    /// The manifest.
     pub manifest: Manifest,
 }
 
@@ -194,12 +194,12 @@ pub struct Peers {
 pub struct SystemRef<'a> {
     /// The peer.
     pub peer: &'a Peer,
-    /// Its configuration; `None`: the default.
+    /// The configuration; `None` is the default one.
     pub variant: Option<&'a Variant>,
 }
 
 impl SystemRef<'_> {
-    /// As scenarios name it: `rcl`, `rcl:recommended`.
+    /// The name in scenarios: `rcl`, `rcl:recommended`.
     pub fn name(&self) -> String {
         match self.variant {
             None => self.peer.name.clone(),
@@ -207,7 +207,7 @@ impl SystemRef<'_> {
         }
     }
 
-    /// For people: `ROS 2 Kilted through rcl, as its vendor recommends`.
+    /// The title for people: `ROS 2 Kilted through rcl, as its vendor recommends`.
     pub fn title(&self) -> String {
         let title = &self.peer.manifest.title;
         match self.variant {
@@ -217,12 +217,12 @@ impl SystemRef<'_> {
         }
     }
 
-    /// Why it is configured so; empty for the default.
+    /// The reason for the configuration; empty for the default one.
     pub fn why(&self) -> &str {
         self.variant.map_or("", |variant| &variant.why)
     }
 
-    /// Which thread calls back within a process.
+    /// The thread that calls back within a process.
     pub fn callback(&self) -> Option<CallbackThread> {
         self.variant.and_then(|variant| variant.callback).or(self.peer.manifest.callback)
     }
@@ -234,18 +234,18 @@ impl SystemRef<'_> {
             .unwrap_or(&self.peer.manifest.placements)
     }
 
-    /// What it can do of QoS.
+    /// The QoS that the system supports.
     pub fn qos(&self) -> &Abilities {
         self.variant.and_then(|variant| variant.qos.as_ref()).unwrap_or(&self.peer.manifest.qos)
     }
 
-    /// The transport that its messages take in a placement, where the manifest says it.
+    /// The transport that its messages take in a placement, if the manifest specifies it.
     pub fn transport(&self, placement: Placement) -> Option<&str> {
         let of_variant = self.variant.and_then(|variant| variant.transports.get(&placement));
         of_variant.or_else(|| self.peer.manifest.transports.get(&placement)).map(String::as_str)
     }
 
-    /// What its program can be.
+    /// The roles that its program supports.
     pub fn roles(&self) -> &[Role] {
         self.variant
             .and_then(|variant| variant.roles.as_deref())
@@ -257,8 +257,7 @@ impl Peers {
     /// Reads every `NAME/peer.toml` of a folder.
     ///
     /// # Errors
-    /// A folder that cannot be read, and whatever a manifest says that is not understood, with its
-    /// line.
+    /// If the folder cannot be read, or a manifest is not understood (with the line).
     pub fn read(folder: &Path) -> Result<Self, DocumentError> {
         let failed = |error: std::io::Error| DocumentError {
             path: folder.to_owned(),
@@ -290,10 +289,10 @@ impl Peers {
         self.by_name.values()
     }
 
-    /// The system of a name: `rcl`, `rcl:recommended`.
+    /// Finds a system by its name: `rcl`, `rcl:recommended`.
     ///
     /// # Errors
-    /// A sentence that says which names there are.
+    /// A sentence that lists the known names.
     pub fn system(&self, name: &str) -> Result<SystemRef<'_>, String> {
         let (peer_name, variant_name) =
             name.split_once(':').map_or((name, None), |(peer, v)| (peer, Some(v)));
@@ -341,7 +340,8 @@ mod tests {
         }
     }
 
-    /// The report puts nobody beside another whose callback is on another kind of thread.
+    /// The report never ranks systems against each other whose callbacks run on different kinds of
+    /// threads.
     #[test]
     fn who_is_measured_within_a_process_says_which_thread_calls_back() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");

@@ -1,5 +1,5 @@
-//! Makes the programs of systems under test, and knows which are missing and how they are
-//! installed.
+//! Builds the programs of systems under test, and knows which systems are missing and how to
+//! install them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,59 +15,59 @@ use crate::contract::EXIT_NOT_INSTALLED;
 use crate::peer::{Peer, SystemRef};
 use crate::record::Missing;
 
-/// A build that takes longer is told of, and again each time that `AGAIN` has passed.
+/// A build that takes longer is reported, and again after each `AGAIN`.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// Where programs are made, and what has been made.
+/// The folder in which programs are built, and the state of each build.
 pub struct PeerBuilder {
     cache: PathBuf,
-    /// By what was made: a peer's name, or that of its configuration.
+    /// The states by the name of a peer or of its configuration.
     states: BTreeMap<String, PeerState>,
 }
 
 /// Whether a system can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerState {
-    /// Its programs are in this folder.
+    /// The system's programs are in this folder.
     Ready(PathBuf),
-    /// It cannot.
+    /// The system cannot be measured.
     Missing(Missing),
 }
 
-/// Why nothing could be made.
+/// Why nothing could be built.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerBuildError {
-    /// The folder for programs.
+    /// The folder for programs cannot be used.
     #[error("the folder for programs {} cannot be used: {error}; FEROS_LAB_CACHE names another", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// The user did not want to wait.
+    /// The user interrupted the build.
     #[error("interrupted while {0} was built")]
     Interrupted(String),
 }
 
 impl PeerBuilder {
-    /// A builder in `FEROS_LAB_CACHE`, in cargo's target folder, or in the user's cache.
+    /// Creates a builder in `FEROS_LAB_CACHE`, in cargo's target folder, or in the user's cache.
     pub fn new() -> Self {
         Self::at(default_cache())
     }
 
-    /// A builder in this folder.
+    /// Creates a builder in this folder.
     pub fn at(cache: PathBuf) -> Self {
         Self { cache, states: BTreeMap::new() }
     }
 
-    /// Where programs are made.
+    /// The folder in which programs are built.
     pub fn cache(&self) -> &Path {
         &self.cache
     }
 
-    /// What is known without building anything: of this process, or of the last time.
+    /// The state that is known without building anything, from this process or an earlier one.
     pub fn known(&self, system: SystemRef<'_>) -> Option<PeerState> {
         let peer = system.peer;
         if let Some(reason) = &peer.manifest.unavailable {
@@ -90,11 +90,11 @@ impl PeerBuilder {
         state
     }
 
-    /// Makes the programs of a system, which takes long the first time: `waits` hears of it
+    /// Builds the programs of a system, which takes long the first time; `waits` is called
     /// meanwhile.
     ///
     /// # Errors
-    /// When the folder cannot be used, or the user interrupts it; that a peer is missing is no
+    /// If the folder cannot be used, or the user interrupts the build. A missing peer is not an
     /// error.
     pub fn prepare(
         &mut self,
@@ -181,15 +181,15 @@ impl Default for PeerBuilder {
     }
 }
 
-/// One thing that is made for a system, into its peer's folder.
+/// One build for a system, into its peer's folder.
 struct Made<'a> {
     name: String,
     build: &'a [String],
-    /// The file that says why it is missing; empty: it is there.
+    /// The file that says why the build is missing; an empty file means that the build is complete.
     mark: String,
 }
 
-/// The peer's programs, and what the configuration needs beside them.
+/// The builds of a system: the peer's programs, and what the configuration needs beside them.
 fn made(system: SystemRef<'_>) -> Vec<Made<'_>> {
     let peer = system.peer;
     let own =
@@ -205,7 +205,8 @@ fn missing(peer: &Peer, reason: &str) -> Missing {
     Missing { reason: reason.to_owned(), install: peer.manifest.install.clone() }
 }
 
-/// The exit code; -1 of one that a signal ended; `None` when the user interrupted it.
+/// Runs a build and returns its exit code; -1 if a signal ended it; `None` if the user interrupted
+/// it.
 fn run(
     command: &mut Command,
     interrupted: &AtomicBool,
@@ -214,12 +215,12 @@ fn run(
     let (mut child, began, mut next) = (command.spawn()?, Instant::now(), FIRST_WORD);
     loop {
         if let Some(status) = child.try_wait()? {
-            // A terminal's Ctrl-C reaches a child that has no group of its own yet.
+            // A terminal's Ctrl-C reaches a child that has no process group of its own yet.
             let is_interrupted = status.signal() == Some(Signal::INT.as_raw());
             return Ok((!is_interrupted).then(|| status.code().unwrap_or(-1)));
         }
         if interrupted.load(Ordering::Relaxed) {
-            // The compilers that it started are in its group.
+            // The compilers that the build started are in its process group.
             let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
             let _ = child.wait();
             return Ok(None);
@@ -238,7 +239,8 @@ fn default_cache() -> PathBuf {
     cache(variable, &repository(), std::env::home_dir())
 }
 
-/// Programs are started from it, so it never lies in a folder that other users write to.
+/// The folder for builds. Programs are started from it, so it is never in a folder that other users
+/// can write to.
 fn cache(
     variable: impl Fn(&str) -> Option<PathBuf>,
     repository: &Path,
@@ -251,7 +253,7 @@ fn cache(
         .unwrap_or_else(|| home.unwrap_or_else(|| "/".into()).join(".cache/feros-lab"))
 }
 
-/// The repository from which this laboratory was built.
+/// The repository that this laboratory was built from.
 pub(crate) fn repository() -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     path.canonicalize().unwrap_or(path)

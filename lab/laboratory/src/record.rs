@@ -1,78 +1,78 @@
-//! What a run leaves on disk, and what a report is made of.
+//! The records that a run leaves on disk, from which a report is made.
 //!
-//! A folder: `run.json` ([`Run`]), `cells.jsonl` (one [`Record`] a line, written when its cell has
-//! ended) and `raw/` (what the programs said, compressed, one file a record).
+//! The folder has `run.json` ([`Run`]), `cells.jsonl` (one [`Record`] per line, written when its
+//! cell has ended) and `raw/` (the output of the programs, compressed, one file per record).
 
 use std::collections::BTreeMap;
 
 pub use feros_lab_statistics::Distribution;
 use serde::{Deserialize, Serialize};
 
-/// The version of these files.
+/// The version of the file format.
 pub const FORMAT: u32 = 1;
 
-/// A run: what was to be measured, where, and with what.
+/// A run: the plan, the machine, and the systems.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// [`FORMAT`].
+    /// The version, [`FORMAT`].
     pub format: u32,
     /// The name of the grid or the scenario file.
     pub grid: String,
-    /// The command that repeats it.
+    /// The command that repeats the run.
     pub command: String,
     /// The seed of everything random.
     pub seed: u64,
-    /// When it began, seconds since 1970.
+    /// The start of the run, in seconds since 1970.
     pub began_unix_seconds: u64,
-    /// When its last cell ended; `None` while it is running or was interrupted.
+    /// The end of the last cell; `None` while the run goes on, or if it was interrupted.
     pub ended_unix_seconds: Option<u64>,
     /// The machine.
     pub environment: BTreeMap<String, String>,
     /// Every system that the run names, installed or not.
     pub systems: Vec<System>,
-    /// The scenarios in their order.
+    /// The scenarios, in order.
     pub scenarios: Vec<Scenario>,
-    /// What measuring itself costs.
+    /// The costs of measuring itself.
     pub floors: Vec<Floor>,
 }
 
 /// A system under test in one of its variants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// As scenarios name it: `rcl`, `rcl:recommended`, `feros:direct`.
+    /// The name in scenarios: `rcl`, `rcl:recommended`, `feros:direct`.
     pub name: String,
-    /// For people: `ROS 2 Kilted through rcl, recommended`.
+    /// The title for people: `ROS 2 Kilted through rcl, recommended`.
     pub title: String,
-    /// Why it is configured so; empty for a peer's default.
+    /// The reason for the configuration; empty for a peer's default.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Which thread calls back within a process; `None`: nobody said.
+    /// The thread that calls back within a process; `None` if the manifest does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<CallbackThread>,
-    /// What its program said of itself: versions of client and middleware.
+    /// The versions of client and engine that its program reported.
     pub version: Option<String>,
-    /// Why it was not measured, and the command that changes that.
+    /// Why the system was not measured, and the command that changes that.
     pub missing: Option<Missing>,
 }
 
-/// Which thread calls a subscription's callback where publisher and subscription are in one
-/// process. Numbers of the two say different things: the publisher's thread waits for the callback,
-/// another thread has to be woken up.
+/// The thread that calls a subscription's callback if publisher and subscription are in one
+/// process. Numbers of the two kinds are not comparable: the publisher's thread waits for the
+/// callback, while another thread has to be woken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallbackThread {
-    /// The one that publishes, before the call of publish returns.
+    /// The publishing thread, before the publish call returns.
     PublishingThread,
-    /// An executor's, a wait set's, the middleware's.
+    /// A thread of an executor, a wait set or the engine.
     OtherThread,
 }
 
 /// Why a system was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// What is not there: a library, a licence, a package that does not exist.
+    /// What is missing: a library, a licence, a package that does not exist.
     pub reason: String,
-    /// The command that installs it, where there is one.
+    /// The command that installs it, if there is one.
     pub install: Option<String>,
 }
 
@@ -81,45 +81,46 @@ pub struct Missing {
 pub struct Scenario {
     /// The name of its file without `.toml`.
     pub name: String,
-    /// A line for people.
+    /// The title for people, one line.
     pub title: String,
-    /// `M16`, `K21`, `C23`, `R20`; empty for ours.
+    /// The paper or report: `M16`, `K21`, `C23`, `R20`; empty for Feros's own scenarios.
     pub document: String,
-    /// `Figure 7, Figure 8`, `Table 4`.
+    /// The item of the document: `Figure 7, Figure 8`, `Table 4`.
     pub item: String,
-    /// What the document found, in a sentence or two.
+    /// The finding of the document, in a sentence or two.
     pub finding: String,
-    /// What is shown of it.
+    /// The figures that show the scenario.
     pub figures: Vec<Figure>,
-    /// What a table of it shows, in its order: metrics as in [`Figure::y`].
+    /// The columns of the scenario's table, in order: metrics as in [`Figure::y`].
     #[serde(default)]
     pub columns: Vec<String>,
-    /// What it is to reach.
+    /// The goals of the scenario.
     #[serde(default)]
     pub goals: Vec<Goal>,
 }
 
-/// What a system is to reach, beside a reference of the same run.
+/// A number that a system should reach, possibly relative to a reference of the same run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// What it is about.
+    /// The subject of the goal.
     pub title: String,
     /// The system.
     pub system: String,
-    /// The system that it is divided by, in the same repetition of the same cell; absent: the
-    /// number itself is what counts.
+    /// The system whose number divides it, in the same repetition of the same cell; if absent, the
+    /// number itself counts.
     pub reference: Option<String>,
-    /// As [`Figure::y`].
+    /// The metric, as in [`Figure::y`].
     #[serde(default = "latency")]
     pub metric: String,
-    /// The largest number that reaches it.
+    /// The largest number that reaches the goal.
     pub at_most: Option<f64>,
-    /// The smallest number that reaches it.
+    /// The smallest number that reaches the goal.
     pub at_least: Option<f64>,
-    /// The largest over the smallest, of all values of the dimension `across`, is at most this.
+    /// The most that the largest number divided by the smallest may be, over all values of the
+    /// dimension `across`.
     pub flat: Option<f64>,
-    /// The dimension that does not matter where it is flat.
+    /// The dimension over which the number should be flat.
     #[serde(default = "size_bytes")]
     pub across: String,
 }
@@ -132,8 +133,8 @@ fn latency() -> String {
     "latency".to_owned()
 }
 
-/// What records may differ in ([`Record::dimensions`]), and what differs within one: `subscription`
-/// (its index), `layer`, `second`, `repetition`.
+/// The dimensions in which records may differ ([`Record::dimensions`]), and those within one
+/// record: `subscription` (its index), `layer`, `second`, `repetition`.
 pub const DIMENSIONS: &[&str] = &[
     "system",
     "placement",
@@ -160,30 +161,30 @@ pub const DIMENSIONS: &[&str] = &[
     "repetition",
 ];
 
-/// One figure or table: which records it takes and what it shows of them.
+/// One figure or table: the records that it takes, and what it shows of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
     /// A heading.
     pub title: String,
-    /// How it is drawn.
+    /// The form of the figure.
     pub kind: FigureKind,
     /// The dimension on the horizontal axis, or of the columns of a matrix; empty in a timeline.
     #[serde(default)]
     pub x: String,
     /// The metric on the vertical axis or in the cells: `latency` (of each subscription),
-    /// `publish_call`, or a name of [`Record::values`]. Empty where the kind says it: layers,
+    /// `publish_call`, or a name of [`Record::values`]. Empty if the kind implies it: layers,
     /// capability, timeline.
     #[serde(default)]
     pub y: String,
     /// The dimensions that distinguish lines, boxes, bars, or rows.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Only records whose dimensions have one of these values.
+    /// The filter: only records whose dimensions have one of these values.
     #[serde(default)]
     pub only: BTreeMap<String, Vec<Value>>,
-    /// The system whose median at each point is the limit line: `floors:futex`. It is one of the
-    /// systems of the experiment.
+    /// The system whose median at each point is the limit line, such as `floors:futex`. It must be
+    /// one of the experiment's systems.
     #[serde(default)]
     pub floor: Option<String>,
 }
@@ -192,31 +193,31 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// A line per series over `x`; an axis is logarithmic where its values span a factor of 20 or
+    /// A line per series over `x`; an axis is logarithmic if its values span a factor of 20 or
     /// more.
     Lines,
     /// Box plots.
     Boxes,
-    /// Bars beside each other.
+    /// Bars, side by side.
     Bars,
-    /// Bars of [`Record::layers`] on top of each other.
+    /// Stacked bars of [`Record::layers`].
     Layers,
-    /// A table: series are rows, values of `x` columns.
+    /// A table with series as rows and values of `x` as columns.
     Matrix,
     /// Table 4 of M16: works, late, lossy, halts or error per cell, and initial loss.
     Capability,
-    /// Messages over time, sent and received per second.
+    /// Messages over time: sent and received per second.
     Timeline,
 }
 
-/// A limit that was measured once for the run, by payload size where it depends on it.
+/// A limit that was measured once for the run, by payload size if it depends on that.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// `recording`: what noting a message costs.
+    /// The name: `recording` is the cost of recording a message.
     pub name: String,
-    /// Payload; 0 where there is none.
+    /// The payload size; 0 if there is no payload.
     pub size_bytes: u64,
-    /// What one takes.
+    /// The time per operation.
     pub nanos: Distribution,
 }
 
@@ -224,66 +225,68 @@ pub struct Floor {
 #[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A number: `size_bytes`, `rate_hz`, `nodes`, `loss_percent`.
+    /// A number, as of `size_bytes`, `rate_hz`, `nodes`, `loss_percent`.
     Number(f64),
-    /// A word: `system`, `placement`, `qos`.
+    /// A word, as of `system`, `placement`, `qos`.
     Text(String),
 }
 
 /// One cell of the grid in one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The scenario's name.
+    /// The name of the scenario.
     pub scenario: String,
-    /// What distinguishes this cell: `system`, `placement`, `size_bytes`, `rate_hz`,
+    /// The dimensions of this cell: `system`, `placement`, `size_bytes`, `rate_hz`,
     /// `subscriptions`, `nodes`, `qos`, `link`, ...
     pub dimensions: BTreeMap<String, Value>,
-    /// From 0.
+    /// The repetition, counted from 0.
     pub repetition: u32,
-    /// How it ended.
+    /// How the cell ended.
     pub status: Status,
-    /// When it began, seconds since 1970.
+    /// The start of the cell, in seconds since 1970.
     pub began_unix_seconds: u64,
-    /// How long it took, programs' start and end included.
+    /// The duration of the cell, including start and end of its programs.
     pub seconds: f64,
-    /// The transport that most messages took, where the system says it.
+    /// The transport that most messages took, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
-    /// Messages took another transport than the one that is measured: it is no result of its
-    /// system, and statistics leave it out and count it.
+    /// Whether messages took another transport than the one under test. The record is then no
+    /// result of its system: statistics leave it out, and the report counts it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unexpected_transport: bool,
-    /// Messages published, warm-up not included.
+    /// The messages published, without warm-up.
     pub sent: u64,
-    /// What each subscription got.
+    /// The results of each subscription.
     pub subscriptions: Vec<Received>,
-    /// How long each call of publish took.
+    /// The durations of the publish calls.
     pub publish_call: Option<Distribution>,
-    /// Time in each layer of a message's way, in order, where the system can say.
+    /// The time in each layer on a message's way, in order, if the system reports it.
     pub layers: Vec<Layer>,
-    /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`,
+    /// All single numbers, by name with unit. Of messages: `goodput_bytes_per_second`,
     /// `receive_rate_hz`, `publish_rate_hz`, `lost_percent`, `late_percent`, `sent_initial`,
     /// `lost_initial`, `duplicates`, `reordered`, `received_TRANSPORT` and `dropped_by_publisher`
-    /// (where the system says them), `events_per_second`, `fairness` (slowest median against
-    /// fastest), `delivered_of_possible_percent` (of what was sent, or of what a link with a rate
-    /// carries in the time if that is less). Of the link: `wire_bytes_per_message`,
-    /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of processes
-    /// together (code: the most of one; servers apart, with `server_` before): `cpu_percent`,
-    /// `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`,
-    /// `virtual_bytes`, `threads`, `code_bytes` (mapped), `code_file_bytes` (of the files),
-    /// `context_switches_per_second`, `wakeups_per_second` (voluntary switches), `locked_bytes`,
-    /// `shared_memory_bytes` (pages that exist, whether mapped or not). Of the condition of real
-    /// time, 1 or 0: `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside).
-    /// Of the condition of processors: `apart` (talkers and listeners share none).
-    /// Oddities: `samples_before_sent`, `not_understood_lines`.
+    /// (if the system reports them), `events_per_second`, `fairness` (slowest median against
+    /// fastest), `delivered_of_possible_percent` (of the messages sent, or of those that a link
+    /// with a rate can carry in the time, if that is less). Of the link: `wire_bytes_per_message`,
+    /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of all
+    /// processes together (for code, the largest of one process; for servers, separately with the
+    /// prefix `server_`): `cpu_percent`, `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`,
+    /// `private_bytes`, `resident_bytes`, `virtual_bytes`, `threads`, `code_bytes` (mapped),
+    /// `code_file_bytes` (of the files), `context_switches_per_second`, `wakeups_per_second`
+    /// (voluntary switches), `locked_bytes`, `shared_memory_bytes` (pages that exist, whether
+    /// mapped or not). For the real-time condition, 1 or 0: `realtime` (SCHED_FIFO),
+    /// `memory_locked` (of every program, as seen from outside). For the condition of processors:
+    /// `apart` (talkers and listeners share no processor). Oddities: `samples_before_sent`,
+    /// `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
-    /// Each process with the same names.
+    /// Each process, with values of the same names.
     pub processes: Vec<Process>,
-    /// Messages in each second since the first: sent, received by all subscriptions together.
+    /// The messages in each second since the first: sent, and received by all subscriptions
+    /// together.
     pub timeline: Vec<(u64, u64)>,
-    /// What disturbed: stolen processor time in percent, load, frequency.
+    /// The disturbances: stolen processor time in percent, load, frequency.
     pub noise: BTreeMap<String, f64>,
-    /// What the programs said, relative to the run's folder.
+    /// The file with the output of the programs, relative to the run's folder.
     pub raw: Option<String>,
 }
 
@@ -292,7 +295,8 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Record {
-    /// Whether it is a result of its system: it has ended well, and measured what it was to.
+    /// Whether the record is a result of its system: it is complete, and messages took the
+    /// transport under test.
     pub fn is_result(&self) -> bool {
         self.status == Status::Complete && !self.unexpected_transport
     }
@@ -302,61 +306,62 @@ impl Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", content = "reason", rename_all = "kebab-case")]
 pub enum Status {
-    /// All programs did what was asked.
+    /// All programs did their work.
     Complete,
-    /// A program failed or crashed; what it had said is kept.
+    /// A program failed or crashed; its output until then is kept.
     Failed(String),
-    /// A program was still running at the end of its time and was killed; what it had said is kept.
+    /// A program was still running at its time limit and was killed; its output until then is kept.
     Hung(String),
-    /// It cannot be done: the system has no such placement or QoS, or the machine lacks what it
-    /// needs.
+    /// The cell is impossible: the system does not support the placement or QoS, or the machine
+    /// lacks a requirement.
     Skipped(String),
 }
 
-/// What a subscription got, warm-up not included.
+/// The results of a subscription, without warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Received {
-    /// Messages.
+    /// The messages received.
     pub received: u64,
-    /// Published and not received.
+    /// The messages that were published and not received.
     pub lost: u64,
-    /// Received later than the deadline of the scenario.
+    /// The messages that came later than the deadline of the scenario.
     pub late: u64,
-    /// Call of publish to call of the subscription callback.
+    /// The time from the publish call to the call of the subscription callback.
     pub latency: Option<Distribution>,
 }
 
 /// The time in a layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Layer {
-    /// `client`, `serialize`, `engine write`, `wire`, `announce`, `notification`, `take`,
+    /// The name: `client`, `serialize`, `engine write`, `wire`, `announce`, `notification`, `take`,
     /// `deserialize`, `queue`, ...
     pub name: String,
-    /// Per message.
+    /// The time per message.
     pub nanos: Distribution,
 }
 
 /// A process of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// `talker`, `listener 3`, `roscore`.
+    /// The role: `talker`, `listener 3`, `roscore`.
     pub role: String,
-    /// As [`Record::values`].
+    /// The same kinds of values as in [`Record::values`].
     pub values: BTreeMap<String, f64>,
-    /// What each thread did while it was watched; of an idle node alone.
+    /// The activity of each thread while it was watched; only for idle nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadActivity>,
 }
 
-/// What a thread did in a time.
+/// The activity of a thread over a period.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadActivity {
-    /// Its name.
+    /// The thread's name.
     pub name: String,
-    /// How often it gave the processor away because it had to wait: each is a later wake-up.
+    /// How often the thread yielded its processor because it had to wait: each time means a later
+    /// wake-up.
     pub voluntary_switches: u64,
-    /// How often the processor was taken from it.
+    /// How often the scheduler preempted the thread.
     pub involuntary_switches: u64,
-    /// How long it ran.
+    /// The processor time that the thread used.
     pub cpu_nanos: u64,
 }

@@ -8,62 +8,62 @@ use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::record::Value;
 use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 
-/// One cell of a grid in one repetition: everything that its programs are told.
+/// One cell of a grid in one repetition: all the settings that its programs get.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// The scenario's name.
+    /// The name of the scenario.
     pub scenario: String,
     /// The system: `rcl:recommended`.
     pub system: String,
-    /// From 0.
+    /// The repetition, counted from 0.
     pub repetition: u32,
-    /// What the programs do.
+    /// The work of the programs.
     pub workload: Workload,
-    /// Where publisher and subscriptions are.
+    /// The placement of publisher and subscriptions.
     pub placement: Placement,
-    /// What is sent.
+    /// The message type.
     pub message_type: MessageType,
-    /// Payload.
+    /// The payload size.
     pub size_bytes: u64,
-    /// Messages per second; 0: without pause.
+    /// Messages per second; 0 means without pause.
     pub rate_hz: f64,
-    /// Subscriptions of one publisher.
+    /// The number of subscriptions of one publisher.
     pub subscriptions: u32,
-    /// Nodes of a chain, or without entities.
+    /// The number of nodes in a chain, or of nodes without entities.
     pub nodes: u32,
-    /// Entities of an executor that are never ready.
+    /// The number of entities of an executor that are never ready.
     pub idle: u32,
-    /// The graph's name; empty where there is none.
+    /// The graph's name; empty if there is no graph.
     pub graph: String,
     /// The name of the QoS.
     pub qos_name: String,
     /// The QoS.
     pub qos: Qos,
-    /// Who sends.
+    /// The thread that sends.
     pub publish: PublishMode,
-    /// What is written of each payload.
+    /// The part of the payload that is written for each message.
     pub fill: Fill,
-    /// Who runs callbacks.
+    /// The executor that runs callbacks.
     pub executor: Executor,
-    /// The name of the link; empty where there is none.
+    /// The name of the link; empty if there is no link.
     pub link_name: String,
-    /// The link.
+    /// The conditions of the link.
     pub link: LinkConditions,
-    /// The name of the further environment; empty where there is none.
+    /// The name of the additional environment variables; empty if there are none.
     pub environment_name: String,
-    /// Further environment.
+    /// The additional environment variables.
     pub environment: Variables,
-    /// Load of each processor by others.
+    /// The load that other programs put on each processor.
     pub cpu_load_percent: f64,
-    /// Busy work in each callback.
+    /// The busy work in each callback.
     pub work_micros: u64,
-    /// How it is done.
+    /// How the cell is measured.
     #[serde(flatten)]
     pub procedure: Procedure,
 }
 
 impl Cell {
-    /// What distinguishes it, in the record's words.
+    /// The dimensions that distinguish the cell, in the record's words.
     pub fn dimensions(&self) -> BTreeMap<String, Value> {
         let mut all = BTreeMap::new();
         let mut text = |name: &str, word: &str| {
@@ -113,13 +113,13 @@ impl Cell {
         all
     }
 
-    /// Whether the number of subscriptions is its own to choose.
+    /// Whether the number of subscriptions can vary in this workload.
     fn has_subscriptions(&self) -> bool {
         !matches!(self.workload, Workload::Chain | Workload::Call)
     }
 
-    /// How long its programs take for what they are told, in seconds, without their start and end.
-    /// Sending without pause: as this machine's memory would allow.
+    /// The time that its programs take for their work, in seconds, without start and end. For
+    /// sending without pause, the estimate assumes the speed of this machine's memory.
     pub fn nominal_seconds(&self) -> f64 {
         let is_degraded =
             self.placement == Placement::Remote && self.link != LinkConditions::default();
@@ -128,8 +128,8 @@ impl Cell {
         self.active_seconds() + under_way
     }
 
-    /// How much of that its programs send, compute or are watched, in seconds: what is under way on
-    /// a degraded link when the last message was sent has its time afterwards.
+    /// The part of that time in which its programs send, compute or are watched, in seconds.
+    /// Messages that are still under way on a degraded link after the last send have extra time.
     pub(crate) fn active_seconds(&self) -> f64 {
         let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
         match self.workload {
@@ -147,7 +147,7 @@ impl Cell {
         }
     }
 
-    /// A line for people: `rcl local 256 B 10 Hz reliable`.
+    /// A label for people: `rcl local 256 B 10 Hz reliable`.
     pub fn label(&self) -> String {
         let mut words =
             vec![self.scenario.clone(), self.system.clone(), self.placement.word().to_owned()];
@@ -187,8 +187,8 @@ fn bytes(size: u64) -> String {
     }
 }
 
-/// The cells of a scenario without their systems, each once: a dimension without meaning for the
-/// workload has one value.
+/// The cells of a scenario without their systems, each once: a dimension that has no meaning for
+/// the workload has one value.
 pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
     let mut cells = vec![base(scenario)];
     let messages = cells[0].has_messages();
@@ -256,7 +256,7 @@ fn base(scenario: &Scenario) -> Cell {
     }
 }
 
-/// Each cell with each value; the cells as they are where there is none.
+/// Combines each cell with each value; keeps the cells as they are if there are no values.
 fn vary<T>(cells: &mut Vec<Cell>, values: &[T], set: impl Fn(&mut Cell, &T)) {
     if values.is_empty() {
         return;
@@ -271,7 +271,7 @@ fn vary<T>(cells: &mut Vec<Cell>, values: &[T], set: impl Fn(&mut Cell, &T)) {
     }
 }
 
-/// Only what is remote has a link.
+/// Combines remote cells with each link; other cells have no link.
 fn vary_links(cells: &mut Vec<Cell>, scenario: &Scenario) {
     let before = std::mem::take(cells);
     for cell in before {

@@ -1,5 +1,5 @@
-//! How long starting and ending a system's programs takes: as measured on this machine, or a guess
-//! that is said to be one.
+//! The time that starting and ending a system's programs takes: as measured on this machine, or a
+//! guess that is reported as a guess.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,24 +12,25 @@ use super::schedule::Plan;
 use crate::contract::Placement;
 use crate::scenario::Workload;
 
-/// What was learned of systems on this machine.
+/// The learned overheads of systems on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
-    /// Seconds beyond what a cell's programs were told to do, by system and kind of cell.
+    /// The seconds that a cell takes beyond its programs' nominal time, by system and kind of cell.
     overhead_seconds: BTreeMap<String, f64>,
 }
 
-/// How much the last measurement counts against those before.
+/// The weight of the last measurement against the earlier ones.
 const WEIGHT_OF_THE_LAST: f64 = 0.3;
 
 impl Costs {
-    /// What was learned before; nothing where the file is not there or not understood.
+    /// Reads the overheads learned before; empty if the file is missing or not understood.
     pub fn read(cache: &Path) -> Self {
         let text = std::fs::read_to_string(cache.join("costs.json")).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// Keeps it for the next time. A cache that cannot be written costs only a worse estimate.
+    /// Stores the overheads for the next run. A cache that cannot be written costs only a worse
+    /// estimate.
     pub fn write(&self, cache: &Path) {
         if let Ok(text) = serde_json::to_string_pretty(self) {
             let _ = std::fs::write(cache.join("costs.json"), text);
@@ -45,15 +46,15 @@ impl Costs {
             .or_insert(overhead);
     }
 
-    /// How long a cell takes, in seconds.
+    /// The estimated time of a cell, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
         let overhead =
             self.overhead_seconds.get(&key(cell)).copied().unwrap_or_else(|| guess(cell));
         cell.nominal_seconds() + overhead
     }
 
-    /// How long the cells of a plan take that are not skipped, and how many of them were never
-    /// measured here.
+    /// The estimated time of the cells of a plan that are not skipped, and how many of these were
+    /// never measured here.
     pub fn of(&self, plan: &Plan, measured: impl Fn(&Cell) -> bool) -> (Duration, usize) {
         let cells = plan.steps.iter().filter(|step| step.skip.is_none() && measured(&step.cell));
         let (mut seconds, mut guessed) = (0.0, 0);
@@ -69,12 +70,12 @@ fn key(cell: &Cell) -> String {
     let workload = serde_json::to_value(cell.workload).unwrap_or_default();
     let mut key =
         format!("{} {} {}", cell.system, workload.as_str().unwrap_or_default(), cell.placement);
-    // What grows with the number of processes is not comparable.
+    // Overheads grow with the number of processes, so other numbers are not comparable.
     let processes = processes(cell);
     if processes > 2 {
         key += &format!(" {processes}");
     }
-    // What was lost is sent again, and waited for.
+    // Lost messages are sent again, and the cell waits for them.
     if cell.link.loss_percent > 0.0 {
         key += " lossy";
     }
@@ -84,7 +85,7 @@ fn key(cell: &Cell) -> String {
     key
 }
 
-/// How many programs it starts.
+/// The number of programs that a cell starts.
 fn processes(cell: &Cell) -> u32 {
     match (cell.workload, cell.placement) {
         (Workload::Idle | Workload::Graph | Workload::Executor, _) => 1,

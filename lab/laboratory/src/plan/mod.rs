@@ -1,5 +1,5 @@
-//! What a run will do: its cells in their order, what of them cannot be done and why, and how long
-//! the rest takes.
+//! The plan of a run: its cells in order, which of them are impossible and why, and how long the
+//! rest takes.
 
 mod cell;
 mod costs;

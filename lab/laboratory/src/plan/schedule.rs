@@ -1,4 +1,4 @@
-//! Cells in their order, and what of them cannot be done.
+//! Cells in their order, and which of them are impossible.
 
 use super::cell::{self, Cell};
 use crate::contract::{Placement, Role};
@@ -11,31 +11,31 @@ use crate::scenario::{Scenario, Workload};
 pub struct Plan {
     /// The name of the grid or of the scenario.
     pub grid: String,
-    /// What is measured.
+    /// The scenarios to measure.
     pub scenarios: Vec<Scenario>,
     /// Every cell in every repetition.
     pub steps: Vec<Step>,
 }
 
-/// A cell in a plan.
+/// One cell in a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What is measured.
+    /// The cell to measure.
     pub cell: Cell,
-    /// Why it cannot be.
+    /// Why the cell cannot be measured, if so.
     pub skip: Option<String>,
 }
 
 impl Plan {
-    /// The cells of scenarios on this machine.
+    /// Plans the cells of scenarios on this machine.
     ///
     /// # Panics
-    /// Never: scenarios name systems that exist since they were read against the same peers.
+    /// Never: scenarios name only existing systems, since they were read with the same peers.
     pub fn new(grid: &str, scenarios: Vec<Scenario>, peers: &Peers, machine: &Machine) -> Self {
         let mut steps = Vec::new();
         let repetitions = scenarios.iter().map(|scenario| scenario.repetitions).max().unwrap_or(0);
-        // Repetitions are outermost, and systems take turns within them: what drifts on a machine
-        // meets all of them.
+        // Repetitions are the outermost loop, and systems take turns within them: so a drift of the
+        // machine affects all systems alike.
         for repetition in 0..repetitions {
             for scenario in scenarios.iter().filter(|scenario| repetition < scenario.repetitions) {
                 for group in cell::groups(scenario) {
@@ -46,7 +46,7 @@ impl Plan {
                         if skip.is_some() && system.peer.manifest.is_floor {
                             continue;
                         }
-                        // What cannot be done is not said again in each repetition.
+                        // A skipped cell is listed once, not in each repetition.
                         if skip.is_none() || repetition == 0 {
                             steps.push(Step { cell, skip });
                         }
@@ -57,7 +57,7 @@ impl Plan {
         Self { grid: grid.to_owned(), scenarios, steps }
     }
 
-    /// The systems that it names, each once, in order.
+    /// The systems in the plan, each once, in order.
     pub fn systems(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.scenarios.iter().flat_map(|scenario| &scenario.systems) {
@@ -68,23 +68,23 @@ impl Plan {
         names
     }
 
-    /// Why nothing of it can be done, if so.
+    /// Why no cell of the plan can be measured, if so.
     pub fn nothing_possible(&self) -> Option<&str> {
         let reasons: Option<Vec<&str>> =
             self.steps.iter().map(|step| step.skip.as_deref()).collect();
         reasons.and_then(|reasons| reasons.first().copied())
     }
 
-    /// The step's scenario.
+    /// The scenario of a cell.
     pub fn scenario(&self, cell: &Cell) -> Option<&Scenario> {
         self.scenarios.iter().find(|scenario| scenario.name == cell.scenario)
     }
 }
 
-/// More processes than this cannot be participants of one ROS domain on one host.
+/// The most processes that can be participants of one ROS domain on one host.
 const MOST_PROCESSES: u32 = 100;
 
-/// Why a cell cannot be done with this system on this machine.
+/// Why a cell is impossible with this system on this machine.
 fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<String> {
     let manifest = &system.peer.manifest;
     let lacks = |what: &str, which: &str| Some(format!("{} has no {what} `{which}`", cell.system));
@@ -133,7 +133,7 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
 }
 
 impl Cell {
-    /// The roles of its programs.
+    /// The roles of the cell's programs.
     pub(crate) fn roles(&self) -> Vec<Role> {
         let one_process = matches!(self.placement, Placement::Composed | Placement::Intra);
         match self.workload {
@@ -153,7 +153,7 @@ impl Cell {
         }
     }
 
-    /// Whether messages are sent and received.
+    /// Whether the cell sends and receives messages.
     pub(crate) fn has_messages(&self) -> bool {
         use Workload::{Call, Chain, Goodput, Latency};
         matches!(self.workload, Latency | Goodput | Chain | Call)
