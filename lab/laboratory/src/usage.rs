@@ -1,4 +1,4 @@
-//! What processes cost, from outside: /proc of each and of those it started.
+//! The cost of processes, seen from outside: /proc of each and of its descendants.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt as _;
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use crate::record::{Distribution, ThreadActivity};
 
-/// Watches a process and those it started, from when it is told to until they have ended.
+/// Watches a process and its descendants, from `begin` until they have ended.
 pub(crate) struct UsageWatch {
     pid: u32,
-    /// Each thread when it was last seen.
+    /// The activity of each thread when it was last seen.
     threads: BTreeMap<(u32, u32), ThreadActivity>,
-    /// Each thread when the time that counts began.
+    /// The activity of each thread when the measured time began.
     threads_before: BTreeMap<(u32, u32), ThreadActivity>,
     began: Option<Moment>,
     last: Option<Moment>,
-    /// Processor time in percent between two looks.
+    /// The processor time in percent between two samples.
     percents: Vec<f64>,
     values: BTreeMap<String, f64>,
 }
@@ -42,7 +42,7 @@ impl UsageWatch {
         }
     }
 
-    /// Begins the time that counts.
+    /// Begins the measured time.
     pub(crate) fn begin(&mut self) {
         self.began = self.look();
         self.last = self.began;
@@ -54,7 +54,7 @@ impl UsageWatch {
         }
     }
 
-    /// Looks once more; nothing changes where the process has ended.
+    /// Takes another sample; changes nothing if the process has ended.
     pub(crate) fn sample(&mut self) {
         let Some(now) = self.look() else { return };
         if let Some(last) = self.last {
@@ -91,8 +91,7 @@ impl UsageWatch {
         })
     }
 
-    /// Looks at memory and code: a moment in which the process waits when it asks for memory
-    /// itself.
+    /// Measures memory and code; meanwhile the process has to wait if it asks for memory itself.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
         let processes = process_tree(self.pid);
@@ -118,7 +117,7 @@ impl UsageWatch {
         self.values.insert("code_file_bytes".into(), code.files.values().sum::<u64>() as f64);
     }
 
-    /// What each thread did in the time that counts; one that is new did all of it meanwhile.
+    /// The activity of each thread in the measured time; all activity of a new thread counts.
     pub(crate) fn thread_activity(&self) -> Vec<ThreadActivity> {
         let since = |(id, now): (&(u32, u32), &ThreadActivity)| {
             let before = self.threads_before.get(id).cloned().unwrap_or_default();
@@ -136,7 +135,7 @@ impl UsageWatch {
         self.threads.iter().map(since).collect()
     }
 
-    /// Everything that was seen.
+    /// All measured values.
     pub(crate) fn finish(mut self) -> BTreeMap<String, f64> {
         if let (Some(began), Some(last)) = (self.began, self.last) {
             let nanos = last.at.duration_since(began.at).as_nanos() as f64;
@@ -160,7 +159,7 @@ impl UsageWatch {
     }
 }
 
-/// Code that is mapped: each file once.
+/// The mapped code, each file once.
 #[derive(Default)]
 struct Code {
     mapped_bytes: u64,
@@ -191,7 +190,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text, 16).ok()
 }
 
-/// A process and all that it started and that still live.
+/// A process and its living descendants.
 pub(crate) fn process_tree(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;
@@ -219,19 +218,19 @@ pub(crate) fn numbers_in(folder: impl AsRef<Path>) -> Vec<u32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Processor time of a thread.
+/// The processor time of a thread.
 fn run_nanos(task: &str) -> Option<u64> {
     if let Ok(text) = std::fs::read_to_string(format!("{task}/schedstat")) {
         return text.split_ascii_whitespace().next()?.parse().ok();
     }
-    // A kernel without it: hundredths of a second.
+    // On a kernel without schedstat: hundredths of a second.
     let text = std::fs::read_to_string(format!("{task}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
     Some(ticks * 10_000_000)
 }
 
-/// What a thread has done since it began.
+/// The activity of a thread since it began.
 fn activity(task: &str) -> Option<ThreadActivity> {
     let cpu_nanos = run_nanos(task)?;
     let status = std::fs::read_to_string(format!("{task}/status")).ok()?;
@@ -245,8 +244,8 @@ fn activity(task: &str) -> Option<ThreadActivity> {
     })
 }
 
-/// Pages of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped, each
-/// file counted once and whether its pages are mapped or not.
+/// The bytes of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped.
+/// Each file counts once, with all its pages, mapped or not.
 fn shared_memory_bytes(processes: &[u32]) -> u64 {
     let mut files = HashMap::new();
     for pid in processes {

@@ -1,4 +1,4 @@
-//! What the laboratory itself costs, measured at the begin of each run.
+//! The laboratory's own cost, measured at the beginning of each run.
 
 use std::time::Instant;
 
@@ -6,9 +6,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::record::{Distribution, Floor};
 
-/// What recording a message costs: the stamp of the publisher, the stamp of the subscription, a
-/// place in a buffer that was reserved before. Peers in other languages do the same two readings of
-/// the same clock.
+/// The cost of recording a message: the stamp of the publisher, the stamp of the subscription, and
+/// an entry in a preallocated buffer. Peers in other languages read the same clock twice as well.
 pub(super) const RECORDING: &str = "recording";
 
 /// The laboratory's own cost per message.

@@ -1,4 +1,4 @@
-//! What a cell cost: its processes, each and together, and the link.
+//! The cost of a cell: its processes, each and together, and the link.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::plan::Cell;
 use crate::record::Process;
 use crate::scenario::Workload;
 
-/// What processes cost, each and together: sums, and of code the most that one has mapped.
+/// The cost of processes, each and together: sums, but for code the most that one process has
+/// mapped.
 pub(super) fn of_processes(
     cell: &Cell,
     programs: Vec<Program>,
@@ -53,7 +54,7 @@ pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
     !programs.is_empty() && programs.iter().all(locked)
 }
 
-/// What was on the link from the first message on, warm-up included.
+/// The traffic on the link since the first message, warm-up included.
 pub(super) fn wire(
     before: &Counters,
     after: &Counters,
@@ -64,7 +65,7 @@ pub(super) fn wire(
         let sum = |counters: &Counters| get(&counters.forward) + get(&counters.backward);
         sum(after).saturating_sub(sum(before)) as f64
     };
-    // What is lost on the way has been on the wire, what found the queue full has not.
+    // Packets lost on the way were on the wire; packets that found the queue full were not.
     let bytes = of(|direction| direction.bytes + direction.dropped_loss_bytes);
     let packets = of(|direction| direction.packets + direction.dropped_loss);
     values.insert("wire_bytes".into(), bytes);

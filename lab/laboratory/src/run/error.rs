@@ -1,20 +1,20 @@
-//! Why a run did not come to its end.
+//! Why a run did not finish.
 
 use std::path::{Path, PathBuf};
 
 use crate::peer_builder::PeerBuildError;
 
-/// Why a run did not come to its end. What was measured is kept in every case.
+/// Why a run did not finish. The results so far are kept in every case.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Somebody else measures.
+    /// Another laboratory is measuring.
     #[error("{}: {by} is running {}; two runs at once would measure each other. Wait for it, or end it",
         path.as_deref().map_or("this machine".into(), |path| path.display().to_string()),
         path.as_deref().map_or("a measurement here", |_| "a measurement into this folder"))]
     Busy {
-        /// The folder; `None`: the machine.
+        /// The locked folder; `None` means the machine.
         path: Option<PathBuf>,
-        /// Who.
+        /// The process that holds the lock.
         by: String,
     },
     /// The folder holds something else.
@@ -22,7 +22,7 @@ pub enum RunError {
     OtherContent {
         /// The folder.
         path: PathBuf,
-        /// What is in it.
+        /// The other content.
         what: String,
     },
     /// The folder cannot be used.
@@ -30,32 +30,33 @@ pub enum RunError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// There is no space left.
+    /// No disk space is left.
     #[error("no space is left for {}: what was measured is kept (results: {kept}); make space and give the same command again to continue",
         path.display())]
     DiskFull {
         /// The folder.
         path: PathBuf,
-        /// Records that are safe.
+        /// The number of records that are safe.
         kept: usize,
     },
-    /// The user ended it.
+    /// The user interrupted the run.
     #[error("interrupted after {done} of {of} cells; the same command continues")]
     Interrupted {
-        /// Cells that are done.
+        /// The number of cells that are done.
         done: usize,
-        /// Cells of the plan.
+        /// The number of cells in the plan.
         of: usize,
     },
-    /// Every system is missing; the observer has been told of each why, and what installs it.
+    /// Every system is missing; the observer got the reason for each, and the command that installs
+    /// it.
     #[error(
         "nothing can be measured: no system of this plan is installed; install one and give the same command again"
     )]
     NothingInstalled,
-    /// Nothing can be built.
+    /// No program can be built.
     #[error(transparent)]
     PeerBuild(#[from] PeerBuildError),
 }

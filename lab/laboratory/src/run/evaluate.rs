@@ -1,4 +1,4 @@
-//! From what the programs of a cell said to its record.
+//! Evaluates the output of a cell's programs into its record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,13 @@ use crate::plan::Cell;
 use crate::record::{Distribution, Layer, Received};
 use crate::scenario::LinkConditions;
 
-/// A latency above this is no latency: a clock jumped, or the stamp is not ours.
+/// A larger value is not a latency: a clock jumped, or the stamp is foreign.
 const LONGEST_LATENCY_NANOS: i64 = 3_600_000_000_000;
 
-/// Seconds that a timeline may have.
+/// The longest timeline, in seconds.
 const LONGEST_TIMELINE: usize = 3600;
 
-/// The part of a record that comes from what was said.
+/// The part of a record that comes from the programs' output.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Evaluation {
     pub(super) sent: u64,
@@ -24,16 +24,16 @@ pub(super) struct Evaluation {
     pub(super) layers: Vec<Layer>,
     pub(super) values: BTreeMap<String, f64>,
     pub(super) timeline: Vec<(u64, u64)>,
-    /// Sentences for who waits for the result.
+    /// Sentences for the person who waits for the result.
     pub(super) notes: Vec<String>,
 }
 
-/// Reads what the programs said. Lines with samples are dropped on the way.
+/// Evaluates the output of the programs. Lines with samples are consumed on the way.
 pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
     let mut collected = Collected::default();
     for program in programs {
         collected.not_understood += program.not_understood;
-        // A relay is on the way: what it received is not what arrived.
+        // A relay is only a stop on the way: the messages that it received have not arrived yet.
         if program.name.starts_with("relay") {
             continue;
         }
@@ -54,7 +54,7 @@ pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
 }
 
 impl Collected {
-    /// Of a cell without messages.
+    /// The evaluation of a cell without messages.
     fn quiet(self) -> Evaluation {
         let mut evaluation = Evaluation { layers: layers(self.layers, 0), ..Evaluation::default() };
         put(&mut evaluation.values, "not_understood_lines", self.not_understood);
@@ -65,7 +65,8 @@ impl Collected {
         let warm_up = cell.procedure.warm_up;
         let total = match &self.publisher_end {
             Some(end) => end.sent,
-            // It did not live to say it: what it had published is known up to the last line.
+            // The talker ended before its last line: only the messages up to its last output are
+            // known.
             None => {
                 self.published.iter().map(|publication| publication.number + 1).max().unwrap_or(0)
             }
@@ -145,7 +146,7 @@ impl Collected {
         evaluation
     }
 
-    /// What came and went per second.
+    /// Adds the rates at which messages were published and received.
     fn rates(&self, cell: &Cell, values: &mut BTreeMap<String, f64>) {
         let published = self
             .published
@@ -177,8 +178,9 @@ impl Collected {
         }
     }
 
-    /// How much arrived of what could: all that was sent, or what the link carries in the time if
-    /// that is less. A history that keeps the last drops the rest, and is right to.
+    /// The percentage of the possible messages that arrived: possible are all messages sent, or
+    /// those that the link can carry in the time, if that is less. A history of "keep last" rightly
+    /// drops the rest.
     fn of_possible(
         &self,
         link: &LinkConditions,
@@ -195,13 +197,13 @@ impl Collected {
         let last = published.chain(received_at).max()?;
         let size = size_bytes as f64;
         let carried = bytes_per_second * last.saturating_sub(first) as f64 / 1e9;
-        // What is under way when the last is published has been carried as well: never less than
-        // one.
+        // A message that is under way when the last one is published was carried too: so at least
+        // one is possible.
         let possible = (sent as f64 * size).min(carried.max(size));
         (possible > 0.0).then(|| (100.0 * received as f64 * size / possible).min(100.0))
     }
 
-    /// Messages in each second since the first.
+    /// The messages in each second since the first message.
     fn timeline(&self, warm_up: u64) -> Vec<(u64, u64)> {
         let published: Vec<u64> = self
             .published
@@ -249,7 +251,7 @@ impl SubscriptionEnd {
     }
 }
 
-/// What is not as it should be with samples.
+/// Irregularities of samples.
 #[derive(Default)]
 struct Oddities {
     initial_lost: u64,
@@ -258,7 +260,7 @@ struct Oddities {
     reordered: u64,
 }
 
-/// A subscription of which each message is known.
+/// Evaluates a subscription whose messages are all known.
 fn sampled(
     cell: &Cell,
     receipts: &[Receipt],
@@ -300,7 +302,7 @@ fn sampled(
     (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
 }
 
-/// A subscription of which only counts are known: what is lost is taken to be lost after the
+/// Evaluates a subscription of which only counts are known: losses are assumed to come after the
 /// warm-up.
 fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
     let lost = total.saturating_sub(end.received);
@@ -348,7 +350,7 @@ mod tests {
         assert!((percent(&link, 3).unwrap() - 75.0).abs() < 1e-9);
         assert!((percent(&link, 4).unwrap() - 100.0).abs() < 1e-9);
         assert!(percent(&link, 5).unwrap() <= 100.0);
-        // One that carries everything: what is missing was lost.
+        // A link that can carry everything: missing messages were lost.
         let link = LinkConditions { rate_mbit: Some(1000.0), ..link };
         assert!((percent(&link, 10).unwrap() - 1000.0 / 11.0).abs() < 1e-9);
         assert_eq!(percent(&LinkConditions::default(), 10), None);

@@ -1,5 +1,5 @@
-//! The folder of a run: who may write into it, what is in it already, and that nothing of it is
-//! lost.
+//! The folder of a run: it has one writer, an interrupted run in it continues, and nothing in it
+//! gets lost.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -12,22 +12,22 @@ use super::raw;
 use crate::plan::{Cell, Plan};
 use crate::record::{FORMAT, Record, Run};
 
-/// With less than this the next cell is not begun.
+/// With less space than this, the next cell does not begin.
 const SPACE_NEEDED_BYTES: u64 = 32 << 20;
 
-/// An open folder; nobody else writes into it.
+/// An open folder; no other process writes into it.
 pub(super) struct Folder {
     path: PathBuf,
     pub(super) run: Run,
     cells: File,
     good_length: u64,
     done: HashSet<String>,
-    /// What was there when it was opened.
+    /// The results that the folder had when it was opened.
     pub(super) resumed: Option<Resumed>,
     _locks: [File; 2],
 }
 
-/// What an earlier attempt left.
+/// The results of an earlier attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Resumed {
     pub(super) cells: usize,
@@ -35,12 +35,12 @@ pub(super) struct Resumed {
 }
 
 impl Folder {
-    /// Opens a folder for a plan: a new one, or one with an unfinished run of the same plan.
+    /// Opens a folder for a plan: a new folder, or one with an unfinished run of the same plan.
     pub(super) fn open(path: &Path, plan: &Plan, new_run: Run) -> Result<Self, RunError> {
         let failed = |error| RunError::Folder { path: path.to_owned(), error };
         let machine = taken(&std::env::temp_dir().join("feros-lab.lock"), None)?;
         super::program::remove_left_scratch();
-        // Before anything is made in it: what is not a run's folder stays as it is.
+        // This comes before any change: a folder that is not a run's stays as it is.
         refuse_strangers(path)?;
         std::fs::create_dir_all(path.join("raw"))
             .map_err(|error| RunError::writing(path, 0, error))?;
@@ -99,12 +99,12 @@ impl Folder {
         self.done.contains(&key(&cell.scenario, cell.repetition, &cell.dimensions()))
     }
 
-    /// How many records are in it.
+    /// The number of records in the folder.
     pub(super) fn records(&self) -> usize {
         self.done.len()
     }
 
-    /// Writes what is known of the run, whole or not at all.
+    /// Writes `run.json`, whole or not at all.
     pub(super) fn write_run(&self) -> Result<(), RunError> {
         let text =
             serde_json::to_string_pretty(&self.run).map_err(|error| self.failed(error.into()))?;
@@ -116,7 +116,7 @@ impl Folder {
         let mut line = serde_json::to_vec(record).map_err(|error| self.failed(error.into()))?;
         line.push(b'\n');
         if let Err(error) = self.cells.write_all(&line).and_then(|()| self.cells.sync_data()) {
-            // Half a line would hide the next one.
+            // Half a line would make the next one unreadable.
             let _ = self.cells.set_len(self.good_length);
             return Err(self.failed(error));
         }
@@ -125,7 +125,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Refuses to begin a cell whose result would have no place.
+    /// Refuses to begin a cell if there is no space for its result.
     pub(super) fn check_space(&self) -> Result<(), RunError> {
         let Ok(space) = rustix::fs::statvfs(&self.path) else { return Ok(()) };
         if space.f_bavail.saturating_mul(space.f_frsize) < SPACE_NEEDED_BYTES {
@@ -134,13 +134,13 @@ impl Folder {
         Ok(())
     }
 
-    /// An error of writing.
+    /// Wraps an error of writing.
     pub(super) fn failed(&self, error: std::io::Error) -> RunError {
         RunError::writing(&self.path, self.records(), error)
     }
 }
 
-/// Refuses a folder that has no run, but something else.
+/// Refuses a folder that has other content and no run.
 fn refuse_strangers(path: &Path) -> Result<(), RunError> {
     if path.join("run.json").exists() {
         return Ok(());
@@ -149,7 +149,7 @@ fn refuse_strangers(path: &Path) -> Result<(), RunError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(|error| RunError::Folder { path: path.to_owned(), error })?,
     };
-    // Those that end with `new` are of a laboratory that was killed while it wrote.
+    // Files that end with `new` are from a laboratory that was killed while it wrote.
     let known = ["raw", "lock", "plan.json", "cells.jsonl", "plan.new", "run.new"];
     let mut names = entries.filter_map(Result::ok).map(|entry| entry.file_name());
     match names.find(|name| known.iter().all(|known| name != *known)) {
@@ -184,14 +184,14 @@ fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
 fn same_plan(path: &Path, cells: &[&Cell]) -> bool {
     let text = std::fs::read_to_string(path.join("plan.json")).unwrap_or_default();
     let stored: Vec<Cell> = serde_json::from_str(&text).unwrap_or_default();
-    // What cannot be done stands once instead of in each repetition, and may be possible by now.
+    // A skipped cell is listed once, not in each repetition, and may be possible by now.
     let first = |cells: &mut dyn Iterator<Item = &Cell>| {
         cells.filter(|cell| cell.repetition == 0).cloned().collect::<Vec<_>>()
     };
     first(&mut stored.iter()) == first(&mut cells.iter().copied())
 }
 
-/// The cells that are done. What an interrupted write left at the end is cut off.
+/// Reads the cells that are done, and cuts off the rest of an interrupted write at the end.
 fn read_cells(path: &Path, file: &mut File) -> Result<(HashSet<String>, u64), RunError> {
     let failed = |error| RunError::Folder { path: path.to_owned(), error };
     let mut text = String::new();
@@ -230,7 +230,7 @@ fn key(
     format!("{scenario} {repetition} {dimensions}")
 }
 
-/// Writes a file so that it is the old or the new one, whatever happens.
+/// Writes a file so that its content is always either the old or the new one, whatever happens.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     let written = (|| {
@@ -245,7 +245,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     written
 }
 
-/// The lock on a folder of results, or on the machine.
+/// Takes the lock on a folder of results, or on the machine.
 fn taken(file: &Path, folder: Option<&Path>) -> Result<File, RunError> {
     lock(file).map_err(|error| match error {
         LockError::Held(by) => RunError::Busy { path: folder.map(Path::to_owned), by },

@@ -1,11 +1,11 @@
-//! The time that messages spent in each layer, from the points of all programs.
+//! The time that messages spent in each layer, from the trace points of all programs.
 
 use feros_trace_analysis::PointSeries;
 
 use crate::record::{Distribution, Layer};
 
-/// The time in each layer that points of all programs tell of together, in the order in which
-/// messages pass them; in a chain, of each hop. A message that did not pass a layer spent no time
+/// The time in each layer, joined from the trace points of all programs, in the order in which
+/// messages pass them; in a chain, for each hop. A message that did not pass a layer spent no time
 /// in it, so that the layers' means add up to that of the whole way.
 pub(super) fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
     let joined: Vec<_> = feros_trace_analysis::join(points)
@@ -20,7 +20,7 @@ pub(super) fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, 
     feros_trace_analysis::Layer::ALL.into_iter().filter_map(of_layer).collect()
 }
 
-/// What is recorded of each layer.
+/// The record of each layer.
 pub(super) fn layers(layers: Vec<(String, Vec<u64>)>, seed: u64) -> Vec<Layer> {
     let layer = |(name, nanos): (String, Vec<u64>)| {
         Some(Layer { name, nanos: Distribution::of(&nanos, seed)? })
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::contract::Line;
 
-    /// The series of points that a program said in this line.
+    /// The series of points in this line of a program.
     fn points(line: &str) -> feros_trace_analysis::PointSeries {
         match serde_json::from_str(line).unwrap() {
             Line::Points(points) => points,
@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn layers_add_up_where_a_message_did_not_pass_one() {
-        // Only the first was announced: the second was found in the turn that ran already.
+        // Only the first message woke the executor: the second was found in the turn that was
+        // already running.
         let series = [
             r#"{"points":{"name":"publish","numbers":[0,1],"at_nanos":[0,1000]}}"#,
             r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1],"at_nanos":[10,1010]}}"#,

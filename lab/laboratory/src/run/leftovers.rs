@@ -1,4 +1,4 @@
-//! What a cell leaves behind: processes that outlived it and shared memory that nobody uses.
+//! Leftovers of a cell: processes that outlived it, and shared memory that no process uses.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,10 +8,10 @@ use rustix::process::{Pid, Signal};
 
 use crate::usage::numbers_in;
 
-/// The environment variable by which what a cell started is known.
+/// The environment variable that identifies the processes of a cell.
 pub(super) const CELL_MARK: &str = "FEROS_LAB_CELL";
 
-/// Processes of a cell that outlived it are killed, by number.
+/// Kills the processes of a cell that outlived it, by process id.
 pub(super) fn kill_what_is_left(mark: &str) -> usize {
     let wanted = format!("{CELL_MARK}={mark}");
     let own = std::process::id();
@@ -36,7 +36,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// The pattern of a file that has the name of the user's group: RouDi's memory for payloads.
 const OF_GROUP: &str = "{group}";
 
-/// The name of a group in the text of `/etc/group`.
+/// Finds the name of a group in the text of `/etc/group`.
 fn group_name(groups: &str, number: u32) -> Option<&str> {
     groups.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -45,8 +45,8 @@ fn group_name(groups: &str, number: u32) -> Option<&str> {
     })
 }
 
-/// Whether a name begins like a pattern, ends like one that has a `*` before, or is the group's
-/// where that is asked for.
+/// Whether a name matches a pattern: a prefix, a suffix after a leading `*`, or the name of the
+/// group.
 fn is_named(name: &str, pattern: &str, group: Option<&str>) -> bool {
     if pattern == OF_GROUP {
         return group == Some(name);
@@ -57,11 +57,11 @@ fn is_named(name: &str, pattern: &str, group: Option<&str>) -> bool {
     }
 }
 
-/// Removes shared memory in `/dev/shm` that is named so and that no process uses any more, and says
-/// how many files it was.
+/// Removes the files in `/dev/shm` that match these patterns and that no process uses any more, and
+/// returns how many it removed.
 ///
-/// A pattern is what a name begins with, after a `*` what it ends with, or `{group}`, the whole
-/// name of the user's group: `shared_memory` of a peer's manifest.
+/// A pattern is a prefix, a suffix after a leading `*`, or `{group}`, the whole name of the user's
+/// group, as in `shared_memory` of a peer's manifest.
 pub fn remove_shared_memory(patterns: &[String]) -> usize {
     let own = rustix::process::geteuid().as_raw();
     let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
@@ -89,7 +89,8 @@ pub fn remove_shared_memory(patterns: &[String]) -> usize {
 fn used_files() -> BTreeSet<PathBuf> {
     let mut used = BTreeSet::new();
     for pid in numbers_in("/proc") {
-        // Before what is mapped: who begins to use a file opens it, maps it, and closes it.
+        // Open files come before mapped ones: a process that begins to use a file opens it, maps
+        // it, and closes it.
         for file in numbers_in(format!("/proc/{pid}/fd")) {
             if let Ok(target) = std::fs::read_link(format!("/proc/{pid}/fd/{file}"))
                 && target.starts_with(SHARED_MEMORY)

@@ -1,4 +1,4 @@
-//! What the processors do beside a cell that is measured: load by others, or no halt between
+//! The state of the processors beside a cell: loaded by others, or kept from halting between
 //! messages.
 
 use std::process::{Child, Command, Stdio};
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Others that want the processors: a thread on each that is busy for a share of its time.
+/// Load on the processors: one thread on each that is busy for a share of its time.
 pub(super) struct ProcessorLoad {
     done: Arc<AtomicBool>,
     threads: Vec<thread::JoinHandle<()>>,
 }
 
-/// A thread is busy, then idle, within this time.
+/// The period in which a thread is first busy, then idle.
 const LOAD_PERIOD: Duration = Duration::from_millis(10);
 
 impl ProcessorLoad {
@@ -47,9 +47,9 @@ impl Drop for ProcessorLoad {
     }
 }
 
-/// Processors that do not halt while nothing is to be done: each has a program of the scheduling
-/// class that yields to every other. A processor that halts comes back with empty caches, and what
-/// a message then costs is mostly the fetching of the code and data that it touches.
+/// Processors that do not halt while idle: each runs a program of the scheduling class that yields
+/// to all others. A processor that halts comes back with empty caches, and the cost of a message is
+/// then mostly the fetching of its code and data.
 pub(super) struct AwakeProcessors {
     spinning: Vec<Child>,
 }

@@ -1,5 +1,5 @@
-//! Locks of runs: one on the machine, one on the folder of results. The machine's lies in the
-//! folder for temporary files, where everybody may put anything under its name.
+//! Locks of runs: one on the machine, one on the folder of results. The machine's lock file is in
+//! the folder for temporary files, where every user may create anything under its name.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Write as _};
@@ -8,20 +8,20 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// More of a holder's name is not read.
+/// The most bytes of a holder's name that are read.
 const LONGEST_HOLDER_BYTES: u64 = 20;
 
-/// Why there is no lock.
+/// Why a lock was not taken.
 #[derive(Debug)]
 pub(super) enum LockError {
-    /// This process holds it.
+    /// Another process, named here, holds the lock.
     Held(String),
-    /// What has the lock's name cannot be a lock.
+    /// The file with the lock's name cannot be a lock.
     Unusable(Error),
 }
 
-/// Takes a lock that ends with this process. No link is followed, nothing but a regular file is
-/// locked, and only a file of this user that has no other name is written to.
+/// Takes a lock that ends with this process. It follows no link, locks only a regular file, and
+/// writes only to a file of this user that has no other name.
 pub(super) fn lock(path: &Path) -> Result<File, LockError> {
     let mut file = open(path).map_err(LockError::Unusable)?;
     let about = file.metadata().map_err(LockError::Unusable)?;
@@ -48,14 +48,14 @@ pub(super) fn lock(path: &Path) -> Result<File, LockError> {
     Ok(file)
 }
 
-/// Of another user: reading suffices for a lock. A pipe is opened without waiting for its other
-/// end.
+/// Opens a lock file. For a file of another user, reading suffices for a lock. Opening a pipe does
+/// not wait for its other end.
 fn open(path: &Path) -> std::io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(flags);
     options.clone().write(true).create(true).truncate(false).open(path).or_else(|error| {
-        // A link is refused both times.
+        // Both attempts refuse a link.
         options.open(path).map_err(|_| error)
     })
 }
@@ -74,7 +74,7 @@ mod tests {
         let Err(LockError::Held(by)) = lock(&path) else { panic!("held twice") };
         assert_eq!(by, format!("process {}", std::process::id()));
         drop(held);
-        // A process that another test starts has the lock's file until that process executes.
+        // A process that another test forks holds the lock's file until it calls exec.
         eventually(|| lock(&path).map_err(|error| format!("{error:?}")));
     }
 

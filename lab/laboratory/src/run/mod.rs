@@ -41,52 +41,51 @@ use crate::peer_builder::{PeerBuilder, PeerState};
 use crate::plan::{Cell, Costs, Plan, Step};
 use crate::record::{FORMAT, Missing, Record, Run, Status, System};
 
-/// Who wants to know how far it is.
+/// Receives the progress of a run.
 pub trait Observer {
-    /// Something that a person should know.
+    /// Called with a sentence that a person should know.
     fn note(&mut self, text: &str);
-    /// A cell begins: how many are done, how many there are, what it is, how long all that is left
-    /// takes.
+    /// Called when a cell begins, with the number of cells done, the number of all cells, its
+    /// label, and the remaining time of the run.
     fn begins(&mut self, done: usize, of: usize, label: &str, remaining: Duration);
-    /// A cell has ended.
+    /// Called when a cell has ended.
     fn ended(&mut self, record: &Record);
 }
 
-/// How a run is made.
+/// The settings of a run.
 pub struct Options<'a> {
-    /// Its folder.
+    /// The folder for the results.
     pub out: &'a Path,
-    /// The command that repeats it, for the report.
+    /// The command that repeats the run, for the report.
     pub command: String,
-    /// What the machine allows.
+    /// The permissions of the machine.
     pub machine: &'a Machine,
-    /// The systems.
+    /// The peers that systems are taken from.
     pub peers: &'a Peers,
-    /// Set by who wants it to end.
+    /// Set to interrupt the run.
     pub interrupted: &'a AtomicBool,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Cells in the folder.
+    /// The number of cells in the folder.
     pub cells: usize,
-    /// Cells of this plan that ended as they should, did not, or could not be done; only those of
-    /// this attempt.
+    /// The number of complete cells; this and the next two count only this attempt.
     pub complete: usize,
-    /// Failed or hung.
+    /// The number of cells that failed or hung.
     pub failed: usize,
-    /// Cannot be done.
+    /// The number of impossible cells.
     pub skipped: usize,
-    /// Complete, but by another transport than the one that was to be measured.
+    /// The number of cells that are complete, but over another transport than the one under test.
     pub unexpected_transport: usize,
 }
 
-/// Runs a plan, or what is left of it.
+/// Runs a plan, or the rest of it.
 ///
 /// # Errors
-/// [`RunError`]: whatever it is, the folder has every result up to then, and the same call
-/// continues.
+/// [`RunError`]: in every case the folder has all results up to then, and the same call continues
+/// the run.
 pub fn run(
     plan: &Plan,
     options: &Options<'_>,
@@ -145,16 +144,16 @@ struct Runner<'a> {
     folder: Folder,
     costs: Costs,
     cache: PathBuf,
-    /// By system.
+    /// The state of each system, by name.
     states: BTreeMap<String, PeerState>,
     observer: &'a mut dyn Observer,
     summary: Summary,
-    /// What is said once.
+    /// The notes already given, since each is given once.
     said: Vec<String>,
 }
 
 impl Runner<'_> {
-    /// Builds the systems, and measures what measuring costs.
+    /// Builds the systems, and measures the cost of measuring.
     fn prepare(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
@@ -171,7 +170,7 @@ impl Runner<'_> {
                     .install
                     .as_ref()
                     .map_or_else(String::new, |command| format!(" (install: {command})"));
-                // Configurations without a build of their own are missing where their peer is.
+                // A configuration without a build of its own is missing if its peer is.
                 let builds = system.variant.is_some_and(|variant| !variant.build.is_empty());
                 let who = if builds { name } else { &system.peer.name };
                 self.say_once(&format!("{who}: not measured, {}{install}", missing.reason));
@@ -201,7 +200,7 @@ impl Runner<'_> {
 
     fn cells(&mut self) -> Result<(), RunError> {
         let plan = self.plan;
-        // Without what is not installed.
+        // Cells of missing systems do not count.
         let of = plan.steps.iter().filter(|step| self.ready(step).is_some()).count();
         for (index, step) in plan.steps.iter().enumerate() {
             if self.options.interrupted.load(Ordering::Relaxed) {
@@ -238,7 +237,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Where the programs of a step are, if its system is installed.
+    /// The folder with the programs of a step, if its system is installed.
     fn ready(&self, step: &Step) -> Option<&Path> {
         match self.states.get(&step.cell.system)? {
             PeerState::Ready(out) => Some(out),
@@ -295,7 +294,7 @@ impl Runner<'_> {
         Ok(record)
     }
 
-    /// Sets up a cell, runs its programs, and clears up.
+    /// Sets up a cell, runs its programs, and cleans up.
     fn programs(
         &mut self,
         cell: &Cell,
@@ -435,12 +434,12 @@ impl Runner<'_> {
             && known.version.as_ref() != Some(&version)
         {
             known.version = Some(version);
-            // Written again at the end in any case.
+            // The file is written again at the end in any case.
             let _ = self.folder.write_run();
         }
     }
 
-    /// A system that said only when it was started that it lacks something.
+    /// Marks a system as missing that reported a missing requirement only when it was started.
     fn mark_missing(&mut self, system: &str, reason: &str) {
         let Ok(found) = self.options.peers.system(system) else { return };
         let missing =
@@ -454,7 +453,7 @@ impl Runner<'_> {
     }
 }
 
-/// The record of a cell of which nothing is known yet.
+/// The record of a cell that has no results yet.
 fn empty(cell: &Cell) -> Record {
     Record {
         scenario: cell.scenario.clone(),

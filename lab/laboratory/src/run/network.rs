@@ -7,27 +7,27 @@ use feros_link::{Counters, Link, LinkOptions, Namespace};
 
 use crate::scenario::LinkConditions;
 
-/// Address of the talker and of servers on a link.
+/// The address of the talker and of servers on a link.
 const TALKER_ADDRESS: &str = "10.77.0.1";
-/// Address of listeners on a link.
+/// The address of listeners on a link.
 const LISTENER_ADDRESS: &str = "10.77.0.2";
-/// Address of everybody where there is no link.
+/// The address of all programs without a link.
 const LOCAL_ADDRESS: &str = "127.0.0.1";
 
-/// Where programs run.
+/// The host or hosts on which programs run.
 pub(super) enum Network {
-    /// On this host.
+    /// All programs run on this host.
     Local,
-    /// On two.
+    /// Programs run on two hosts.
     Remote {
-        /// The link is taken down before the hosts go.
+        /// The first field, so that the link is removed before the hosts.
         link: Link,
         talker: Namespace,
         listener: Namespace,
     },
 }
 
-/// Which of the hosts.
+/// One of the two hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
     Talker,
@@ -35,7 +35,7 @@ pub(super) enum Host {
 }
 
 impl Network {
-    /// Two hosts on a link.
+    /// Creates two hosts on a link.
     pub(super) fn remote(conditions: &LinkConditions, seed: u64) -> Result<Self, String> {
         let talker = Namespace::new().map_err(|error| error.to_string())?;
         let listener = Namespace::new().map_err(|error| error.to_string())?;
@@ -63,7 +63,7 @@ impl Network {
         }
     }
 
-    /// Whether a port of the talker's host takes connections.
+    /// Whether a port of the talker's host accepts connections.
     pub(super) fn answers(&self, port: u16) -> bool {
         let connect = || {
             [LOCAL_ADDRESS, TALKER_ADDRESS].iter().any(|address| {
@@ -82,7 +82,7 @@ impl Network {
         }
     }
 
-    /// What went over the link.
+    /// The counters of the link.
     pub(super) fn counters(&self) -> Option<Counters> {
         match self {
             Self::Local => None,
@@ -110,8 +110,8 @@ fn options(conditions: &LinkConditions, seed: u64) -> LinkOptions {
             (None, None) => defaults.queue_packets,
             (packets, _) => packets.map(u64::from),
         },
-        // A scenario that gives no queue means a host whose own card is the slow one: its senders
-        // wait.
+        // A scenario without a queue means that the host's own network card is the slow part: its
+        // senders wait.
         backpressure: conditions.queue_packets.is_none() && conditions.queue_bytes.is_none(),
         mtu: conditions.mtu.and_then(|mtu| u16::try_from(mtu).ok()).unwrap_or(defaults.mtu),
         seed,

@@ -8,13 +8,13 @@ pub(super) enum Outcome {
     Complete,
     Failed(String),
     Hung(String),
-    /// The system cannot do it.
+    /// The system does not support the cell.
     Unsupported(String),
-    /// The system lacks something on this machine.
+    /// The system lacks a requirement on this machine.
     NotInstalled(String),
 }
 
-/// The outcome that its programs come to.
+/// Judges the outcome of a cell by its programs.
 pub(super) fn judge(programs: &[Program]) -> Outcome {
     let errors =
         programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));

@@ -1,5 +1,4 @@
-//! The programs of a cell: what each one is, on which host, and the contract's arguments that tell
-//! it so.
+//! The programs of a cell: the role and host of each, and the contract's arguments for them.
 
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ pub(super) struct Participant {
     pub(super) name: String,
     role: Role,
     pub(super) host: Host,
-    /// Among subscriptions, or relays.
+    /// The index among subscriptions or relays.
     pub(super) index: u32,
     topic: u32,
     pub(super) after_others: bool,
@@ -46,8 +45,8 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
                     .map(|index| participant(Role::Listener, Host::Listener, index, 0))
                     .collect(),
             };
-            // Without waiting for its subscriptions a publisher is measured against some that are
-            // there already.
+            // A publisher that does not wait for its subscriptions is measured with subscriptions
+            // that already exist.
             all.push(Participant {
                 after_others: !cell.procedure.matched,
                 ..participant(Role::Talker, Host::Talker, 0, 0)
@@ -61,7 +60,7 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
             all.extend(
                 (0..relays).map(|index| participant(Role::Relay, Host::Listener, index, index)),
             );
-            // The publisher sees the first relay alone: the others must be there before.
+            // The publisher sees only the first relay: the other relays must be ready before.
             all.push(Participant {
                 after_others: true,
                 ..participant(Role::Talker, Host::Talker, 0, 0)
@@ -82,7 +81,7 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
     }
 }
 
-/// How long a program may take altogether.
+/// The longest total time of a program.
 pub(super) fn program_timeout(cell: &Cell) -> Duration {
     Duration::from_secs_f64((cell.nominal_seconds() + cell.procedure.timeout_seconds).ceil())
 }

@@ -1,12 +1,12 @@
-//! Free numbers for a cell: a ROS domain in which nobody is, and a TCP port.
+//! Free numbers for a cell: a ROS domain without participants, and a TCP port.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
-/// Domains whose ports are below those that the system gives away.
+/// The number of domains whose ports are below those that the system hands out.
 const DOMAINS: u32 = 102;
 
-/// A ROS domain in which nobody is, beginning with one that differs from cell to cell.
+/// Finds a ROS domain without participants, starting at one that differs from cell to cell.
 pub(super) fn free_domain(first: u32) -> u32 {
     let taken: BTreeSet<u16> =
         ["/proc/net/udp", "/proc/net/udp6"].iter().flat_map(|file| udp_ports(file)).collect();
@@ -28,7 +28,7 @@ fn udp_ports(file: &str) -> Vec<u16> {
         .collect()
 }
 
-/// A TCP port that nobody listens on.
+/// Finds a TCP port that no process listens on.
 pub(super) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
     listener.map_or(17_411, |address| address.port())

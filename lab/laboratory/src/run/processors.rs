@@ -1,10 +1,10 @@
-//! On which processors the programs of a cell run, where that is a condition.
+//! Chooses the processors for the programs of a cell, if that is a condition.
 //!
 //! A listener that sleeps on the processor of its talker is woken by a switch of tasks; one that
-//! sleeps on another by an interrupt, and by the end of a halt. Left to the scheduler, the one cell
-//! of a table has this and the next that, for as long as it runs. Where something else runs on the
-//! machine the scheduler is the better choice: who may not leave a processor waits for it
-//! (measurement 0009).
+//! sleeps on another by an interrupt, and by the end of a halt. If the scheduler chooses, one cell
+//! of a table gets the first case and the next cell the second, for its whole run. If something
+//! else runs on the machine, the scheduler is the better choice: a program that may not leave a
+//! processor has to wait for it (measurement 0009).
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
@@ -12,9 +12,9 @@ use super::network::Host;
 use crate::contract::Placement;
 use crate::plan::Cell;
 
-/// The processors of a host's programs, as `taskset --cpu-list` takes them: the first half of those
-/// that the laboratory may use is the talker's, the rest is the listeners'. Nothing where that is
-/// not asked for, where talker and listeners are one process, and where there is one processor.
+/// The processors of a host's programs, as `taskset --cpu-list` takes them: the talker gets the
+/// first half of those that the laboratory may use, the listeners get the rest. `None` if the cell
+/// does not ask for it, if talker and listeners are one process, or if there is only one processor.
 pub(super) fn half_of(cell: &Cell, host: Host) -> Option<String> {
     let is_one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     if !cell.procedure.apart || is_one_process {

@@ -1,4 +1,4 @@
-//! A program of a system under test: started, heard, ended.
+//! A program of a system under test: starts it, reads its output, ends it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read};
@@ -16,28 +16,28 @@ use crate::machine::which;
 use crate::record::ThreadActivity;
 use crate::usage::UsageWatch;
 
-/// A line longer than this ends a program: it speaks no contract.
+/// The laboratory ends a program that writes a longer line, since that is not the contract.
 const LONGEST_LINE_BYTES: u64 = 256 << 20;
 
-/// All that is kept of a program in memory; its raw file has the rest.
+/// The most output of a program that is kept in memory; its raw file has the rest.
 const MOST_KEPT_BYTES: usize = 1 << 30;
 
-/// What is started.
+/// The settings for starting a program.
 pub(super) struct Start<'a> {
-    /// For people: `listener 0`.
+    /// The name for people: `listener 0`.
     pub(super) name: String,
     pub(super) words: Vec<String>,
     pub(super) environment: &'a BTreeMap<String, String>,
     pub(super) folder: &'a Path,
     pub(super) namespace: Option<&'a Namespace>,
     pub(super) realtime: bool,
-    /// The processors that it may use, if not all.
+    /// The processors that the program may use, if not all.
     pub(super) processors: Option<String>,
-    /// The number of its first subscription among those of the cell.
+    /// The number of the program's first subscription among those of the cell.
     pub(super) first_subscription: u32,
 }
 
-/// What a program said, and when its output ended.
+/// A line of a program's output, or the end of its output.
 pub(super) struct Event {
     pub(super) program: usize,
     pub(super) said: Said,
@@ -57,14 +57,14 @@ pub(super) struct Program {
     pub(super) ready: bool,
     pub(super) end: Option<End>,
     pub(super) error: Option<ProgramError>,
-    /// Lines with samples, not looked into while messages are under way.
+    /// Lines with samples, which are parsed only after the messages.
     pub(super) bulk: Vec<String>,
     pub(super) not_understood: u64,
     pub(super) last_errors: VecDeque<String>,
     pub(super) ended: Option<ExitStatus>,
-    /// The laboratory killed it: at its limit.
+    /// Whether the laboratory killed the program at its time limit.
     pub(super) hung: bool,
-    /// The laboratory killed it: because another one failed.
+    /// Whether the laboratory killed the program because another one failed.
     pub(super) killed: bool,
     kept_bytes: usize,
     child: Child,
@@ -72,7 +72,7 @@ pub(super) struct Program {
     readers: Vec<thread::JoinHandle<()>>,
 }
 
-/// Variables that would configure a system behind the laboratory's back.
+/// Prefixes of variables that would configure a system without the laboratory's knowledge.
 const FOREIGN: &[&str] = &[
     "ROS_",
     "RMW_",
@@ -92,7 +92,7 @@ impl Program {
         events: &SyncSender<Event>,
     ) -> std::io::Result<Self> {
         let mut words: Vec<String> = Vec::new();
-        // What the laboratory started ends with it, however it ends.
+        // The program ends with the laboratory, however that ends.
         if which("setpriv").is_some() {
             words.extend(["setpriv", "--pdeathsig", "KILL"].map(str::to_owned));
         }
@@ -120,7 +120,7 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // SIGINT of the terminal is the laboratory's.
+            // The terminal's SIGINT is for the laboratory.
             .process_group(0);
         let mut child = command.spawn()?;
         let mut readers = Vec::new();
@@ -151,7 +151,7 @@ impl Program {
         })
     }
 
-    /// Takes in what it said.
+    /// Processes a line of the program's output.
     pub(super) fn hear(&mut self, said: Said) {
         let line = match said {
             Said::Err(line) => {
@@ -183,7 +183,7 @@ impl Program {
         }
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
@@ -193,12 +193,12 @@ impl Program {
         self.ended.is_some()
     }
 
-    /// Whether it ended in another way than it should.
+    /// Whether the program reported an error or ended without success.
     pub(super) fn has_failed(&self) -> bool {
         self.error.is_some() || self.ended.is_some_and(|status| !status.success())
     }
 
-    /// Tells it to end.
+    /// Tells the program to end.
     pub(super) fn stop(&mut self) {
         self.stdin = None;
     }
@@ -210,7 +210,8 @@ impl Program {
         }
     }
 
-    /// Ends it, and the group that it leads: by number, and only while the number is its own.
+    /// Kills the program and its process group: by process id, and only while the id belongs to the
+    /// program.
     pub(super) fn kill(&mut self) {
         self.stdin = None;
         if self.has_ended() {
@@ -225,22 +226,22 @@ impl Program {
         self.child.id()
     }
 
-    /// Whether all that it said has been heard.
+    /// Whether all output of the program has been read.
     pub(super) fn is_silent(&self) -> bool {
         self.readers.iter().all(thread::JoinHandle::is_finished)
     }
 
-    /// What its threads did while it was watched.
+    /// The activity of the program's threads while it was watched.
     pub(super) fn thread_activity(&self) -> Vec<ThreadActivity> {
         self.usage.thread_activity()
     }
 
-    /// What it cost.
+    /// The cost of the program.
     pub(super) fn into_usage(mut self) -> BTreeMap<String, f64> {
         std::mem::replace(&mut self.usage, UsageWatch::new(0)).finish()
     }
 
-    /// Why it failed, in a sentence.
+    /// The reason for the program's failure, in a sentence.
     pub(super) fn failure(&self) -> Option<String> {
         let said = self.last_errors.iter().rev().find(|line| !line.trim().is_empty());
         let said = said.map_or_else(String::new, |line| format!(": {}", line.trim()));
@@ -288,28 +289,28 @@ fn reader(
     })
 }
 
-/// How the folders of cells begin.
+/// The prefix of the folders of cells.
 const SCRATCH: &str = ".feros-lab-cell-";
 
-/// A folder that goes with its cell.
+/// Creates a folder that is removed with its cell.
 pub(super) fn scratch() -> std::io::Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix(SCRATCH).tempdir()
 }
 
-/// Removes the folders of laboratories that were killed. Only for who holds the lock of the
-/// machine: then no cell is running.
+/// Removes the folders of laboratories that were killed. The caller must hold the lock of the
+/// machine, so that no cell is running.
 pub(super) fn remove_left_scratch() {
     for entry in
         std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok)
     {
         if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
-            // Another user's stays where it is.
+            // The folder of another user stays.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// What is put in place of words in braces.
+/// The values that replace placeholders in braces.
 pub(super) struct Placeholders {
     pub(super) all: Vec<(&'static str, String)>,
 }

@@ -1,8 +1,8 @@
-//! What the programs of a cell said, as it comes: `raw/NAME.log` while the cell runs,
+//! The unprocessed output of a cell's programs: `raw/NAME.log` while the cell runs,
 //! `raw/NAME.log.gz` after it.
 //!
-//! Each line: seconds since the cell's begin, the program, `out` or `err`, and what it said, with
-//! tabs between.
+//! Each line has the seconds since the cell began, the program, `out` or `err`, and the text,
+//! separated by tabs.
 
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Write};
@@ -12,7 +12,7 @@ use std::time::Instant;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The ending of a file whose cell is under way.
+/// The extension of a file whose cell is under way.
 const UNDER_WAY: &str = "log";
 
 /// A cell's raw file while the cell runs.
@@ -23,7 +23,7 @@ pub(super) struct RawFile {
 }
 
 impl RawFile {
-    /// Begins a file; one of the same cell that was interrupted is kept beside it.
+    /// Creates the file; a file of the same cell that was interrupted is kept beside it.
     pub(super) fn create(folder: &Path, name: &str, about: &str) -> std::io::Result<Self> {
         let path = folder.join(format!("{name}.{UNDER_WAY}"));
         let mut file = BufWriter::new(File::create(&path)?);
@@ -31,21 +31,21 @@ impl RawFile {
         Ok(Self { path, file, began: Instant::now() })
     }
 
-    /// Adds a line. It is in the system's hands before the next line can be.
+    /// Adds a line. The system has it before the next line can be added.
     pub(super) fn line(&mut self, program: &str, stream: &str, said: &str) -> std::io::Result<()> {
         let seconds = self.began.elapsed().as_secs_f64();
         writeln!(self.file, "{seconds:.3}\t{program}\t{stream}\t{said}")?;
         self.file.flush()
     }
 
-    /// Compresses it; its name is the answer.
+    /// Compresses the file and returns its name.
     pub(super) fn finish(mut self) -> std::io::Result<String> {
         self.file.flush()?;
         compress(&self.path, &self.path.with_extension("log.gz"))
     }
 }
 
-/// Keeps what a run that was interrupted left of its cell, marked as that.
+/// Keeps the files of cells that were interrupted, marked as such; returns how many.
 pub(super) fn keep_interrupted(folder: &Path) -> std::io::Result<usize> {
     let mut kept = 0;
     for entry in std::fs::read_dir(folder)? {
@@ -61,10 +61,10 @@ pub(super) fn keep_interrupted(folder: &Path) -> std::io::Result<usize> {
     Ok(kept)
 }
 
-/// Replaces a file by a compressed one; both are as before where that fails.
+/// Replaces a file by a compressed one; on failure both stay as before.
 fn compress(from: &Path, to: &Path) -> std::io::Result<String> {
     if let Err(error) = write_compressed(from, to) {
-        // What of it was written is of no use, and may be what fills the disk.
+        // The written part is useless, and may be what fills the disk.
         let _ = std::fs::remove_file(to);
         return Err(error);
     }

@@ -1,4 +1,4 @@
-//! Everything that the programs of a cell said, by what it is.
+//! The output of a cell's programs, sorted by kind.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use feros_trace_analysis::PointSeries;
 use crate::contract::{End, Line};
 use crate::plan::Cell;
 
-/// Programs that send, and with which their cells end.
+/// The programs that send; a cell ends when its sender ends.
 pub(super) const LEADERS: [&str; 5] = ["talker", "pair", "chain", "client", "calls"];
 
-/// Everything said, by what it is.
+/// The collected output, by kind.
 #[derive(Default)]
 pub(super) struct Collected {
     pub(super) published: Vec<Publication>,
@@ -47,7 +47,7 @@ pub(super) struct SubscriptionEnd {
 }
 
 impl Collected {
-    /// A line with samples, times or values.
+    /// Adds a line with samples, times or values.
     pub(super) fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Samples(samples)) => {
@@ -71,7 +71,7 @@ impl Collected {
                 ));
             }
             Ok(Line::Layers(layer)) => {
-                // Numbers are said where the warm-up is among them.
+                // Programs give numbers if the warm-up is included.
                 let counts = |index: usize| {
                     layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
                 };
@@ -97,7 +97,7 @@ impl Collected {
         }
     }
 
-    /// The last line of a program.
+    /// Adds the last line of a program.
     pub(super) fn end(&mut self, name: &str, first_subscription: u32, end: &End) {
         if LEADERS.contains(&name) {
             self.publisher_end = Some(end.clone());

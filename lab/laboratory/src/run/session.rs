@@ -1,4 +1,5 @@
-//! One cell: its servers and programs are started, heard, watched and ended.
+//! The session of one cell: starts its servers and programs, reads their output, watches them and
+//! ends them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,18 +21,18 @@ use crate::contract::LOCK_MEMORY;
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
 
-/// What a cell needs beside itself.
+/// The context that a cell needs.
 pub(super) struct Context<'a> {
     pub(super) system: SystemRef<'a>,
-    /// Where the peer's programs are.
+    /// The folder with the peer's programs.
     pub(super) out: &'a Path,
     pub(super) scratch: &'a Path,
-    /// A word of this cell alone.
+    /// A word that identifies this cell.
     pub(super) mark: String,
     pub(super) domain: u32,
     pub(super) port: u16,
     pub(super) realtime: bool,
-    /// Programs are asked to lock their memory.
+    /// Whether programs are asked to lock their memory.
     pub(super) locks_memory: bool,
     pub(super) interrupted: &'a AtomicBool,
 }
@@ -43,35 +44,35 @@ pub(super) enum CellError {
     Raw(std::io::Error),
 }
 
-/// What is left of a cell when all its programs have ended.
+/// The state of a cell when all its programs have ended.
 pub(super) struct Ended {
     pub(super) outcome: Outcome,
     pub(super) programs: Vec<Program>,
     pub(super) servers: Vec<Program>,
-    /// What went over the link before the first message, and at the end.
+    /// The counters of the link before the first message, and at the end.
     pub(super) wire: Option<(Counters, Counters)>,
 }
 
-/// How often is looked whether something changed that nobody says.
+/// How often to check for changes that no event reports.
 const TICK: Duration = Duration::from_millis(20);
-/// How long a program may take to end when it was told to.
+/// How long a program may take to end after it was told to.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the programs beside one that failed may take.
+/// How long the other programs may take to end after one has failed.
 const PATIENCE_AFTER_FAILURE: Duration = Duration::from_secs(2);
-/// How long a program has, beyond its own time limit, until it is killed.
+/// How long a program may run beyond its own time limit until it is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long a server may take until it is ready.
+/// How long a server may take to become ready.
 const SERVER_START: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Starting,
-    /// Entities exist; of nodes: until they have settled.
+    /// Entities exist; idle nodes wait until they have settled.
     Settling(Instant),
     Measuring(Instant),
     /// The publisher has ended; messages are under way.
     UnderWay(Instant),
-    /// All were told to end.
+    /// All programs were told to end.
     Stopping(Instant),
 }
 
@@ -92,7 +93,7 @@ pub(super) struct Session<'a> {
     wire_before: Option<Counters>,
 }
 
-/// Servers are numbered from here among events.
+/// The number of the first server in events.
 const SERVERS: usize = 1 << 20;
 
 impl<'a> Session<'a> {
@@ -179,7 +180,7 @@ impl<'a> Session<'a> {
         Ok(None)
     }
 
-    /// Waits until a server is ready; why it is not.
+    /// Waits until a server is ready; returns the reason if it is not.
     fn wait_for_server(
         &mut self,
         index: usize,
@@ -221,7 +222,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Starts programs; those that must wait for the others to be ready are the answer.
+    /// Starts programs; returns those that must wait until the others are ready.
     fn start_programs(&mut self) -> Result<Vec<Participant>, String> {
         let (first, later): (Vec<_>, Vec<_>) =
             participants(self.cell).into_iter().partition(|participant| !participant.after_others);
@@ -296,7 +297,7 @@ impl<'a> Session<'a> {
             .collect()
     }
 
-    /// Takes in what was said, waiting a moment for it.
+    /// Reads output of the programs, waiting a moment for it.
     fn hear(&mut self) -> Result<(), CellError> {
         if self.context.interrupted.load(Ordering::Relaxed) {
             return Err(CellError::Interrupted);
@@ -327,7 +328,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// From the start of the programs until all have ended; why they could not be started.
+    /// Drives the programs until all have ended; returns the reason if one could not be started.
     fn drive(&mut self, mut waiting: Vec<Participant>) -> Result<Result<(), String>, CellError> {
         let longest = program_timeout(self.cell) + GRACE;
         let began = Instant::now();
@@ -377,7 +378,7 @@ impl<'a> Session<'a> {
         self.phase = Phase::Stopping(Instant::now());
     }
 
-    /// The next phase, when it is time.
+    /// Enters the next phase when it is time.
     fn advance(&mut self) {
         let settle = Duration::from_secs_f64(self.cell.procedure.settle_seconds);
         let watched = !self.cell.has_messages();
@@ -430,7 +431,7 @@ impl<'a> Session<'a> {
         self.phase = Phase::Measuring(Instant::now());
     }
 
-    /// Looks at what the programs cost, seldom.
+    /// Samples the cost of the programs, at long intervals.
     fn look(&mut self) {
         let Phase::Measuring(since) = self.phase else { return };
         if self.last_look.elapsed() >= Duration::from_millis(250) {
@@ -439,7 +440,7 @@ impl<'a> Session<'a> {
             }
             self.last_look = Instant::now();
         }
-        // Late enough that everything is there, early enough that nothing has ended.
+        // Late enough that all memory is in use, early enough that no program has ended.
         let due = 0.7 * self.cell.active_seconds();
         if self.cell.procedure.memory
             && self.cell.has_messages()
@@ -453,7 +454,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends servers, hears the last words, and judges.
+    /// Ends the servers, reads the remaining output, and judges the outcome.
     fn finish(mut self, outcome: Option<Outcome>) -> Ended {
         for program in &mut self.programs {
             program.kill();
@@ -475,8 +476,8 @@ impl<'a> Session<'a> {
         for server in &mut self.servers {
             server.kill();
         }
-        // What is in the pipes still: nothing more comes than was written before the end, unless a
-        // process was left.
+        // Reads the rest of the pipes: only output from before the end comes, unless a process was
+        // left behind.
         while !self.programs.iter().all(Program::is_silent)
             && began.elapsed() < PATIENCE_AFTER_FAILURE
         {
@@ -493,7 +494,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Whether it is the program with which the cell ends.
+/// Whether the cell ends with this program.
 fn leads(name: &str) -> bool {
     LEADERS.contains(&name)
 }

@@ -1,30 +1,30 @@
-//! Which transport the messages of a cell took, where its system says it, and whether that is the
-//! one that its manifest has for the placement.
+//! The transport that the messages of a cell took, if its system reports it, and whether it is the
+//! one that the manifest gives for the placement.
 //!
-//! A system whose shortest transport was disturbed goes on by a longer one: a result of that is
-//! none of the system that was to be measured.
+//! A system whose fastest transport was disturbed continues with a slower one: such a result is not
+//! one of the system under test.
 
 use std::collections::BTreeMap;
 
 use crate::peer::SystemRef;
 use crate::plan::Cell;
 
-/// Names of values that count messages by transport begin so.
+/// The prefix of values that count messages by transport.
 const RECEIVED: &str = "received_";
 
 /// The transport of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// Of most messages.
+    /// The transport of most messages.
     pub(super) name: String,
-    /// Messages that took another one than they should.
+    /// The number of messages that took another transport than expected.
     pub(super) others: u64,
-    /// The one that they should take, where the manifest says one, and more took another than the
-    /// warm-up has messages: before a match has settled, any is right.
+    /// The expected transport, if the manifest gives one and more messages took another than the
+    /// warm-up has: until a match has settled, any transport is right.
     pub(super) missed: Option<String>,
 }
 
-/// What the values of a cell say; nothing where its system says nothing.
+/// Derives the transport from the values of a cell; `None` if its system reports none.
 pub(super) fn taken(
     cell: &Cell,
     system: SystemRef<'_>,

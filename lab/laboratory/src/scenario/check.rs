@@ -1,4 +1,4 @@
-//! What cannot be in a scenario, or not together.
+//! Refuses what a scenario cannot contain or combine.
 
 use toml::Spanned;
 
@@ -7,7 +7,7 @@ use crate::document::{Document, DocumentError};
 use crate::record::{DIMENSIONS, Figure, Goal};
 use feros_wording::did_you_mean;
 
-/// What cannot be together.
+/// Refuses settings that cannot be combined.
 pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     let empty = [
         ("systems", scenario.systems.is_empty()),
@@ -47,7 +47,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-/// The limit line of a figure is a system that is measured in the same cells.
+/// Checks that the limit line of a figure is a system that is measured in the same cells.
 pub(super) fn check_floor(
     document: &Document,
     figure: &Spanned<Figure>,
@@ -66,7 +66,7 @@ pub(super) fn check_floor(
     Err(document.error(figure.span(), text))
 }
 
-/// A goal bounds something, over a dimension that exists.
+/// Checks that a goal has a bound, over a dimension that exists.
 pub(super) fn check_goal(document: &Document, goal: &Spanned<Goal>) -> Result<(), DocumentError> {
     let Goal { at_most, at_least, flat, across, .. } = goal.get_ref();
     if at_most.or(*at_least).or(*flat).is_none() {
@@ -79,7 +79,7 @@ pub(super) fn check_goal(document: &Document, goal: &Spanned<Goal>) -> Result<()
     Ok(())
 }
 
-/// A figure names dimensions that exist.
+/// Checks that a figure names existing dimensions.
 pub(super) fn check_figure(
     document: &Document,
     figure: &Spanned<Figure>,

@@ -1,4 +1,4 @@
-//! An experiment in which nothing is open any more.
+//! A fully resolved experiment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,25 +10,25 @@ use crate::contract::{
 };
 use crate::record::{Figure, Goal};
 
-/// How much of an experiment is done.
+/// The extent of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grid {
-    /// Ten minutes for an answer.
+    /// An answer in ten minutes.
     Quick,
-    /// Every experiment, each in short.
+    /// Every experiment, each shortened.
     Standard,
-    /// The documents' own parameters: hours.
+    /// The documents' own parameters, which take hours.
     Full,
-    /// What is to be reached, beside its references.
+    /// The goals, with their references.
     Goals,
 }
 
 impl Grid {
-    /// All, the shortest first.
+    /// All grids, the shortest first.
     pub const ALL: &[Self] = &[Self::Quick, Self::Standard, Self::Full, Self::Goals];
 
-    /// Its name.
+    /// The name of the grid.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Quick => "quick",
@@ -39,7 +39,7 @@ impl Grid {
     }
 }
 
-/// What the programs of a cell do.
+/// The work of a cell's programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Workload {
@@ -51,9 +51,9 @@ pub enum Workload {
     Chain,
     /// Nodes without entities.
     Nodes,
-    /// One node that has nothing to do.
+    /// One idle node.
     Idle,
-    /// An executor with an entity that is always ready again, among others that never are.
+    /// An executor with one entity that is always ready, among others that never are.
     Executor,
     /// A graph of many nodes, by name.
     Graph,
@@ -65,19 +65,19 @@ pub enum Workload {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Qos {
-    /// Whether what is lost is sent again.
+    /// Whether lost messages are sent again.
     #[serde(default = "reliable")]
     pub reliability: Reliability,
-    /// What a subscription gets that comes late.
+    /// What a late subscription receives.
     #[serde(default = "volatile")]
     pub durability: Durability,
-    /// What is kept for delivery.
+    /// Which messages are kept for delivery.
     #[serde(default = "keep_last")]
     pub history: History,
-    /// How many are kept where not all are.
+    /// The number of messages kept, unless all are.
     #[serde(default = "depth")]
     pub depth: u32,
-    /// A message that took longer is late; 0: none is.
+    /// The time after which a message is late; 0 means never.
     #[serde(default)]
     pub deadline_ms: u64,
 }
@@ -110,129 +110,129 @@ impl Default for Qos {
 /// A link in both directions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkConditions {
-    /// Rate; `None`: as fast as it goes.
+    /// The rate; `None` means as fast as possible.
     pub rate_mbit: Option<f64>,
-    /// Lost packets.
+    /// The share of lost packets.
     pub loss_percent: f64,
-    /// One way.
+    /// The delay in one direction.
     pub delay_micros: u64,
-    /// On top, at random.
+    /// The random deviation of the delay.
     pub jitter_micros: u64,
-    /// Mean length of a burst of losses; `None`: they are independent.
+    /// The mean length of a burst of losses; `None` means independent losses.
     pub burst_packets: Option<f64>,
-    /// Packets that overtake others.
+    /// The share of packets that are held back, so that others overtake them.
     pub reorder_percent: f64,
-    /// Packets that wait for the link.
+    /// The most packets that may wait for the link.
     pub queue_packets: Option<u32>,
-    /// Bytes that wait for the link.
+    /// The most bytes that may wait for the link.
     pub queue_bytes: Option<u64>,
-    /// Largest packet.
+    /// The largest packet.
     pub mtu: Option<u32>,
 }
 
 /// Environment variables.
 pub type Variables = BTreeMap<String, String>;
 
-/// How each cell of a scenario is done.
+/// How each cell of a scenario is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Procedure {
-    /// SCHED_FIFO and locked memory, where the machine allows it.
+    /// Whether programs get SCHED_FIFO and locked memory, if the machine permits it.
     pub realtime: bool,
-    /// Whether processors are kept from halting while nothing is to be done.
+    /// Whether processors are kept from halting while idle.
     #[serde(default)]
     pub awake: bool,
     /// Whether talkers and listeners have processors of their own.
     #[serde(default)]
     pub apart: bool,
-    /// Messages to measure; 0: `seconds` decides.
+    /// The number of messages to measure; 0 means that `seconds` decides.
     pub count: u64,
-    /// How long is published, or watched.
+    /// How long to publish or to watch.
     pub seconds: f64,
-    /// Messages before that do not count.
+    /// The number of messages before the measured ones.
     pub warm_up: u64,
     /// Whether the publisher waits for its subscriptions.
     pub matched: bool,
-    /// Whether all subscriptions are in one process, where they are not in the publisher's.
+    /// Whether all subscriptions are in one process, if they are not in the publisher's.
     #[serde(default)]
     pub one_listener: bool,
-    /// Whether each message is recorded, or only counts.
+    /// Whether each message is recorded, instead of only counts.
     pub samples: bool,
-    /// Whether memory is looked at, which costs a moment of each process.
+    /// Whether memory is measured, which briefly stops each process.
     pub memory: bool,
-    /// How long is waited after the last message for those under way, or after start before
+    /// How long to wait for messages under way after the last one, or after the start before
     /// watching.
     pub settle_seconds: f64,
-    /// Longest time of a program beyond what it should take.
+    /// The longest time of a program beyond its nominal time.
     pub timeout_seconds: f64,
-    /// Seed of what is random.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 
-/// A scenario as one grid asks for it: nothing is open any more.
+/// A scenario as one grid asks for it, fully resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// The name of its file without `.toml`.
     pub name: String,
-    /// Its file.
+    /// The path of its file.
     pub path: PathBuf,
-    /// A line for people.
+    /// The title for people, one line.
     pub title: String,
-    /// `M16`, `K21`, `C23`, `R20`; empty for ours.
+    /// The paper or report: `M16`, `K21`, `C23`, `R20`; empty for Feros's own scenarios.
     pub document: String,
-    /// `Figure 7, Figure 8`.
+    /// The item of the document: `Figure 7, Figure 8`.
     pub item: String,
-    /// What the document found.
+    /// The finding of the document.
     pub finding: String,
-    /// What the programs do.
+    /// The work of the programs.
     pub workload: Workload,
     /// The systems: `rcl`, `feros:direct`.
     pub systems: Vec<String>,
-    /// Where publisher and subscriptions are.
+    /// The placements of publisher and subscriptions.
     pub placements: Vec<Placement>,
-    /// Payloads.
+    /// The payload sizes.
     pub sizes_bytes: Vec<u64>,
-    /// What is sent.
+    /// The message types.
     pub types: Vec<MessageType>,
-    /// Messages per second; 0: without pause.
+    /// Messages per second; 0 means without pause.
     pub rates_hz: Vec<f64>,
-    /// Subscriptions of one publisher.
+    /// The numbers of subscriptions of one publisher.
     pub subscriptions: Vec<u32>,
-    /// Nodes of a chain, or without entities.
+    /// The numbers of nodes in a chain, or of nodes without entities.
     pub nodes: Vec<u32>,
-    /// Entities of an executor that are never ready.
+    /// The numbers of entities of an executor that are never ready.
     pub idle: Vec<u32>,
-    /// Graphs by name.
+    /// The graphs by name.
     pub graphs: Vec<String>,
-    /// QoS by name.
+    /// The QoS by name.
     pub qos: Vec<(String, Qos)>,
-    /// Who sends.
+    /// The threads that send.
     pub publish: Vec<PublishMode>,
-    /// What is written of each payload.
+    /// The parts of the payload that are written for each message.
     pub fill: Vec<Fill>,
-    /// Who runs callbacks.
+    /// The executors that run callbacks.
     pub executors: Vec<Executor>,
-    /// Links by name, for remote placement.
+    /// The links by name, for remote placement.
     pub links: Vec<(String, LinkConditions)>,
-    /// Further environment variables, by name.
+    /// The additional environment variables, by name.
     pub environments: Vec<(String, Variables)>,
-    /// Load of each processor by others.
+    /// The load that other programs put on each processor.
     pub cpu_load_percent: Vec<f64>,
-    /// Busy work in each callback.
+    /// The busy work in each callback.
     pub work_micros: Vec<u64>,
-    /// How each of its cells is done.
+    /// How each of its cells is measured.
     pub procedure: Procedure,
     /// How often each cell is measured.
     pub repetitions: u32,
-    /// What is shown of it.
+    /// The figures that show the scenario.
     pub figures: Vec<Figure>,
-    /// What a table of it shows.
+    /// The columns of the scenario's table.
     pub columns: Vec<String>,
-    /// What it is to reach.
+    /// The goals of the scenario.
     pub goals: Vec<Goal>,
 }
 
 impl Scenario {
-    /// As the report needs it.
+    /// The scenario in the form that the report needs.
     pub fn record(&self) -> crate::record::Scenario {
         crate::record::Scenario {
             name: self.name.clone(),

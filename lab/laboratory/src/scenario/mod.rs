@@ -1,8 +1,8 @@
 //! Scenarios: an experiment as data.
 //!
-//! A file has what the experiment is (`[experiment]`), names for QoS, links and environments that
-//! it uses, the figures that show it, and a section for each grid that it belongs to
-//! (`[grid.quick]`) with what is different there.
+//! A file has the experiment (`[experiment]`), the QoS, links and environments that it uses, by
+//! name, the figures that show it, and a section for each grid that it belongs to (`[grid.quick]`)
+//! with that grid's differences.
 
 mod check;
 mod experiment;

@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-/// What a number may be; what is outside is refused where it stands.
+/// The limits of a number; a number outside is refused, with its line.
 struct Limits {
     range: RangeInclusive<f64>,
     whole: bool,
@@ -109,15 +109,15 @@ macro_rules! within {
 }
 
 within!(
-    /// Messages per second; 0: without pause.
+    /// Messages per second; 0 means without pause.
     Rate, f64, 0.0..=1e6, "0 (without pause) to 1000000 messages per second"
 );
 within!(
-    /// How many, at least one.
+    /// A count of at least one.
     HowMany, u32, 1.0..=1e4, "a whole number from 1 to 10000"
 );
 within!(
-    /// Messages of a cell.
+    /// The number of messages of a cell.
     Messages, u64, 0.0..=1e8, "a whole number from 0 to 100000000"
 );
 within!(
@@ -125,7 +125,7 @@ within!(
     Seconds, f64, 0.0..=86_400.0, "0 to 86400 seconds"
 );
 within!(
-    /// A share.
+    /// A share in percent.
     Percent, f64, 0.0..=100.0, "0 to 100 percent"
 );
 within!(

@@ -1,4 +1,4 @@
-//! From a file to what a grid asks for.
+//! Reads a file and resolves it for a grid.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::document::{Document, DocumentError};
 use crate::record::{Figure, Goal};
 use feros_wording::did_you_mean;
 
-/// A scenario file as it is written.
+/// The contents of a scenario file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
@@ -52,10 +52,10 @@ pub struct ScenarioFile {
     contents: Contents,
 }
 
-/// The scenario files of a folder, by name.
+/// Lists the scenario files of a folder, by name.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn scenario_files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
     let failed = |error: std::io::Error| DocumentError {
         path: folder.to_owned(),
@@ -77,7 +77,7 @@ impl ScenarioFile {
     /// Reads a file; its names are checked when a grid is asked for.
     ///
     /// # Errors
-    /// Whatever is not understood, with its line and what is allowed.
+    /// If anything is not understood, with its line and the allowed values.
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
         Self::of(path, Document::read(path)?)
     }
@@ -101,7 +101,7 @@ impl ScenarioFile {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// A line for people.
+    /// The title for people, one line.
     pub fn title(&self) -> &str {
         &self.contents.title
     }
@@ -116,11 +116,12 @@ impl ScenarioFile {
         self.contents.grid.keys().copied()
     }
 
-    /// What a grid asks for, or the experiment as it stands; nothing where it does not belong to
-    /// the grid. `words` (`KEY=VALUE`) go before both. `systems` are the names that exist.
+    /// Resolves the experiment for a grid, or as it is without one; `None` if it does not belong to
+    /// the grid. `words` (`KEY=VALUE`) take precedence over both. `systems` are the names that
+    /// exist.
     ///
     /// # Errors
-    /// Names that do not exist, and what cannot be together.
+    /// If a name does not exist, or settings cannot be combined.
     pub fn resolve(
         &self,
         grid: Option<Grid>,
@@ -170,7 +171,7 @@ impl ScenarioFile {
                 systems(name).map_err(|text| self.document.error(goal.span(), text))?;
             }
         }
-        // Who asks for other systems sees them without their limit.
+        // If the words name other systems, these are shown without their limit.
         if first.systems.is_none() {
             for figure in &self.contents.figure {
                 check_floor(&self.document, figure, &named)?;

@@ -1,4 +1,4 @@
-//! What a scenario file may say, as it is written.
+//! The settings of a scenario file, as written.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -9,11 +9,10 @@ use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 
 impl Settings {
-    /// Settings as a command line has them, `KEY=VALUE` each: lists with commas between their
-    /// values.
+    /// Reads settings of a command line, each `KEY=VALUE`; lists have commas between their values.
     ///
     /// # Errors
-    /// Keys and values that are not understood, with what is allowed.
+    /// If a key or value is not understood, with the allowed ones.
     pub(crate) fn of_words(words: &[String]) -> Result<Self, DocumentError> {
         let mut lines = String::new();
         for word in words {
@@ -29,7 +28,7 @@ impl Settings {
     }
 }
 
-/// Settings that are no lists.
+/// The settings that are not lists.
 const SINGLE: &[&str] = &[
     "workload",
     "awake",
@@ -47,13 +46,13 @@ const SINGLE: &[&str] = &[
     "repetitions",
 ];
 
-/// A number or a truth as it is, anything else as text.
+/// Keeps a number or a boolean as it is, and quotes anything else as text.
 fn toml_value(text: &str) -> String {
     let is_plain = text.parse::<f64>().is_ok() || ["true", "false"].contains(&text);
     if is_plain { text.to_owned() } else { format!("{text:?}") }
 }
 
-/// What a scenario says; everything may be absent, and said again for a grid.
+/// The settings of a scenario; each may be absent, and a grid may override it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
@@ -90,8 +89,8 @@ pub(crate) struct Settings {
     pub(super) repetitions: Option<HowMany>,
 }
 
-/// Links by name: `[link.wifi]`, one for each combination of rate and loss. What is absent is not
-/// limited.
+/// Links by name: `[link.wifi]`, one for each combination of rate and loss. An absent value means
+/// no limit.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Links {
@@ -103,7 +102,7 @@ pub(super) struct Links {
     pub(super) delay_micros: u64,
     #[serde(default)]
     pub(super) jitter_micros: u64,
-    /// Packets that a burst of loss takes on average; absent or 1: losses are independent.
+    /// The mean number of packets in a burst of losses; if absent or 1, losses are independent.
     pub(super) burst_packets: Option<f64>,
     #[serde(default)]
     pub(super) reorder_percent: Option<Percent>,

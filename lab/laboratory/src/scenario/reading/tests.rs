@@ -1,4 +1,4 @@
-//! A scenario is understood whole, or refused with its line and what is allowed.
+//! A scenario is understood completely, or refused with the line and the allowed values.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ fn a_grid_says_what_is_different() {
     assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
 }
 
-/// What is wrong, the line, and words of the answer.
+/// The mistake, its line, and words of the error.
 #[test]
 fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
     let cases: &[(&str, &str, usize, &[&str])] = &[
