@@ -1,12 +1,12 @@
-//! Actions: goals that take their time, with feedback on the way, a result at the end, and a way to
-//! cancel.
+//! Actions: goals that take some time, with feedback during the work, a result at the end, and a
+//! way to cancel.
 //!
-//! On the wire an action is three services and two topics (`names`), as `rcl_action` has them. The
-//! states of a goal, and what may follow what, are in `state`; `server` keeps goals, `client` asks
-//! for them.
+//! On the network an action is three services and two topics (`names`), as in `rcl_action`. The
+//! states of a goal and the transitions between them are in `state`; `server` keeps goals, and
+//! `client` asks for them.
 //!
-//! A server decides in three callbacks, together [`ActionCallbacks`]; a closure that takes accepted
-//! goals will do:
+//! A server decides in three callbacks, which together are [`ActionCallbacks`]; a closure that
+//! takes accepted goals is enough:
 //!
 //! ```no_run
 //! # let node: feros::Node = unimplemented!();
@@ -23,7 +23,7 @@
 //! # Ok::<(), feros::Error>(())
 //! ```
 //!
-//! A client awaits, or waits in place:
+//! A client awaits, or blocks with `wait`:
 //!
 //! ```no_run
 //! # let node: feros::Node = unimplemented!();
@@ -42,11 +42,11 @@
 //! # Ok::<(), feros::Error>(())
 //! ```
 //!
-//! # Nobody waits in vain
+//! # No client waits in vain
 //!
 //! A goal handle of a server that is dropped before the goal has ended cancels the goal, and aborts
-//! it when a panic drops it; a server that is dropped aborts its goals. Each time the clients get
-//! their results. A client whose server left or was killed gets [`CallError::ServerLeft`].
+//! it when a panic drops it; a server that is dropped aborts its goals. In each case the clients
+//! get a result. A client whose server left or was killed gets [`CallError::ServerLeft`].
 //!
 //! [`CallError::ServerLeft`]: crate::CallError::ServerLeft
 
@@ -75,12 +75,12 @@ pub use feros_message::GoalId;
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
 
-/// A goal's id as people read it.
+/// The id of a goal in the form that people read.
 pub(crate) fn hex(id: &GoalId) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A time as messages have it. Seconds that they cannot hold saturate.
+/// A time in the form of messages. Seconds out of the range of the message saturate.
 fn to_message(time: Time) -> TimeMessage {
     let nanos = time.as_nanos();
     let sec = i32::try_from(nanos.div_euclid(1_000_000_000));
@@ -89,7 +89,7 @@ fn to_message(time: Time) -> TimeMessage {
     TimeMessage { sec, nanosec }
 }
 
-/// The time that a message says.
+/// The time in a message.
 fn from_message(time: &TimeMessage) -> Time {
     Time::from_nanos(i64::from(time.sec) * 1_000_000_000 + i64::from(time.nanosec))
 }

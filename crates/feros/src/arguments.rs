@@ -1,7 +1,7 @@
 //! The ROS part of a command line: `--ros-args … [--]`, with the flags and rules of `rcl`.
 //!
-//! Grammar: `rcl/arguments.h`. What stands outside `--ros-args … --` belongs to the application and
-//! is handed back.
+//! Grammar: `rcl/arguments.h`. Arguments outside `--ros-args … --` belong to the application and
+//! are handed back.
 
 mod remap;
 
@@ -13,24 +13,24 @@ use std::path::PathBuf;
 
 use feros_parameter::{NodePattern, ParameterFileError, ParameterOverrides, ParameterValue, file};
 
-/// What the ROS part of a command line says.
+/// The ROS part of a command line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
-    /// Remap rules in the order of the command line; the first that fits wins.
+    /// Remap rules in the order of the command line; the first match wins.
     pub remap_rules: Vec<RemapRule>,
     /// `-p` and `--params-file`, in the order of the command line.
     pub parameters: Vec<ParameterSource>,
-    /// `--enclave`
+    /// The enclave: `--enclave`.
     pub enclave: Option<String>,
-    /// `--log-level`: of one logger, or of all where none is named.
+    /// Log levels: `--log-level`, for one logger or for all.
     pub log_levels: Vec<LogLevelArgument>,
-    /// `--enable-stdout-logs` or `--disable-stdout-logs`
+    /// Whether to log to the terminal: `--enable-stdout-logs` or `--disable-stdout-logs`.
     pub log_to_terminal: Option<bool>,
-    /// `--enable-rosout-logs` or `--disable-rosout-logs`
+    /// Whether to log to `/rosout`: `--enable-rosout-logs` or `--disable-rosout-logs`.
     pub log_to_rosout: Option<bool>,
 }
 
-/// What says values of parameters.
+/// A source of parameter values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ParameterSource {
     /// `-p [node:]name:=value`
@@ -42,8 +42,8 @@ pub enum ParameterSource {
 /// `-p [node:]name:=value`
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterArgument {
-    /// The nodes that it is for: the one of this name in the namespace `/` as in `rcl`, or all
-    /// where none is named.
+    /// The nodes that get the parameter: the named node in the namespace `/`, as in `rcl`, or all
+    /// nodes if the argument names no node.
     pub nodes: NodePattern,
     /// Name of the parameter.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct ParameterArgument {
 /// `--log-level [logger:=]level`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLevelArgument {
-    /// The logger that it is for; all where none is named.
+    /// The logger; `None` means all loggers.
     pub logger: Option<String>,
     /// The least severe level that is shown.
     pub level: LogLevel,
@@ -94,12 +94,12 @@ impl std::str::FromStr for LogLevel {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentError {
-    /// A flag needs something after it.
+    /// A flag has no value after it.
     #[error("{flag} needs {expected} after it")]
     MissingValue {
         /// The flag.
         flag: String,
-        /// What it needs.
+        /// The value that it needs.
         expected: &'static str,
     },
     /// The value of a flag is malformed.
@@ -107,25 +107,25 @@ pub enum ArgumentError {
     Malformed {
         /// The flag.
         flag: String,
-        /// What stands after it.
+        /// The value.
         value: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
-        /// What it takes.
+        /// The values that the flag takes.
         expected: &'static str,
     },
-    /// An argument that is no text.
+    /// An argument that is not text.
     #[error("the ROS argument {argument:?} is not UTF-8")]
     NotUnicode {
-        /// What was given.
+        /// The argument.
         argument: OsString,
     },
-    /// A flag that does not exist.
+    /// An unknown flag.
     #[error(
         "unknown ROS argument {argument:?}; end the ROS arguments with -- if it belongs to the application"
     )]
     Unknown {
-        /// What was given.
+        /// The argument.
         argument: String,
     },
 }
@@ -140,8 +140,8 @@ fn unicode(argument: OsString) -> Result<String, ArgumentError> {
 }
 
 impl Arguments {
-    /// Reads a command line without the program's name; returns what it says and what belongs to
-    /// the application.
+    /// Reads a command line without the program's name; returns its ROS part and the arguments that
+    /// belong to the application.
     ///
     /// # Errors
     /// The first argument that cannot be used.
@@ -161,7 +161,7 @@ impl Arguments {
         Ok((arguments, rest.into_iter().filter_map(|text| text.into_string().ok()).collect()))
     }
 
-    /// As [`Arguments::parse`], for a command line in which the application's part need not be text
+    /// Like [`Arguments::parse`], for a command line whose application part need not be text
     /// (`std::env::args_os().skip(1)`).
     ///
     /// # Errors
@@ -227,8 +227,8 @@ impl Arguments {
                     Err(()) => return Err(malformed(text, "there is no such level".into(), LEVEL)),
                 }
             }
-            // Feros writes no log files and has no external log library: both are accepted, so that
-            // command lines written for stock nodes work, and neither does anything.
+            // Feros writes no log files and has no external log library: the flags for both are
+            // accepted and ignored, so that command lines written for stock nodes work.
             "--log-config-file" | "--log-file-name" => drop(value("a file name")?),
             "--enable-external-lib-logs" | "--disable-external-lib-logs" => {}
             "--enable-stdout-logs" => self.log_to_terminal = Some(true),
@@ -246,7 +246,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What `-p` and the files of `--params-file`, which are read now, say of parameters.
+    /// The parameter values from `-p` and from the files of `--params-file`, which are read now.
     ///
     /// # Errors
     /// When a file cannot be read or is malformed; the error names file, line and what was

@@ -1,4 +1,4 @@
-//! Callback groups, and what else a callback is scheduled by.
+//! Callback groups, and the other options by which a callback is scheduled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use crate::node_members::{NodeMembers, SeparateGroup};
 /// Which callbacks of a group may overlap on an executor of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackGroupKind {
-    /// None: one at a time.
+    /// No callbacks: one runs at a time.
     MutuallyExclusive,
-    /// Those of different entities, such as two subscriptions. The same callback never runs on two
-    /// threads at once: it may change what it has captured.
+    /// Callbacks of different entities, such as two subscriptions. The same callback never runs on
+    /// two threads at once: it may change what it has captured.
     Reentrant,
 }
 
-/// Callbacks of one node that are scheduled together. Clones are the same group.
+/// Callbacks of one node that are scheduled together. Clones refer to the same group.
 ///
-/// A node has a default group, which is mutually exclusive, for everything that names no other: so
-/// without groups the callbacks of a node never overlap, however many threads its executor has. The
-/// callback of a subscription with
+/// A node has a default group, which is mutually exclusive, for every entity that names no other
+/// group: so without groups the callbacks of a node never overlap, however many threads its
+/// executor has. The callback of a subscription with
 /// [`Dispatch::PublishingThread`](crate::Dispatch::PublishingThread) belongs to no group while the
 /// publishing thread runs it.
 ///
@@ -41,17 +41,17 @@ struct Inner {
     kind: CallbackGroupKind,
     exclusive: ExclusiveGroup,
     members: NodeMembers,
-    /// `Some`: the group does not go where its node goes.
+    /// `Some` if the group is added to executors separately from its node.
     separate: Option<Arc<SeparateGroup>>,
 }
 
 impl CallbackGroup {
-    /// A group of a node's entities that goes where the node goes.
+    /// Makes a group for a node's entities that goes to the executor of the node.
     pub(crate) fn new(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
         Self::with(kind, members, None)
     }
 
-    /// A group of a node's entities that goes to executors by itself.
+    /// Makes a group for a node's entities that is added to executors by itself.
     pub(crate) fn separate(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
         Self::with(kind, members, Some(Arc::default()))
     }
@@ -65,12 +65,12 @@ impl CallbackGroup {
         Self(Arc::new(Inner { kind, exclusive, members, separate }))
     }
 
-    /// Which of its callbacks may overlap.
+    /// The kind, which determines the callbacks that may overlap.
     pub fn kind(&self) -> CallbackGroupKind {
         self.0.kind
     }
 
-    /// Whether it is added to executors by itself: see
+    /// Whether the group is added to executors by itself: see
     /// [`Node::create_separate_callback_group`](crate::Node::create_separate_callback_group).
     pub fn is_separate(&self) -> bool {
         self.0.separate.is_some()
@@ -81,13 +81,13 @@ impl CallbackGroup {
         &self.0.members
     }
 
-    /// What goes to executors by itself, if the group does.
+    /// The part that is added to executors by itself, if the group is separate.
     pub(crate) fn as_separate(&self) -> Option<&Arc<SeparateGroup>> {
         self.0.separate.as_ref()
     }
 
-    /// Moves the entities of a separate group to an executor. `None`: the group goes where its node
-    /// goes. `false`: the group is on an executor already.
+    /// Moves the entities of a separate group to an executor. `None` means that the group goes with
+    /// its node, `false` that it is on an executor already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<Option<bool>, AddError> {
         let separate = self.0.separate.as_ref();
         separate.map(|separate| self.0.members.join_group(separate, executor)).transpose()
@@ -109,15 +109,15 @@ impl CallbackGroup {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallbackOptions {
-    /// The group; the node's default group if not said.
+    /// The group; `None` means the node's default group.
     pub group: Option<CallbackGroup>,
-    /// The higher the more urgent, where the executor goes by
+    /// The priority, higher is more urgent, for executors with the policy
     /// [`Priority`](crate::policy::Priority).
     pub priority: i32,
-    /// How soon after becoming ready the callback has to begin, where the executor goes by
+    /// The time from ready to begin of the callback, for executors with the policy
     /// [`Deadline`](crate::policy::Deadline).
     pub deadline: Option<Duration>,
-    /// Its place, the lowest first, where the executor goes by
+    /// The position, lowest first, for executors with the policy
     /// [`Sequence`](crate::policy::Sequence).
     pub position: Option<u32>,
 }
@@ -150,8 +150,8 @@ macro_rules! callback_setters {
                 self
             }
 
-            /// These options, with this priority for executors that go by it, the higher the more
-            /// urgent.
+            /// These options, with this priority for executors that schedule by priority; higher is
+            /// more urgent.
             #[must_use]
             pub fn priority(mut self, priority: i32) -> Self {
                 self.callback.priority = priority;
@@ -159,14 +159,14 @@ macro_rules! callback_setters {
             }
 
             /// These options, with this deadline, counted from when the callback is ready, for
-            /// executors that go by it.
+            /// executors that schedule by deadline.
             #[must_use]
             pub fn deadline(mut self, deadline: std::time::Duration) -> Self {
                 self.callback.deadline = Some(deadline);
                 self
             }
 
-            /// These options, with this place in the sequence of executors that go by one.
+            /// These options, with this position, for executors that run callbacks in a sequence.
             #[must_use]
             pub fn position(mut self, position: u32) -> Self {
                 self.callback.position = Some(position);

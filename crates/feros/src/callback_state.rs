@@ -6,10 +6,11 @@ use std::thread::{self, ThreadId};
 
 use feros_sync::{Condvar, Mutex};
 
-/// A struct whose methods are the callbacks of a node. Clones are the same.
+/// A struct whose methods are the callbacks of a node. Clones share the struct.
 ///
-/// One method runs at a time: one of another callback group, or on another thread, waits. Callbacks
-/// of one mutually exclusive group, as a node's are if nothing is said, never wait for each other.
+/// One method runs at a time; a method of another callback group, or on another thread, waits.
+/// Callbacks of one mutually exclusive group, which is the default of a node, never wait for each
+/// other.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -54,8 +55,8 @@ use feros_sync::{Condvar, Mutex};
 /// ```
 ///
 /// # Panics
-/// A method that gets at its own state again, as one whose `publish` calls another method by direct
-/// dispatch, panics and says so, instead of waiting for itself for ever.
+/// A method that accesses its own state again, for example one whose `publish` calls another method
+/// by direct dispatch, panics with a message instead of waiting for itself forever.
 pub struct CallbackState<T>(Arc<Shared<T>>);
 
 /// The struct lies outside of any lock while one of its methods runs.
@@ -77,7 +78,7 @@ impl<T> Clone for CallbackState<T> {
 }
 
 impl<T: Send + 'static> CallbackState<T> {
-    /// State that callbacks share from now on.
+    /// Makes state that callbacks share.
     pub fn new(state: T) -> Self {
         let place = Mutex::new(Place::Here(Box::new(state)));
         Self(Arc::new(Shared { place, given_back: Condvar::new() }))
@@ -120,11 +121,11 @@ impl<T: Send + 'static> CallbackState<T> {
         move || state.with(|state| method(state))
     }
 
-    /// Looks at the state, or changes it, from elsewhere than a callback. No lock is held
-    /// meanwhile, but callbacks of this state wait.
+    /// Reads or changes the state from outside a callback. No lock is held during the call, but
+    /// callbacks of this state wait.
     ///
     /// # Panics
-    /// When `look` does, and when it is called by a method of the state.
+    /// When `look` panics, and when a method of the state calls this.
     pub fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
         let mut taken = self.take();
         look(taken.state.as_mut().expect("it is there until it is given back"))
@@ -151,7 +152,7 @@ impl<T: Send + 'static> CallbackState<T> {
     }
 }
 
-/// The struct while a method runs; given back when dropped, by a panic too.
+/// The struct while a method runs; dropping it gives the struct back, also during a panic.
 struct Taken<'a, T> {
     shared: &'a Shared<T>,
     state: Option<Box<T>>,

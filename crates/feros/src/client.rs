@@ -1,10 +1,10 @@
-//! Clients of services: a call is a future, and can be waited for in place. Neither needs an
+//! Clients of services: a call returns a future, which also has a blocking `wait`. Neither needs an
 //! executor.
 //!
-//! The client is rung when a response came; whoever waits for one (a blocked thread, a future being
-//! polled) takes what is there and hands the others their own. So a blocking call inside a callback
-//! cannot deadlock, unless nobody but the calling thread could run the server: that is told at
-//! once.
+//! A response rings the client's doorbell. A waiter (a blocked thread, a future being polled) takes
+//! all responses that are there and hands the other waiters theirs. So a blocking call inside a
+//! callback cannot deadlock, unless the calling thread is the only one that could run the server:
+//! then the call fails at once.
 
 mod call_error;
 mod response_future;
@@ -38,19 +38,19 @@ use crate::service::registry;
 use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 use crate::wait_error::WaitError;
 
-/// How a client of a service is made.
+/// The options of a service client.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientOptions {
-    /// Policies of both directions.
+    /// Policies of requests and responses.
     pub qos: QosProfile,
-    /// Speak this mapping whatever the server announces; for tests. `None` follows the server.
+    /// The mapping to use, whatever the server announces; for tests. `None` follows the server.
     pub force_mapping: Option<ServiceMapping>,
-    /// Transports that requests and responses may take, as far as the context allows them.
+    /// The transports allowed for requests and responses, as far as the context allows them too.
     pub transports: TransportSet,
 }
 
 impl ClientOptions {
-    /// These options, with requests and responses taking these transports only.
+    /// These options, with requests and responses limited to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
@@ -69,7 +69,7 @@ impl From<QosProfile> for ClientOptions {
     }
 }
 
-/// Calls a service. Clones share the endpoint; the last one withdraws it.
+/// Calls a service. Clones share the endpoint; dropping the last one withdraws it.
 pub struct Client<S: ServiceType> {
     untyped: GenericClient,
     events: Arc<ServiceEvents<S>>,
@@ -92,7 +92,7 @@ impl<S: ServiceType> Client<S> {
         Ok(Self { untyped, events: Arc::default() })
     }
 
-    /// Sends a request. The response is awaited, or waited for with [`ResponseFuture::wait`].
+    /// Sends a request. Await the response, or block with [`ResponseFuture::wait`].
     ///
     /// A request is sent to the servers that match at this moment: wait for the service first, with
     /// [`wait_for_service`](GenericClient::wait_for_service) or
@@ -109,8 +109,8 @@ impl<S: ServiceType> Client<S> {
         Ok(ResponseFuture { serialized, events: self.events.clone() })
     }
 
-    /// Waits in place for a server, calls it and waits for the response, at most for `timeout` in
-    /// all.
+    /// Blocks until a server is there, calls it and blocks until the response is there, for at most
+    /// `timeout` in all.
     ///
     /// # Errors
     /// See [`CallError`]; nothing is sent with [`CallError::ServerBlocked`].
@@ -120,7 +120,8 @@ impl<S: ServiceType> Client<S> {
         timeout: Duration,
     ) -> Result<S::Response, CallError> {
         let started = Instant::now();
-        // Before the request: who waits has nothing left to do while the server works.
+        // The wait begins before the request, so that the thread has nothing left to do while the
+        // server works.
         let call = || {
             self.untyped.0.check_servers()?;
             let waiting = self.untyped.0.end.begin_wait();
@@ -141,11 +142,11 @@ impl<S: ServiceType> Client<S> {
         sent?.wait_with(waiting, timeout.saturating_sub(started.elapsed()))
     }
 
-    /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
-    /// clock and these policies; with [`ServiceIntrospectionState::Off`], as at first, no more.
+    /// Publishes the events of each request on `<service>/_service_event`, with the times of this
+    /// clock and these policies. [`ServiceIntrospectionState::Off`], the initial state, stops this.
     ///
-    /// An event comes when the request was sent, and when the response was taken by whoever waits
-    /// for it: a call that was given up has no second one. `feros service echo` shows them.
+    /// An event is published when the request is sent, and when the caller takes the response: a
+    /// call that was given up has no second event. `feros service echo` shows them.
     ///
     /// # Errors
     /// When the policies are not allowed, or the engine refuses.
@@ -186,20 +187,19 @@ struct Inner {
     end: feros_transport::Client,
     node: Node,
     calls: Arc<Calls>,
-    /// Held from sending a request until its number is known to `calls`.
+    /// Held from the sending of a request until its number is in `calls`.
     sending: Mutex<()>,
     _shutdown_guard: ShutdownGuard,
 }
 
 /// The calls that wait for their responses.
 ///
-/// This is all that the engine's notification reaches: it may run while the client is dropped, and
-/// must neither own the engine's client nor the node, or it might be the one to drop them, inside
-/// the engine.
+/// The engine's notification reaches nothing but this. It may run while the client is dropped, and
+/// must own neither the engine's client nor the node, because it might drop them inside the engine.
 struct Calls {
     /// Requests without a response yet, by number.
     pending: Mutex<HashMap<i64, Call>>,
-    /// Rung when a response may have come: for threads that wait in place.
+    /// Rung when a response may have come, for threads that block.
     ringer: Ringer,
     graph_changes: Arc<GraphChanges>,
     /// Calls that were given up before their responses were taken.
@@ -274,8 +274,8 @@ impl GenericClient {
         self.0.send_if_served(|send| copy_into(request, &self.0.name, send))
     }
 
-    /// As [`call_serialized`](Self::call_serialized) without a look for servers, as stock ROS 2 has
-    /// it: where no server is there, the request is lost, and no response ever comes.
+    /// Like [`call_serialized`](Self::call_serialized) without a check for servers, as in stock ROS
+    /// 2: if no server is there, the request is lost, and no response ever comes.
     ///
     /// # Errors
     /// When the bytes cannot be a message, or cannot be sent.
@@ -286,8 +286,8 @@ impl GenericClient {
         self.0.send(|send| copy_into(request, &self.0.name, send))
     }
 
-    /// Sends a request; the call ends with [`CallError::ServerLeft`] when nobody is left who could
-    /// respond to it. That is for responses which may take as long as the server likes.
+    /// Sends a request; the call ends with [`CallError::ServerLeft`] when no server is left that
+    /// could respond to it. This is for responses that may take any time.
     pub(crate) fn call_until_servers_leave<M: Message>(
         &self,
         request: &M,
@@ -295,7 +295,7 @@ impl GenericClient {
         self.send_until_servers_leave(|send| serialize_into(request, &self.0.name, send))
     }
 
-    /// As [`call_until_servers_leave`](Self::call_until_servers_leave), with a request that is
+    /// Like [`call_until_servers_leave`](Self::call_until_servers_leave), with a request that is
     /// serialized already.
     pub(crate) fn call_serialized_until_servers_leave(
         &self,
@@ -308,7 +308,8 @@ impl GenericClient {
         &self,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, CallError> {
-        // Before the request: who leaves after it was seen here.
+        // The responders are noted before the request, so that any that leave after it are among
+        // them.
         let responders = self.0.end.responders();
         let mut call = self.0.send_if_served(send).map_err(|error| match error {
             PublishError::NoServer { service } => CallError::ServerLeft { service },
@@ -318,7 +319,7 @@ impl GenericClient {
         Ok(call)
     }
 
-    /// Refuses to wait for what cannot come before the callback ends that this thread is in.
+    /// Refuses to wait for a response that cannot come before the callback on this thread ends.
     pub(crate) fn check_servers(&self) -> Result<(), CallError> {
         self.0.check_servers()
     }
@@ -328,7 +329,7 @@ impl GenericClient {
         &self.0.name
     }
 
-    /// Its policies after system-default was resolved.
+    /// The client's policies, with `SystemDefault` resolved.
     pub fn qos(&self) -> QosProfile {
         self.0.end.qos()
     }
@@ -340,19 +341,18 @@ impl GenericClient {
 
     /// The transport of requests to each server, and why it is not a shorter one.
     ///
-    /// As long as one of several servers has to be reached by the network transport, requests take
-    /// that to all of them.
+    /// While one of several servers needs the network transport, requests to all of them take it.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.end.transports()
     }
 
-    /// What was sent by which transport so far.
+    /// The requests and responses so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.0.end.counts()
     }
 
     /// Whether a server is there, so that a request sent now is answered. A server of this host
-    /// whose process has ended is none, at once.
+    /// whose process has ended stops counting at once.
     pub fn service_is_ready(&self) -> bool {
         self.0.end.service_is_available()
     }
@@ -366,8 +366,8 @@ impl GenericClient {
         self.0.node.context().wait_for_graph(timeout, what, || self.service_is_ready())
     }
 
-    /// As [`wait_for_service`](Self::wait_for_service), to be awaited on any async runtime, whose
-    /// timer bounds it: by itself it waits for ever.
+    /// Like [`wait_for_service`](Self::wait_for_service), to be awaited on any async runtime. It
+    /// has no timeout of its own: use the timer of the runtime.
     ///
     /// # Errors
     /// When the context is shut down before.
@@ -378,7 +378,8 @@ impl GenericClient {
 }
 
 impl Calls {
-    /// Hands a response to its call; what wakes whoever awaits it. `None` if the call was given up.
+    /// Hands a response to its call, and returns the waker of the task that awaits it. `None` if
+    /// the call was given up.
     fn answer(&self, number: i64, response: Payload) -> Option<Option<Waker>> {
         let mut pending = self.pending.lock();
         let Some(call) = pending.get_mut(&number) else {
@@ -398,7 +399,7 @@ impl Calls {
         }
     }
 
-    /// Wakes those who await responses, and lets them look for themselves.
+    /// Wakes the tasks that await responses, so that they check for themselves.
     fn wake_futures(&self) {
         let wakers: Vec<Waker> = {
             let mut pending = self.pending.lock();
@@ -416,7 +417,7 @@ impl Inner {
         self.send_by(|size, fill| self.end.send_request(size, fill).map(Some), send)
     }
 
-    /// Sends a request, or refuses one that nobody could answer.
+    /// Sends a request, or refuses if no server could answer it.
     fn send_if_served(
         self: &Arc<Self>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
@@ -429,7 +430,7 @@ impl Inner {
         mut by: impl FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>,
         send: impl FnOnce(SendRequest<'_>) -> Result<Sent, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
-        // Of a client that looks at no response, nobody else would take them, and its servers would
+        // If the application awaits no response, nothing else takes the responses, and the servers
         // find no room for further ones.
         if self.calls.given_up.load(Ordering::Relaxed) > 0
             && let Err(error) = self.take_responses(NO_CALL)
@@ -456,9 +457,9 @@ impl Inner {
             }
             match self.calls.answer(number, sample.payload) {
                 Some(Some(waker)) if number != own => waker.wake(),
-                // Who polls it looks for it right after this.
+                // The poll that called this checks for its response right after it.
                 Some(Some(_)) => {}
-                // Another thread may wait for it, and have looked before.
+                // Another thread may wait for the response, and may have checked before.
                 Some(None) if number != own => self.calls.ringer.ring(),
                 Some(None) | None => {}
             }
@@ -466,12 +467,12 @@ impl Inner {
         Ok(())
     }
 
-    /// The words for the server in errors of waits.
+    /// The name of the server in errors of waits.
     fn server(&self) -> String {
         format!("a server of {}", self.name)
     }
 
-    /// Refuses to wait for what cannot come before the callback ends that this thread is in.
+    /// Refuses to wait for a response that cannot come before the callback on this thread ends.
     fn check_servers(&self) -> Result<(), CallError> {
         if Execution::current().is_none() {
             return Ok(());
@@ -481,7 +482,7 @@ impl Inner {
         Err(CallError::ServerBlocked { service, node, obstacle })
     }
 
-    /// The response of a call, if it is there; the call is over then.
+    /// Takes the response of a call, if it is there; this ends the call.
     fn finish(&self, number: i64) -> Option<SerializedMessage> {
         let mut pending = self.calls.pending.lock();
         let response = pending.get_mut(&number)?.response.take()?;
@@ -502,9 +503,9 @@ impl Inner {
 /// No call has this number: requests are numbered from 1.
 const NO_CALL: i64 = 0;
 
-/// The number of a request, and who got it; `None` if nobody could.
+/// The number of a request and its recipients; `None` if no server could get it.
 type Sent = Option<(i64, Recipients)>;
 
-/// Sends a request of a size, written by the closure that is passed.
+/// Sends a request of the given size, written by the given closure.
 type SendRequest<'a> =
     &'a mut dyn FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<Sent, feros_rmw::PublishError>;

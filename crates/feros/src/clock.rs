@@ -11,10 +11,10 @@ use std::sync::Arc;
 use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time};
 use feros_sync::Mutex;
 
-/// Which time a clock shows.
+/// The source of a clock's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockType {
-    /// Never set, for measuring how long something takes.
+    /// A clock that is never set, for measuring durations.
     Steady,
     /// The system's time of day.
     System,
@@ -48,7 +48,7 @@ impl Clock {
         Self { kind }
     }
 
-    /// Which time it shows.
+    /// The source of the clock's time.
     pub fn clock_type(&self) -> ClockType {
         match self.kind {
             Kind::Steady(_) => ClockType::Steady,
@@ -57,18 +57,18 @@ impl Clock {
         }
     }
 
-    /// The time now. Simulated time is zero until the first `/clock` message came.
+    /// The time now. Simulated time is zero before the first `/clock` message.
     pub fn now(&self) -> Time {
         self.source().now()
     }
 
-    /// Whether it shows simulated time.
+    /// Whether the clock shows simulated time.
     pub fn is_simulated(&self) -> bool {
         self.source().is_simulated()
     }
 
-    /// Sets simulated time, as a `/clock` message does; it is shown while the clock is simulated.
-    /// Nothing for clocks of other types.
+    /// Sets simulated time, as a `/clock` message does; the clock shows it while it is simulated.
+    /// Clocks of other types ignore it.
     pub fn set_simulated_time(&self, time: Time) {
         if let Kind::Ros { clock, .. } = &self.kind {
             clock.set_time(time);
@@ -76,8 +76,8 @@ impl Clock {
     }
 
     /// Calls `before` and `after` around each jump of the clock that exceeds a threshold, on the
-    /// thread that sets it, without any lock. Only ROS time jumps; of the system's clock, which
-    /// others set, nobody is told.
+    /// thread that sets it, without any lock. Only ROS time jumps; changes of the system's clock
+    /// are not reported.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -99,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// What timers wait on.
+    /// The source of time that timers wait on.
     pub(crate) fn source(&self) -> Arc<dyn ClockSource> {
         match &self.kind {
             Kind::Steady(clock) => clock.clone(),
@@ -108,7 +108,7 @@ impl Clock {
         }
     }
 
-    /// Has ROS time follow `/clock`, or with `None` the system's time again.
+    /// Makes ROS time follow `/clock`, or with `None` the system's time again.
     pub(crate) fn follow(&self, new_follower: Option<Arc<ClockFollower>>) {
         let Kind::Ros { clock, follower } = &self.kind else { return };
         clock.set_simulated(new_follower.is_some());
@@ -130,7 +130,7 @@ impl Clock {
         follower.as_ref().is_some_and(|follower| Arc::ptr_eq(follower, other))
     }
 
-    /// Leaves simulated time where it is.
+    /// Stops following `/clock` and leaves simulated time at its last value.
     pub(crate) fn stop_following(&self) {
         if let Kind::Ros { follower, .. } = &self.kind {
             let before = follower.lock().take();

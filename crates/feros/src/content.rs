@@ -1,5 +1,5 @@
-//! What the intra-process transport carries between typed endpoints: messages as structs, behind
-//! pointers, or as bytes.
+//! The contents that the intra-process transport carries between typed endpoints: messages as
+//! structs, behind pointers, or as bytes.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use feros_transport::Object;
 
 use crate::message_forms::{SerializedMessage, View};
 
-/// The form in which a subscription's callback takes messages, hence in which a publisher of the
-/// same process hands them over.
+/// The form in which a subscription's callback takes messages. A publisher of the same process
+/// hands them over in this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
-    /// A message of its own.
+    /// A message that the callback owns.
     Owned,
-    /// A message that others read as well.
+    /// A message that other callbacks may read as well.
     Shared,
     /// Serialized bytes: views and raw messages.
     Bytes,
@@ -26,7 +26,7 @@ pub enum Want {
 pub enum Content<M> {
     /// A message that belongs to the subscription.
     Owned(M),
-    /// A message that others may read as well.
+    /// A message that other callbacks may read as well.
     Shared(Arc<M>),
     /// Serialized bytes.
     Bytes(Payload),
@@ -50,7 +50,7 @@ impl<M: Send + Sync + 'static> Object for Content<M> {
 }
 
 impl<M: Message> Content<M> {
-    /// A message of one's own: moved, or cloned where others still read it, or decoded.
+    /// Returns an owned message: moved, cloned if other callbacks still read it, or decoded.
     pub(crate) fn into_owned(self) -> Result<M, DecodeError> {
         match self {
             Self::Owned(message) => Ok(message),
@@ -59,7 +59,7 @@ impl<M: Message> Content<M> {
         }
     }
 
-    /// A message that others may read as well.
+    /// Returns a message that other callbacks may read as well.
     pub(crate) fn into_shared(self) -> Result<Arc<M>, DecodeError> {
         match self {
             Self::Owned(message) => Ok(Arc::new(message)),
@@ -76,8 +76,8 @@ impl<M: Message> Content<M> {
         SerializedMessage::new(self.into_payload())
     }
 
-    /// Publishers hand over bytes where bytes are wanted; the rest is for completeness. A message
-    /// that violates its type becomes no bytes at all, which whoever reads them refuses and counts.
+    /// Publishers hand over bytes when bytes are wanted; the other cases are for completeness. A
+    /// message that violates its type becomes empty bytes, which the reader refuses and counts.
     fn into_payload(self) -> Payload {
         match self {
             Self::Bytes(payload) => payload,

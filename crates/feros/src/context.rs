@@ -1,4 +1,4 @@
-//! The context: one participant, its nodes' common arguments, and the process's wish to end.
+//! The context: one participant, its nodes' common arguments, and the shutdown of the process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,37 +36,37 @@ pub enum ContextError {
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// There is no such engine, or no such pair of engines.
+    /// The engine, or the pair of engines, does not exist.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The engine could not start.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// `FEROS_TRACE` asks for what cannot be done.
+    /// The tracing that `FEROS_TRACE` asks for is impossible.
     #[error("{0}")]
     Trace(String),
 }
 
-/// How a context is made when the environment is not to decide.
+/// The options of a context, for programs that do not leave them to the environment.
 #[derive(Clone)]
 pub struct ContextOptions {
-    /// Domain, discovery range and the like.
+    /// The domain, the discovery range and similar options.
     pub session: SessionOptions,
-    /// Remapping and what else the command line says.
+    /// Remap rules and the other arguments of the command line.
     pub arguments: Arguments,
-    /// The engine, such as [`engine("zenoh")?`](crate::engine), or two as one,
+    /// The engine, such as [`engine("zenoh")?`](crate::engine), or two engines as one,
     /// `engine("cyclonedds,zenoh")?`; `None` takes `FEROS_ENGINE` or the first that is built in.
     pub engine: Option<Arc<dyn Engine>>,
-    /// SIGINT and SIGTERM shut the context down.
+    /// Whether SIGINT and SIGTERM shut the context down.
     pub handle_signals: bool,
-    /// Transports that messages may take.
+    /// The transports that messages may take.
     pub transports: TransportSet,
 }
 
 impl ContextOptions {
-    /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
-    /// `ROS_STATIC_PEERS`, `FEROS_TRANSPORTS` (such as `intra_process,network`);
-    /// no arguments, no handling of signals.
+    /// The options from the environment: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
+    /// `ROS_STATIC_PEERS`, `FEROS_TRANSPORTS` (such as `intra_process,network`); no arguments, no
+    /// handling of signals.
     ///
     /// # Errors
     /// When a variable cannot be used.
@@ -90,7 +90,8 @@ impl ContextOptions {
     }
 }
 
-/// One participant in the ROS graph and what its nodes share. Clones are the same context.
+/// One participant in the ROS graph and the state that its nodes share. Clones refer to the same
+/// context.
 ///
 /// The participant leaves the graph when the last clone, node and endpoint is dropped.
 ///
@@ -111,16 +112,16 @@ struct ContextInner {
     shut_down: AtomicBool,
     changes: Arc<GraphChanges>,
     listeners: Mutex<Listeners>,
-    /// Who reads `/clock`, by topic, while nodes follow it.
+    /// The readers of `/clock`, by topic, while nodes follow it.
     clock_followers: Mutex<HashMap<String, Weak<ClockFollower>>>,
-    /// Made with the first wait for the graph, so that nobody is notified for nothing.
+    /// Made by the first wait for the graph, because before it no waiter needs notifications.
     graph_guard: OnceLock<GraphChangeGuard>,
 }
 
 impl Context {
-    /// A context as the command line (`--ros-args`) and the environment say. SIGINT and SIGTERM
-    /// shut it down; log messages go to the terminal unless the process has a `tracing` subscriber
-    /// already.
+    /// A context with the options of the command line (`--ros-args`) and the environment. SIGINT
+    /// and SIGTERM shut it down; log messages go to the terminal unless the process has a `tracing`
+    /// subscriber already.
     ///
     /// # Errors
     /// When arguments or environment cannot be used, or the engine cannot start.
@@ -129,8 +130,8 @@ impl Context {
         Self::with_arguments(arguments)
     }
 
-    /// As [`Context::from_env`], with a command line (without the program's name); returns what of
-    /// it belongs to the application.
+    /// Like [`Context::from_env`], with a given command line (without the program's name); also
+    /// returns the arguments that belong to the application.
     ///
     /// # Errors
     /// When arguments or environment cannot be used, or the engine cannot start.
@@ -150,13 +151,13 @@ impl Context {
         Self::new(ContextOptions { arguments, handle_signals: true, ..options })
     }
 
-    /// A context of these options. If `FEROS_TRACE` names a folder, the [trace
+    /// A context with these options. If `FEROS_TRACE` names a folder, the [trace
     /// points](crate::trace) of the process are on from now on, and written there when the context
-    /// is shut down and when it ends; with `FEROS_TRACE_PERIOD`, while the process runs as well.
+    /// is shut down and when it ends; with `FEROS_TRACE_PERIOD`, also while the process runs.
     ///
     /// # Errors
-    /// When a parameter file of the arguments cannot be used, or the engine is not there or cannot
-    /// start.
+    /// When a parameter file of the arguments cannot be used, or the engine does not exist or
+    /// cannot start.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
         feros_trace::enable_from_environment(|error| tracing::error!("{error}"))
             .map_err(|error| ContextError::Trace(error.to_string()))?;
@@ -180,7 +181,7 @@ impl Context {
         Ok(Self(inner))
     }
 
-    /// Whether the context was not shut down yet, as `rclcpp::ok()`.
+    /// Whether the context is not shut down yet, like `rclcpp::ok()`.
     pub fn is_ok(&self) -> bool {
         !self.0.shut_down.load(Ordering::Acquire)
     }
@@ -190,33 +191,33 @@ impl Context {
         self.0.shutdown();
     }
 
-    /// The engine's session: for tools that need more than nodes.
+    /// The engine's session, for tools that need more than nodes.
     pub fn session(&self) -> &Arc<dyn Session> {
         &self.0.session
     }
 
-    /// Transports that messages of its endpoints may take.
+    /// The transports that messages of its endpoints may take.
     pub fn transports(&self) -> TransportSet {
         self.0.transports
     }
 
-    /// What the command line said.
+    /// The ROS arguments of the command line.
     pub fn arguments(&self) -> &Arguments {
         &self.0.arguments
     }
 
-    /// What the command line says of parameters.
+    /// The parameter values from the command line.
     pub(crate) fn parameter_overrides(&self) -> &ParameterOverrides {
         &self.0.parameter_overrides
     }
 
-    /// The graph as it is known now.
+    /// A snapshot of the graph.
     pub fn graph(&self) -> Arc<GraphSnapshot> {
         self.0.session.graph()
     }
 
-    /// Waits until `condition` holds, looking again after each change of the graph. `what` names it
-    /// in the error.
+    /// Waits until `condition` holds, checking it after each change of the graph. `what` names the
+    /// condition in the error.
     ///
     /// # Errors
     /// When time runs out or the context is shut down before.
@@ -244,8 +245,8 @@ impl Context {
         }
     }
 
-    /// As [`wait_for_graph`](Self::wait_for_graph), to be awaited on any async runtime, whose timer
-    /// bounds it: by itself it waits for ever.
+    /// Like [`wait_for_graph`](Self::wait_for_graph), to be awaited on any async runtime. It has no
+    /// timeout of its own: use the timer of the runtime.
     ///
     /// # Errors
     /// When the context is shut down before.
@@ -270,13 +271,13 @@ impl Context {
         }
     }
 
-    /// What those who wait for the graph listen to.
+    /// The changes that waits for the graph listen to.
     pub(crate) fn changes(&self) -> &Arc<GraphChanges> {
         &self.0.changes
     }
 
-    /// Calls `listener` when the context is shut down, unless the guard is dropped before; at once
-    /// if it is already.
+    /// Calls `listener` when the context is shut down, or at once if it already is, unless the
+    /// guard is dropped before.
     pub fn on_shutdown(&self, listener: impl Fn() + Send + Sync + 'static) -> ShutdownGuard {
         let number = {
             let mut listeners = self.0.lock_listeners();
@@ -291,7 +292,7 @@ impl Context {
         ShutdownGuard { context: Arc::downgrade(&self.0), number }
     }
 
-    /// Who reads this `/clock`, shared by all nodes of the context.
+    /// The reader of this `/clock` topic, shared by all nodes of the context.
     pub(crate) fn clock_follower(
         &self,
         node: NodeId,
@@ -311,14 +312,14 @@ impl Context {
     }
 }
 
-/// Who is called when a context is shut down.
+/// The listeners for the shutdown of a context.
 #[derive(Default)]
 struct Listeners {
     next_number: u64,
     by_number: HashMap<u64, Box<dyn Fn() + Send + Sync>>,
 }
 
-/// Keeps a listener of [`Context::on_shutdown`]; dropping it ends that.
+/// Keeps a listener of [`Context::on_shutdown`]; dropping it removes the listener.
 #[must_use = "the listener is forgotten when this is dropped"]
 pub struct ShutdownGuard {
     context: Weak<ContextInner>,
@@ -339,7 +340,7 @@ impl ContextInner {
         self.listeners.lock()
     }
 
-    /// Has changes of the graph announced, from the first who waits for one on.
+    /// Subscribes to changes of the graph, from the first wait on.
     fn listen_to_graph(&self) {
         self.graph_guard.get_or_init(|| {
             let changes = self.changes.clone();
@@ -367,8 +368,8 @@ impl ShutDown for ContextInner {
     }
 }
 
-/// What passed the trace points until the last context ends; after a shutdown, in case that the
-/// process is ended then.
+/// Writes the events of the trace points until the end of the last context. A shutdown writes them
+/// too, in case the process is killed after it.
 impl Drop for ContextInner {
     fn drop(&mut self) {
         write_trace();

@@ -1,4 +1,4 @@
-//! Why a node, or what belongs to a node, could not be made.
+//! Why a node, or an endpoint or timer of a node, could not be made.
 
 use feros_rmw::{CreateEndpointError, NameError, NodeName};
 
@@ -12,7 +12,7 @@ pub enum CreateError {
     /// The engine refused.
     #[error("node {node}: {source}")]
     Engine {
-        /// The node that wanted it.
+        /// The node of the endpoint.
         node: NodeName,
         /// Why the engine refused.
         source: CreateEndpointError,
@@ -20,59 +20,59 @@ pub enum CreateError {
     /// A parameter file of the node's own arguments cannot be used.
     #[error(transparent)]
     ParameterFile(#[from] feros_parameter::ParameterFileError),
-    /// A parameter that every node has, or one that is declared from what overrides it, cannot be
+    /// A parameter that every node has, or one that is declared from its overrides, cannot be
     /// declared.
     #[error("node {node}: {source}")]
     Parameter {
         /// The node.
         node: NodeName,
-        /// Why not.
+        /// The reason.
         source: feros_parameter::DeclareParameterError,
     },
-    /// Parameters that override policies of an endpoint say what cannot be.
+    /// Parameters that override policies of an endpoint are invalid.
     #[error("node {node}: the policies of {topic} cannot be overridden: {reason}")]
     QosOverrides {
         /// The node.
         node: NodeName,
         /// The topic.
         topic: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The executor that spins the node is full or frozen, or the callback group is another node's.
     #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
     Executor {
-        /// The node that wanted it.
+        /// The node of the entity.
         node: NodeName,
-        /// What was to be added.
+        /// The entity.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The content filter of a subscription says what cannot be.
+    /// The content filter of a subscription is invalid.
     #[error("node {node}: the messages of {topic} cannot be filtered: {reason}")]
     ContentFilter {
         /// The node.
         node: NodeName,
         /// The topic.
         topic: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The result that goals of a server end with whose own is missing is no message.
+    /// The result for goals that end without a result of their own is not a message.
     #[error("node {node}: the empty result for {action} is no serialized message: {reason}")]
     EmptyResult {
         /// The node.
         node: NodeName,
         /// The action.
         action: String,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
-    /// What belongs to a node was asked for after the node's end.
+    /// An endpoint was used after the end of its node.
     #[error("{name}: its node is gone; keep a clone of the node as long as it is used")]
     NodeGone {
-        /// The endpoint that was asked.
+        /// The endpoint.
         name: String,
     },
 }

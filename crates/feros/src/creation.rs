@@ -1,4 +1,4 @@
-//! What makes nodes, and what nodes make: publishers, subscriptions, services, clients, timers.
+//! Makes nodes, and the parts of nodes: publishers, subscriptions, services, clients, timers.
 //! Actions and managed nodes are made in their own folders.
 
 use std::sync::OnceLock;
@@ -40,7 +40,7 @@ impl Context {
         Node::new(self, NodeOptions::new(name))
     }
 
-    /// Makes a node of these options.
+    /// Makes a node with these options.
     ///
     /// # Errors
     /// When a name is not allowed or the engine cannot announce it.
@@ -100,7 +100,7 @@ impl Node {
         Ok(node)
     }
 
-    /// Declares the parameters that every node has, and makes them known to other nodes.
+    /// Declares the parameters that every node has, and announces them to other nodes.
     fn start_parameters(&self, options: &NodeOptions) -> Result<(), CreateError> {
         let parameters = self.parameters();
         if options.start_parameter_event_publisher {
@@ -156,7 +156,7 @@ impl Node {
         Ok(())
     }
 
-    /// Has ROS time follow `/clock`, or the system's clock.
+    /// Makes ROS time follow `/clock`, or the system's clock.
     fn use_sim_time(&self, simulated: bool) -> Result<(), CreateError> {
         if !simulated {
             self.clock().follow(None);
@@ -242,7 +242,7 @@ impl Node {
         Service::new(self, name, ServiceOptions::default(), callback)
     }
 
-    /// As [`Node::create_service`], with options.
+    /// Like [`Node::create_service`], with options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses.
@@ -273,7 +273,7 @@ impl Node {
         Client::new(self, name, ClientOptions::default())
     }
 
-    /// As [`Node::create_client`], with options.
+    /// Like [`Node::create_client`], with options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses.
@@ -325,8 +325,8 @@ impl Node {
         GenericClient::new(self, name, identity, options.into())
     }
 
-    /// Answers requests of a service whose type is known only at run time, as serialized messages.
-    /// `callback` takes each request and what it is answered with, now or later.
+    /// Makes a server of serialized messages, for a service type that is known only at run time.
+    /// `callback` takes each request and a responder, which answers the request now or later.
     ///
     /// # Errors
     /// When the name is not allowed, or the engine refuses.
@@ -341,7 +341,7 @@ impl Node {
     }
 
     /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late
-    /// call missed are skipped.
+    /// call misses are skipped.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -379,7 +379,7 @@ impl Node {
         self.create_timer_with(TimerOptions::on(clock, period), callback)
     }
 
-    /// Calls `callback` as the options say: with a callback group, a priority, a deadline.
+    /// Makes a timer with options: a callback group, a priority, a deadline.
     ///
     /// # Errors
     /// When the node's executor is full, or the callback group is another node's.
@@ -400,12 +400,12 @@ impl Node {
         NodeTimer::start(self, options, callback)
     }
 
-    /// A group for callbacks of this node. It goes where the node goes.
+    /// A group for callbacks of this node. It goes to the executor of the node.
     pub fn create_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
         CallbackGroup::new(kind, self.members())
     }
 
-    /// A group for callbacks of this node that goes to an executor by itself:
+    /// A group for callbacks of this node that is added to an executor by itself:
     /// [`Executor::add_callback_group`](crate::Executor::add_callback_group).
     pub fn create_separate_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
         CallbackGroup::separate(kind, self.members())
@@ -423,8 +423,8 @@ impl Node {
     }
 }
 
-/// The name of a node's logger, as `rcl` makes it: the full name without its first slash, the
-/// others as dots.
+/// The name of a node's logger, as in `rcl`: the full name without its first slash, and with dots
+/// for the other slashes.
 fn logger_name(name: &NodeName) -> String {
     name.fully_qualified().trim_start_matches('/').replace('/', ".")
 }

@@ -1,5 +1,5 @@
-//! Diagnostics: how the parts of a node are, published on `/diagnostics` as the package
-//! `diagnostic_updater` does it.
+//! Diagnostics: the statuses of a node's parts, published on `/diagnostics` as in the package
+//! `diagnostic_updater`.
 
 mod frequency;
 mod time_stamp;
@@ -24,11 +24,12 @@ const TOPIC: &str = "/diagnostics";
 const PERIOD: &str = "diagnostic_updater.period";
 const USE_FQN: &str = "diagnostic_updater.use_fqn";
 
-/// Asks tasks how the parts of a node are, and publishes that on `/diagnostics`: each second, or as
-/// the parameter `diagnostic_updater.period` says, while somebody spins the node.
+/// Runs tasks that report the statuses of a node's parts, and publishes these on `/diagnostics`:
+/// each second, or with the period of the parameter `diagnostic_updater.period`, while an executor
+/// spins the node.
 ///
-/// The statuses are named after the node: `camera: lens`, with the parameter
-/// `diagnostic_updater.use_fqn` by its full name. It ends when it is dropped.
+/// The statuses are named after the node (`camera: lens`), with the parameter
+/// `diagnostic_updater.use_fqn` by its full name. The updater ends when it is dropped.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -65,14 +66,14 @@ pub struct DiagnosticUpdater {
     _timer: NodeTimer,
 }
 
-/// A task for [`DiagnosticUpdater::add`] that says that the node's executor runs: `Alive`.
+/// A task for [`DiagnosticUpdater::add`] that reports that the node's executor runs: `Alive`.
 pub fn heartbeat(status: &mut DiagnosticStatus) {
     status.set_summary(DiagnosticStatus::OK, "Alive");
 }
 
 struct Shared {
     node: WeakNode,
-    /// Before the names of all statuses.
+    /// The prefix of the names of all statuses.
     prefix: String,
     publisher: Publisher<DiagnosticArray>,
     tasks: Mutex<Vec<Arc<Task>>>,
@@ -84,16 +85,16 @@ type Run = Box<dyn FnMut(&mut DiagnosticStatus) + Send>;
 
 struct Task {
     name: String,
-    /// None while it runs: no lock is held then.
+    /// `None` while the task runs: no lock is held then.
     run: Mutex<Option<Run>>,
 }
 
 impl DiagnosticUpdater {
-    /// An updater of a node, without tasks.
+    /// An updater for a node, without tasks.
     ///
     /// # Errors
-    /// When the node has an updater already (its parameters are declared), the period is none, or
-    /// the engine refuses.
+    /// When the node has an updater already (its parameters are declared), the period is invalid,
+    /// or the engine refuses.
     pub fn new(node: &Node) -> Result<Self, Error> {
         let period = node
             .build_parameter(PERIOD, 1.0)
@@ -128,10 +129,10 @@ impl DiagnosticUpdater {
         Ok(Self { shared, _timer: timer })
     }
 
-    /// Adds a task that says how something is. Each time it is asked it gets a status without
-    /// values, of the level error, and fills it.
+    /// Adds a task that reports the status of something. At each update it gets a status without
+    /// values and with the level error, and fills it in.
     ///
-    /// As in `diagnostic_updater`, that it starts is published at once.
+    /// As in `diagnostic_updater`, a status that it starts is published at once.
     pub fn add(&self, name: &str, run: impl FnMut(&mut DiagnosticStatus) + Send + 'static) {
         let task = Task { name: name.to_owned(), run: Mutex::new(Some(Box::new(run))) };
         self.shared.tasks.lock().push(Arc::new(task));
@@ -140,7 +141,7 @@ impl DiagnosticUpdater {
         self.shared.publish(vec![status]);
     }
 
-    /// Removes all tasks of this name; says whether there was one.
+    /// Removes all tasks of this name; returns whether there was one.
     pub fn remove(&self, name: &str) -> bool {
         let mut tasks = self.shared.tasks.lock();
         let before = tasks.len();
@@ -151,17 +152,17 @@ impl DiagnosticUpdater {
         is_removed
     }
 
-    /// What all statuses say that they are about, such as a serial number.
+    /// Sets the hardware id of all statuses, such as a serial number.
     pub fn set_hardware_id(&self, hardware_id: &str) {
         hardware_id.clone_into(&mut self.shared.hardware_id.lock());
     }
 
-    /// Asks all tasks and publishes now, besides the period.
+    /// Runs all tasks and publishes now, independently of the period.
     pub fn force_update(&self) {
         self.shared.update();
     }
 
-    /// Publishes the same status for all tasks, without asking them: when a node ends, for example.
+    /// Publishes the same status for all tasks without running them, for example when a node ends.
     pub fn broadcast(&self, level: u8, message: &str) {
         let names: Vec<String> =
             self.shared.tasks.lock().iter().map(|task| task.name.clone()).collect();
@@ -207,7 +208,7 @@ impl Shared {
 }
 
 impl Task {
-    /// What the task says; nothing while another thread asks it.
+    /// Runs the task and returns its status; `None` while another thread runs it.
     fn ask(&self, mut status: DiagnosticStatus) -> Option<DiagnosticStatus> {
         let mut run = self.run.lock().take()?;
         run(&mut status);

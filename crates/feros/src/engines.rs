@@ -1,4 +1,4 @@
-//! The engines of this program, and which of them a context gets.
+//! The engines of this program, and the choice of a context's engine.
 
 use std::sync::Arc;
 
@@ -6,33 +6,33 @@ use feros_engine_pair::PairEngine;
 use feros_rmw::Engine;
 
 /// The engines that Feros has, the default first. Each is a feature of the crate with the engine's
-/// name; [`engines`] are those that this program was built with.
+/// name; [`engines`] returns the engines built into this program.
 pub const ENGINE_NAMES: [&str; 4] = ["cyclonedds", "fastdds", "ros1", "zenoh"];
 
-/// The variable that names the engine of contexts that ask for none, or two of them:
-/// `cyclonedds,zenoh`.
+/// The variable that names the engine, or two of them (`cyclonedds,zenoh`), for contexts that do
+/// not choose an engine themselves.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
 
-/// Why a context cannot have the engine, or the two, that were asked for.
+/// Why a context cannot have the engine, or the pair of engines, that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// An engine that this program has not.
+    /// An engine that is not in this program.
     #[error("there is no engine {name:?} in this program; it has: {available}. {cure}")]
     Unknown {
-        /// What was asked for.
+        /// The requested engine.
         name: String,
-        /// What there is.
+        /// The available engines.
         available: String,
-        /// How to get it.
+        /// How to get the engine.
         cure: String,
     },
-    /// Two engines that cannot be one.
+    /// Two engines that cannot be combined.
     #[error("the engines {names} cannot be one: {reason}")]
     NoPair {
-        /// What was asked for.
+        /// The requested engines.
         names: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: &'static str,
     },
 }
@@ -52,11 +52,12 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 }
 
 /// The engine of this name, for [`ContextOptions::engine`](crate::ContextOptions::engine), or two
-/// as one, such as `cyclonedds,zenoh`: the first one of these is asked first.
+/// engines as one, such as `cyclonedds,zenoh`: the first of these is asked first.
 ///
 /// # Errors
-/// When it is not built into this program; the error says what is and how to get it. Or when they
-/// are more than two, the same twice, or two that cannot be one.
+/// When the engine is not built into this program; the error names the available engines and how to
+/// get this one. Also when more than two engines are named, the same engine twice, or two that
+/// cannot be combined.
 ///
 /// ```
 /// use feros::{ContextOptions, engine};
@@ -89,11 +90,12 @@ pub fn engine(name: &str) -> Result<Arc<dyn Engine>, EngineError> {
     }
 }
 
-/// Why these, if they are two, cannot be one, whether they are in this program or not.
+/// The reason why these engines, if they are two, cannot be combined, whether they are in this
+/// program or not.
 fn why_no_pair(names: &[&str]) -> Option<&'static str> {
     let has = |name| names.contains(&name);
     match names {
-        // Twins know each other by what they announce.
+        // The two endpoints of a pair recognize each other by their announcements.
         [_, _] if has("ros1") => Some(
             "ros1 announces nothing to other processes, so two programs on both would hear each message twice. Choose one \
              of them; `feros ros1 bridge` joins ROS 1 and the others",
@@ -115,7 +117,8 @@ fn unknown(name: &str, cure: String) -> EngineError {
     }
 }
 
-/// Which ones Feros has not at all; else how to get all that are missing.
+/// The error for engines that are missing: a name unknown to Feros, or how to get the missing
+/// engines.
 fn why_missing(names: &[&str]) -> EngineError {
     if let Some(name) = names.iter().find(|name| !ENGINE_NAMES.contains(name)) {
         let all = ENGINE_NAMES.join(", ");
@@ -131,10 +134,10 @@ fn why_missing(names: &[&str]) -> EngineError {
     unknown(&name, cure)
 }
 
-/// The engine that contexts get that ask for none: that of the environment, or the first.
+/// The engine for contexts that do not choose one: the engine of the environment, or the first.
 ///
 /// # Errors
-/// When the environment names one that is not built into this program.
+/// When the environment names an engine that is not built into this program.
 pub fn chosen_engine() -> Result<Arc<dyn Engine>, EngineError> {
     let wanted = std::env::var_os(ENGINE_VARIABLE).filter(|name| !name.is_empty());
     match (wanted, engines().first()) {

@@ -1,4 +1,4 @@
-//! Any error of this crate: what `main` returns.
+//! Any error of this crate, for `main` to return.
 
 use std::error::Error as _;
 use std::fmt;
@@ -7,83 +7,83 @@ use crate::create_error::CreateError;
 use crate::type_description::TypeDescriptionError;
 use crate::wait_error::WaitError;
 
-/// Any error of this crate: what `main` returns.
+/// Any error of this crate, for `main` to return.
 ///
-/// Its `Debug` is the message and the causes that the message does not name, for that is what Rust
-/// prints of an error that `main` returns.
+/// Its `Debug` form is the message and the causes that the message does not name, because Rust
+/// prints this form of an error that `main` returns.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No context.
+    /// The context could not be made.
     #[error(transparent)]
     Context(#[from] crate::context::ContextError),
-    /// No engine.
+    /// The engine is not available.
     #[error(transparent)]
     Engine(#[from] crate::engines::EngineError),
-    /// A variable of the environment.
+    /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] feros_rmw::engine::EnvironmentError),
-    /// No node or endpoint.
+    /// A node or endpoint could not be made.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// Not published.
+    /// A message was not published.
     #[error(transparent)]
     Publish(#[from] crate::publish_error::PublishError),
-    /// No response.
+    /// A call got no response.
     #[error(transparent)]
     Call(#[from] crate::client::CallError),
-    /// No goal.
+    /// A goal was not accepted.
     #[error(transparent)]
     SendGoal(#[from] crate::action::SendGoalError),
-    /// No result of a goal.
+    /// A goal has no result.
     #[error(transparent)]
     GoalResult(#[from] crate::action::GoalResultError),
-    /// No goal canceled.
+    /// A goal was not canceled.
     #[error(transparent)]
     Cancel(#[from] crate::action::CancelError),
-    /// A goal not ended.
+    /// A goal was not ended.
     #[error(transparent)]
     SetResult(#[from] crate::action::SetResultError),
-    /// A goal that does not go on so.
+    /// A goal cannot change its status this way.
     #[error(transparent)]
     GoalTransition(#[from] crate::action::GoalTransitionError),
-    /// No feedback published.
+    /// Feedback was not published.
     #[error(transparent)]
     Feedback(#[from] crate::action::FeedbackError),
-    /// Not there in time.
+    /// A wait ran out of time.
     #[error(transparent)]
     Wait(#[from] WaitError),
-    /// No parameter.
+    /// A parameter was not declared.
     #[error(transparent)]
     DeclareParameter(#[from] feros_parameter::DeclareParameterError),
-    /// Not set.
+    /// A parameter was not set.
     #[error(transparent)]
     SetParameter(#[from] feros_parameter::SetParameterError),
-    /// Not undeclared.
+    /// A parameter was not undeclared.
     #[error(transparent)]
     UndeclareParameter(#[from] feros_parameter::UndeclareParameterError),
-    /// Not read.
+    /// A parameter could not be read.
     #[error(transparent)]
     GetParameter(#[from] feros_parameter::GetParameterError),
-    /// No other state.
+    /// A managed node did not change its state.
     #[error(transparent)]
     ChangeState(#[from] crate::lifecycle::ChangeStateError),
-    /// Not added.
+    /// A node was not added to an executor.
     #[error(transparent)]
     AddNode(#[from] crate::executor::AddNodeError),
-    /// Not spun.
+    /// An executor could not spin.
     #[error(transparent)]
     Spin(#[from] feros_executor::SpinError),
-    /// Not described.
+    /// A type has no description.
     #[error(transparent)]
     TypeDescription(Box<TypeDescriptionError>),
-    /// What a program or a component has to say for itself; see [`Error::other`].
+    /// An error of a program or a component; see [`Error::other`].
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
-    /// An error that is not of Feros, such as a device that does not answer.
+    /// An error from outside Feros, such as a device that does not answer.
     ///
     /// ```
     /// let error = feros::Error::other("no camera at /dev/video0");
@@ -94,7 +94,7 @@ impl Error {
     }
 }
 
-/// Behind a pointer: it is the largest, and seldom.
+/// The error is boxed, because it is the largest, and rare.
 impl From<TypeDescriptionError> for Error {
     fn from(error: TypeDescriptionError) -> Self {
         Self::TypeDescription(Box::new(error))

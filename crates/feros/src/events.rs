@@ -1,4 +1,4 @@
-//! Events of endpoints: what a user has to know is logged, and all are handed to the user's
+//! Events of endpoints: those that matter to a user are logged, and all are handed to the user's
 //! closure.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +15,9 @@ use crate::node::{Node, WeakNode};
 use crate::node_members::Member;
 use crate::timer::{NodeTimer, TimerOptions};
 
-/// What an engine calls when an endpoint may have events: its entity is rung, and who waits for a
-/// match looks again; the graph may have told them before the endpoint itself knew.
+/// The function that an engine calls when an endpoint may have events: it rings the endpoint's
+/// entity, and makes waits for a match check again, because the graph may have announced the match
+/// before the endpoint itself knew of it.
 pub(crate) fn notify_of_events(node: &Node, ringer: &Ringer) -> Notify {
     let (ringer, graph_changes) = (ringer.clone(), node.context().changes().clone());
     Arc::new(move || {
@@ -44,7 +45,7 @@ pub(crate) fn watch_publisher(
     node.add_member(topic, entity)
 }
 
-/// Events of a subscription, to be handled by its own entity.
+/// Events of a subscription, handled by the subscription's own entity.
 pub(crate) struct SubscriptionEvents {
     end: Weak<Subscription>,
     events: Events<SubscriptionEvent>,
@@ -68,23 +69,23 @@ impl SubscriptionEvents {
         Self { end: Arc::downgrade(end), events }
     }
 
-    /// Handles what is pending.
+    /// Handles the pending events.
     pub(crate) fn handle(&mut self) {
         if let Some(end) = self.end.upgrade() {
             self.events.handle(end.has_events(), || end.take_event());
         }
     }
 
-    /// Whether names of nodes are to be looked at again, beside events of the endpoint.
+    /// Whether names of nodes are to be checked again, regardless of events of the endpoint.
     pub(crate) fn has_news(&self) -> bool {
         self.events.has_news.load(Ordering::Acquire)
     }
 }
 
-/// Takes events from an endpoint, says what a user has to know, and hands them to the user's
+/// Takes events from an endpoint, logs those that matter to a user, and hands all to the user's
 /// closure.
 struct Events<E> {
-    /// The names of nodes that do not match are to be looked at again.
+    /// True if the names of nodes that do not match are to be checked again.
     has_news: Arc<AtomicBool>,
     ringer: Ringer,
     node: WeakNode,
@@ -93,16 +94,16 @@ struct Events<E> {
     on_event: Option<Box<dyn FnMut(E) + Send>>,
     needs_a_word: fn(&E) -> Option<Word>,
     mismatches: Mismatches,
-    /// While the name of a node that does not match is awaited.
+    /// The timer for checks while the name of a node that does not match is unknown.
     look_again: Option<NodeTimer>,
     untaken: FailureCounter,
 }
 
-/// What is to be said about an event.
+/// The log entry that an event needs.
 enum Word {
-    /// Endpoints of the topic may not fit: the graph tells which and why.
+    /// Endpoints of the topic may not match: the graph shows which and why.
     LookForMismatches,
-    /// This.
+    /// A warning with this text.
     Warn(String),
 }
 
@@ -128,7 +129,7 @@ impl<E: Copy> Events<E> {
         }
     }
 
-    /// Handles what is pending.
+    /// Handles the pending events.
     fn handle(
         &mut self,
         has_events: bool,
@@ -139,7 +140,7 @@ impl<E: Copy> Events<E> {
             return;
         }
         let _logger = logging::enter_logger(&self.logger);
-        // Once for all events: a look needs the whole graph.
+        // The mismatches are checked once for all events, because a check needs the whole graph.
         let mut looks_for_mismatches = self.look_again.is_some();
         loop {
             match take() {
@@ -180,7 +181,7 @@ impl<E: Copy> Events<E> {
             });
             self.look_again = timer.ok();
             if self.look_again.is_none() {
-                // An executor that takes no timers.
+                // The executor takes no timers.
                 news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
             }
         }
@@ -208,8 +209,8 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         SubscriptionEvent::Matched(_)
         | SubscriptionEvent::RequestedQosIncompatible { .. }
         | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
-        // Said the first time and then as often as the number doubles, so that a bad link fills no
-        // disk.
+        // This is logged the first time and then each time the count doubles, so that a bad link
+        // does not fill the disk.
         SubscriptionEvent::MessageLost { total, change }
             if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
         {

@@ -18,10 +18,11 @@ use crate::callback_group::CallbackGroup;
 use crate::context::{Context, ShutdownGuard};
 use crate::node::{Node, WeakNode};
 
-/// Runs the callbacks of its nodes; sleeps in one place when none is ready.
+/// Runs the callbacks of its nodes; sleeps when no callback is ready.
 ///
-/// They run one at a time on the thread that spins it, in turn, unless it was
-/// [built](Executor::builder) otherwise: with several threads, another order, real-time scheduling.
+/// The callbacks run in turn, one at a time, on the thread that spins the executor, unless it was
+/// [built](Executor::builder) with other options: several threads, another order, real-time
+/// scheduling.
 ///
 /// Nodes may be added and removed while it spins. When the context of one of its nodes is shut
 /// down, spinning ends.
@@ -47,42 +48,42 @@ pub struct Executor {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddNodeError {
-    /// A node is spun by one executor at a time.
+    /// Another executor spins the node; a node has one executor at a time.
     #[error("node {node} is on an executor already: remove it there first")]
     OnAnotherExecutor {
         /// The node.
         node: String,
     },
-    /// The system starts no thread for it.
+    /// The system did not start a thread for the node.
     #[error(
         "the thread of node {node} cannot be started: {reason}; end others, or raise `ulimit -u`"
     )]
     Thread {
         /// The node.
         node: String,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
-    /// Only groups that were made to be separate have an executor of their own.
+    /// Only separate groups can have an executor of their own.
     #[error(
         "the callback group goes where its node goes: make it with `create_separate_callback_group` to add it by itself"
     )]
     GroupOfItsNode,
-    /// A group is on one executor at a time.
+    /// The group is on another executor; a group has one executor at a time.
     #[error("the callback group is on an executor already: remove it there first")]
     GroupOnAnotherExecutor,
-    /// The executor has no room for its entities.
+    /// The executor has no room for the node's entities.
     #[error("node {node} cannot be added: {source}")]
     Executor {
         /// The node.
         node: String,
-        /// Why not.
+        /// The reason.
         source: AddError,
     },
 }
 
 impl Executor {
-    /// An executor without nodes for one thread, that serves what is ready in turn.
+    /// An executor without nodes, for one thread, that runs ready callbacks in turn.
     ///
     /// Publishers of other processes of this host can wake it, if the system gives the process
     /// shared memory.
@@ -90,24 +91,24 @@ impl Executor {
         Self::builder().build()
     }
 
-    /// For an executor of another kind.
+    /// A builder for an executor with other options.
     pub fn builder() -> ExecutorBuilder {
         ExecutorBuilder::default()
     }
 
-    /// How many threads it spins with.
+    /// The number of threads that spin.
     pub fn threads(&self) -> usize {
         self.core.threads()
     }
 
-    /// The time that threads have spent looking for work instead of sleeping, where that was
-    /// [asked for](ExecutorBuilder::busy_wait): processor time, as far as the system gave them any.
+    /// The time that threads have spent polling for work instead of sleeping, if
+    /// [enabled](ExecutorBuilder::busy_wait). It is processor time, as far as the system scheduled
+    /// them.
     pub fn busy_waited(&self) -> Duration {
         self.core.busy_waited()
     }
 
-    /// Has the executor run the callbacks of a node: those that it has, and those that it will
-    /// have.
+    /// Makes the executor run all present and future callbacks of a node.
     ///
     /// # Errors
     /// When the node is on an executor already, or this one is full.
@@ -125,10 +126,11 @@ impl Executor {
         Ok(())
     }
 
-    /// Ends running the callbacks of a node; one that runs now ends first. The node may be added to
-    /// another executor.
+    /// Stops running the callbacks of a node; a callback that is running ends first. Then the node
+    /// may be added to another executor.
     ///
-    /// Not to be called from a callback of the node: that callback would stay without an executor.
+    /// Do not call this from a callback of the node: that callback would be left without an
+    /// executor.
     pub fn remove_node(&self, node: &Node) {
         let mut nodes = self.nodes.lock();
         let before = nodes.len();
@@ -140,8 +142,8 @@ impl Executor {
         }
     }
 
-    /// Has the executor run the callbacks of a [separate](Node::create_separate_callback_group)
-    /// group: those that it has, and those that it will have. The rest of its node may be on
+    /// Makes the executor run all present and future callbacks of a
+    /// [separate](Node::create_separate_callback_group) group. The rest of its node may be on
     /// another executor.
     ///
     /// # Errors
@@ -162,8 +164,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Ends running the callbacks of a group that was added by itself; one that runs now ends
-    /// first.
+    /// Stops running the callbacks of a group that was added by itself; a callback that is running
+    /// ends first.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
         let mut groups = self.groups.lock();
         let before = groups.len();
@@ -191,55 +193,56 @@ impl Executor {
     /// Runs callbacks until stopped, or until a context is shut down (SIGINT).
     ///
     /// # Errors
-    /// When another thread spins the executor, or a callback of its own wants to.
+    /// When another thread already spins the executor, or one of its own callbacks calls this.
     ///
     /// # Panics
-    /// When a callback panics. The executor can be spun again then.
+    /// When a callback panics. The executor can be spun again afterwards.
     pub fn spin(&self) -> Result<(), SpinError> {
         if self.is_ok() { self.core.spin() } else { Ok(()) }
     }
 
-    /// Runs one callback; waits for it up to `timeout`, without a `timeout` for ever.
+    /// Runs one callback; waits for it up to `timeout`, or forever without one.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     ///
     /// # Panics
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     pub fn spin_once(&self, timeout: Option<Duration>) -> Result<Outcome, SpinError> {
         if self.is_ok() { self.core.spin_once(timeout) } else { Ok(Outcome::Stopped) }
     }
 
-    /// Runs what is ready now, one unit of each entity, without waiting; says how many.
+    /// Runs the callbacks that are ready now, one unit of each entity, without waiting; returns
+    /// their number.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     ///
     /// # Panics
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     pub fn spin_some(&self, max_duration: Duration) -> Result<usize, SpinError> {
         self.core.spin_some(max_duration)
     }
 
-    /// Runs what is ready and what becomes ready meanwhile until nothing is, without waiting; says
-    /// how many.
+    /// Runs ready callbacks, including those that become ready meanwhile, until none is left,
+    /// without waiting; returns their number.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     ///
     /// # Panics
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     pub fn spin_all(&self, max_duration: Duration) -> Result<usize, SpinError> {
         self.core.spin_all(max_duration)
     }
 
-    /// Runs callbacks until `predicate` holds, which is asked after each of them.
+    /// Runs callbacks until `predicate` holds; it is evaluated after each callback.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     ///
     /// # Panics
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     pub fn spin_until(
         &self,
         timeout: Option<Duration>,
@@ -251,10 +254,10 @@ impl Executor {
     /// Runs callbacks until a future is complete, such as the response of a service.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     ///
     /// # Panics
-    /// As [`Executor::spin`].
+    /// See [`Executor::spin`].
     pub fn spin_until_complete<F: Future>(
         &self,
         timeout: Option<Duration>,
@@ -267,7 +270,7 @@ impl Executor {
         }
     }
 
-    /// Ends spinning from any thread.
+    /// A handle that ends spinning, from any thread.
     pub fn stopper(&self) -> Stopper {
         self.core.stopper()
     }
@@ -288,7 +291,7 @@ impl Default for Executor {
 }
 
 /// A doorbell in the process's segment. Without it, subscriptions take the network transport and
-/// say so.
+/// report the reason.
 fn shared_doorbell() -> Option<SharedDoorbell> {
     static FAILED: FailureCounter = FailureCounter::new(); // a process may have hundreds of executors
     let segment = ProcessSegment::of_this_process().ok()?;
@@ -309,7 +312,7 @@ impl Drop for Executor {
     }
 }
 
-/// Runs a node's callbacks on this thread until its context is shut down, as `rclcpp::spin`.
+/// Runs a node's callbacks on this thread until its context is shut down, like `rclcpp::spin`.
 ///
 /// # Errors
 /// When the node is on an executor already.

@@ -1,4 +1,4 @@
-//! What those who wait for the graph sleep on: threads, and futures.
+//! Changes of the graph, for the threads and futures that wait for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
-/// Counts what those who wait have to look at again.
+/// Counts the changes that waiters have to check.
 #[derive(Default)]
 pub(crate) struct GraphChanges {
     state: Mutex<State>,
@@ -22,7 +22,7 @@ struct State {
 }
 
 impl GraphChanges {
-    /// Has everybody who waits look again.
+    /// Makes all waiters check again.
     pub(crate) fn announce(&self) {
         let wakers = {
             let mut state = self.state.lock();
@@ -33,12 +33,12 @@ impl GraphChanges {
         wakers.into_values().for_each(Waker::wake);
     }
 
-    /// How many changes there were.
+    /// The number of changes so far.
     pub(crate) fn count(&self) -> u64 {
         self.state.lock().count
     }
 
-    /// Waits for a change after those that were seen. May return early.
+    /// Waits for a change after the first `seen` changes. May return early.
     pub(crate) fn wait_beyond(&self, seen: u64, timeout: Duration) {
         let state = self.state.lock();
         if state.count == seen {
@@ -46,7 +46,7 @@ impl GraphChanges {
         }
     }
 
-    /// The place of a future among those who wait.
+    /// Registers a future as a waiter.
     pub(crate) fn enter(self: &Arc<Self>) -> WaitingFuture {
         let mut state = self.state.lock();
         state.last_future += 1;
@@ -54,14 +54,14 @@ impl GraphChanges {
     }
 }
 
-/// A future that waits; it leaves when this is dropped.
+/// The registration of a waiting future; dropping it ends the registration.
 pub(crate) struct WaitingFuture {
     changes: Arc<GraphChanges>,
     number: u64,
 }
 
 impl WaitingFuture {
-    /// Has the next change wake it. What it waits for is to be looked at afterwards.
+    /// Makes the next change wake the future. The caller must check its condition after this call.
     pub(crate) fn listen(&self, waker: &Waker) {
         self.changes.state.lock().wakers.insert(self.number, waker.clone());
     }

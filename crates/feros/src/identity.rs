@@ -6,9 +6,9 @@ use feros_rmw::TypeHash;
 /// Name and hash of a message type, as endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeIdentity {
-    /// As `package/msg/Name`.
+    /// The name, as `package/msg/Name`.
     pub name: String,
-    /// Its hash; an endpoint without one matches by name only.
+    /// The hash; an endpoint without a hash matches by name only.
     pub hash: Option<TypeHash>,
 }
 
@@ -22,7 +22,7 @@ impl TypeIdentity {
 /// Name and hashes of a service type, as endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceIdentity {
-    /// As `package/srv/Name`.
+    /// The name, as `package/srv/Name`.
     pub name: String,
     /// Hash of the service type.
     pub type_hash: Option<TypeHash>,

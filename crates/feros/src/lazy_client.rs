@@ -1,5 +1,5 @@
-//! A client that comes into being with its first call, for those who may call many services and
-//! mostly call few.
+//! A client that is made at its first call, for code that may call many services and mostly calls
+//! few.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -20,12 +20,12 @@ pub(crate) struct LazyClient<S: ServiceType> {
 }
 
 impl<S: ServiceType> LazyClient<S> {
-    /// For the service of this fully qualified name.
+    /// A client for the service of this fully qualified name.
     pub(crate) fn new(name: String, qos: QosProfile) -> Self {
         Self { name, qos, made: OnceLock::new() }
     }
 
-    /// Waits for the service, calls it and waits for its response, at most for `timeout` in all.
+    /// Waits for the service, calls it and waits for its response, for at most `timeout` in all.
     pub(crate) fn call(
         &self,
         node: &Node,

@@ -1,8 +1,8 @@
 //! ROS 2 built for the shortest transport: context, node, publisher, subscription, service, client,
 //! action, timer, clock, graph.
 //!
-//! Feros is a ROS 2 client library on the wire of stock ROS 2. It needs no ROS installation; stock
-//! nodes and tools see its nodes as they see their own.
+//! Feros is a ROS 2 client library that speaks the protocols of stock ROS 2. It needs no ROS
+//! installation; stock nodes and tools see its nodes like any other.
 //!
 //! ```no_run
 //! use feros::{Context, msgs::std_msgs::msg::String as Text};
@@ -23,16 +23,16 @@
 //! }
 //! ```
 //!
-//! | you know from rclcpp | here |
+//! | rclcpp | Feros |
 //! |---|---|
 //! | `rclcpp::init(argc, argv)` | [`Context::from_env`] |
 //! | `std::make_shared<rclcpp::Node>("n")` | [`Context::create_node`] |
 //! | `create_publisher<T>("t", 10)` | [`Node::create_publisher`] |
 //! | `create_subscription<T>("t", 10, callback)` | [`Node::create_subscription`]: the closure takes `T`, `Arc<T>`, [`View<T>`](View) or [`SerializedMessage`] |
 //! | `create_service<S>("s", callback)` | [`Node::create_service`] |
-//! | `create_client<S>("s")`, `async_send_request` | [`Node::create_client`], [`Client::call`]: await it, or wait in place |
+//! | `create_client<S>("s")`, `async_send_request` | [`Node::create_client`], [`Client::call`]: await it, or block with `wait` |
 //! | `rclcpp_action::create_server<A>(node, "a", goal, cancel, accepted)` | [`Node::create_action_server`]: three closures, or one that takes accepted goals |
-//! | `rclcpp_action::create_client<A>(node, "a")`, `async_send_goal` | [`Node::create_action_client`], [`ActionClient::send_goal`]: await it, or wait in place |
+//! | `rclcpp_action::create_client<A>(node, "a")`, `async_send_goal` | [`Node::create_action_client`], [`ActionClient::send_goal`]: await it, or block with `wait` |
 //! | `rclcpp_lifecycle::LifecycleNode` | [`Context::create_lifecycle_node`] and [`lifecycle`] |
 //! | `create_wall_timer(500ms, callback)` | [`Node::create_wall_timer`] |
 //! | `RCLCPP_INFO(get_logger(), …)` | [`info!`](crate::info), or `tracing::info!` inside a callback |
@@ -133,7 +133,8 @@ pub use feros_executor::{
     SpinError, Stopper, Time, TimeChange, Timer,
 };
 
-/// The orders in which an [`Executor`] can run what is ready; given to [`ExecutorBuilder::policy`].
+/// The orders in which an [`Executor`] can run ready callbacks; given to
+/// [`ExecutorBuilder::policy`].
 pub mod policy {
     pub use feros_executor::{
         Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Trigger, chain_priorities,

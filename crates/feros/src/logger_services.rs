@@ -1,6 +1,6 @@
-//! `~/get_logger_levels` and `~/set_logger_levels`: the levels of the process's loggers, asked and
-//! set by other nodes. A node has them where
-//! [`NodeOptions::enable_logger_service`](crate::NodeOptions::enable_logger_service) says so.
+//! `~/get_logger_levels` and `~/set_logger_levels`: other nodes read and set the levels of the
+//! process's loggers. A node has them if
+//! [`NodeOptions::enable_logger_service`](crate::NodeOptions::enable_logger_service) is set.
 
 use feros_msgs::rcl_interfaces::msg::{LoggerLevel, SetLoggerLevelsResult};
 use feros_msgs::rcl_interfaces::srv::{
@@ -14,15 +14,15 @@ use crate::logging;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 
-/// Loggers that may have levels of their own before other nodes can add no more: a process does not
-/// grow by what strangers ask.
+/// The number of loggers with levels of their own at which other nodes can add no more: requests
+/// from the network must not make the process grow.
 const MAX_LOGGERS: usize = 1024;
 /// The longest name of a logger that other nodes can give a level, in bytes.
 const MAX_NAME_BYTES: usize = 1024;
-/// A logger without a level of its own, on the wire.
+/// The level, in messages, of a logger without a level of its own.
 const UNSET: u32 = 0;
 
-/// Serve the levels of loggers as long as this lives.
+/// The services for the levels of loggers, as long as this lives.
 pub(crate) struct LoggerServices {
     _get: Service<GetLoggerLevels>,
     _set: Service<SetLoggerLevels>,
@@ -46,7 +46,7 @@ pub(crate) fn start(node: &Node, local_requests_only: bool) -> Result<LoggerServ
     })
 }
 
-/// The logger without a name stands for all that have no level of their own.
+/// The empty name stands for all loggers that have no level of their own.
 fn logger(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
@@ -100,9 +100,9 @@ mod tests {
             (0..2 * MAX_LOGGERS).map(|n| set_level(&wanted(format!("stranger.{n}"), 10))).collect();
         let refused = fill.iter().find_map(|set| set.as_ref().err()).unwrap();
         assert!(refused.contains("unset others first"), "{refused}");
-        // Tests beside this one set levels as well, which take room.
+        // Other tests in this process also set levels, which take up slots.
         assert!(fill.iter().filter(|set| set.is_ok()).count() <= MAX_LOGGERS);
-        // One that is known can be changed, and one that is unset makes room.
+        // The level of a known logger can be changed, and unsetting one makes room.
         assert_eq!(set_level(&wanted("stranger.0".into(), 40)), Ok(()));
         assert_eq!(level_of("stranger.0".into()).level, 40);
         (0..2 * MAX_LOGGERS).for_each(|n| {

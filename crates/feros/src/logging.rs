@@ -1,10 +1,10 @@
-//! Log messages: to the terminal in the form of `rcutils`, and to `/rosout`, for everything that
-//! speaks `tracing`.
+//! Log messages: to the terminal in the form of `rcutils`, and to `/rosout`, for all code that uses
+//! `tracing`.
 //!
 //! A message belongs to a *logger*, which is named after its node. The macros
-//! [`info!`](crate::info) and its siblings say which node speaks; a plain `tracing::info!` inside a
-//! callback belongs to the node whose callback runs, and elsewhere to its module. Logging is
-//! process-wide because `tracing` is.
+//! [`info!`](crate::info) and its siblings take the node; a plain `tracing::info!` belongs to the
+//! node whose callback runs, and outside of callbacks to its module. Logging is process-wide
+//! because `tracing` is.
 
 mod conditional;
 mod format;
@@ -27,13 +27,13 @@ use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
 
 use crate::arguments::{Arguments, LogLevel};
 
-/// Name of the field by which an event says which logger it belongs to.
+/// Name of the field that holds the logger of an event.
 #[doc(hidden)]
 pub const LOGGER_FIELD: &str = "ros_logger";
 /// Name of the field that raises an error to fatal, a level that `tracing` does not have.
 #[doc(hidden)]
 pub const FATAL_FIELD: &str = "ros_fatal";
-/// Names of the fields by which an event says where in the code of another language it comes from.
+/// Names of the fields that hold the source location of an event from code in another language.
 const FILE_FIELD: &str = "ros_file";
 const FUNCTION_FIELD: &str = "ros_function";
 const LINE_FIELD: &str = "ros_line";
@@ -50,7 +50,7 @@ pub(crate) struct LogRecord {
     pub(crate) line: u32,
 }
 
-/// Where the messages of one logger go besides the terminal.
+/// A destination, besides the terminal, for the messages of one logger.
 pub(crate) trait LogSink: Send + Sync {
     fn write(&self, record: &LogRecord);
 }
@@ -61,7 +61,8 @@ struct Hub {
     default_level: Option<LogLevel>,
     levels: HashMap<String, LogLevel>,
     silent_terminal: bool,
-    /// By logger; of several, the first gets the messages as long as it lives.
+    /// The sinks by logger; if a logger has several, the first gets the messages as long as it
+    /// lives.
     sinks: HashMap<String, Vec<Weak<dyn LogSink>>>,
 }
 
@@ -76,9 +77,10 @@ fn with_hub<R>(change: impl FnOnce(&mut Hub) -> R) -> R {
 }
 
 thread_local! {
-    /// The node whose callback runs on this thread.
+    /// The logger of the node whose callback runs on this thread.
     static CURRENT_LOGGER: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
-    /// Set while a message is handed on, so that what a sink itself logs cannot recurse.
+    /// Set while a message is handed on, so that the messages that a sink itself logs cannot
+    /// recurse.
     static HANDING_ON: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -95,8 +97,8 @@ impl Drop for LoggerScope {
     }
 }
 
-/// Directs the messages of one logger to a sink as well, for as long as the sink lives. Each
-/// message goes to one sink: that of the first node, where several have the same full name.
+/// Directs the messages of one logger to a sink as well, as long as the sink lives. Each message
+/// goes to one sink: that of the first node if several nodes have the same full name.
 pub(crate) fn register_sink(logger: &str, sink: Weak<dyn LogSink>) {
     with_hub(|hub| {
         hub.sinks.retain(|_, sinks| {
@@ -107,7 +109,7 @@ pub(crate) fn register_sink(logger: &str, sink: Weak<dyn LogSink>) {
     });
 }
 
-/// Takes one registration of this sink back.
+/// Removes one registration of this sink.
 fn unregister_sink(logger: &str, sink: &Weak<dyn LogSink>) {
     with_hub(|hub| {
         let Some(sinks) = hub.sinks.get_mut(logger) else { return };
@@ -120,19 +122,19 @@ fn unregister_sink(logger: &str, sink: &Weak<dyn LogSink>) {
     });
 }
 
-/// Sets the least severe level that is shown: of one logger and those below it (`robot` covers
-/// `robot.arm`), or of all.
+/// Sets the least severe level that is shown, of one logger and the loggers below it (`robot`
+/// covers `robot.arm`), or of all loggers.
 pub fn set_level(logger: Option<&str>, level: LogLevel) {
     with_hub(|hub| match logger {
         Some(logger) => drop(hub.levels.insert(logger.to_owned(), level)),
         None => hub.default_level = Some(level),
     });
-    // Call sites cache whether anyone wants them.
+    // Call sites cache whether any subscriber is interested in them.
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// Takes back what [`set_level`] said: a logger has the level of the one above it then, and all
-/// have [`LogLevel::Info`].
+/// Undoes [`set_level`]: a logger then has the level of the logger above it, and all loggers have
+/// [`LogLevel::Info`].
 pub fn unset_level(logger: Option<&str>) {
     with_hub(|hub| match logger {
         Some(logger) => drop(hub.levels.remove(logger)),
@@ -141,7 +143,7 @@ pub fn unset_level(logger: Option<&str>) {
     tracing::callsite::rebuild_interest_cache();
 }
 
-/// The level that a logger itself was given; without a logger, that of all that were given none.
+/// The level that was set for a logger itself; without a logger, the level that was set for all.
 pub fn level(logger: Option<&str>) -> Option<LogLevel> {
     let hub = hub().read();
     match logger {
@@ -150,12 +152,12 @@ pub fn level(logger: Option<&str>) -> Option<LogLevel> {
     }
 }
 
-/// How many loggers have a level of their own.
+/// The number of loggers that have a level of their own.
 pub(crate) fn levels() -> usize {
     hub().read().levels.len()
 }
 
-/// The least severe level that is shown of a logger.
+/// The least severe level that a logger shows.
 pub fn effective_level(logger: &str) -> LogLevel {
     hub().read().level_of(logger)
 }
@@ -186,7 +188,7 @@ impl Hub {
 
 /// A `tracing` layer that writes log messages to standard error and to `/rosout`.
 ///
-/// [`init`] installs it; add it to a subscriber of your own to keep other layers beside it.
+/// [`init`] installs it; to use it together with other layers, add it to a subscriber of your own.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt;
@@ -197,9 +199,9 @@ impl Hub {
 pub struct RosLayer(());
 
 /// Installs [`RosLayer`] as the process's `tracing` subscriber if it has none, and applies
-/// `--log-level` and its kin.
+/// `--log-level` and the other log arguments.
 ///
-/// Returns whether it was installed; `false` means that the process logs in its own way.
+/// Returns whether it was installed; `false` means that the process has a subscriber of its own.
 pub fn init(arguments: &Arguments) -> bool {
     with_hub(|hub| {
         for argument in &arguments.log_levels {
@@ -238,8 +240,8 @@ fn hand_on(event: &tracing::Event<'_>) {
     let mut fields = Fields::default();
     event.record(&mut fields);
     let current = || CURRENT_LOGGER.with(|current| current.borrow().as_deref().map(str::to_owned));
-    // Names and reasons of peers are a part of what the library itself says; a user's own message
-    // may have colours.
+    // Messages of the library may contain names and reasons from other processes; a user's own
+    // message may have colours.
     if fields.logger.is_none() && is_of_the_library(metadata.target()) {
         fields.text = feros_wording::harmless_block(&fields.text).into_owned();
     }
@@ -251,8 +253,7 @@ fn hand_on(event: &tracing::Event<'_>) {
     let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
     let (shown, silent, sink) = {
         let hub = hub().read();
-        // What an engine says may come with its locks held: a sink that publishes would wait for
-        // itself.
+        // An engine may log with its locks held: a sink that publishes would deadlock.
         let sinks = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
         let sink = sinks.into_iter().flatten().find_map(Weak::upgrade);
         (level >= hub.level_of(&logger), hub.silent_terminal, sink)
@@ -293,7 +294,7 @@ fn level_of(level: &tracing::Level) -> LogLevel {
     }
 }
 
-/// The text of an event: its message, and its other fields as `name=value` behind it.
+/// The text of an event: its message, followed by its other fields as `name=value`.
 #[derive(Default)]
 struct Fields {
     text: String,

@@ -1,5 +1,4 @@
-//! The forms in which a received message can be had besides the owned struct: in place, and as raw
-//! bytes.
+//! The forms of a received message besides the owned struct: read in place, and as raw bytes.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,9 +6,9 @@ use std::marker::PhantomData;
 use feros_message::{DecodeError, Message};
 use feros_rmw::Payload;
 
-/// A received message that was not copied out of the memory it arrived in.
+/// A received message that stays in the memory in which it arrived.
 ///
-/// It keeps that memory for as long as it lives, so hold it briefly or copy what you keep.
+/// It keeps that memory as long as it lives, so hold it briefly, or copy the parts that you keep.
 ///
 /// ```
 /// use feros::View;
@@ -31,10 +30,11 @@ impl<M: Message> View<M> {
         Ok(Self { payload, message: PhantomData })
     }
 
-    /// The message's fields, in place: strings are `&str`, byte arrays `&[u8]`, runs of numbers
-    /// slices.
+    /// The message's fields, read in place: strings are `&str`, byte arrays `&[u8]`, and sequences
+    /// of numbers are slices.
     ///
-    /// Costs time with the number of fields, not with the size of the data; allocates nothing.
+    /// Takes time in proportion to the number of fields, not with the size of the data; allocates
+    /// nothing.
     pub fn get(&self) -> M::View<'_> {
         feros_message::view::<M>(&self.payload).expect("was read once when the view was made")
     }
@@ -44,7 +44,7 @@ impl<M: Message> View<M> {
         feros_message::from_bytes(&self.payload).expect("was read once when the view was made")
     }
 
-    /// The message as it came: serialized, with its 4-byte header.
+    /// The message as it arrived: serialized, with its 4-byte header.
     pub fn serialized(&self) -> &[u8] {
         &self.payload
     }
@@ -56,7 +56,7 @@ impl<M: Message> fmt::Debug for View<M> {
     }
 }
 
-/// A message as it travels: CDR bytes with their 4-byte header, not checked.
+/// A serialized message: CDR bytes with their 4-byte header, not checked.
 #[derive(Debug)]
 pub struct SerializedMessage(Payload);
 
@@ -68,7 +68,7 @@ impl SerializedMessage {
     /// Decodes the message.
     ///
     /// # Errors
-    /// When the bytes are no `M`.
+    /// When the bytes are not a valid `M`.
     pub fn decode<M: Message>(&self) -> Result<M, DecodeError> {
         feros_message::from_bytes(&self.0)
     }
@@ -83,7 +83,7 @@ impl std::ops::Deref for SerializedMessage {
 }
 
 impl From<Vec<u8>> for SerializedMessage {
-    /// Takes over bytes from elsewhere, such as a recording.
+    /// Takes over bytes from another source, such as a recording.
     fn from(bytes: Vec<u8>) -> Self {
         Self(Payload::new(bytes))
     }

@@ -1,34 +1,34 @@
-//! Which mismatches of an endpoint are to be told: each once by its node, however many endpoints
-//! have it, and with the names of both nodes.
+//! The mismatches of an endpoint that are to be logged: each once per node, regardless of how many
+//! endpoints have it, and with the names of both nodes.
 //!
 //! A participant announces its nodes after their endpoints, so the name of the other side may
-//! follow a little later than the mismatch. It is waited for, but not for ever: plain DDS endpoints
-//! have none.
+//! follow a little later than the mismatch. The node waits for the name, but not forever: plain DDS
+//! endpoints have no node name.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use feros_sync::Mutex;
 
-/// How long to wait for a name between two looks ...
+/// The wait for a name between two checks ...
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// ... and how many of them.
+/// ... and the greatest number of checks.
 const MOST_LOOKS: u32 = 20;
-/// More different mismatches than this of one node are not remembered, hence not told again and
-/// again either.
+/// The number of different mismatches that a node remembers. Further ones are not logged, because
+/// they would be logged again and again.
 const MAX_TOLD: usize = 256;
 
-/// A mismatch as the graph shows it now.
+/// A mismatch in the current snapshot of the graph.
 #[derive(Debug, Clone)]
 pub(crate) struct FoundMismatch {
     pub(crate) text: String,
-    /// Whether one side is known to be of this node.
+    /// Whether one side is known to belong to this node.
     pub(crate) is_mine: bool,
     /// Whether the nodes of both sides are known.
     pub(crate) is_named: bool,
 }
 
-/// What a node has told of its endpoints.
+/// The mismatches that a node has logged for its endpoints.
 #[derive(Default)]
 pub(crate) struct ToldMismatches(Mutex<Vec<String>>);
 
@@ -37,7 +37,7 @@ impl ToldMismatches {
         self.0.lock().contains(text)
     }
 
-    /// Whether it is to be told now; then it counts as told.
+    /// Whether the mismatch is to be logged now; if so, it counts as logged.
     fn tell(&self, text: &String) -> bool {
         let mut told = self.0.lock();
         let is_new = told.len() < MAX_TOLD && !told.contains(text);
@@ -56,12 +56,13 @@ pub(crate) struct Mismatches {
 }
 
 impl Mismatches {
-    /// Of an endpoint of the node that told these.
+    /// The mismatches of an endpoint of the node that logged `told`.
     pub(crate) fn new(told: Arc<ToldMismatches>) -> Self {
         Self { told, looks: 0 }
     }
 
-    /// What is to be said of what was found now, and whether to look again after [`LOOK_INTERVAL`].
+    /// The texts to log for the mismatches found now, and whether to check again after
+    /// [`LOOK_INTERVAL`].
     pub(crate) fn sort(
         &mut self,
         found: Vec<FoundMismatch>,
@@ -98,7 +99,7 @@ mod tests {
         let named = || vec![found("known", true), found("camera", true)];
         assert_eq!(mismatches.sort(named(), true), (vec!["camera".into()], false));
         assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is told once");
-        // Whose it is may come late, too.
+        // The owner of an endpoint may become known late, too.
         let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
         assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
         assert_eq!(mismatches.sort(vec![found("mine", true)], true), (vec!["mine".into()], false));

@@ -1,5 +1,5 @@
-//! The node: a name under which publishers, subscriptions, services, clients and timers come
-//! together. `creation.rs` makes them.
+//! The node: a name that groups publishers, subscriptions, services, clients and timers.
+//! `creation.rs` makes them.
 
 mod described_types;
 mod observer;
@@ -33,22 +33,22 @@ use crate::mismatches::{FoundMismatch, ToldMismatches};
 use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
 
-/// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and
-/// endpoint.
+/// A node of the ROS graph. Clones refer to the same node; it leaves the graph when the last clone
+/// and endpoint are dropped.
 ///
 /// Its callbacks run on the executor that it is added to; see [`Executor`](crate::Executor) and
 /// [`spin`](crate::spin).
 #[derive(Clone)]
 pub struct Node(Arc<NodeInner>);
 
-/// What a node is made of.
+/// The state of a node.
 pub(crate) struct NodeInner {
     pub(crate) context: Context,
     pub(crate) id: NodeId,
     pub(crate) name: NodeName,
     pub(crate) logger: Arc<str>,
     pub(crate) use_global_arguments: bool,
-    /// Rules of this node alone.
+    /// Remap rules of this node alone.
     pub(crate) remap_rules: Box<[RemapRule]>,
     pub(crate) parameters: NodeParameters,
     /// Services that every node has, which live as long as the node.
@@ -58,14 +58,14 @@ pub(crate) struct NodeInner {
     pub(crate) members: NodeMembers,
     pub(crate) clock: Clock,
     pub(crate) rosout: Option<Arc<Rosout>>,
-    /// What its endpoints have said of those that they do not match.
+    /// The mismatches of its endpoints that were logged.
     pub(crate) told_mismatches: Arc<ToldMismatches>,
 }
 
 const FOREIGN_GROUP: &str = "its callback group belongs to another node: make one with this node's \
                              `create_callback_group`";
 
-/// A node that may be gone.
+/// A weak reference to a node.
 #[derive(Clone)]
 pub(crate) struct WeakNode(Weak<NodeInner>);
 
@@ -92,13 +92,14 @@ impl From<NodeInner> for Node {
 }
 
 impl Node {
-    /// Has panics of the node's callbacks caught, wherever they run. Without this, a panic leaves
-    /// the function that spins, or publishes with direct dispatch.
+    /// Catches panics of the node's callbacks, wherever these run. Without this, a panic unwinds
+    /// out of the function that spins, or that publishes with direct dispatch.
     ///
-    /// After the first panic no callback of the node begins any more (one that runs on another
-    /// thread ends), all that it has on its executor is dropped, and then `hook` is called with the
-    /// panic's text, on the thread of the panic. The executor and its other nodes go on. Handles of
-    /// the node stay what they are, without callbacks; to begin anew, make a new node.
+    /// After the first panic no further callback of the node begins (a callback that runs on
+    /// another thread ends normally), the node's entities on its executor are dropped, and then
+    /// `hook` is called with the panic's text, on the thread of the panic. The executor and its
+    /// other nodes go on. Handles of the node stay valid, without callbacks; to start again, make a
+    /// new node.
     pub fn on_panic(&self, hook: impl FnOnce(&str) + Send + 'static) {
         self.0.members.on_panic(Box::new(hook));
     }
@@ -135,7 +136,7 @@ impl Node {
         self.0.clock.now()
     }
 
-    /// A header of now in a frame.
+    /// A header with the current time and this frame.
     pub fn header(&self, frame_id: &str) -> Header {
         Header { stamp: self.now().into(), frame_id: frame_id.to_owned() }
     }
@@ -169,8 +170,8 @@ impl Node {
         Ok(remap_name(self.0.remap_rules.iter().chain(global), name, &self.0.name, service)?)
     }
 
-    /// The values that its parameters start with instead of their defaults: what command lines,
-    /// parameter files and options say.
+    /// The values with which its parameters start instead of their defaults: those of command
+    /// lines, parameter files and options.
     pub fn parameter_overrides(&self) -> &BTreeMap<String, ParameterValue> {
         self.0.parameters.overrides()
     }
@@ -180,16 +181,16 @@ impl Node {
         let _ = self.0.services.set(services); // set once, when the node is made
     }
 
-    /// Has other nodes told what a type of its endpoints is made of.
+    /// Provides other nodes with the description of a type of its endpoints.
     pub(crate) fn note_type(&self, description: &'static TypeDescription) {
         self.0.described_types.note(description);
     }
 
-    /// Has other nodes told what a type is made of that is known only at run time, with the
-    /// service `~/get_type_description`: for types of generic endpoints, which know names and
-    /// hashes alone. Endpoints of generated types do so themselves.
+    /// Provides other nodes with the description of a type that is known only at run time, with the
+    /// service `~/get_type_description`. Use it for types of generic endpoints, which know only
+    /// names and hashes. Endpoints of generated types do this themselves.
     ///
-    /// The description is kept as long as the node lives, however often it is said.
+    /// The description is kept once, as long as the node lives.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -201,7 +202,7 @@ impl Node {
         self.0.described_types.note_dynamic(description);
     }
 
-    /// What a type that its endpoints have used is made of.
+    /// The description of a type that its endpoints have used.
     pub(crate) fn described_type(
         &self,
         hash: feros_message::TypeHash,
@@ -213,12 +214,12 @@ impl Node {
         &self.0.parameters
     }
 
-    /// Transports that messages of its endpoints may take.
+    /// The transports that messages of its endpoints may take.
     pub fn transports(&self) -> TransportSet {
         self.0.transports
     }
 
-    /// Names of all nodes that are known.
+    /// The names of all known nodes.
     pub fn node_names(&self) -> Vec<NodeName> {
         self.0.context.graph().nodes.iter().map(|node| node.name.clone()).collect()
     }
@@ -238,7 +239,7 @@ impl Node {
         self.0.context.graph().actions()
     }
 
-    /// Publishers of a topic; the name is resolved as the node's own are.
+    /// The publishers of a topic; the name is resolved like the node's own names.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -246,7 +247,7 @@ impl Node {
         self.endpoints_info(EndpointKind::Publisher, &self.resolve_topic_name(topic, false)?)
     }
 
-    /// Subscriptions of a topic; the name is resolved as the node's own are.
+    /// The subscriptions of a topic; the name is resolved like the node's own names.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -314,7 +315,7 @@ impl Node {
         members.add(entity, separate).map_err(|error| refused(&error))
     }
 
-    /// Who publishes under this gid, for messages to people.
+    /// The node or publisher with this gid, as text for log messages.
     pub(crate) fn describe_publisher(&self, topic: &str, gid: Gid) -> String {
         let graph = self.0.context.graph();
         let found =
@@ -329,8 +330,8 @@ impl Node {
         &self.0.told_mismatches
     }
 
-    /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both
-    /// sides. Those of unknown nodes may be of this one.
+    /// The mismatches of a topic that concern this node's endpoints, one sentence each, naming both
+    /// sides. Mismatches of unknown nodes are included, because they may be this node's.
     pub(crate) fn mismatches(&self, topic: &str) -> Vec<FoundMismatch> {
         let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
         let graph = self.0.context.graph();

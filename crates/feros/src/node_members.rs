@@ -1,7 +1,7 @@
 //! The entities of one node, and the executor that they are on.
 //!
-//! An entity waits here until its node is given to an executor; rings from before are kept by the
-//! entity's ringer.
+//! An entity waits here until its node is added to an executor; the entity's ringer keeps earlier
+//! rings.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Weak};
@@ -12,7 +12,7 @@ use feros_executor::{
 };
 use feros_sync::Mutex;
 
-/// The entities of one node. Clones are the same.
+/// The entities of one node. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct NodeMembers(Arc<Shared>);
 
@@ -20,7 +20,7 @@ pub(crate) struct NodeMembers(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     panics: Panics,
-    /// The group of callbacks that name none.
+    /// The group of callbacks that name no group.
     default_group: ExclusiveGroup,
 }
 
@@ -30,16 +30,16 @@ struct State {
     members: Vec<Weak<Place>>,
 }
 
-/// Entities of a node that go to an executor by themselves.
+/// Entities of a node that are added to an executor separately.
 #[derive(Default)]
 pub(crate) struct SeparateGroup {
     executor: Mutex<Option<ExecutorHandle>>,
 }
 
-/// Where one entity is.
+/// The place of one entity: waiting, or on an executor.
 struct Place {
     spot: Mutex<Option<Spot>>,
-    /// The group with which it goes, if not with its node.
+    /// The group with which the entity goes, if it does not go with its node.
     separate: Option<Arc<SeparateGroup>>,
 }
 
@@ -49,7 +49,7 @@ enum Spot {
 }
 
 impl Place {
-    /// Takes the entity to an executor.
+    /// Moves the entity to an executor.
     fn join(&self, executor: &ExecutorHandle) -> Result<(), AddError> {
         let mut spot = self.spot.lock();
         if let Some(Spot::Waiting(entity)) = spot.take() {
@@ -67,9 +67,10 @@ impl Place {
         };
     }
 
-    /// What keeps the entity from running as long as the callback that this thread executes.
+    /// The resource that keeps the entity from running during the callback on this thread.
     fn obstacle(&self) -> Option<Obstacle> {
-        // Whoever takes the entity off its executor may wait under the lock for this very callback.
+        // A thread that takes the entity off its executor may hold the lock while it waits for this
+        // very callback.
         match &*self.spot.try_lock()? {
             Some(Spot::OnExecutor(handle)) => handle.obstacle(),
             _ => None,
@@ -92,24 +93,24 @@ impl Member {
     }
 }
 
-/// One entity of a node, for as long as somebody else keeps it.
+/// A weak reference to one entity of a node.
 #[derive(Clone)]
 pub(crate) struct WeakMember(Weak<Place>);
 
 impl WeakMember {
-    /// What keeps the entity from running as long as the callback that this thread executes.
+    /// The resource that keeps the entity from running during the callback on this thread.
     pub(crate) fn obstacle(&self) -> Option<Obstacle> {
         self.0.upgrade()?.obstacle()
     }
 }
 
 impl NodeMembers {
-    /// The group of callbacks that name none.
+    /// The group of callbacks that name no group.
     pub(crate) fn default_group(&self) -> &ExclusiveGroup {
         &self.0.default_group
     }
 
-    /// Takes in an entity; it goes to the executor of its separate group or of the node at once if
+    /// Takes in an entity; it goes at once to the executor of its separate group or of the node, if
     /// there is one.
     pub(crate) fn add(
         &self,
@@ -132,8 +133,8 @@ impl NodeMembers {
         Ok(Member(place))
     }
 
-    /// Moves all entities to an executor, but for those of separate groups. `false` when the node
-    /// is on one already.
+    /// Moves all entities to an executor, except those of separate groups. `false` means that the
+    /// node is on an executor already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
         let mut state = self.0.state.lock();
         if state.executor.is_some() {
@@ -147,7 +148,7 @@ impl NodeMembers {
         Ok(true)
     }
 
-    /// As [`join`](Self::join), for the entities of one separate group.
+    /// Like [`join`](Self::join), for the entities of one separate group.
     pub(crate) fn join_group(
         &self,
         group: &Arc<SeparateGroup>,
@@ -174,7 +175,7 @@ impl NodeMembers {
             .for_each(|place| place.leave());
     }
 
-    /// As [`leave`](Self::leave), for the entities of one separate group.
+    /// Like [`leave`](Self::leave), for the entities of one separate group.
     pub(crate) fn leave_group(&self, group: &Arc<SeparateGroup>) {
         let state = self.0.state.lock();
         *group.executor.lock() = None;
@@ -186,7 +187,8 @@ impl NodeMembers {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Has panics of the entities' callbacks caught; the first ends all of them, then calls `hook`.
+    /// Catches panics of the entities' callbacks; the first panic ends all entities, then calls
+    /// `hook`.
     pub(crate) fn on_panic(&self, hook: PanicHook) {
         let former = self.0.panics.hook.lock().replace(hook);
         drop(former); // outside the lock
@@ -195,7 +197,7 @@ impl NodeMembers {
         let _ = supervision.compare_exchange(off, catch, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Runs a callback that no executor runs, under the same rules.
+    /// Runs a callback outside any executor, under the same rules.
     pub(crate) fn supervise(&self, work: impl FnOnce()) {
         feros_executor::supervise(&*self.0, work);
     }
@@ -203,7 +205,7 @@ impl NodeMembers {
 
 type PanicHook = Box<dyn FnOnce(&str) + Send>;
 
-/// What a node does when one of its callbacks panics.
+/// The reaction of a node to a panic of one of its callbacks.
 #[derive(Default)]
 struct Panics {
     /// A [`Supervision`].

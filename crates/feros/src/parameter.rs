@@ -1,9 +1,9 @@
-//! The parameters of a node: its methods, its services, its events, and a client for those of other
-//! nodes. Values, rules and files are those of the crate `feros-parameter`.
+//! The parameters of a node: its methods, its services, its events, and a client for the parameters
+//! of other nodes. Values, rules and files are in the crate `feros-parameter`.
 //!
-//! A parameter starts with a value from these, from the weakest to the strongest: the default that
-//! a node declares, what the process's command line says (`-p`, `--params-file`), what
-//! [`NodeOptions::arguments`](crate::NodeOptions::arguments) say, and
+//! A parameter starts with a value from one of these sources, from the weakest to the strongest:
+//! the default that a node declares, the process's command line (`-p`, `--params-file`),
+//! [`NodeOptions::arguments`](crate::NodeOptions::arguments), and
 //! [`NodeOptions::parameter_overrides`](crate::NodeOptions::parameter_overrides).
 
 mod client;

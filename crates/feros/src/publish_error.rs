@@ -4,8 +4,8 @@ use feros_message::{BuildError, EncodeError};
 
 /// Why a message was not published.
 ///
-/// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the process and host
-/// transports may have the message then.
+/// Nothing was sent, except with [`PublishError::Engine`]: in that case subscriptions on the
+/// intra-process and shared-memory transports may have the message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
@@ -14,7 +14,7 @@ pub enum PublishError {
     Encode {
         /// The topic or service.
         topic: String,
-        /// What is wrong.
+        /// The reason.
         source: EncodeError,
     },
     /// The sizes of a message to be built in place violate its type.
@@ -22,29 +22,28 @@ pub enum PublishError {
     Shape {
         /// The topic.
         topic: String,
-        /// What is wrong.
+        /// The reason.
         source: BuildError,
     },
-    /// The shared memory that was lent for a message is not as it was laid out.
+    /// The layout of the shared memory that was lent for a message has changed.
     #[error(
         "the message being built for {topic} was overwritten by another process, which must be one of this user: {source}"
     )]
     Overwritten {
         /// The topic.
         topic: String,
-        /// What is wrong.
+        /// The reason.
         source: BuildError,
     },
-    /// No shared memory is left, and the publisher was told not to use the network transport
-    /// instead.
+    /// No shared memory is left, and the publisher's options forbid the network transport instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
         /// The topic.
         topic: String,
-        /// What is exhausted.
+        /// The resource that is exhausted.
         source: feros_shm::LoanError,
     },
-    /// No server is there that a request could go to.
+    /// No server is there for the request.
     #[error(
         "{service} has no server, so the request was not sent: start it, and wait for it with `wait_for_service` before the call"
     )]
@@ -52,15 +51,15 @@ pub enum PublishError {
         /// The service.
         service: String,
     },
-    /// The bytes are no serialized message.
+    /// The bytes are not a serialized message.
     #[error("what was published on {topic} is no serialized message: {reason}")]
     NotSerialized {
         /// The topic or service.
         topic: String,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
-    /// It could not be sent.
+    /// The engine could not send the message.
     #[error(transparent)]
     Engine(#[from] feros_rmw::PublishError),
 }

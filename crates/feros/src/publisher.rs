@@ -32,20 +32,20 @@ use crate::wait_error::WaitError;
 use outgoing::OutgoingMessage;
 use pool::SharedPool;
 
-/// How a publisher is made; a number or a [`QosProfile`] will do where the rest is default.
+/// The options of a publisher; a depth or a [`QosProfile`] is enough if the rest is default.
 #[derive(Default)]
 pub struct PublisherOptions {
-    /// Its policies.
+    /// The publisher's policies.
     pub qos: QosProfile,
-    /// Whether publishing waits for the link.
+    /// Whether publishing waits for the network.
     pub mode: PublishMode,
-    /// Transports that its messages may take, besides what the context allows.
+    /// The transports that its messages may take, as far as the context allows them too.
     pub transports: TransportSet,
-    /// How it uses shared memory.
+    /// The publisher's use of shared memory.
     pub shared_memory: SharedMemoryOptions,
-    /// Policies that parameters override; none if not said.
+    /// The policies that parameters may override; by default no policies.
     pub qos_overrides: Option<QosOverrides>,
-    /// Called by the executor for each of the publisher's events.
+    /// The closure that the executor calls for each of the publisher's events.
     pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 }
 
@@ -61,12 +61,12 @@ impl PublisherOptions {
         Self { shared_memory, ..self }
     }
 
-    /// These options, with messages taking these transports only.
+    /// These options, with messages limited to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
 
-    /// These options, with policies that parameters of the node override.
+    /// These options, with policies that parameters of the node may override.
     pub fn qos_overrides(self, qos_overrides: QosOverrides) -> Self {
         Self { qos_overrides: Some(qos_overrides), ..self }
     }
@@ -89,11 +89,11 @@ impl From<usize> for PublisherOptions {
     }
 }
 
-/// Publishes messages of one type on one topic. Clones publish through the same endpoint; the last
-/// one withdraws it.
+/// Publishes messages of one type on one topic. Clones publish through the same endpoint; dropping
+/// the last one withdraws it.
 pub struct Publisher<M> {
     untyped: GenericPublisher,
-    /// Messages that several subscriptions of this process share.
+    /// The messages that several subscriptions of this process share.
     shared: Arc<Mutex<SharedPool<M>>>,
 }
 
@@ -117,13 +117,13 @@ impl<M: Message> Publisher<M> {
     /// Publishes a message: `publish(message)`, `publish(&message)` or
     /// `publish(Arc::clone(&message))`.
     ///
-    /// Subscriptions of this process get the message itself: moved in, it reaches a single owning
-    /// subscription without a copy, and several that share it behind one `Arc`. It is serialized at
-    /// most once, and only if somebody takes it as bytes: a subscription to views or raw messages,
-    /// or one outside this process.
+    /// Subscriptions of this process get the message itself: a message moved in reaches a single
+    /// owning subscription without a copy, and several sharing subscriptions behind one `Arc`. It
+    /// is serialized at most once, and only if a subscription takes it as bytes: one with views or
+    /// raw messages, or one outside this process.
     ///
-    /// Waits up to a second for subscriptions that keep all and have no room, where delivery is
-    /// reliable.
+    /// With reliable delivery, waits up to a second for subscriptions that keep all messages and
+    /// have no room.
     ///
     /// # Errors
     /// When the message violates its type, a subscription stays full, or the engine cannot send it;
@@ -140,15 +140,15 @@ impl<M: Message> Publisher<M> {
         }
     }
 
-    /// Lends memory for a message whose variable parts have these sizes, to be built in place and
-    /// published.
+    /// Lends memory for a message whose variable parts have these sizes. Build the message there,
+    /// and publish it.
     ///
-    /// If a subscription of another process of this host takes the message, it is shared memory:
-    /// the message is written where it is read, and copied by nobody.
+    /// If a subscription of another process of this host takes the message, the memory is shared
+    /// memory: the subscription reads the message where it is written, without a copy.
     ///
     /// # Errors
     /// When the sizes violate the type, or shared memory is exhausted and
-    /// [`WhenExhausted`](crate::WhenExhausted) says so.
+    /// [`WhenExhausted`](crate::WhenExhausted) asks for an error.
     ///
     /// ```no_run
     /// # let publisher: feros::Publisher<feros::msgs::sensor_msgs::msg::Image> = unimplemented!();
@@ -174,7 +174,7 @@ impl<M> std::ops::Deref for Publisher<M> {
     }
 }
 
-/// Publishes serialized messages of a type that is known only at run time, as
+/// Publishes serialized messages of a type that is known only at run time, like
 /// `rclcpp::GenericPublisher`.
 #[derive(Clone)]
 pub struct GenericPublisher(Arc<Inner>);
@@ -232,11 +232,12 @@ impl GenericPublisher {
     }
 
     /// Lends memory for a serialized message of this size, its 4-byte header included, to be built
-    /// in place and published: shared memory if a subscription of another process of this host
-    /// reads it there.
+    /// in place and published. It is shared memory if a subscription of another process of this
+    /// host reads the message there.
     ///
     /// # Errors
-    /// When shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) says so.
+    /// When shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) asks for an
+    /// error.
     pub fn loan_serialized(&self, size_bytes: usize) -> Result<SerializedLoan, PublishError> {
         SerializedLoan::new(&self.0.end, size_bytes)
     }
@@ -253,13 +254,13 @@ impl GenericPublisher {
         self.0.end.transports()
     }
 
-    /// How much of its shared memory is in use; `None` as long as no subscription of another
-    /// process of this host needs it.
+    /// The use of the publisher's shared memory; `None` while no subscription of another process of
+    /// this host needs it.
     pub fn pool(&self) -> Option<PoolUse> {
         self.0.end.pool()
     }
 
-    /// What was sent by which transport so far.
+    /// The messages sent so far, by transport.
     pub fn counts(&self) -> PublisherCounts {
         self.0.end.counts()
     }
@@ -269,24 +270,25 @@ impl GenericPublisher {
         &self.0.topic
     }
 
-    /// Its policies after system-default and best-available were resolved.
+    /// The publisher's policies, with `SystemDefault` and `BestAvailable` resolved.
     pub fn qos(&self) -> QosProfile {
         self.0.end.qos()
     }
 
-    /// Its identity.
+    /// The publisher's identity.
     pub fn gid(&self) -> Gid {
         self.0.end.gid()
     }
 
-    /// Subscriptions that match now.
+    /// The number of subscriptions that match now.
     pub fn subscription_count(&self) -> usize {
         self.0.end.matched_subscriptions()
     }
 
-    /// Waits until at least `count` subscriptions match, and until the best-effort ones among them
-    /// have found this publisher, so that the next message reaches them: at most for another
-    /// second, where their side does not say that it has heard of the publisher.
+    /// Waits until at least `count` subscriptions match, and until the best-effort subscriptions
+    /// among them have found this publisher, so that the next message reaches them. This second
+    /// wait takes at most another second, if the other side does not report that it has found the
+    /// publisher.
     ///
     /// # Errors
     /// When time runs out or the context is shut down before.
@@ -301,7 +303,7 @@ impl GenericPublisher {
         Ok(())
     }
 
-    /// Waits until all reliable subscriptions acknowledged what was published.
+    /// Waits until all reliable subscriptions have acknowledged all published messages.
     ///
     /// # Errors
     /// When time runs out.
@@ -309,7 +311,7 @@ impl GenericPublisher {
         self.0.end.wait_for_all_acked(timeout)
     }
 
-    /// Shows that the publisher is alive, where its liveliness is manual.
+    /// Asserts that the publisher is alive, for manual liveliness.
     ///
     /// # Errors
     /// When the engine refuses.

@@ -1,4 +1,5 @@
-//! Policies of publishers and subscriptions that parameters override, where these opted in.
+//! Policies of publishers and subscriptions that parameters may override, for endpoints that opt
+//! in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,28 +14,28 @@ use crate::node::Node;
 /// A policy that a parameter may override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QosPolicy {
-    /// `bool`
+    /// A `bool`.
     AvoidRosNamespaceConventions,
-    /// Nanoseconds
+    /// A time in nanoseconds.
     Deadline,
-    /// A number of messages
+    /// A number of messages.
     Depth,
-    /// `volatile` or `transient_local`
+    /// `volatile` or `transient_local`.
     Durability,
-    /// `keep_last` or `keep_all`
+    /// `keep_last` or `keep_all`.
     History,
-    /// Nanoseconds; of publishers only
+    /// A time in nanoseconds; for publishers only.
     Lifespan,
-    /// `automatic` or `manual_by_topic`
+    /// `automatic` or `manual_by_topic`.
     Liveliness,
-    /// Nanoseconds
+    /// A time in nanoseconds.
     LivelinessLeaseDuration,
-    /// `reliable` or `best_effort`
+    /// `reliable` or `best_effort`.
     Reliability,
 }
 
 impl QosPolicy {
-    /// Its name, as parameters have it.
+    /// The name of the policy in parameters.
     pub fn name(self) -> &'static str {
         match self {
             Self::AvoidRosNamespaceConventions => "avoid_ros_namespace_conventions",
@@ -64,8 +65,8 @@ impl QosPolicy {
         }
     }
 
-    /// Writes the value of a parameter, which has the type that [`QosPolicy::read`] gives; the
-    /// error says what is wrong.
+    /// Writes the value of a parameter, which has the type that [`QosPolicy::read`] returns, into
+    /// the profile; the error is the reason for refusing it.
     fn write(self, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
         match (self, value) {
             (Self::AvoidRosNamespaceConventions, ParameterValue::Bool(value)) => {
@@ -95,7 +96,7 @@ impl QosPolicy {
     }
 }
 
-/// What stock ROS 2 takes for no limit, and for "resolve it when the endpoint is made".
+/// The values that stock ROS 2 reads as "no limit", and as "resolve when the endpoint is made".
 const INFINITE_NANOS: i64 = i64::MAX;
 const BEST_AVAILABLE_NANOS: i64 = i64::MAX - 1;
 
@@ -125,7 +126,7 @@ fn parse<P: FromStr<Err: fmt::Display>>(text: &str) -> Result<P, String> {
 
 type Validate = Box<dyn Fn(&QosProfile) -> Result<(), String> + Send>;
 
-/// Which policies of an endpoint are overridden by parameters:
+/// The policies of an endpoint that parameters may override:
 /// `qos_overrides.<topic>.<publisher|subscription>[_<id>].<policy>`, declared read-only.
 ///
 /// ```no_run
@@ -150,18 +151,18 @@ impl Default for QosOverrides {
 }
 
 impl QosOverrides {
-    /// These policies.
+    /// Overrides for these policies.
     pub fn of(policies: impl IntoIterator<Item = QosPolicy>) -> Self {
         Self { policies: policies.into_iter().collect(), id: None, validate: None }
     }
 
-    /// For an endpoint of this id, to tell several of one topic apart.
+    /// Sets the id of the endpoint, which distinguishes several endpoints of one topic.
     pub fn id(self, id: &str) -> Self {
         Self { id: Some(id.to_owned()), ..self }
     }
 
-    /// With a closure that says whether the policies may be what they became; its error is the
-    /// reason why not.
+    /// Sets a closure that checks the resulting policies; its error is the reason for refusing
+    /// them.
     pub fn validate(
         self,
         validate: impl Fn(&QosProfile) -> Result<(), String> + Send + 'static,
@@ -169,8 +170,8 @@ impl QosOverrides {
         Self { validate: Some(Box::new(validate)), ..self }
     }
 
-    /// Declares the parameters of an endpoint of this topic, fully qualified, and applies what they
-    /// say.
+    /// Declares the parameters of an endpoint of this topic, fully qualified, and applies their
+    /// values.
     pub(crate) fn apply(
         &self,
         node: &Node,
@@ -214,7 +215,7 @@ impl fmt::Debug for QosOverrides {
     }
 }
 
-/// The value of a parameter, which an earlier endpoint of the topic may have declared.
+/// The value of a parameter, which an earlier endpoint of the topic may already have declared.
 fn declare_or_get(
     node: &Node,
     name: &str,

@@ -1,4 +1,4 @@
-//! Loops that run so many times per second of a clock.
+//! Loops that run with a fixed period of a clock.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::clock::{Clock, ClockType};
 use crate::context::Context;
 use crate::node::Node;
 
-/// Paces a loop of one's own, as `rclcpp::Rate`. Callbacks need none: they have timers.
+/// Paces a loop of your own, like `rclcpp::Rate`. Callbacks do not need it: they have timers.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -43,10 +43,11 @@ impl Rate {
         Self { clock: clock.clone(), context: context.clone(), period, last: clock.now() }
     }
 
-    /// Sleeps for what is left of the round. Says whether it did: not when the round was over
-    /// already, the context was shut down, or the clock's source changed.
+    /// Sleeps for the rest of the round. Returns whether it slept: `false` if the round was already
+    /// over, the context was shut down, or the clock's source changed.
     ///
-    /// A round that took too long shortens the next one; one that took longer than two begins anew.
+    /// A round that takes too long shortens the next one; after a round longer than two periods, a
+    /// new round begins at once.
     pub fn sleep(&mut self) -> bool {
         let (last, until) = next_round(self.last, self.clock.now(), self.period);
         self.last = last;
@@ -58,13 +59,14 @@ impl Rate {
         self.last = self.clock.now();
     }
 
-    /// How long a round is.
+    /// The length of a round.
     pub fn period(&self) -> Duration {
         self.period
     }
 }
 
-/// When the next round begins, and until when to sleep for it; not at all where that has passed.
+/// The start of the next round, and the time until which to sleep for it; `None` if that time has
+/// passed.
 fn next_round(last: Time, now: Time, period: Duration) -> (Time, Option<Time>) {
     // After time has jumped back, a round begins now.
     let next = last.min(now) + period;
@@ -86,11 +88,11 @@ mod tests {
         let at = Time::from_nanos;
         let mut last = at(100);
         for (now, expected) in [
-            (105, Some(110)), // in time
-            (119, Some(120)), // hardly
+            (105, Some(110)), // on time
+            (119, Some(120)), // barely on time
             (133, None),      // late: the round ended at 130
             (135, Some(140)), // and the next one is shorter for it
-            (171, None),      // so late that a round begins now
+            (171, None),      // so late that a new round begins now
             (172, Some(181)),
             (50, Some(60)), // time has jumped back
             (60, Some(70)),

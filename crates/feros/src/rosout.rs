@@ -43,7 +43,7 @@ impl Rosout {
         logging::register_sink(logger, self.sink());
     }
 
-    /// Where messages go, as long as the node lives.
+    /// The destination of log messages, as long as the node lives.
     pub(crate) fn sink(self: &Arc<Self>) -> Weak<dyn LogSink> {
         let sink: Arc<dyn LogSink> = self.clone();
         Arc::downgrade(&sink)
@@ -62,7 +62,8 @@ impl LogSink for Rosout {
             function: record.function.clone().into_owned(),
             line: record.line,
         };
-        // A log message that cannot be published was printed; to log that would only log more.
+        // A log message that cannot be published has been printed; logging the error would only
+        // cause more errors.
         let _ =
             serialize_into(&message, TOPIC, |size, fill| self.engine.publish(size, fill).map(drop));
     }

@@ -1,12 +1,13 @@
-//! Serialized messages on their way into memory that is lent for them, and whose error it was when
-//! that failed.
+//! Writes serialized messages into memory that is lent for them, and tells errors of the message
+//! from errors of the engine.
 
 use feros_message::Message;
 use feros_rmw::FillAborted;
 
 use crate::publish_error::PublishError;
 
-/// Serializes a message into the memory that `send` lends, and tells whose error it was.
+/// Serializes a message into the memory that `send` lends, and returns the message's error or the
+/// engine's.
 pub(crate) fn serialize_into<M: Message, R>(
     message: &M,
     name: &str,
@@ -25,7 +26,7 @@ pub(crate) fn serialize_into<M: Message, R>(
     }
 }
 
-/// Copies serialized bytes into the memory that `send` lends, after a look at their header.
+/// Copies serialized bytes into the memory that `send` lends, after a check of their header.
 pub(crate) fn copy_into<R>(
     bytes: &[u8],
     name: &str,
@@ -46,7 +47,7 @@ pub(crate) fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError>
     }
 }
 
-/// Why bytes cannot be a serialized message, if so.
+/// The reason why bytes cannot be a serialized message; `None` if they can.
 pub(crate) fn header_fault(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0, 0 | 1, _, _, _, ..] => None,

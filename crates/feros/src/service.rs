@@ -31,25 +31,25 @@ use crate::node::{Node, WeakNode};
 use crate::node_members::Member;
 use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 
-/// How a server of a service is made.
+/// The options of a service server.
 #[derive(Clone)]
 pub struct ServiceOptions {
-    /// Policies of both directions.
+    /// Policies of requests and responses.
     pub qos: QosProfile,
-    /// How the server announces itself; it understands the clients of every stock middleware in any
-    /// case.
+    /// The mapping in which the server announces itself; it understands the clients of every stock
+    /// engine in any case.
     pub mapping: ServiceMapping,
-    /// Whether what sends the responses may wait to come into being until there is a client; the
-    /// service is seen in any case. It saves memory with services that few clients ask, as those of
-    /// parameters.
+    /// Whether the endpoint that sends responses may be made only when there is a client; the
+    /// service is visible in any case. It saves memory for services with few clients, such as those
+    /// of parameters.
     pub replies_on_demand: bool,
-    /// Whether requests that other hosts send are ignored and warned of, by the address that they
-    /// come from; their clients wait in vain. A container with a network of its own is another
-    /// host. What comes by shared memory is of this host and of the same user.
+    /// Whether requests from other hosts, judged by their source address, are ignored with a logged
+    /// warning; their clients wait in vain. A container with a network of its own is another host.
+    /// Requests by shared memory are from this host and the same user.
     pub local_requests_only: bool,
-    /// Transports that requests and responses may take, as far as the context allows them.
+    /// The transports allowed for requests and responses, as far as the context allows them too.
     pub transports: TransportSet,
-    /// How the callback is scheduled.
+    /// The scheduling of the callback.
     pub callback: CallbackOptions,
 }
 
@@ -70,7 +70,7 @@ impl Default for ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// These options, with requests and responses taking these transports only.
+    /// These options, with requests and responses limited to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
@@ -82,8 +82,8 @@ impl From<QosProfile> for ServiceOptions {
     }
 }
 
-/// Answers the requests of a service for as long as it lives; the executor that spins its node
-/// calls its closure.
+/// Answers the requests of a service as long as it lives; the executor that spins its node calls
+/// its closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct Service<S: ServiceType> {
     name: String,
@@ -124,11 +124,11 @@ impl<S: ServiceType> Service<S> {
         Ok(Self { name, end, node: node.downgrade(), events, _member: member, _entry: entry })
     }
 
-    /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
-    /// clock and these policies; with [`ServiceIntrospectionState::Off`], as at first, no more.
+    /// Publishes the events of each request on `<service>/_service_event`, with the times of this
+    /// clock and these policies. [`ServiceIntrospectionState::Off`], the initial state, stops this.
     ///
-    /// An event comes when the request was taken, before the closure is called, and when the
-    /// response was sent. `feros service echo` shows them.
+    /// An event is published when the request is taken, before the closure is called, and when the
+    /// response is sent. `feros service echo` shows them.
     ///
     /// # Errors
     /// When the node is gone, the policies are not allowed, or the engine refuses.
@@ -148,7 +148,7 @@ impl<S: ServiceType> Service<S> {
         &self.name
     }
 
-    /// Its policies after system-default was resolved.
+    /// The server's policies, with `SystemDefault` resolved.
     pub fn qos(&self) -> QosProfile {
         self.end.qos()
     }
@@ -163,13 +163,13 @@ impl<S: ServiceType> Service<S> {
         self.end.transports()
     }
 
-    /// What was received by which transport so far.
+    /// The requests and responses so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.end.counts()
     }
 }
 
-/// Takes one request per turn and has the closure answer it.
+/// Takes one request per turn and calls the closure to answer it.
 struct Server<S: ServiceType, Form, C> {
     troubles: Arc<Troubles>,
     end: feros_transport::Service,
@@ -238,7 +238,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
     }
 }
 
-/// Makes the untyped end of a server, whose requests ring.
+/// Makes the untyped end of a server, whose requests ring the doorbell.
 pub(crate) fn open_end(
     node: &Node,
     name: &str,

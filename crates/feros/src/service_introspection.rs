@@ -1,5 +1,5 @@
-//! Service introspection: what a client or a server of a service does with each request and each
-//! response, published on `<service>/_service_event` as `rcl` publishes it.
+//! Service introspection: a client or a server publishes an event for each request and each
+//! response on `<service>/_service_event`, as `rcl` does.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::publisher::Publisher;
 
-/// What is appended to a service's name for the topic of its events.
+/// The suffix of a service's name for the topic of its events.
 const TOPIC_SUFFIX: &str = "/_service_event";
 
-/// How much of its calls a client or a server of a service publishes.
+/// The amount of detail that a client or a server publishes about its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ServiceIntrospectionState {
-    /// Nothing.
+    /// No events.
     #[default]
     Off,
-    /// Who called, when, and the number of the request.
+    /// The client, the time, and the number of the request.
     Metadata,
     /// Requests and responses as well.
     Contents,
 }
 
-/// Where a client or a server publishes its events, while that is on. Costs a pointer while it is
-/// off.
+/// The publisher of the events of a client or a server, while introspection is on. It costs a
+/// pointer while introspection is off.
 pub(crate) struct ServiceEvents<S: ServiceType>(RwLock<Option<Arc<EventPublisher<S>>>>);
 
 impl<S: ServiceType> Default for ServiceEvents<S> {
@@ -41,25 +41,26 @@ impl<S: ServiceType> Default for ServiceEvents<S> {
 /// Publishes the events of one end of a service.
 pub(crate) struct EventPublisher<S: ServiceType> {
     publisher: Publisher<S::Event>,
-    /// What the publisher was asked to be: the same is not made anew.
+    /// The policies that were requested: a publisher with the same policies is reused.
     qos: QosProfile,
     clock: Clock,
     has_contents: bool,
     failed: FailureCounter,
 }
 
-/// Which call an event of introspection is about: the same for the client and the server.
+/// The id of a call in introspection events: the same for the client and the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallId {
-    /// The endpoint by which the client receives responses: what `rmw_get_gid_for_client` says.
+    /// The endpoint that receives the client's responses: the gid that `rmw_get_gid_for_client`
+    /// returns.
     pub client: Gid,
     /// The client's number of the call.
     pub sequence_number: i64,
 }
 
-/// The events of a service whose messages are at hand as bytes, whatever their types are.
+/// The events of a service whose messages are available as bytes, whatever their types are.
 pub(crate) trait SerializedEvents: Send + Sync {
-    /// Publishes as the state says from now on. A publisher that has these policies already stays.
+    /// Sets the state of introspection. A publisher that already has these policies is kept.
     fn configure(
         &self,
         node: &Node,
@@ -69,13 +70,14 @@ pub(crate) trait SerializedEvents: Send + Sync {
         state: ServiceIntrospectionState,
     ) -> Result<(), CreateError>;
 
-    /// Whether somebody has turned them on.
+    /// Whether introspection is on.
     fn is_active(&self) -> bool;
 
-    /// Tells of a request. One that is none of the service's is not told.
+    /// Publishes an event of a request. A request that does not have the service's type is ignored.
     fn request(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]);
 
-    /// Tells of a response. One that is none of the service's is not told.
+    /// Publishes an event of a response. A response that does not have the service's type is
+    /// ignored.
     fn response(&self, kind: ServiceEventKind, call: CallId, serialized: &[u8]);
 }
 
@@ -134,7 +136,7 @@ impl<S: ServiceType> SerializedEvents for ServiceEvents<S> {
 }
 
 impl<S: ServiceType> ServiceEvents<S> {
-    /// Who publishes, if introspection is on.
+    /// The publisher of events, if introspection is on.
     pub(crate) fn active(&self) -> Option<Arc<EventPublisher<S>>> {
         self.0.read().clone()
     }
@@ -151,7 +153,8 @@ impl<S: ServiceType> EventPublisher<S> {
         self.publish(kind, call, None, response);
     }
 
-    /// A call goes on whatever becomes of its events: failures are counted, and seldom told.
+    /// A call goes on whether or not its events are published: failures are counted, and seldom
+    /// logged.
     fn publish(
         &self,
         kind: ServiceEventKind,

@@ -1,8 +1,8 @@
-//! What ends a program from outside: SIGINT and SIGTERM shut contexts down.
+//! Signals that end a program: SIGINT and SIGTERM shut contexts down.
 //!
-//! A second signal ends the process at once, for a program that hangs. A program that has something
-//! to bring to an end, as a recorder its file, asks for patience: terminals and launchers send
-//! signals twice, and a session that is closed sends SIGHUP.
+//! A second signal ends the process at once, for a program that hangs. A program that must finish
+//! work first, such as a recorder that closes its file, calls [`set_patience`]: terminals and
+//! launchers send signals twice, and a closing session sends SIGHUP.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -20,7 +20,7 @@ use feros_sync::Mutex;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-/// What a signal shuts down.
+/// A context that a signal shuts down.
 pub(crate) trait ShutDown: Send + Sync {
     /// Ends all spinning and waiting.
     fn shut_down(&self);
@@ -29,24 +29,24 @@ pub(crate) trait ShutDown: Send + Sync {
 /// Contexts that a signal shuts down.
 static LISTENING: Mutex<Vec<Weak<dyn ShutDown>>> = Mutex::new(Vec::new());
 
-/// The signal handler; `None` when there is none to be had, which is said once.
+/// The signal handler; `None` if it cannot be installed, which is logged once.
 static INSTALLED: OnceLock<Option<Handle>> = OnceLock::new();
 
-/// Milliseconds of [`set_patience`].
+/// The duration of [`set_patience`], in milliseconds.
 static PATIENCE_MILLIS: AtomicU64 = AtomicU64::new(0);
 
-/// From now on SIGHUP is as SIGINT, and for this long after the first signal further ones change
-/// nothing. Later ones end the process at once.
+/// From now on SIGHUP acts like SIGINT, and further signals within this time after the first one
+/// are ignored. Later signals end the process at once.
 pub fn set_patience(patience: Duration) {
     let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
     PATIENCE_MILLIS.store(millis, Ordering::Relaxed);
     if let Some(handle) = handler() {
-        // It fails for signals alone that nobody may handle.
+        // This fails only for signals that no program may handle.
         let _ = handle.add_signal(SIGHUP);
     }
 }
 
-/// Calls a function at the first signal, until it is dropped.
+/// Keeps a function that is called at the first signal; dropping this removes it.
 #[must_use = "the function is called as long as this lives"]
 pub struct OnSignal(
     #[expect(dead_code, reason = "the handler has a weak reference to it")] Arc<dyn ShutDown>,
@@ -70,7 +70,7 @@ pub fn on_signal(end: impl Fn() + Send + Sync + 'static) -> OnSignal {
     OnSignal(called)
 }
 
-/// Has signals shut the context down.
+/// Makes signals shut the context down.
 pub(crate) fn listen(context: Weak<dyn ShutDown>) {
     let mut listening = LISTENING.lock();
     listening.retain(|context| context.strong_count() > 0);

@@ -9,10 +9,11 @@ use feros_sync::{Condvar, Mutex};
 use crate::clock::Clock;
 use crate::context::Context;
 
-/// The system's clock may be set while somebody sleeps by it: that is noticed within this time.
+/// The system's clock may be set while a thread sleeps by it: the thread notices that within this
+/// time.
 const LONGEST_NAP: Duration = Duration::from_secs(1);
 
-/// What may wake a thread before its time.
+/// The events that wake a thread before its time.
 #[derive(Default)]
 struct Sleeper {
     state: Mutex<State>,
@@ -21,7 +22,7 @@ struct Sleeper {
 
 #[derive(Default)]
 struct State {
-    /// Counts what happened, so that nothing is missed between a look and a nap.
+    /// The number of events, so that none is missed between a check and a nap.
     events: u64,
     source_changed: bool,
 }
@@ -44,15 +45,15 @@ impl TimeWatcher for Sleeper {
 
 /// # Sleeping
 impl Clock {
-    /// Blocks this thread until the clock shows a time; says whether it does. It does not where the
-    /// context was shut down, or simulated time turned on or off meanwhile.
+    /// Blocks this thread until the clock shows a time; returns whether it does. It does not if the
+    /// context is shut down, or simulated time is turned on or off meanwhile.
     ///
-    /// With simulated time it sleeps until `/clock` says so, which nobody may ever do.
+    /// With simulated time it sleeps until `/clock` reaches the time, which may never happen.
     pub fn sleep_until(&self, until: Time, context: &Context) -> bool {
         sleep_until(&self.source(), until, context)
     }
 
-    /// Blocks this thread for a time of this clock, as [`Clock::sleep_until`].
+    /// Blocks this thread for a duration of this clock, like [`Clock::sleep_until`].
     pub fn sleep_for(&self, duration: Duration, context: &Context) -> bool {
         self.sleep_until(self.now() + duration, context)
     }

@@ -38,45 +38,45 @@ use crate::topic_statistics::{Collector, TopicStatistics, TopicStatisticsOptions
 use crate::wait_error::WaitError;
 use receiver::Receiver;
 
-/// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
+/// The options of a subscription; a depth or a [`QosProfile`] is enough if the rest is default.
 pub struct SubscriptionOptions {
-    /// Its policies.
+    /// The subscription's policies.
     pub qos: QosProfile,
-    /// Do not receive from publishers of the same context.
+    /// Whether to ignore publishers of the same context.
     pub ignore_local_publications: bool,
-    /// Log lost messages, as often as their number doubles; the event comes in any case.
+    /// Whether to log lost messages each time their count doubles; the event comes in any case.
     pub log_lost_messages: bool,
-    /// Who runs the callback for messages from publishers of this process.
+    /// The thread that runs the callback for messages from publishers of this process.
     pub dispatch: Dispatch,
-    /// Transports that messages may take, besides what the context allows. Without the network
-    /// transport there is no history for late joiners.
+    /// The transports that messages may take, as far as the context allows them too. Without the
+    /// network transport there is no history for late joiners.
     pub transports: TransportSet,
-    /// Policies that parameters override; none if not said.
+    /// The policies that parameters may override; by default no policies.
     pub qos_overrides: Option<QosOverrides>,
-    /// Which messages are wanted; all, if not said. Typed subscriptions only.
+    /// The filter for messages; by default all messages pass. For typed subscriptions only.
     pub content_filter: Option<ContentFilterOptions>,
-    /// How statistics of what is received are published; they are not if not said.
+    /// The options of statistics of received messages; by default no statistics are published.
     pub topic_statistics: Option<TopicStatisticsOptions>,
-    /// How the callback is scheduled.
+    /// The scheduling of the callback.
     pub callback: CallbackOptions,
-    /// Called by the executor for each of the subscription's events.
+    /// The closure that the executor calls for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
 }
 
 callback_setters!(SubscriptionOptions);
 
-/// Which thread runs a subscription's callback.
+/// The thread that runs a subscription's callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
-    /// The one that spins the node's executor.
+    /// The thread that spins the node's executor.
     #[default]
     Executor,
-    /// For messages from publishers of the same process, the thread that publishes, before
-    /// `publish` returns: no hand-over between threads at all. All other messages, and events, wait
+    /// The thread that publishes, before `publish` returns, for messages from publishers of the
+    /// same process: there is no hand-over between threads. All other messages, and events, wait
     /// for the executor.
     ///
-    /// The callback never runs on two threads at once. If it runs already, on another thread or
-    /// because it published itself, the message waits and is delivered by whoever runs it.
+    /// The callback never runs on two threads at once. If it is already running, on another thread
+    /// or because it published itself, the message waits, and the running thread delivers it.
     /// `publish` takes as long as the callbacks do.
     PublishingThread,
 }
@@ -105,12 +105,12 @@ impl SubscriptionOptions {
         Self { ignore_local_publications: true, ..self }
     }
 
-    /// These options, with this choice of the thread that runs the callback.
+    /// These options, with this thread for the callback.
     pub fn dispatch(self, dispatch: Dispatch) -> Self {
         Self { dispatch, ..self }
     }
 
-    /// These options, with messages taking these transports only.
+    /// These options, with messages limited to these transports.
     pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
         Self { transports: transports.into(), ..self }
     }
@@ -120,20 +120,20 @@ impl SubscriptionOptions {
         Self { log_lost_messages, ..self }
     }
 
-    /// These options, with policies that parameters of the node override.
+    /// These options, with policies that parameters of the node may override.
     pub fn qos_overrides(self, qos_overrides: QosOverrides) -> Self {
         Self { qos_overrides: Some(qos_overrides), ..self }
     }
 
-    /// These options, with a filter that says which messages reach the callback.
+    /// These options, with a filter that decides which messages reach the callback.
     ///
-    /// It is applied where messages are received: they all travel, and what the filter leaves out
-    /// is decoded as a whole to be looked at. It spares the callback, not the link.
+    /// The filter is applied on reception: all messages are transferred, and each is decoded as a
+    /// whole for the check. The filter saves calls of the callback, not network traffic.
     pub fn content_filter(self, content_filter: ContentFilterOptions) -> Self {
         Self { content_filter: Some(content_filter), ..self }
     }
 
-    /// These options, with statistics of age and period of the messages published, as `rclcpp`'s
+    /// These options, with published statistics of the age and period of messages, like `rclcpp`'s
     /// topic statistics.
     pub fn topic_statistics(self, topic_statistics: TopicStatisticsOptions) -> Self {
         Self { topic_statistics: Some(topic_statistics), ..self }
@@ -157,8 +157,8 @@ impl From<usize> for SubscriptionOptions {
     }
 }
 
-/// Receives messages of one type from one topic for as long as it lives; the executor that spins
-/// its node calls its closure.
+/// Receives messages of one type from one topic as long as it lives; the executor that spins its
+/// node calls its closure.
 #[must_use = "a subscription ends when it is dropped"]
 pub struct Subscription<M> {
     untyped: GenericSubscription,
@@ -182,7 +182,7 @@ impl<M: Message> Subscription<M> {
         };
         let identity = TypeIdentity::of::<M>();
         let own = <C as SubscriptionCallback<M, Form>>::WANT;
-        // A filter looks at bytes.
+        // A filter needs bytes.
         let want = if filter.is_some() { Want::Bytes } else { own };
         let untyped =
             GenericSubscription::deliver_to(node, topic, &identity, options, want, deliver)?;
@@ -193,7 +193,8 @@ impl<M: Message> Subscription<M> {
     /// Replaces the content filter, from the next message on.
     ///
     /// # Errors
-    /// When the subscription was made without one, or it is no filter for the topic's messages.
+    /// When the subscription was made without a filter, or the expression does not fit the topic's
+    /// messages.
     pub fn set_content_filter(
         &self,
         options: ContentFilterOptions,
@@ -209,13 +210,13 @@ impl<M: Message> Subscription<M> {
         self.filter.as_ref().map(|filter| filter.options())
     }
 
-    /// Messages that the content filter left out.
+    /// The number of messages that the content filter left out.
     pub fn filtered_messages(&self) -> u64 {
         self.filter.as_ref().map_or(0, |filter| filter.filtered())
     }
 }
 
-/// Has each message noted for statistics, if there are any, before it is delivered.
+/// Notes each message for statistics, if they are on, before it is delivered.
 fn noting<O: Object>(
     collector: Option<Arc<Collector>>,
     mut deliver: impl FnMut(Received<O>) -> Result<(), DecodeError>,
@@ -247,17 +248,17 @@ impl<M> std::ops::Deref for Subscription<M> {
     }
 }
 
-/// Receives serialized messages of a type that is known only at run time, as
+/// Receives serialized messages of a type that is known only at run time, like
 /// `rclcpp::GenericSubscription`.
 #[must_use = "a subscription ends when it is dropped"]
 pub struct GenericSubscription {
     topic: String,
     end: Arc<feros_transport::Subscription>,
     node: Node,
-    /// Messages that are none of the subscription's type.
+    /// Messages that do not have the subscription's type.
     malformed: Arc<FailureCounter>,
     _statistics: Option<TopicStatistics>,
-    /// Ends direct dispatch, whose closure owns the callback, with the subscription.
+    /// Ends direct dispatch, whose closure owns the callback, together with the subscription.
     _direct: Option<DirectDispatch>,
     /// Keeps the subscription on the node's executor.
     _member: Member,
@@ -371,17 +372,17 @@ impl GenericSubscription {
         &self.topic
     }
 
-    /// Its policies after system-default and best-available were resolved.
+    /// The subscription's policies, with `SystemDefault` and `BestAvailable` resolved.
     pub fn qos(&self) -> QosProfile {
         self.end.qos()
     }
 
-    /// Its identity.
+    /// The subscription's identity.
     pub fn gid(&self) -> Gid {
         self.end.gid()
     }
 
-    /// Publishers that match now.
+    /// The number of publishers that match now.
     pub fn publisher_count(&self) -> usize {
         self.end.matched_publishers()
     }
@@ -395,18 +396,18 @@ impl GenericSubscription {
         self.node.context().wait_for_graph(timeout, what, || self.publisher_count() >= count)
     }
 
-    /// Samples that were refused because they are no message of the subscription's type.
+    /// The number of samples that were refused because they do not have the subscription's type.
     pub fn refused_messages(&self) -> u64 {
         self.malformed.total() + self.end.refused_samples()
     }
 
-    /// What was received by which transport so far.
+    /// The messages received so far, by transport.
     pub fn counts(&self) -> SubscriptionCounts {
         self.end.counts()
     }
 
     /// The transport of each match, and why it is not a shorter one. Shared memory is opened when
-    /// messages are looked for: as long as nobody spins the node, messages take the network
+    /// the executor looks for messages: until the node is spun, messages take the network
     /// transport.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.end.transports()

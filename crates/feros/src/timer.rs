@@ -10,29 +10,29 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::node_members::Member;
 
-/// How a timer is made.
+/// The options of a timer.
 #[derive(Clone)]
 pub struct TimerOptions {
-    /// How often its callback is called.
+    /// The time between two calls of the callback.
     pub period: Duration,
-    /// Whose time it goes by; the node's ROS time if not said.
+    /// The timer's clock; `None` means the node's ROS time.
     pub clock: Option<Clock>,
-    /// How its callback is scheduled.
+    /// The scheduling of the callback.
     pub callback: CallbackOptions,
 }
 
 impl TimerOptions {
-    /// Every `period` of the node's ROS time.
+    /// A timer with a `period` of the node's ROS time.
     pub fn new(period: Duration) -> Self {
         Self { period, clock: None, callback: CallbackOptions::default() }
     }
 
-    /// Every `period` of the steady clock.
+    /// A timer with a `period` of the steady clock.
     pub fn wall(period: Duration) -> Self {
         Self::on(&Clock::new(ClockType::Steady), period)
     }
 
-    /// Every `period` of a clock.
+    /// A timer with a `period` of a clock.
     pub fn on(clock: &Clock, period: Duration) -> Self {
         Self { clock: Some(clock.clone()), ..Self::new(period) }
     }
@@ -40,7 +40,7 @@ impl TimerOptions {
 
 callback_setters!(TimerOptions);
 
-/// A timer of a node; it ends when this is dropped. All that a [`Timer`] can do, it can do.
+/// A timer of a node; dropping it ends the timer. It has all methods of a [`Timer`].
 #[must_use = "a timer ends when it is dropped"]
 pub struct NodeTimer {
     timer: Timer,
@@ -74,8 +74,8 @@ impl std::ops::Deref for NodeTimer {
     }
 }
 
-/// A guard condition of a node; it ends when this is dropped. Clones of the [`GuardCondition`] may
-/// trigger it from any thread.
+/// A guard condition of a node; dropping this ends it. Clones of the [`GuardCondition`] may trigger
+/// it from any thread.
 #[must_use = "a guard condition ends when it is dropped"]
 pub struct NodeGuardCondition {
     condition: GuardCondition,

@@ -1,5 +1,5 @@
-//! Statistics of what a subscription receives: how old messages are and how long apart, published
-//! as `rclcpp`'s topic statistics.
+//! Statistics of received messages: their age and the period between them, published like
+//! `rclcpp`'s topic statistics.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,19 +14,19 @@ use crate::node::Node;
 use crate::publisher::Publisher;
 use crate::timer::{NodeTimer, TimerOptions};
 
-/// How the statistics of a subscription are published.
+/// The options of a subscription's statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopicStatisticsOptions {
-    /// How long a window is, at whose end its statistics are published.
+    /// The length of a window; its statistics are published at its end.
     pub period: Duration,
-    /// Where.
+    /// The topic of the statistics.
     pub topic: String,
     /// The policies of the publisher.
     pub qos: QosProfile,
 }
 
 impl Default for TopicStatisticsOptions {
-    /// Each second on `/statistics`.
+    /// Publishes each second on `/statistics`.
     fn default() -> Self {
         Self {
             period: Duration::from_secs(1),
@@ -41,7 +41,7 @@ pub(crate) struct TopicStatistics {
     _timer: NodeTimer,
 }
 
-/// What one subscription has received in the window.
+/// The measurements of one subscription in the current window.
 #[derive(Default)]
 pub(crate) struct Collector(Mutex<Window>);
 
@@ -52,7 +52,7 @@ struct Window {
     last_arrival: Option<SystemTime>,
 }
 
-/// Milliseconds, summed up as they come.
+/// Statistics of measurements in milliseconds, updated with each one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Measurements {
     count: u64,
@@ -64,7 +64,7 @@ struct Measurements {
 }
 
 impl TopicStatistics {
-    /// Has what the collector hears published.
+    /// Starts to publish the collector's measurements.
     pub(crate) fn start(
         node: &Node,
         collector: &Arc<Collector>,
@@ -117,7 +117,7 @@ impl Collector {
     }
 }
 
-/// Negative where the clock was set back, or two hosts' clocks differ.
+/// Milliseconds between two times; negative if the clock was set back, or two hosts' clocks differ.
 fn milliseconds_since(earlier: SystemTime, later: SystemTime) -> f64 {
     match later.duration_since(earlier) {
         Ok(since) => since.as_secs_f64() * 1e3,
@@ -138,7 +138,8 @@ impl Measurements {
         self.squares += difference * (milliseconds - self.mean);
     }
 
-    /// As `libstatistics_collector` writes it; what there is none of is not a number.
+    /// Converts to a message as `libstatistics_collector` does; values without measurements are
+    /// NaN.
     #[expect(clippy::cast_precision_loss, reason = "statistics for people")]
     fn to_message(
         self,

@@ -1,5 +1,5 @@
-//! `~/get_type_description`: what the types of a node's endpoints are made of, told to who does not
-//! know them, and asked of other nodes.
+//! `~/get_type_description`: descriptions of the types of a node's endpoints, served to other nodes
+//! and requested from them.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -26,14 +26,14 @@ use crate::wait_error::WaitError;
 
 const SERVICE: &str = "get_type_description";
 
-/// Why the description of a type was not had from another node.
+/// Why another node did not provide the description of a type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeDescriptionError {
     /// The client could not be made.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The node has no such service, or it is not seen.
+    /// The node does not have the service, or discovery has not found it.
     #[error("node {node} does not describe its types: {source}")]
     NoService {
         /// The node.
@@ -41,25 +41,25 @@ pub enum TypeDescriptionError {
         /// How the wait for the service ended.
         source: WaitError,
     },
-    /// The node was asked and no answer came.
+    /// The request got no answer.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The node was asked and does not say.
+    /// The node refused the request.
     #[error("node {node} does not describe `{type_name}`: {reason}")]
     Refused {
         /// The node.
         node: NodeName,
         /// The type.
         type_name: String,
-        /// What the node says.
+        /// The node's reason.
         reason: String,
     },
-    /// What the node says is no description of the type that was asked for.
+    /// The node's answer does not describe the requested type.
     #[error(transparent)]
     Wrong(Box<WrongTypeDescription>),
 }
 
-/// A description of another type than the one that was asked for.
+/// A description of another type than the requested one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "node {node} describes `{type_name}` as something else: the description is one of `{found_name}` with the hash {found_hash}, \
@@ -70,7 +70,7 @@ pub struct WrongTypeDescription {
     pub node: NodeName,
     /// The type.
     pub type_name: String,
-    /// The hash that was asked for.
+    /// The requested hash.
     pub asked_hash: TypeHash,
     /// The name in the description.
     pub found_name: String,
@@ -79,11 +79,11 @@ pub struct WrongTypeDescription {
 }
 
 impl Node {
-    /// Asks another node what a type is made of that one of its endpoints uses, and waits for the
-    /// answer, at most for `timeout`. Needs no executor.
+    /// Asks another node for the description of a type that one of its endpoints uses, and waits
+    /// for the answer, for at most `timeout`. Needs no executor.
     ///
-    /// The answer is a stranger's word: it is returned only if its own hash is the one that was
-    /// asked for. The hash does not cover the defaults of fields.
+    /// The answer is untrusted: it is returned only if its own hash is the requested one. The hash
+    /// does not cover the defaults of fields.
     ///
     /// # Errors
     /// See [`TypeDescriptionError`].
@@ -111,12 +111,12 @@ impl Node {
         self.get_type_description_of_any(node, &[], type_name, hash, timeout)
     }
 
-    /// As [`get_type_description`](Self::get_type_description), from the node that answers first:
-    /// this one and the others are asked at once, of many 16 at a time, so that those that do not
-    /// answer cost no time beside one that does.
+    /// Like [`get_type_description`](Self::get_type_description), from the node that answers first.
+    /// This node and the others are asked at once, at most 16 at a time, so that nodes without an
+    /// answer do not delay one that answers.
     ///
     /// # Errors
-    /// When none of them describes the type: what the first said that was asked.
+    /// When none of the nodes describes the type: the error of the node that was asked first.
     pub fn get_type_description_of_any(
         &self,
         node: &NodeName,
@@ -150,10 +150,10 @@ impl Node {
     }
 }
 
-/// Nodes that are asked at a time: each question costs endpoints that are announced.
+/// The number of nodes asked at a time: each request needs endpoints, which are announced.
 const MOST_ASKED: usize = 16;
 
-/// Wakes those who wait for the graph, to look at an answer.
+/// Wakes the waits for the graph, so that they check for an answer.
 struct Announcement(Arc<GraphChanges>);
 
 impl Wake for Announcement {
@@ -162,7 +162,7 @@ impl Wake for Announcement {
     }
 }
 
-/// What a node is asked.
+/// A request to one node.
 struct Question<'a> {
     node: &'a NodeName,
     client: Option<Client<GetTypeDescription>>,
@@ -175,7 +175,7 @@ impl<'a> Question<'a> {
         Self { node, client: None, call: None, refusal: None }
     }
 
-    /// The answer; `None`: there will be none, which is kept.
+    /// Polls for the answer; `None` means that there will be no answer, and the reason is kept.
     fn ask(
         &mut self,
         asker: &Node,
@@ -228,12 +228,12 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Why there is no answer when the wait has ended.
+    /// The reason why there is no answer when the wait has ended.
     fn why_not(self, waited: Result<(), WaitError>) -> TypeDescriptionError {
         let ended = match (self.refusal, waited) {
             (Some(refusal), _) => return refusal,
             (None, Err(ended)) => ended,
-            // The wait ends by itself when all have refused.
+            // The wait ends by itself when all nodes have refused.
             (None, Ok(())) => WaitError::Shutdown { what: self.node.to_string() },
         };
         let Some(client) = self.client.filter(|_| self.call.is_some()) else {
@@ -247,7 +247,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The description in an answer, if it is that of the type.
+/// The description in an answer, if it describes the requested type.
 fn checked(
     answer: GetTypeDescription_Response,
     node: &NodeName,
@@ -300,7 +300,8 @@ pub(crate) fn start(node: &Node) -> Result<TypeDescriptionService, CreateError> 
                 ..GetTypeDescription_Response::default()
             },
             Err(failure_reason) => GetTypeDescription_Response {
-                // What the client sent is quoted in it, and a ROS string has no NUL.
+                // The reason quotes text from the client, which may contain a NUL; a ROS string may
+                // not.
                 failure_reason: failure_reason.replace('\0', "\u{fffd}"),
                 ..GetTypeDescription_Response::default()
             },

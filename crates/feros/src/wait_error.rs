@@ -1,8 +1,8 @@
-//! Why waiting ended without what was waited for.
+//! Why a wait ended before its condition held.
 
 use std::time::Duration;
 
-/// Why waiting ended without what was waited for.
+/// Why a wait ended before its condition held.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -11,15 +11,15 @@ pub enum WaitError {
         "{what} did not appear within {waited:?}; is it running in the same domain? `feros doctor` helps"
     )]
     Timeout {
-        /// What was waited for.
+        /// The object of the wait.
         what: String,
-        /// How long.
+        /// The duration of the wait.
         waited: Duration,
     },
     /// The context was shut down.
     #[error("the context was shut down while waiting for {what}")]
     Shutdown {
-        /// What was waited for.
+        /// The object of the wait.
         what: String,
     },
 }

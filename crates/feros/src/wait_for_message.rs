@@ -1,4 +1,4 @@
-//! One message of a topic, waited for: blocking, without an executor of one's own, or as a future.
+//! Waits for one message of a topic: blocking, without an executor, or as a future.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::wait_error::WaitError;
 
-/// The first message that comes, and who waits for it.
+/// The first message that arrives, and the task that waits for it.
 struct Inbox<M> {
     message: Option<M>,
     is_full: bool,
@@ -44,8 +44,8 @@ fn put<M>(inbox: &Mutex<Inbox<M>>, message: M) {
 
 /// # One message
 impl Node {
-    /// Waits in place for the next message of a topic, as `rclcpp::wait_for_message`. Nobody needs
-    /// to spin the node.
+    /// Blocks until the next message of a topic arrives, like `rclcpp::wait_for_message`. The node
+    /// need not be spun.
     ///
     /// # Errors
     /// When the subscription cannot be made, no message comes in time, or the context is shut down
@@ -89,7 +89,7 @@ impl Node {
         })
     }
 
-    /// The next message of a topic, to be awaited on any async runtime while somebody spins the
+    /// The next message of a topic, to be awaited on any async runtime while an executor spins the
     /// node.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Node {
 /// The next message of a topic; see [`Node::next_message`].
 ///
 /// # Cancel safety
-/// Dropping it ends the subscription; a message that came is lost with it.
+/// Dropping it ends the subscription; a message that has arrived is lost with it.
 #[must_use = "the message is lost when this is dropped"]
 pub struct MessageFuture<M> {
     inbox: Arc<Mutex<Inbox<M>>>,
@@ -132,7 +132,7 @@ impl<M: Message> Future for MessageFuture<M> {
     type Output = Result<M, WaitError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        // The waker is left before the look at the context, whose end wakes it.
+        // The waker is stored before the check of the context, whose shutdown wakes it.
         let message = {
             let mut inbox = self.inbox.lock();
             inbox.waker = Some(task.waker().clone());

@@ -1,4 +1,4 @@
-//! Clients of actions: they send goals, hear how these go, ask for results, and cancel.
+//! Clients of actions: they send goals, follow their progress, ask for results, and cancel.
 
 mod call_end;
 mod error;
@@ -43,7 +43,7 @@ use call_end::CallEnd;
 use feedback::FeedbackRouter;
 use goals::{SentGoal, StatusBoard, new_goal_id};
 
-/// How a client of an action is made; the defaults are those of `rcl_action`.
+/// The options of an action client; the defaults are those of `rcl_action`.
 #[derive(Clone)]
 pub struct ActionClientOptions {
     /// Policies of the service that takes goals.
@@ -56,7 +56,7 @@ pub struct ActionClientOptions {
     pub feedback_topic_qos: QosProfile,
     /// Policies of the status topic.
     pub status_topic_qos: QosProfile,
-    /// How feedback and status are scheduled.
+    /// The scheduling of the callbacks for feedback and status.
     pub callback: CallbackOptions,
 }
 
@@ -75,11 +75,12 @@ impl Default for ActionClientOptions {
     }
 }
 
-/// Sends goals of an action, and hears how they go. Clones share the endpoints, which last as long
-/// as a clone or a goal handle does.
+/// Sends goals of an action, and follows their progress. Clones share the endpoints, which last as
+/// long as a clone or a goal handle does.
 ///
-/// Goals, results and wishes to cancel need no executor: what they return is awaited, or waited for
-/// in place. Feedback and status come by the executor that spins the client's node.
+/// Sending goals, asking for results and canceling need no executor: each returns a future, which
+/// is awaited, or blocks with its `wait`. The executor that spins the client's node brings feedback
+/// and status.
 pub struct ActionClient<F: ActionForm>(Arc<Inner<F>>);
 
 /// Sends goals of an action whose type is known only at run time, as serialized messages.
@@ -106,16 +107,16 @@ impl<F: ActionForm> Clone for ActionClient<F> {
 }
 
 impl<A: Action> ActionClient<A> {
-    /// Publishes what becomes of each request to the action's three services on their topics
-    /// `_service_event`, with the times of this clock and these policies; with
-    /// [`ServiceIntrospectionState::Off`], as at first, no more.
+    /// Publishes the events of each request to the action's three services on their topics
+    /// `_service_event`, with the times of this clock and these policies.
+    /// [`ServiceIntrospectionState::Off`], the initial state, stops this.
     ///
-    /// An event comes when a request was sent, and when its response was taken by whoever waits for
-    /// it. `feros action echo` shows them.
+    /// An event is published when a request is sent, and when the caller takes its response. `feros
+    /// action echo` shows them.
     ///
     /// # Errors
-    /// When the policies are not allowed, or the engine refuses; those of the three services that
-    /// were configured before stay so.
+    /// When the policies are not allowed, or the engine refuses. The services of the three that
+    /// were configured before the error stay configured.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -175,8 +176,8 @@ impl<F: ActionForm> ActionClient<F> {
             )?,
             status: node.create_subscription(
                 &names.status,
-                // Each message says the status of all goals, so that the last one is enough: a
-                // quick goal's statuses replace one another before anybody looks.
+                // Each message has the status of all goals, so the last message is enough: the
+                // statuses of a quick goal replace one another before the subscription takes them.
                 subscription(options.status_topic_qos).log_lost_messages(false),
                 move |array: Arc<GoalStatusArray>| board.update(&array),
             )?,
@@ -193,15 +194,15 @@ impl<F: ActionForm> ActionClient<F> {
         &self.0.action
     }
 
-    /// Whether a server is there with all that an action has, so that a goal sent now is answered
-    /// and its feedback comes.
+    /// Whether a server is there with all endpoints of the action, so that a goal sent now is
+    /// answered and its feedback arrives.
     pub fn server_is_ready(&self) -> bool {
         self.0.services_are_ready()
             && self.0.feedback.publisher_count() > 0
             && self.0.status.publisher_count() > 0
     }
 
-    /// Waits until a server is there with all that an action has.
+    /// Waits until a server is there with all endpoints of the action.
     ///
     /// # Errors
     /// When time runs out or the context is shut down before.
@@ -210,8 +211,8 @@ impl<F: ActionForm> ActionClient<F> {
         self.0.node.context().wait_for_graph(timeout, what, || self.server_is_ready())
     }
 
-    /// As [`wait_for_server`](Self::wait_for_server), to be awaited on any async runtime, whose
-    /// timer bounds it: by itself it waits for ever.
+    /// Like [`wait_for_server`](Self::wait_for_server), to be awaited on any async runtime. It has
+    /// no timeout of its own: use the timer of the runtime.
     ///
     /// # Errors
     /// When the context is shut down before.
@@ -220,12 +221,12 @@ impl<F: ActionForm> ActionClient<F> {
         self.0.node.context().wait_for_graph_async(what, || self.server_is_ready()).await
     }
 
-    /// What came of feedback by which transport so far, of whichever goals.
+    /// The feedback received so far, by transport, of all goals.
     pub fn feedback_counts(&self) -> SubscriptionCounts {
         self.0.feedback.counts()
     }
 
-    /// Sends a goal. Whether the server accepts it is awaited, or waited for with
+    /// Sends a goal. Await the future to learn whether the server accepts it, or block with
     /// [`SendGoalFuture::wait`].
     ///
     /// # Errors
@@ -234,11 +235,11 @@ impl<F: ActionForm> ActionClient<F> {
         self.send(goal, None)
     }
 
-    /// As [`send_goal`](Self::send_goal); the executor of the client's node calls `on_feedback` for
-    /// each feedback of the goal, as long as a handle of the goal lives.
+    /// Like [`send_goal`](Self::send_goal); the executor of the client's node calls `on_feedback`
+    /// for each feedback of the goal, as long as a handle of the goal lives.
     ///
     /// # Errors
-    /// As [`send_goal`](Self::send_goal).
+    /// See [`send_goal`](Self::send_goal).
     pub fn send_goal_with_feedback(
         &self,
         goal: F::Goal,
@@ -247,12 +248,12 @@ impl<F: ActionForm> ActionClient<F> {
         self.send(goal, Some(Box::new(on_feedback)))
     }
 
-    /// Waits in place for a server, sends a goal and waits until it is accepted, at most for
+    /// Blocks until a server is there, sends a goal and blocks until it is accepted, for at most
     /// `timeout` in all.
     ///
     /// # Errors
-    /// See [`SendGoalError`]; nothing is sent where a callback waits for a server that it keeps
-    /// from running ([`CallError::ServerBlocked`](crate::CallError::ServerBlocked)).
+    /// See [`SendGoalError`]; nothing is sent if a callback calls this and keeps the server from
+    /// running ([`CallError::ServerBlocked`](crate::CallError::ServerBlocked)).
     pub fn send_goal_and_wait(
         &self,
         goal: F::Goal,
@@ -285,8 +286,8 @@ impl<F: ActionForm> ActionClient<F> {
         self.send_request(id, &F::request(id, goal), on_feedback)
     }
 
-    /// Sends a request for a goal, if a server is ready. Sending it looks for the server that takes
-    /// goals, so that this is not asked for before.
+    /// Sends a request for a goal, if a server is ready. The sending itself checks for a server
+    /// that takes goals, so no separate check comes before it.
     fn send_request(
         &self,
         id: GoalId,
@@ -297,7 +298,7 @@ impl<F: ActionForm> ActionClient<F> {
         if !(inner.cancel_goal.is_ready() && inner.get_result.is_ready()) {
             return Err(inner.no_server());
         }
-        // Known before it is sent: its feedback may come before the answer.
+        // Registered before it is sent: its feedback may come before the answer.
         let sent = SentGoal::new(inner, id, on_feedback);
         let response = F::send_goal(&inner.send_goal, request).map_err(|error| match error {
             CallError::ServerLeft { .. } => inner.no_server(),
@@ -306,7 +307,7 @@ impl<F: ActionForm> ActionClient<F> {
         Ok(SendGoalFuture::new(response, sent))
     }
 
-    /// Asks the server to cancel one goal, whoever sent it.
+    /// Asks the server to cancel one goal, sent by any client.
     ///
     /// # Errors
     /// When no server is there, or it cannot be asked.
@@ -314,24 +315,24 @@ impl<F: ActionForm> ActionClient<F> {
         self.0.cancel(goal_id, Time::ZERO)
     }
 
-    /// Asks the server to cancel all goals, whoever sent them.
+    /// Asks the server to cancel all goals, sent by any client.
     ///
     /// # Errors
-    /// As [`cancel_goal`](Self::cancel_goal).
+    /// See [`cancel_goal`](Self::cancel_goal).
     pub fn cancel_all_goals(&self) -> Result<CancelFuture, CancelError> {
         self.0.cancel(&[0; 16], Time::ZERO)
     }
 
-    /// Asks the server to cancel all goals that it accepted up to this time, whoever sent them.
+    /// Asks the server to cancel all goals that it accepted up to this time, sent by any client.
     /// Time zero means all goals.
     ///
     /// # Errors
-    /// As [`cancel_goal`](Self::cancel_goal).
+    /// See [`cancel_goal`](Self::cancel_goal).
     pub fn cancel_goals_before(&self, stamp: Time) -> Result<CancelFuture, CancelError> {
         self.0.cancel(&[0; 16], stamp)
     }
 
-    /// Asks for the result of a goal that another client may have sent.
+    /// Asks for the result of a goal, which another client may have sent.
     ///
     /// # Errors
     /// When no server is there, or it cannot be asked.
@@ -341,7 +342,7 @@ impl<F: ActionForm> ActionClient<F> {
 }
 
 impl<F: ActionForm> Inner<F> {
-    /// What is waited for before a goal is sent.
+    /// The name, for errors, of the server that goals wait for.
     fn server(&self) -> String {
         format!("a server of the action {}", self.action)
     }

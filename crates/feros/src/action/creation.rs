@@ -1,4 +1,4 @@
-//! What makes servers and clients of actions.
+//! Makes servers and clients of actions.
 
 use feros_message::Action;
 
@@ -11,8 +11,8 @@ use crate::node::Node;
 
 /// # Actions
 impl Node {
-    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or all that
-    /// [`ActionCallbacks`] decide.
+    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or a type
+    /// that implements all of [`ActionCallbacks`].
     ///
     /// # Errors
     /// When the name is not allowed, or the engine refuses.
@@ -39,7 +39,7 @@ impl Node {
         ActionServer::of_type(self, name, ActionServerOptions::default(), callbacks)
     }
 
-    /// As [`Node::create_action_server`], with options.
+    /// Like [`Node::create_action_server`], with options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses.
@@ -55,11 +55,11 @@ impl Node {
     /// Makes a server of an action whose type is known only at run time; goals, feedback and
     /// results are serialized messages, as [`Serialized`](crate::action::Serialized) says.
     ///
-    /// `empty_result` is an `A_GetResult_Response` of defaults: what clients get for goals that
-    /// end without a result, and for goals that nobody knows.
+    /// `empty_result` is an `A_GetResult_Response` with default values: clients get it for goals
+    /// that end without a result, and for goals that the server does not know.
     ///
     /// # Errors
-    /// When the name is not allowed, `empty_result` is no serialized message, or the engine
+    /// When the name is not allowed, `empty_result` is not a serialized message, or the engine
     /// refuses.
     ///
     /// ```no_run
@@ -110,7 +110,7 @@ impl Node {
         self.create_action_client_with(name, ActionClientOptions::default())
     }
 
-    /// As [`Node::create_action_client`], with options.
+    /// Like [`Node::create_action_client`], with options.
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses.

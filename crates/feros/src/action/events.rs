@@ -1,5 +1,5 @@
-//! Introspection of an action: the events of its three services, on each side that has them turned
-//! on, as `rcl_action` publishes them.
+//! Introspection of an action: the events of its three services, published as in `rcl_action` by
+//! each side that turns them on.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::service_introspection::{SerializedEvents, ServiceEvents, ServiceIntrospectionState};
 
-/// The events of one service; `None` where its type is known only at run time.
+/// The events of one service; `None` if its type is known only at run time.
 pub(super) type Events = Option<Arc<dyn SerializedEvents>>;
 
 /// The events of the three services of one client or server.
@@ -25,7 +25,7 @@ pub struct ActionEvents {
 }
 
 impl ActionEvents {
-    /// Those of a generated action type, turned off.
+    /// The events of a generated action type, turned off.
     pub(super) fn of<A: Action>() -> Self {
         Self {
             goals: Some(Arc::new(ServiceEvents::<A::SendGoal>::default())),

@@ -1,5 +1,5 @@
-//! What an action is on the wire: the names of its three services and two topics, and the types
-//! that they announce.
+//! An action on the network: the names of its three services and two topics, and the types that
+//! they announce.
 
 use feros_message::{Action, Service};
 use feros_msgs::action_msgs::srv::CancelGoal;
@@ -17,7 +17,7 @@ pub(super) struct ActionNames {
 }
 
 impl ActionNames {
-    /// Those of the action of this fully qualified name.
+    /// The names of the action with this fully qualified name.
     pub(super) fn of(action: &str) -> Self {
         let name = |part: &str| format!("{action}/_action/{part}");
         Self {
@@ -33,7 +33,7 @@ impl ActionNames {
 /// Name and hashes of an action type, as its endpoints announce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionIdentity {
-    /// As `package/action/Name`.
+    /// The name, as `package/action/Name`.
     pub name: String,
     /// The service that takes goals.
     pub send_goal: ServiceIdentity,
@@ -55,8 +55,8 @@ impl ActionIdentity {
     }
 }
 
-/// Has a node tell what a generated action type and its services are made of; the topics tell of
-/// theirs themselves.
+/// Has a node announce the definitions of a generated action type and its services; the topics
+/// announce their own.
 pub(super) fn note_types<A: Action>(node: &Node) {
     let types = [
         A::TYPE_DESCRIPTION,

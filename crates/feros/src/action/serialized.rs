@@ -1,14 +1,14 @@
 //! The form of actions whose type is known only at run time.
 
-/// Goals, feedback and results as the serialized messages that travel, each with its 4-byte header,
-/// for types that are known only at run time.
+/// Goals, feedback and results as serialized messages, each with its 4-byte header, for types that
+/// are known only at run time.
 ///
-/// | | message | who fills in what |
+/// | | message | filled in by Feros |
 /// |---|---|---|
-/// | goal | `A_SendGoal_Request` | the client its goal's id |
-/// | feedback | `A_FeedbackMessage` | the server the goal's id |
-/// | result | `A_GetResult_Response` | the server the goal's status |
+/// | goal | `A_SendGoal_Request` | the goal's id, by the client |
+/// | feedback | `A_FeedbackMessage` | the goal's id, by the server |
+/// | result | `A_GetResult_Response` | the goal's status, by the server |
 ///
-/// What is filled in overwrites what stands there.
+/// The fields that Feros fills in overwrite the bytes of the message.
 #[derive(Debug, Clone, Copy)]
 pub enum Serialized {}

@@ -1,5 +1,5 @@
-//! Servers of actions: they take goals, keep them until some time after their end, and tell clients
-//! how it goes.
+//! Servers of actions: they take goals, keep them until some time after their end, and report
+//! progress to clients.
 
 mod callbacks;
 mod form;
@@ -39,7 +39,7 @@ use request_end::RequestEnd;
 use requests::Requests;
 use server_core::{ServerCore, ServerEnds};
 
-/// How a server of an action is made; the defaults are those of `rcl_action`.
+/// The options of an action server; the defaults are those of `rcl_action`.
 #[derive(Clone)]
 pub struct ActionServerOptions {
     /// Policies of the service that takes goals.
@@ -52,10 +52,10 @@ pub struct ActionServerOptions {
     pub feedback_topic_qos: QosProfile,
     /// Policies of the status topic.
     pub status_topic_qos: QosProfile,
-    /// How long, by the node's clock, the result of a goal is kept after its end for clients that
-    /// ask late; `None` keeps it as long as the server lives. 10 s if not said.
+    /// How long, by the node's clock, the server keeps the result of a goal after its end for
+    /// clients that ask late; `None` keeps it as long as the server lives. 10 s by default.
     pub result_timeout: Option<Duration>,
-    /// How the callbacks are scheduled.
+    /// The scheduling of the callbacks.
     pub callback: CallbackOptions,
 }
 
@@ -76,18 +76,18 @@ impl Default for ActionServerOptions {
 }
 
 impl ActionServerOptions {
-    /// These options, with results kept so long after the end of their goals.
+    /// These options, with results kept for this time after the end of their goals.
     #[must_use]
     pub fn result_timeout(self, result_timeout: impl Into<Option<Duration>>) -> Self {
         Self { result_timeout: result_timeout.into(), ..self }
     }
 }
 
-/// Takes the goals of an action for as long as it lives; the executor that spins its node calls its
-/// [`ActionCallbacks`].
+/// Takes the goals of an action as long as the server lives; the executor that spins its node calls
+/// its [`ActionCallbacks`].
 ///
-/// When it is dropped, goals that have not ended are aborted, and their clients get that as their
-/// result.
+/// When the server is dropped, goals that have not ended are aborted, and their clients get this
+/// status as the result.
 #[must_use = "an action ends when its server is dropped"]
 pub struct ActionServer<F: ActionServerForm> {
     action: Arc<str>,
@@ -108,22 +108,22 @@ impl<A: Action> ActionServer<A> {
         options: ActionServerOptions,
         callbacks: impl ActionCallbacks<A, Form>,
     ) -> Result<Self, CreateError> {
-        // No default violates its type: the status alone is told to nobody.
+        // No default value violates its type, so the fallback with the status alone is never sent.
         let empty_result = A::close_result(GoalStatus::Unknown, <A as Action>::Result::default())
             .unwrap_or_else(|_| vec![0, 1, 0, 0, 0]);
         Self::new(node, name, &ActionIdentity::of::<A>(), empty_result, options, callbacks)
     }
 
-    /// Publishes what becomes of each request of the action's three services on their topics
-    /// `_service_event`, with the times of this clock and these policies; with
-    /// [`ServiceIntrospectionState::Off`], as at first, no more.
+    /// Publishes the events of each request to the action's three services on their topics
+    /// `_service_event`, with the times of this clock and these policies.
+    /// [`ServiceIntrospectionState::Off`], the initial state, stops this.
     ///
-    /// An event comes when a request was taken, before a callback decides, and when its response
-    /// was sent. `feros action echo` shows them.
+    /// An event is published when a request is taken, before a callback decides, and when its
+    /// response is sent. `feros action echo` shows them.
     ///
     /// # Errors
-    /// When the node is gone, the policies are not allowed, or the engine refuses; those of the
-    /// three services that were configured before stay so.
+    /// When the node is gone, the policies are not allowed, or the engine refuses. The services of
+    /// the three that were configured before the error stay configured.
     pub fn configure_introspection(
         &self,
         clock: &Clock,
@@ -202,12 +202,13 @@ impl<F: ActionServerForm> ActionServer<F> {
         &self.action
     }
 
-    /// Goals that are known: those that have not ended, and those whose results are still kept.
+    /// The number of known goals: goals that have not ended, and goals whose results are still
+    /// kept.
     pub fn goal_count(&self) -> usize {
         self.core.goal_count()
     }
 
-    /// Requests that were refused because they are none of the action's type.
+    /// Requests that were refused because they do not have the action's type.
     pub fn refused_requests(&self) -> u64 {
         self.core.refused_requests()
     }

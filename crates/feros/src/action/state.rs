@@ -1,4 +1,4 @@
-//! The states of a goal, and what may follow what, as `rcl_action` has them.
+//! The states of a goal and the transitions between them, as in `rcl_action`.
 
 use std::fmt;
 
@@ -7,43 +7,43 @@ use feros_msgs::action_msgs::msg::GoalStatus as Message;
 
 use super::hex;
 
-/// What has become of a goal.
+/// The status of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(i8)]
 pub enum GoalStatus {
-    /// Nobody knows the goal, or its server has not told yet.
+    /// No server knows the goal, or its server has not reported it yet.
     #[default]
     Unknown = Message::STATUS_UNKNOWN,
-    /// Accepted, and waiting to be executed.
+    /// The goal is accepted, and waiting to be executed.
     Accepted = Message::STATUS_ACCEPTED,
-    /// Being executed.
+    /// The goal is executing.
     Executing = Message::STATUS_EXECUTING,
-    /// Accepted to be canceled, which may take a while.
+    /// Its cancellation is accepted, and may take a while.
     Canceling = Message::STATUS_CANCELING,
-    /// Reached.
+    /// The goal was reached.
     Succeeded = Message::STATUS_SUCCEEDED,
-    /// Ended as a client wished.
+    /// The goal was canceled, as a client requested.
     Canceled = Message::STATUS_CANCELED,
-    /// Ended by the server before it was reached.
+    /// The server ended the goal before it was reached.
     Aborted = Message::STATUS_ABORTED,
 }
 
-/// What changes the status of a goal.
+/// An event that changes the status of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GoalEvent {
-    /// Its execution begins.
+    /// The execution of the goal begins.
     Execute,
-    /// A wish to cancel it was accepted.
+    /// A request to cancel the goal was accepted.
     CancelGoal,
-    /// It was reached.
+    /// The goal was reached.
     Succeed,
-    /// The server gave it up.
+    /// The server gave the goal up.
     Abort,
-    /// It was canceled.
+    /// The goal was canceled.
     Canceled,
 }
 
-/// A goal cannot go on as it was told to.
+/// The error for an event that is not allowed in the status of a goal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "goal {} of {action} cannot {event}: it is {status}, and only {} can; look at its status before", hex(.goal_id), Sources(*.event)
@@ -53,14 +53,14 @@ pub struct GoalTransitionError {
     pub action: String,
     /// The goal.
     pub goal_id: GoalId,
-    /// What it was told.
+    /// The event that is not allowed.
     pub event: GoalEvent,
-    /// What it is.
+    /// The status of the goal.
     pub status: GoalStatus,
 }
 
 impl GoalStatus {
-    /// All of them, by number.
+    /// All statuses, by number.
     const ALL: [Self; 7] = [
         Self::Unknown,
         Self::Accepted,
@@ -71,12 +71,12 @@ impl GoalStatus {
         Self::Aborted,
     ];
 
-    /// The number that messages have for it, a constant of `action_msgs/GoalStatus`.
+    /// The number of the status in messages, a constant of `action_msgs/GoalStatus`.
     pub fn number(self) -> i8 {
         self as i8
     }
 
-    /// The status of a number; `Unknown` where there is none.
+    /// The status with this number; `Unknown` if there is no such status.
     pub fn from_number(number: i8) -> Self {
         let known = usize::try_from(number).ok().and_then(|index| Self::ALL.get(index));
         known.copied().unwrap_or_default()
@@ -92,12 +92,12 @@ impl GoalStatus {
         matches!(self, Self::Succeeded | Self::Canceled | Self::Aborted)
     }
 
-    /// Whether a wish to cancel the goal may be accepted.
+    /// Whether a request to cancel the goal may be accepted.
     pub fn is_cancelable(self) -> bool {
         self.after(GoalEvent::CancelGoal).is_some()
     }
 
-    /// The status that follows an event; `None` where the event is not allowed.
+    /// The status that follows an event; `None` if the event is not allowed.
     pub fn after(self, event: GoalEvent) -> Option<Self> {
         use GoalEvent as E;
         match (self, event) {

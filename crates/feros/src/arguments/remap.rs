@@ -2,7 +2,7 @@
 
 use feros_rmw::{NameError, NodeName, name};
 
-/// What a rule applies to.
+/// The names that a rule applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemapKind {
     /// `__node:=name`
@@ -17,16 +17,16 @@ pub enum RemapKind {
     TopicOrService,
 }
 
-/// One rule.
+/// One remap rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemapRule {
-    /// The node that it is for; all where none is named.
+    /// The node that the rule applies to; `None` means all nodes.
     pub node: Option<String>,
-    /// What it applies to.
+    /// The names that the rule applies to.
     pub kind: RemapKind,
-    /// The name that it replaces; empty for node name and namespace.
+    /// The name that the rule replaces; empty for node name and namespace.
     pub from: String,
-    /// What it puts there.
+    /// The new name.
     pub to: String,
 }
 
@@ -63,7 +63,7 @@ impl RemapRule {
                             .into(),
                     );
                 }
-                // Whether the names are allowed depends on the node; what holds for every node is
+                // Some rules for names depend on the node; the rules that hold for every node are
                 // checked here.
                 let probe = NodeName::announced("/", "node");
                 for name in [&self.from, &self.to] {
@@ -97,7 +97,7 @@ impl super::Arguments {
     }
 
     /// Expands the name of a topic or service as seen from `node` and applies the first rule that
-    /// fits.
+    /// matches.
     ///
     /// # Errors
     /// When the name, or what replaces it, is not allowed.
@@ -111,7 +111,7 @@ impl super::Arguments {
     }
 }
 
-/// See [`super::Arguments::remap_node`]; the first rule that fits wins.
+/// See [`super::Arguments::remap_node`]; the first rule that matches wins.
 pub(crate) fn remap_node<'a>(
     rules: impl Iterator<Item = &'a RemapRule> + Clone,
     namespace: &str,
@@ -123,7 +123,7 @@ pub(crate) fn remap_node<'a>(
     NodeName::new(new_namespace, new_name)
 }
 
-/// See [`super::Arguments::remap_name`]; the first rule that fits wins.
+/// See [`super::Arguments::remap_name`]; the first rule that matches wins.
 pub(crate) fn remap_name<'a>(
     rules: impl Iterator<Item = &'a RemapRule>,
     name: &str,

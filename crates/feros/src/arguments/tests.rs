@@ -1,4 +1,4 @@
-//! Command lines as data: what they mean, and what is refused.
+//! Command lines as data: their meaning, and refused ones.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -74,7 +74,7 @@ fn parameters_are_for_all_nodes_or_one() {
     let overrides = parse(line).unwrap().parameter_overrides().unwrap();
     let of = |namespace, name| overrides.for_node(&NodeName::new(namespace, name).unwrap());
     assert_eq!(of("/", "talker")["use_sim_time"], true.into());
-    // As in rcl: what is for all nodes was named first, and a name without namespace is one in the
+    // As in rcl: the argument for all nodes comes first, and a name without namespace is in the
     // root.
     assert_eq!(of("/", "talker")["rate"], 5.into());
     assert_eq!(of("/ns", "talker")["rate"], 7.into());

@@ -25,8 +25,8 @@ pub enum CallError {
         /// Whether a server is there.
         available: bool,
     },
-    /// The server runs in this process, and cannot as long as the callback that waits for it. What
-    /// was sent is served after the callback, for nobody.
+    /// The server belongs to this process and cannot run while the callback waits for it. A request
+    /// that was sent is served after the callback, in vain.
     #[error(
         "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response elsewhere"
     )]
@@ -35,7 +35,7 @@ pub enum CallError {
         service: String,
         /// The node of the client.
         node: String,
-        /// What server and callback share.
+        /// The resource that the server and the callback share.
         obstacle: Obstacle,
     },
     /// The response is malformed.
@@ -45,9 +45,9 @@ pub enum CallError {
     Response {
         /// The service.
         service: String,
-        /// Its type.
+        /// The type of the service.
         type_name: String,
-        /// What is wrong.
+        /// The reason.
         source: DecodeError,
     },
     /// The engine failed.

@@ -1,4 +1,4 @@
-//! The response of one call: a future, which can be waited for in place.
+//! The response of one call: a future, which also has a blocking `wait`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,12 +14,13 @@ use super::{CallError, Inner};
 use crate::message_forms::SerializedMessage;
 use crate::service_introspection::{CallId, ServiceEvents};
 
-/// The response of one call, to be awaited on any async runtime or waited for in place.
+/// The response of one call, to be awaited on any async runtime or waited for with
+/// [`wait`](Self::wait).
 ///
 /// # Cancel safety
 /// Dropping it forgets the call. A response that comes later waits, with at most 1,023 others,
-/// until the client sends its next request or another of its responses is waited for; it is dropped
-/// then.
+/// until the client sends its next request or a caller waits for another of its responses; then it
+/// is dropped.
 #[must_use = "the response is lost when this is dropped"]
 pub struct ResponseFuture<S: ServiceType> {
     pub(super) serialized: SerializedResponseFuture,
@@ -27,7 +28,7 @@ pub struct ResponseFuture<S: ServiceType> {
 }
 
 impl<S: ServiceType> ResponseFuture<S> {
-    /// Waits in place, at most for `timeout`.
+    /// Blocks until the response is there, for at most `timeout`.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -81,17 +82,18 @@ pub struct SerializedResponseFuture {
     pub(super) inner: Arc<Inner>,
     pub(super) number: i64,
     pub(super) started: Instant,
-    /// The callback that sent the request: as long as it runs, a server that it keeps from running
-    /// has not seen the request.
+    /// The callback that sent the request. While it runs, a server that it keeps from running has
+    /// not seen the request.
     pub(super) sent_in: Option<Execution>,
-    /// The call ends when they have left, where that can be told.
+    /// The servers that got the request. The call ends when they have left, if that can be
+    /// detected.
     pub(super) recipients: Recipients,
 }
 
 impl SerializedResponseFuture {
-    /// How the call ended, if it has.
+    /// Checks whether the call has ended, and how.
     fn look(&self) -> Option<Result<SerializedMessage, CallError>> {
-        // Before the responses: the last act of a server may have been to respond.
+        // This comes before the responses: the last act of a server may have been to respond.
         let have_left = self.inner.end.have_left(&self.recipients);
         if let Err(error) = self.inner.take_responses(self.number) {
             return Some(Err(error.into()));
@@ -105,12 +107,12 @@ impl SerializedResponseFuture {
         have_left.then(|| Err(CallError::ServerLeft { service: self.inner.name.clone() }))
     }
 
-    /// What events of introspection name the call by.
+    /// The id of the call in introspection events.
     pub fn call_id(&self) -> CallId {
         CallId { client: self.inner.end.response_gid(), sequence_number: self.number }
     }
 
-    /// Waits in place, at most for `timeout`.
+    /// Blocks until the response is there, for at most `timeout`.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -118,8 +120,8 @@ impl SerializedResponseFuture {
         self.wait_for(timeout)
     }
 
-    /// Waits in place as [`wait`](Self::wait), and stays: after [`CallError::Timeout`] the call may
-    /// be waited for again.
+    /// Blocks like [`wait`](Self::wait) but keeps the future: after [`CallError::Timeout`] the
+    /// caller may wait again.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -128,7 +130,7 @@ impl SerializedResponseFuture {
         self.wait_with(&waiting, timeout)
     }
 
-    /// As [`wait`](Self::wait), with a wait that has begun.
+    /// Like [`wait`](Self::wait), with a wait that has already begun.
     fn wait_with(
         &self,
         waiting: &ResponseWait,
@@ -152,7 +154,7 @@ impl SerializedResponseFuture {
             if self.sent_in.is_some() && self.sent_in == Execution::current() {
                 self.inner.check_servers()?;
             }
-            // Whatever wakes this is only a reason to look again.
+            // Any wake-up is only a reason to check again.
             self.inner.end.sleep(waiting, left);
         }
     }
@@ -162,7 +164,7 @@ impl Future for SerializedResponseFuture {
     type Output = Result<SerializedMessage, CallError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        // The waker is left first: a response that comes during the look below wakes it.
+        // The waker is stored first: a response that comes during the check below wakes it.
         if let Some(call) = self.inner.calls.pending.lock().get_mut(&self.number) {
             call.waker = Some(task.waker().clone());
         }

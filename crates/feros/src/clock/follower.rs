@@ -1,7 +1,7 @@
-//! Who reads `/clock`: one subscription and one thread of the context for all nodes that follow the
+//! Reads `/clock`: one subscription and one thread of the context for all nodes that follow the
 //! same topic.
 //!
-//! The thread of its own lets simulated time go on while the nodes' executors are busy or do not
+//! The separate thread lets simulated time go on while the nodes' executors are busy or do not
 //! spin.
 
 use std::sync::{Arc, Weak};
@@ -16,7 +16,7 @@ use feros_sync::Mutex;
 
 use crate::identity::TypeIdentity;
 
-/// Sets clocks to what `/clock` says for as long as it lives.
+/// Sets clocks to the time of `/clock` as long as it lives.
 pub(crate) struct ClockFollower {
     clocks: Arc<Mutex<Vec<Weak<RosClock>>>>,
     _subscription: Arc<dyn Subscription>,
@@ -55,7 +55,7 @@ impl ClockFollower {
             Entity::new(&ringer, move || read_one(&clocks, &*subscription))
         };
         let thread = std::thread::Builder::new().name("feros-clock".into()).spawn(move || {
-            // Neither can fail: the executor is new, and nobody else spins it.
+            // Neither call can fail: the executor is new, and no other thread spins it.
             if let Ok(_entity) = executor.add(entity) {
                 let _ = executor.spin();
             }
@@ -68,7 +68,7 @@ impl ClockFollower {
         Ok(Self { clocks, _subscription: subscription, stopper, thread: Some(thread) })
     }
 
-    /// Has a clock follow from now on.
+    /// Makes a clock follow from now on.
     pub(crate) fn add(&self, clock: &Arc<RosClock>) {
         let mut clocks = self.clocks.lock();
         clocks.retain(|known| {
@@ -77,7 +77,7 @@ impl ClockFollower {
         clocks.push(Arc::downgrade(clock));
     }
 
-    /// Has a clock follow no more.
+    /// Makes a clock stop following.
     pub(crate) fn remove(&self, clock: &Arc<RosClock>) {
         let mut clocks = self.clocks.lock();
         clocks.retain(|known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock)));
@@ -88,7 +88,7 @@ impl Drop for ClockFollower {
     fn drop(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take()
-            // The last node may be dropped by what a new time woke, on this very thread.
+            // A callback that a new time woke may drop the last node on this very thread.
             && thread.thread().id() != std::thread::current().id()
         {
             let _ = thread.join();
@@ -96,11 +96,11 @@ impl Drop for ClockFollower {
     }
 }
 
-/// Sets all clocks to the next message; one that is malformed says no time.
+/// Sets all clocks to the time of the next message; a malformed message is ignored.
 fn read_one(clocks: &Mutex<Vec<Weak<RosClock>>>, subscription: &dyn Subscription) -> Progress {
     let Ok(Some(sample)) = subscription.take() else { return Progress::Done };
     if let Ok(message) = feros_message::from_bytes::<ClockMessage>(&sample.payload) {
-        // A time before the epoch is none.
+        // A time before the epoch counts as zero.
         let time = Time::from(&message.clock).max(Time::ZERO);
         let clocks: Vec<_> = {
             let clocks = clocks.lock();

@@ -1,4 +1,4 @@
-//! Jumps of a clock: who is told before and after ROS time changes its source or leaps.
+//! Jumps of a clock: callbacks before and after ROS time changes its source or leaps.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use feros_executor::{Clock as _, RosClock, Time, TimeChange, TimeWatcher};
 
-/// Which changes of a clock are jumps; none as long as nothing is said.
+/// The changes of a clock that count as jumps; by default no changes do.
 ///
-/// Time that goes on by itself never jumps. Simulated time does with each `/clock` message, by as
-/// much as that says.
+/// Time that advances by itself never jumps. Simulated time jumps with each `/clock` message, by
+/// the difference to the time before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JumpThreshold {
     /// Whether simulated time turned on or off is a jump.
@@ -21,8 +21,8 @@ pub struct JumpThreshold {
 }
 
 impl JumpThreshold {
-    /// Every change of the source, and every leap backward: what invalidates what was computed with
-    /// earlier times.
+    /// Every change of the source and every leap backward: the jumps that invalidate results
+    /// computed with earlier times.
     pub fn any_discontinuity() -> Self {
         Self {
             on_clock_change: true,
@@ -60,17 +60,17 @@ pub enum ClockChange {
 /// A jump of a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeJump {
-    /// Whether it is a change of the source.
+    /// Whether the jump is a change of the source.
     pub clock_change: ClockChange,
-    /// The time just before.
+    /// The time before the jump.
     pub before: Time,
-    /// The time just after; of another source where that changed.
+    /// The time after the jump; from the new source if the source changed.
     pub after: Time,
 }
 
 impl TimeJump {
-    /// By how many nanoseconds the time leapt, backward if negative; zero where the source changed,
-    /// as in `rcl`.
+    /// The size of the leap in nanoseconds, backward if negative; zero if the source changed, as in
+    /// `rcl`.
     pub fn delta_nanos(&self) -> i64 {
         match self.clock_change {
             ClockChange::None => self.after.as_nanos().saturating_sub(self.before.as_nanos()),
@@ -79,10 +79,10 @@ impl TimeJump {
     }
 }
 
-/// Keeps the callbacks of a clock's jumps; dropping it ends them.
+/// Keeps the callbacks for a clock's jumps; dropping it removes them.
 #[must_use = "the callbacks are forgotten when this is dropped"]
 pub struct JumpGuard {
-    /// None where the clock never jumps.
+    /// `None` if the clock never jumps.
     _watcher: Option<Arc<dyn TimeWatcher>>,
 }
 

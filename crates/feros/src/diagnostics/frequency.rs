@@ -1,4 +1,4 @@
-//! Whether something happens as often as it should.
+//! Checks whether something happens as often as it should.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use feros_msgs::diagnostic_msgs::msg::DiagnosticStatus;
 
 use crate::clock::Clock;
 
-/// How often something should happen.
+/// The expected frequency of something.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrequencyBounds {
     /// The least frequency, in hertz.
     pub min: f64,
-    /// The greatest frequency, in hertz; infinite for none.
+    /// The greatest frequency, in hertz; infinite for no bound.
     pub max: f64,
-    /// By which part of them the bounds may be missed: 0.1 are ten percent.
+    /// The tolerance of both bounds, as a fraction: 0.1 is ten percent.
     pub tolerance: f64,
-    /// Over how many updates the frequency is counted.
+    /// The number of updates over which the frequency is computed.
     pub window: usize,
 }
 
@@ -34,7 +34,7 @@ impl FrequencyBounds {
     }
 }
 
-/// Counts events, and says whether they come as often as they should. Clones are the same.
+/// Counts events, and reports whether they come as often as they should. Clones share the count.
 #[derive(Clone)]
 pub struct FrequencyStatus {
     events: Arc<AtomicU64>,
@@ -42,7 +42,7 @@ pub struct FrequencyStatus {
     bounds: FrequencyBounds,
 }
 
-/// The updates that a frequency is counted over: times, and events until then.
+/// The updates over which a frequency is computed: their times, and the events until then.
 struct History {
     updates: VecDeque<(Time, u64)>,
     window: usize,
@@ -59,7 +59,8 @@ impl FrequencyStatus {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). It counts from now on.
+    /// A task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). It counts events from
+    /// now on.
     pub fn task(&self) -> impl FnMut(&mut DiagnosticStatus) + Send + use<> {
         let this = self.clone();
         let window = this.bounds.window.max(1);

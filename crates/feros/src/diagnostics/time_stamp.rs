@@ -1,4 +1,4 @@
-//! Whether the stamps of messages are near the time at which the messages come.
+//! Checks whether the stamps of messages are close to the times at which the messages arrive.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use feros_sync::Mutex;
 
 use crate::clock::Clock;
 
-/// How late, in seconds, something may come after its stamp.
+/// The allowed delays, in seconds, between a stamp and the arrival of its message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeStampBounds {
     /// The least delay; negative for stamps in the future.
@@ -24,8 +24,8 @@ impl Default for TimeStampBounds {
     }
 }
 
-/// Compares stamps with the clock, and says whether the delays are within bounds. Clones are the
-/// same.
+/// Compares stamps with the clock, and reports whether the delays are within bounds. Clones share
+/// their state.
 #[derive(Clone)]
 pub struct TimeStampStatus {
     seen: Arc<Mutex<Seen>>,
@@ -33,7 +33,7 @@ pub struct TimeStampStatus {
     bounds: TimeStampBounds,
 }
 
-/// What came since the last update.
+/// The stamps since the last update.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Seen {
     /// The least and the greatest delay, in seconds.
@@ -41,7 +41,7 @@ struct Seen {
     has_zero: bool,
 }
 
-/// Updates so far that had something to complain of.
+/// The updates so far that found faults, by fault.
 #[derive(Default)]
 struct Complaints {
     late: u64,
@@ -55,14 +55,15 @@ impl TimeStampStatus {
         Self { seen: Arc::default(), clock: clock.clone(), bounds }
     }
 
-    /// Takes in the stamp of something that has come now; zero is a stamp that was forgotten.
+    /// Takes in the stamp of a message that has arrived now; zero means that the stamp was
+    /// forgotten.
     pub fn tick(&self, stamp: impl Into<Time>) {
         let (now, stamp) = (self.clock.now(), stamp.into());
         self.seen.lock().take_in(now, stamp);
     }
 
     /// A task for [`DiagnosticUpdater::add`](super::DiagnosticUpdater::add). Each update forgets
-    /// what came before.
+    /// the earlier stamps.
     pub fn task(&self) -> impl FnMut(&mut DiagnosticStatus) + Send + use<> {
         let this = self.clone();
         let mut complaints = Complaints::default();
@@ -122,7 +123,7 @@ mod tests {
         Time::from_nanos(milliseconds * 1_000_000)
     }
 
-    /// What is said of stamps that all come at 100 s.
+    /// The status for stamps that all arrive at 100 s.
     fn judged(stamps: &[i64]) -> (u8, String) {
         let mut seen = Seen::default();
         stamps.iter().for_each(|stamp| seen.take_in(at(100_000), at(*stamp)));

@@ -1,4 +1,4 @@
-//! Executors of other kinds than the default one.
+//! Executors with other options than the default.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use feros_sync::Mutex;
 
 use super::{Executor, shared_doorbell};
 
-/// Makes an [`Executor`] with several threads, another policy, real-time scheduling, ...
+/// Builds an [`Executor`] with several threads, another policy, real-time scheduling and so on.
 ///
 /// ```no_run
 /// use feros::{Executor, RealtimeConfig, Scheduling, policy};
@@ -26,54 +26,54 @@ pub struct ExecutorBuilder {
 }
 
 impl ExecutorBuilder {
-    /// This many threads run callbacks: the one that spins, and worker threads that exist
-    /// meanwhile. Zero means one for each processor, at least two. Which callbacks may overlap then
-    /// is said by their [groups](crate::CallbackGroup).
+    /// Sets the number of threads that run callbacks: the thread that spins, and worker threads
+    /// that exist meanwhile. Zero means one for each processor, at least two. The
+    /// [groups](crate::CallbackGroup) of callbacks determine which callbacks may overlap.
     ///
-    /// `spin`, `spin_until` and `spin_until_complete` use all threads; the others use the calling
-    /// one alone.
+    /// `spin`, `spin_until` and `spin_until_complete` use all threads; the other methods use the
+    /// calling thread alone.
     pub fn threads(self, threads: usize) -> Self {
         Self { core: self.core.threads(threads) }
     }
 
-    /// Which ready callback is next, of [`policy`](crate::policy) or your own; without this, all in
-    /// turn.
+    /// Sets the policy that chooses the next ready callback, from [`policy`](crate::policy) or your
+    /// own; without it, callbacks run in turn.
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
         Self { core: self.core.policy(policy) }
     }
 
-    /// The name of the worker threads, which is followed by their number. The kernel shows the
-    /// first 15 bytes of it.
+    /// Sets the name of the worker threads; their number follows it. The kernel shows its first 15
+    /// bytes.
     pub fn name(self, name: &str) -> Self {
         Self { core: self.core.name(name) }
     }
 
-    /// What threads that spin are to the system's scheduler, and which memory is theirs. The
-    /// calling thread stays so.
+    /// Sets the scheduling and the memory of the threads that spin. The calling thread keeps these
+    /// settings afterwards.
     pub fn realtime(self, realtime: RealtimeConfig) -> Self {
         Self { core: self.core.realtime(realtime) }
     }
 
-    /// A thread that finds nothing to do looks for so long before it sleeps; of several threads one
-    /// does. A message that comes meanwhile costs no system call and no wake-up: nothing is faster
-    /// between threads and processes. Off without this.
+    /// Sets how long a thread without work polls for work before it sleeps; of several threads, one
+    /// polls. A message that arrives meanwhile costs no system call and no wake-up: no other wait
+    /// is faster between threads and processes. Off by default.
     ///
-    /// It takes a processor as long as messages come within the duration; when they come seldom,
-    /// looks become rare, one for 64 sleeps at last.
-    /// [`Executor::busy_waited`](crate::Executor::busy_waited) says what it took.
+    /// Polling occupies a processor as long as messages come within the duration; when they come
+    /// seldom, polls become rare, at last one per 64 sleeps.
+    /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time spent.
     pub fn busy_wait(self, duration: Duration) -> Self {
         Self { core: self.core.busy_wait(duration) }
     }
 
-    /// Nothing is added after it has begun to spin: no node, and no endpoint or timer to its nodes.
-    /// Trying to is an error. What the executor runs is known from then on, and its turns allocate
-    /// nothing.
+    /// Makes the executor refuse additions after it has begun to spin: nodes, and endpoints and
+    /// timers of its nodes. An attempt is an error. The set of its callbacks is fixed from then on,
+    /// and its turns allocate nothing.
     pub fn frozen(self) -> Self {
         Self { core: self.core.frozen() }
     }
 
-    /// The executor. Publishers of other processes of this host can wake it, if the system gives
-    /// the process shared memory.
+    /// Builds the executor. Publishers of other processes of this host can wake it, if the system
+    /// gives the process shared memory.
     pub fn build(self) -> Executor {
         let core = feros_executor::Executor::with_options(self.with_doorbell());
         Executor {

@@ -10,8 +10,8 @@ use super::{AddNodeError, Executor};
 use crate::node::{Node, WeakNode};
 
 /// Spins each of its nodes on an executor and a thread of its own, which has the node's name. Nodes
-/// may come and go at any time; what is left ends when this is dropped. Remove a node before you
-/// drop it: its thread is ended with the next addition or removal otherwise.
+/// may come and go at any time; the remaining threads end when this is dropped. Remove a node
+/// before you drop it; if you do not, its thread ends only with the next addition or removal.
 ///
 /// ```no_run
 /// # let (camera, planner): (feros::Node, feros::Node) = unimplemented!();
@@ -32,10 +32,10 @@ struct Isolated {
 }
 
 impl Isolated {
-    /// Ends its thread; the node is on no executor then.
+    /// Ends the thread; afterwards the node is on no executor.
     fn end(self) {
         self.stopper.stop();
-        // Called by a callback of the node, it ends after that.
+        // If a callback of the node calls this, the thread ends after the callback.
         if self.thread.thread().id() != std::thread::current().id() {
             let _ = self.thread.join(); // it has said itself why it panicked
         }
@@ -43,17 +43,18 @@ impl Isolated {
 }
 
 impl IsolatedExecutors {
-    /// Default executors.
+    /// Uses default executors.
     pub fn new() -> Self {
         Self::with(|_| Executor::new())
     }
 
-    /// Executors as the closure makes them, such as with real-time scheduling for one of the nodes.
+    /// Uses executors that the closure makes, for example with real-time scheduling for one of the
+    /// nodes.
     pub fn with(make: impl Fn(&Node) -> Executor + Send + Sync + 'static) -> Self {
         Self { make: Box::new(make), running: Mutex::default() }
     }
 
-    /// Ends the threads of nodes that are no more.
+    /// Ends the threads of nodes that no longer exist.
     fn forget_dropped_nodes(&self) {
         let mut running = self.running.lock();
         let (alive, dropped) = std::mem::take(&mut *running)
@@ -66,10 +67,10 @@ impl IsolatedExecutors {
     }
 
     /// Spins a node from now on, until it is removed or its context is shut down. A panic of one of
-    /// its callbacks ends that, unless the node [has it caught](Node::on_panic).
+    /// its callbacks ends the spinning, unless the node [catches it](Node::on_panic).
     ///
     /// # Errors
-    /// When the node is on an executor already, or the system starts no thread.
+    /// When the node is on an executor already, or the system cannot start a thread.
     pub fn add_node(&self, node: &Node) -> Result<(), AddNodeError> {
         self.forget_dropped_nodes();
         let executor = Arc::new((self.make)(node));
@@ -92,8 +93,8 @@ impl IsolatedExecutors {
         Ok(())
     }
 
-    /// Ends the node's thread after the callback that runs now, if any. The node may be added
-    /// elsewhere then. Says whether it was here.
+    /// Ends the node's thread after the callback that runs now, if any. Then the node may be added
+    /// to another executor. Returns whether the node was here.
     pub fn remove_node(&self, node: &Node) -> bool {
         let mut running = self.running.lock();
         let is_it =
@@ -104,12 +105,12 @@ impl IsolatedExecutors {
         found.map(Isolated::end).is_some()
     }
 
-    /// How many nodes it spins.
+    /// The number of nodes that it spins.
     pub fn len(&self) -> usize {
         self.running.lock().iter().filter(|isolated| isolated.node.upgrade().is_some()).count()
     }
 
-    /// Whether it spins none.
+    /// Whether it spins no nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

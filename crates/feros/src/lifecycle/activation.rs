@@ -1,15 +1,16 @@
-//! Whether a node's managed publishers send, and what they say and count when they do not.
+//! Decides whether a node's managed publishers send, and counts and reports the messages that they
+//! do not send.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts when the managed publishers of a node began to send and when they ended: they send while
-/// the number is odd.
+/// Counts how often the managed publishers of a node began or ceased to send: they send while the
+/// number is odd.
 #[derive(Debug, Default)]
 pub(super) struct Activation(AtomicU64);
 
 impl Activation {
-    /// Has the publishers send, or no more. To be called by one thread at a time.
+    /// Starts or stops the publishers. One thread at a time may call this.
     pub(super) fn set(&self, is_active: bool) {
         if self.is_active() != is_active {
             self.0.fetch_add(1, Ordering::Release);
@@ -25,14 +26,14 @@ fn is_active(period: u64) -> bool {
     period % 2 == 1
 }
 
-/// Decides what one publisher sends.
+/// Decides which messages of one publisher are sent.
 #[derive(Debug)]
 pub(super) struct Gate {
     activation: Arc<Activation>,
     topic: String,
     logger: Arc<str>,
     dropped: AtomicU64,
-    /// The period in which it last warned.
+    /// The period in which the publisher last warned.
     warned: AtomicU64,
 }
 
@@ -47,8 +48,8 @@ impl Gate {
         }
     }
 
-    /// Whether a message may be sent now. One that may not is counted, and warned of if it is the
-    /// first since the node was active.
+    /// Whether a message may be sent now. A message that may not is counted, and logged as a
+    /// warning if it is the first since the node was active.
     pub(super) fn admits_message(&self) -> bool {
         let period = self.activation.0.load(Ordering::Acquire);
         if is_active(period) {

@@ -1,13 +1,13 @@
-//! How a callback of a transition ended.
+//! The result of a transition's callback.
 
-/// How a callback of a transition ended.
+/// The result of a transition's callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CallbackReturn {
     /// The transition is done.
     Success = 97,
-    /// The node stays in the state that it came from, or is finalized where it shuts down.
+    /// The node returns to the state that it came from, or is finalized if it was shutting down.
     Failure = 98,
-    /// Something is broken; [`on_error`](super::LifecycleCallbacks::on_error) is called.
+    /// Something broke; [`on_error`](super::LifecycleCallbacks::on_error) is called.
     Error = 99,
 }

@@ -1,26 +1,29 @@
-//! What a managed node does in its transitions.
+//! The work of a managed node in its transitions.
 
 use crate::error::Error;
 use crate::lifecycle::callback_return::CallbackReturn;
 use crate::lifecycle::node::{LifecycleNode, RunCallback};
 use crate::lifecycle::state::State;
 
-/// What a managed node does in its transitions; the node owns it, and calls one callback at a time.
+/// The work of a managed node in its transitions. The node owns the callbacks, and calls one at a
+/// time.
 ///
-/// Every callback gets the node, to make endpoints with, and the state that the node was in. An
+/// Every callback gets the node, for making endpoints, and the state that the node was in. An
 /// `Err`, or a panic, is logged and means [`CallbackReturn::Error`], as an exception does in
-/// `rclcpp_lifecycle`. A callback that is not written succeeds, but for `on_error`, which fails:
-/// then the node is finalized.
+/// `rclcpp_lifecycle`. A callback without an implementation succeeds, except `on_error`, which
+/// fails: then the node is finalized.
 ///
-/// What a callback keeps, it keeps in `self`. A closure that needs the node itself takes
-/// [`LifecycleNode::downgrade`]: with a clone in `self`, the node would own itself and never end.
+/// Callbacks keep their state in `self`. A closure that needs the node itself takes
+/// [`LifecycleNode::downgrade`]: with a clone of the node in `self`, the node would own itself and
+/// never end.
 ///
-/// `()` has all callbacks as they are without being written.
+/// `()` has the default implementations of all callbacks.
 pub trait LifecycleCallbacks: Send + 'static {
-    /// Makes what work needs: endpoints, devices, memory. Then the node is inactive.
+    /// Acquires the resources that the work needs: endpoints, devices, memory. Then the node is
+    /// inactive.
     ///
     /// # Errors
-    /// What broke.
+    /// The problem.
     fn on_configure(
         &mut self,
         node: &LifecycleNode,
@@ -33,7 +36,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// Undoes [`on_configure`](Self::on_configure). Then the node is unconfigured.
     ///
     /// # Errors
-    /// What broke.
+    /// The problem.
     fn on_cleanup(
         &mut self,
         node: &LifecycleNode,
@@ -46,7 +49,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// Begins work. Managed publishers send from here on. Then the node is active.
     ///
     /// # Errors
-    /// What broke.
+    /// The problem.
     fn on_activate(
         &mut self,
         node: &LifecycleNode,
@@ -56,10 +59,10 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Ends work. Managed publishers send until it returns. Then the node is inactive.
+    /// Ends work. Managed publishers send until this returns. Then the node is inactive.
     ///
     /// # Errors
-    /// What broke.
+    /// The problem.
     fn on_deactivate(
         &mut self,
         node: &LifecycleNode,
@@ -69,10 +72,10 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Gives everything back. Then the node is finalized, whether this succeeds or fails.
+    /// Releases all resources. Then the node is finalized, whether this succeeds or fails.
     ///
     /// # Errors
-    /// What broke.
+    /// The problem.
     fn on_shutdown(
         &mut self,
         node: &LifecycleNode,
@@ -82,11 +85,11 @@ pub trait LifecycleCallbacks: Send + 'static {
         Ok(CallbackReturn::Success)
     }
 
-    /// Cleans up after a callback with an error. Then the node is unconfigured; or finalized, if
+    /// Cleans up after a callback with an error. Then the node is unconfigured, or finalized if
     /// this does not succeed.
     ///
     /// # Errors
-    /// What broke.
+    /// The problem.
     fn on_error(&mut self, node: &LifecycleNode, previous: State) -> Result<CallbackReturn, Error> {
         let _ = (node, previous);
         Ok(CallbackReturn::Failure)
@@ -95,7 +98,7 @@ pub trait LifecycleCallbacks: Send + 'static {
 
 impl LifecycleCallbacks for () {}
 
-/// The callbacks as the node calls them: by the state in which they run.
+/// A function that calls the callback of the state that the node is in.
 pub(super) fn into_run_callback(mut callbacks: impl LifecycleCallbacks) -> RunCallback {
     Box::new(move |node: &LifecycleNode, running: State, previous: State| match running {
         State::Configuring => callbacks.on_configure(node, previous),
@@ -104,7 +107,7 @@ pub(super) fn into_run_callback(mut callbacks: impl LifecycleCallbacks) -> RunCa
         State::Deactivating => callbacks.on_deactivate(node, previous),
         State::ShuttingDown => callbacks.on_shutdown(node, previous),
         State::ErrorProcessing => callbacks.on_error(node, previous),
-        // Nothing runs in primary states.
+        // No callback runs in primary states.
         State::Unknown
         | State::Unconfigured
         | State::Inactive

@@ -1,13 +1,13 @@
-//! Why a managed node did not change its state as it was asked to.
+//! Why a managed node did not change its state as requested.
 
 use crate::lifecycle::state::State;
 use crate::lifecycle::transition::Transition;
 
-/// Why a managed node did not change its state as it was asked to.
+/// Why a managed node did not change its state as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeStateError {
-    /// There is no such transition from the state in which the node is.
+    /// The node's state has no such transition.
     #[error(
         "node {node} has no transition {transition} in state {state}; it has {}",
         possible(*.state)
@@ -15,12 +15,12 @@ pub enum ChangeStateError {
     NotPossible {
         /// The node.
         node: String,
-        /// What was asked for: a number, or a label in quotes.
+        /// The requested transition: a number, or a label in quotes.
         transition: String,
-        /// The state in which the node is.
+        /// The state of the node.
         state: State,
     },
-    /// A callback of another transition runs.
+    /// A callback of another transition is running.
     #[error(
         "node {node} cannot begin transition {transition}: another one is under way, its state is \
          {state}. Ask again when that is done"
@@ -28,19 +28,19 @@ pub enum ChangeStateError {
     UnderWay {
         /// The node.
         node: String,
-        /// What was asked for: a number, or a label in quotes.
+        /// The requested transition: a number, or a label in quotes.
         transition: String,
-        /// The state in which the node is.
+        /// The state of the node.
         state: State,
     },
-    /// The callback of the transition failed; the node is where it was, or finalized.
+    /// The callback of the transition failed; the node is in the state it came from, or finalized.
     #[error("node {node} is {state}: the callback of transition {transition} failed")]
     Failed {
         /// The node.
         node: String,
         /// The label of the transition.
         transition: &'static str,
-        /// The state in which the node is.
+        /// The state of the node.
         state: State,
     },
     /// The callback of the transition had an error, which was logged, and `on_error` was called.
@@ -53,12 +53,12 @@ pub enum ChangeStateError {
         node: String,
         /// The label of the transition.
         transition: &'static str,
-        /// The state in which the node is.
+        /// The state of the node.
         state: State,
     },
 }
 
-/// The transitions that may be asked for in a state, for people.
+/// The transitions that may be requested in a state, as text.
 fn possible(state: State) -> String {
     let names: Vec<String> = Transition::from_state(state)
         .map(|transition| format!("{} [{}]", transition.label(), transition.id()))

@@ -18,11 +18,11 @@ use crate::lifecycle::transition::TransitionKey;
 use crate::node::Node;
 use crate::subscription::Subscription;
 
-/// Asks for the state of a managed node, and changes it.
+/// Reads and changes the state of a managed node.
 ///
-/// Every call waits for the service and for its response, at most for the time that is given.
-/// Endpoints are made when they are first needed. States and transitions are told as the node tells
-/// them, which may have others than those of [`State`](crate::lifecycle::State).
+/// Every call waits for the service and for its response, for at most the given time. Endpoints are
+/// made when they are first needed. States and transitions are returned as the node sends them; it
+/// may have others than those of [`State`](crate::lifecycle::State).
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -47,7 +47,8 @@ pub struct LifecycleClient {
 }
 
 impl LifecycleClient {
-    /// For the node of this name, which is resolved as the names of `node`'s services are.
+    /// A client for the node of this name; the name is resolved like the names of `node`'s
+    /// services.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -71,12 +72,13 @@ impl LifecycleClient {
         &self.remote
     }
 
-    /// Asks for a transition, by its number, its label or as it is; says whether the node did it.
-    /// The response comes when the node's callback has ended: give it the time that this needs.
+    /// Requests a transition, by its number, its label or as a [`Transition`](super::Transition);
+    /// returns whether the node did it. The response comes when the node's callback has ended, so
+    /// choose a timeout long enough for it.
     ///
     /// # Errors
-    /// When the node's service is not there or does not answer in time; the transition may be under
-    /// way then.
+    /// When the node's service is not there or does not answer in time; the transition may still be
+    /// under way.
     pub fn change_state<'a>(
         &self,
         transition: impl Into<TransitionKey<'a>>,
@@ -86,7 +88,7 @@ impl LifecycleClient {
         Ok(self.change_state.call(&self.node, &request, timeout)?.success)
     }
 
-    /// The state in which the node is.
+    /// Returns the state of the node.
     ///
     /// # Errors
     /// When the node's service is not there or does not answer in time.
@@ -95,7 +97,7 @@ impl LifecycleClient {
         Ok(response.current_state)
     }
 
-    /// All states that the node may be in.
+    /// Returns all states that the node may be in.
     ///
     /// # Errors
     /// When the node's service is not there or does not answer in time.
@@ -104,7 +106,7 @@ impl LifecycleClient {
         Ok(self.get_available_states.call(&self.node, &request, timeout)?.available_states)
     }
 
-    /// The transitions that begin in the state in which the node is.
+    /// Returns the transitions that begin in the node's current state.
     ///
     /// # Errors
     /// When the node's service is not there or does not answer in time.
@@ -117,7 +119,7 @@ impl LifecycleClient {
         Ok(response.available_transitions)
     }
 
-    /// All transitions that the node has.
+    /// Returns all transitions that the node has.
     ///
     /// # Errors
     /// When the node's service is not there or does not answer in time.

@@ -1,5 +1,5 @@
-//! The services by which other nodes manage a node, and the topic on which it tells its
-//! transitions, as `rcl_lifecycle`.
+//! The services by which other nodes manage a node, and the topic on which it publishes its
+//! transitions, as in `rcl_lifecycle`.
 
 use feros_msgs::lifecycle_msgs::msg::{State as StateMessage, TransitionEvent};
 use feros_msgs::lifecycle_msgs::srv::{
@@ -17,7 +17,7 @@ use crate::lifecycle::state::State;
 use crate::lifecycle::transition::{Transition, TransitionKey};
 use crate::service::{Service, ServiceOptions};
 
-/// Serve a managed node as long as this lives.
+/// The services that other nodes use, as long as this lives.
 struct Services {
     _change_state: Service<ChangeState>,
     _get_state: Service<GetState>,
@@ -26,14 +26,15 @@ struct Services {
     _get_transition_graph: Service<GetAvailableTransitions>,
 }
 
-/// Has other nodes manage this one. `local_requests_only`: whether other hosts are not served.
+/// Lets other nodes manage this one. With `local_requests_only`, requests from other hosts are
+/// refused.
 pub(super) fn start(node: &LifecycleNode, local_requests_only: bool) -> Result<(), CreateError> {
     let options = || ServiceOptions {
         replies_on_demand: true,
         local_requests_only,
         ..ServiceOptions::default()
     };
-    // Questions only read, so a callback of a transition may run meanwhile.
+    // Queries only read, so they may run during a callback of a transition.
     let questions = node.create_callback_group(CallbackGroupKind::MutuallyExclusive);
     let question = || options().callback_group(&questions);
     let (changed, asked, available) = (node.downgrade(), node.downgrade(), node.downgrade());

@@ -1,4 +1,4 @@
-//! How managed nodes come into being.
+//! Makes managed nodes.
 
 use crate::context::Context;
 use crate::create_error::CreateError;
@@ -21,8 +21,8 @@ impl Context {
         self.create_lifecycle_node_with(LifecycleNodeOptions::new(name), callbacks)
     }
 
-    /// Makes a managed node of these options, which may be
-    /// [`NodeOptions`](crate::NodeOptions). It is unconfigured.
+    /// Makes a managed node with these options, which may be [`NodeOptions`](crate::NodeOptions).
+    /// It is unconfigured.
     ///
     /// # Errors
     /// When a name is not allowed or the engine refuses.

@@ -1,4 +1,4 @@
-//! The managed node: its state, and how transitions run.
+//! The managed node: its state, and the running of transitions.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -26,50 +26,50 @@ use crate::logging;
 use crate::node::Node;
 use crate::publisher::{Publisher, PublisherOptions};
 
-/// So many transitions may wait to be told of, while one is.
+/// The number of transitions that may wait to be published while another is being published.
 const MAX_UNTOLD: usize = 64;
 
-/// A managed node; all that a [`Node`] can do, it can do. Clones are the same node.
+/// A managed node; it can do all that a [`Node`] can do. Clones refer to the same node.
 ///
-/// It begins unconfigured. Transitions may be asked for on any thread, also in callbacks of the
-/// node itself, and by other nodes; their callbacks run on the thread that asks, or where the
-/// executor runs the node's services. While one runs, no other begins.
+/// It begins unconfigured. Any thread may request a transition, also in callbacks of the node
+/// itself, and so may other nodes. The transition's callback runs on the thread that requests it,
+/// or where the executor runs the node's services. While one transition runs, no other begins.
 ///
-/// Its end calls nothing: what a device needs then belongs into `Drop` of the callbacks.
+/// Its end calls no callback: code that a device needs then belongs in `Drop` of the callbacks.
 #[derive(Clone)]
 pub struct LifecycleNode(Arc<Inner>);
 
-/// A managed node that may be gone; for closures that the node itself keeps.
+/// A weak reference to a managed node, for closures that the node itself keeps.
 #[derive(Clone)]
 pub struct WeakLifecycleNode(Weak<Inner>);
 
-/// Runs the callback that belongs to the first state; the second is where the node was before.
+/// Runs the callback of the first state; the second is the state that the node was in before.
 pub(super) type RunCallback =
     Box<dyn FnMut(&LifecycleNode, State, State) -> Result<CallbackReturn, Error> + Send>;
 
 struct Inner {
-    /// Out while a callback runs.
+    /// `None` while a callback runs.
     run_callback: Mutex<Option<RunCallback>>,
     progress: Mutex<Progress>,
     activation: Arc<Activation>,
-    /// The services by which others manage it.
+    /// The services by which other nodes manage this one.
     services: OnceLock<Box<dyn Any + Send + Sync>>,
     events: OnceLock<Publisher<TransitionEvent>>,
-    /// Transitions that others asked for and did not get.
+    /// Transitions that other nodes requested and that were refused.
     refused: FailureCounter,
     /// Callbacks that had an error.
     failed: FailureCounter,
-    /// Transitions that nobody was told of.
+    /// Transitions that were not published.
     untold: FailureCounter,
     node: Node,
 }
 
-/// The state, and the transitions that others have not been told of.
+/// The state, and the transitions that are not published yet.
 struct Progress {
     machine: StateMachine,
     untold: VecDeque<Transition>,
     is_telling: bool,
-    /// Transitions that nobody was told of, as too many waited.
+    /// Transitions that were not published because too many waited.
     lost: u64,
 }
 
@@ -93,14 +93,15 @@ impl LifecycleNode {
         }))
     }
 
-    /// Says that others asked for a transition and did not get it.
+    /// Logs that a transition requested by another node was refused.
     pub(super) fn refuse(&self, error: &ChangeStateError) {
         if let Some(so_far) = self.0.refused.so_far() {
             tracing::error!(ros_logger = &**self.logger(), "{error}{so_far}");
         }
     }
 
-    /// Tells transitions by this publisher from now on, and keeps services as long as it lives.
+    /// Publishes transitions with this publisher from now on, and keeps the services as long as the
+    /// node lives.
     pub(super) fn communicate(
         &self,
         events: Publisher<TransitionEvent>,
@@ -111,32 +112,32 @@ impl LifecycleNode {
         let _ = self.0.services.set(services);
     }
 
-    /// The node, for closures that the node itself keeps.
+    /// A weak reference to the node, for closures that the node itself keeps.
     pub fn downgrade(&self) -> WeakLifecycleNode {
         WeakLifecycleNode(Arc::downgrade(&self.0))
     }
 
-    /// The state in which it is.
+    /// The state of the node.
     pub fn current_state(&self) -> State {
         self.0.progress.lock().machine.state()
     }
 
-    /// The transitions that begin in the state in which it is.
+    /// The transitions that begin in the state of the node.
     pub fn available_transitions(&self) -> Vec<Transition> {
         Transition::from_state(self.current_state()).collect()
     }
 
-    /// Whether publishers of the life cycle send now: from the beginning of the transition
-    /// `activate` until the node is active no more.
+    /// Whether managed publishers send now: from the beginning of the transition `activate` until
+    /// the node is no longer active.
     pub fn is_activated(&self) -> bool {
         self.0.activation.is_active()
     }
 
-    /// Makes a publisher that sends while the node is active; otherwise as
-    /// [`Node::create_publisher`], which makes one that always sends.
+    /// Makes a publisher that sends while the node is active. In all else it is like a publisher of
+    /// [`Node::create_publisher`], which always sends.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`].
+    /// See [`Node::create_publisher`].
     pub fn create_lifecycle_publisher<M: Message>(
         &self,
         topic: &str,
@@ -178,8 +179,7 @@ impl LifecycleNode {
         self.trigger_transition(Transition::DEACTIVATE)
     }
 
-    /// Runs the transition `shutdown` of the state in which it is; returns the state that it led
-    /// to.
+    /// Runs the transition `shutdown` of the current state; returns the state that it led to.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -187,7 +187,8 @@ impl LifecycleNode {
         self.trigger_transition(Transition::ACTIVE_SHUTDOWN.label())
     }
 
-    /// Runs a transition, by its number, its label or as it is; returns the state that it led to.
+    /// Runs a transition, given by its number, its label or as a [`Transition`]; returns the state
+    /// that it led to.
     ///
     /// # Errors
     /// See [`ChangeStateError`].
@@ -238,7 +239,7 @@ impl LifecycleNode {
         Ok(begun)
     }
 
-    /// Takes in how a callback ended; returns the state that this leads to.
+    /// Takes in the result of a callback; returns the state that it leads to.
     fn finish(&self, result: CallbackReturn) -> State {
         let mut progress = self.0.progress.lock();
         let finished = progress.machine.finish(result);
@@ -255,7 +256,7 @@ impl LifecycleNode {
     /// Runs the callback that belongs to a state.
     fn run(&self, running: State, previous: State) -> CallbackReturn {
         let taken = self.0.run_callback.lock().take();
-        // Only a transition takes it, and there is one at a time.
+        // Only a transition takes the callback, and one transition runs at a time.
         let Some(mut run_callback) = taken else { return CallbackReturn::Error };
         let logger = logging::enter_logger(self.logger());
         let result = catch_unwind(AssertUnwindSafe(|| run_callback(self, running, previous)));
@@ -275,7 +276,8 @@ impl LifecycleNode {
         CallbackReturn::Error
     }
 
-    /// Tells others what has happened, in its order: one thread at a time does, for all.
+    /// Publishes the transitions that have happened, in order. One thread at a time does so for all
+    /// threads.
     fn tell(&self) {
         let Some(events) = self.0.events.get() else { return };
         if std::mem::replace(&mut self.0.progress.lock().is_telling, true) {
@@ -316,7 +318,7 @@ impl Deref for LifecycleNode {
 }
 
 impl WeakLifecycleNode {
-    /// The node, unless it is gone.
+    /// The node, if it still exists.
     pub fn upgrade(&self) -> Option<LifecycleNode> {
         self.0.upgrade().map(LifecycleNode)
     }
@@ -332,7 +334,8 @@ impl Progress {
     }
 }
 
-/// The thread that tells; a subscription that panics where it publishes keeps no other from it.
+/// The turn of the thread that publishes. It ends also if a subscription panics during the
+/// publication, so that other threads can publish later.
 struct Telling<'a> {
     inner: &'a Inner,
     is_done: bool,

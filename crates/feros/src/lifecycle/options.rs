@@ -1,8 +1,8 @@
-//! How a managed node is made.
+//! The options of managed nodes.
 
 use crate::node::NodeOptions;
 
-/// How a managed node is made; [`NodeOptions`] will do where the rest is default.
+/// The options of a managed node; [`NodeOptions`] are enough if the rest is default.
 ///
 /// ```
 /// use feros::NodeOptions;
@@ -22,9 +22,9 @@ impl LifecycleNodeOptions {
         NodeOptions::new(name).into()
     }
 
-    /// Whether other nodes may ask for the node's state and change it: by five services, and by the
-    /// topic `~/transition_event`, which tells every change. They may by default; without it the
-    /// node is managed by its own program alone.
+    /// Whether other nodes may ask for the node's state and change it: with five services, and with
+    /// the topic `~/transition_event`, which publishes every change. They may by default; without
+    /// this, only the node's own program manages it.
     pub fn enable_communication_interface(self, enable_communication_interface: bool) -> Self {
         Self { enable_communication_interface, ..self }
     }

@@ -9,12 +9,12 @@ use crate::lifecycle::activation::{Activation, Gate};
 use crate::publish_error::PublishError;
 use crate::publisher::{GenericPublisher, Loan, Publishable, Publisher};
 
-/// A publisher that sends while its node is active, and drops what it is given otherwise, as
+/// A publisher that sends while its node is active, and drops messages at other times, like
 /// `rclcpp_lifecycle::LifecyclePublisher`. Clones publish through the same endpoint.
 ///
 /// It sends from the beginning of `on_activate` until the node is in another primary state than
-/// active, or has an error. What it drops it counts; the first message after each such change is
-/// warned of. All that a [`GenericPublisher`] can tell, it can tell.
+/// active, or has an error. It counts the messages that it drops, and logs a warning for the first
+/// one after each such change. It has all methods of a [`GenericPublisher`].
 pub struct LifecyclePublisher<M> {
     publisher: Publisher<M>,
     gate: Arc<Gate>,
@@ -36,37 +36,37 @@ impl<M: Message> LifecyclePublisher<M> {
         Self { publisher, gate }
     }
 
-    /// As [`Publisher::publish`], while the node is active; otherwise nothing is sent.
+    /// Like [`Publisher::publish`] while the node is active; at other times the message is dropped.
     ///
     /// # Errors
-    /// As [`Publisher::publish`]; none for a message that is dropped.
+    /// See [`Publisher::publish`]; a dropped message is no error.
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         if self.gate.admits_message() { self.publisher.publish(message) } else { Ok(()) }
     }
 
-    /// As [`GenericPublisher::publish_serialized`], while the node is active; otherwise nothing is
-    /// sent.
+    /// Like [`GenericPublisher::publish_serialized`] while the node is active; at other times the
+    /// message is dropped.
     ///
     /// # Errors
-    /// As [`GenericPublisher::publish_serialized`]; none for a message that is dropped.
+    /// See [`GenericPublisher::publish_serialized`]; a dropped message is no error.
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
         if self.gate.admits_message() { self.publisher.publish_serialized(bytes) } else { Ok(()) }
     }
 
-    /// As [`Publisher::loan`], in any state.
+    /// Like [`Publisher::loan`], in any state.
     ///
     /// # Errors
-    /// As [`Publisher::loan`].
+    /// See [`Publisher::loan`].
     pub fn loan(&self, shape: &M::Shape<'_>) -> Result<LifecycleLoan<M>, PublishError> {
         Ok(LifecycleLoan { loan: self.publisher.loan(shape)?, gate: self.gate.clone() })
     }
 
-    /// Whether it sends.
+    /// Whether the publisher sends.
     pub fn is_activated(&self) -> bool {
         self.gate.is_active()
     }
 
-    /// Messages that it dropped because the node was not active.
+    /// The number of messages dropped because the node was not active.
     pub fn dropped_while_inactive(&self) -> u64 {
         self.gate.dropped()
     }
@@ -88,10 +88,10 @@ pub struct LifecycleLoan<M> {
 }
 
 impl<M: Message> LifecycleLoan<M> {
-    /// As [`Loan::publish`], while the node is active; otherwise the memory goes back.
+    /// Like [`Loan::publish`] while the node is active; at other times the memory is returned.
     ///
     /// # Errors
-    /// As [`Loan::publish`]; none for a message that is dropped.
+    /// See [`Loan::publish`]; a dropped message is no error.
     pub fn publish(self) -> Result<(), PublishError> {
         if self.gate.admits_message() { self.loan.publish() } else { Ok(()) }
     }

@@ -6,36 +6,36 @@ use feros_msgs::lifecycle_msgs::msg::State as StateMessage;
 
 /// A state of a managed node.
 ///
-/// A node rests in a primary state; in the others one of its callbacks runs.
+/// A node rests in a primary state; in the other states one of its callbacks runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {
-    /// Not a state of a node that runs.
+    /// Not a state of a running node.
     Unknown = 0,
-    /// Made, with nothing that work needs.
+    /// The node exists, without the resources for its work.
     Unconfigured = 1,
-    /// Ready to work.
+    /// The node is ready to work.
     Inactive = 2,
-    /// At work.
+    /// The node works.
     Active = 3,
-    /// At its end.
+    /// The node has reached its end.
     Finalized = 4,
-    /// In `on_configure`.
+    /// The node runs `on_configure`.
     Configuring = 10,
-    /// In `on_cleanup`.
+    /// The node runs `on_cleanup`.
     CleaningUp = 11,
-    /// In `on_shutdown`.
+    /// The node runs `on_shutdown`.
     ShuttingDown = 12,
-    /// In `on_activate`.
+    /// The node runs `on_activate`.
     Activating = 13,
-    /// In `on_deactivate`.
+    /// The node runs `on_deactivate`.
     Deactivating = 14,
-    /// In `on_error`.
+    /// The node runs `on_error`.
     ErrorProcessing = 15,
 }
 
 impl State {
-    /// All states, in the order in which `rcl_lifecycle` tells them.
+    /// All states, in the order in which `rcl_lifecycle` lists them.
     pub const ALL: [Self; 11] = [
         Self::Unknown,
         Self::Unconfigured,
@@ -50,12 +50,12 @@ impl State {
         Self::ErrorProcessing,
     ];
 
-    /// Its number in `lifecycle_msgs/msg/State`.
+    /// The number of the state in `lifecycle_msgs/msg/State`.
     pub const fn id(self) -> u8 {
         self as u8
     }
 
-    /// Its label on the wire.
+    /// The label of the state in messages.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -72,12 +72,12 @@ impl State {
         }
     }
 
-    /// The state of this number, if there is one.
+    /// The state with this number, if there is one.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.id() == id)
     }
 
-    /// Whether a node rests in it: no callback of a transition runs.
+    /// Whether a node rests in this state: no callback of a transition runs.
     pub const fn is_primary(self) -> bool {
         self.id() < Self::Configuring.id()
     }

@@ -1,8 +1,8 @@
-//! The state machine of one managed node: which transition may begin, and where it leads.
+//! The state machine of one managed node: the transitions that may begin, and where they lead.
 //!
-//! It differs from that of `rcl_lifecycle` in one thing: while a callback runs, nobody but the node
-//! itself can say how the callback ended. There, a request with the number of a result is taken for
-//! the callback's.
+//! It differs from the state machine of `rcl_lifecycle` in one thing: while a callback runs, only
+//! the node itself can set the callback's result. In `rcl_lifecycle`, a request with the number of
+//! a result counts as the callback's result.
 
 use crate::lifecycle::callback_return::CallbackReturn;
 use crate::lifecycle::state::State;
@@ -30,7 +30,7 @@ impl StateMachine {
         self.state
     }
 
-    /// Begins what is asked for, if it may begin now.
+    /// Begins the requested transition, if it may begin now.
     pub(super) fn begin(&mut self, wanted: TransitionKey<'_>) -> Result<Transition, Refusal> {
         if !self.state.is_primary() {
             return Err(Refusal::UnderWay);
@@ -42,7 +42,7 @@ impl StateMachine {
         Ok(transition)
     }
 
-    /// Ends the callback that runs; `None` if none does.
+    /// Ends the running callback; `None` if no callback runs.
     pub(super) fn finish(&mut self, result: CallbackReturn) -> Option<Transition> {
         let transition = Transition::after_callback(self.state, result)?;
         self.state = transition.goal();
@@ -54,7 +54,7 @@ impl StateMachine {
 mod tests {
     use super::*;
 
-    /// What `rcl_lifecycle` of Kilted says of itself (`transition_graph` of rclpy's state machine):
+    /// The transitions of `rcl_lifecycle` of Kilted (`transition_graph` of rclpy's state machine):
     /// number, label, start, goal.
     const RCL: [(u8, &str, u8, u8); 25] = [
         (1, "configure", 1, 10),
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Every state with every number and every label, also those that do not exist.
+    /// Every state with every number and every label, also unknown ones.
     #[test]
     fn every_transition_in_every_state_goes_as_in_rcl() {
         let labels: Vec<&str> =

@@ -13,8 +13,8 @@ use crate::lifecycle::state::State::{
 
 /// A transition from one state to another.
 ///
-/// Those that begin in a primary state are asked for; the others follow from what a callback
-/// returns.
+/// Transitions that begin in a primary state are requested; the others follow from a callback's
+/// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Transition {
     id: u8,
@@ -47,7 +47,7 @@ impl Transition {
     /// From active, by `on_shutdown`, to finalized.
     pub const ACTIVE_SHUTDOWN: Self = edge(7, "shutdown", Active, ShuttingDown);
 
-    /// All transitions, in the order in which `rcl_lifecycle` tells them.
+    /// All transitions, in the order in which `rcl_lifecycle` lists them.
     pub const ALL: [Self; 25] = [
         Self::CONFIGURE,
         edge(10, SUCCESS, Configuring, Inactive),
@@ -76,22 +76,22 @@ impl Transition {
         edge(62, ERROR, ErrorProcessing, Finalized),
     ];
 
-    /// Its number in `lifecycle_msgs/msg/Transition`.
+    /// The number of the transition in `lifecycle_msgs/msg/Transition`.
     pub const fn id(self) -> u8 {
         self.id
     }
 
-    /// Its label on the wire; several transitions have the same.
+    /// The label of the transition in messages; several transitions have the same label.
     pub const fn label(self) -> &'static str {
         self.label
     }
 
-    /// The state that it begins in.
+    /// The state in which the transition begins.
     pub const fn start(self) -> State {
         self.start
     }
 
-    /// The state that it leads to.
+    /// The state to which the transition leads.
     pub const fn goal(self) -> State {
         self.goal
     }
@@ -101,7 +101,7 @@ impl Transition {
         Self::ALL.into_iter().filter(move |transition| transition.start == state)
     }
 
-    /// What follows from the result of the callback that runs in a state.
+    /// The transition that follows from the result of the callback in a state.
     pub(super) fn after_callback(state: State, result: CallbackReturn) -> Option<Self> {
         let label = match result {
             CallbackReturn::Success => SUCCESS,
@@ -128,17 +128,17 @@ impl From<Transition> for TransitionDescription {
     }
 }
 
-/// How a transition is asked for: by its number, or by its label, which means the transition of
-/// that label from the state in which the node is.
+/// The key of a requested transition: its number, or its label, which means the transition with
+/// that label from the node's current state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransitionKey<'a> {
-    /// Its number.
+    /// The number.
     Id(u8),
-    /// Its label.
+    /// The label.
     Label(&'a str),
 }
 
-/// So many characters of a label are shown.
+/// The number of characters of a label that are shown.
 const MAX_SHOWN: usize = 40;
 
 impl TransitionKey<'_> {
@@ -161,7 +161,7 @@ impl fmt::Display for TransitionKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Id(id) => write!(f, "{id}"),
-            // Anybody may ask, for anything.
+            // The label may be untrusted text from the network.
             Self::Label(label) => match label.char_indices().nth(MAX_SHOWN) {
                 Some((end, _)) => write!(f, "{:?}...", &label[..end]),
                 None => write!(f, "{label:?}"),
@@ -188,7 +188,7 @@ impl From<Transition> for TransitionKey<'_> {
     }
 }
 
-/// As `rclcpp_lifecycle` reads a request: a label, if there is one, and else the number.
+/// Reads a request as `rclcpp_lifecycle` does: the label if there is one, else the number.
 impl<'a> From<&'a TransitionMessage> for TransitionKey<'a> {
     fn from(message: &'a TransitionMessage) -> Self {
         if message.label.is_empty() { Self::Id(message.id) } else { Self::Label(&message.label) }

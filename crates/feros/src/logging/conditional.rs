@@ -1,29 +1,29 @@
-//! Log messages on conditions: once, not the first time, no more often than a period, or where an
-//! expression holds. Each place of the program where such a macro stands counts for itself.
+//! Log messages on conditions: once, not the first time, at most once per period, or if an
+//! expression holds. Each macro call in the source counts separately.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use feros_executor::Time;
 
-/// Tells the first time from all others.
+/// Distinguishes the first call from all later ones.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct First(AtomicBool);
 
 impl First {
-    /// Nobody has asked yet.
+    /// The state before the first call.
     pub const fn new() -> Self {
         Self(AtomicBool::new(false))
     }
 
-    /// Whether nobody has asked before.
+    /// Whether this is the first call.
     pub fn is_first(&self) -> bool {
         !self.0.swap(true, Ordering::Relaxed)
     }
 }
 
-/// Lets one pass per period.
+/// Lets one message pass per period.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Throttle(AtomicI64);
@@ -31,20 +31,20 @@ pub struct Throttle(AtomicI64);
 impl Throttle {
     const NEVER: i64 = i64::MIN;
 
-    /// Nothing has passed yet.
+    /// The state before the first message.
     pub const fn new() -> Self {
         Self(AtomicI64::new(Self::NEVER))
     }
 
-    /// Whether a period has passed since this last said yes. After time has jumped back, as where a
-    /// recording starts over, it has.
+    /// Whether a period has passed since this last returned true. Also true after time has jumped
+    /// back, for example when a recording starts over.
     pub fn is_due(&self, now: Time, period: Duration) -> bool {
         let last = self.0.load(Ordering::Relaxed);
         let (now_nanos, then) = (now.as_nanos(), Time::from_nanos(last));
         if last != Self::NEVER && now >= then && now < then + period {
             return false;
         }
-        // Of threads that come at the same time, one passes.
+        // If several threads come at the same time, one passes.
         self.0.compare_exchange(last, now_nanos, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
@@ -55,7 +55,7 @@ impl Default for Throttle {
     }
 }
 
-/// The macros of one level. `$d` is a dollar sign for what they define.
+/// The macros of one level. `$d` is a dollar sign for the macros that this macro defines.
 macro_rules! conditional_macros {
     ($d:tt $level:ident $once:ident $skip_first:ident $throttle:ident $skip_first_throttle:ident $expression:ident) => {
         #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), the first time only.")]

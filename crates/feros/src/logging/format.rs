@@ -9,8 +9,8 @@ use std::time::UNIX_EPOCH;
 use super::LogRecord;
 use crate::arguments::LogLevel;
 
-/// Writes one line to standard error in one piece. A terminal that is gone is not worth ending the
-/// process for.
+/// Writes one line to standard error in one piece. Errors are ignored: the loss of the terminal
+/// must not end the process.
 pub(super) fn write_to_terminal(record: &LogRecord) {
     static COLOURED: OnceLock<bool> = OnceLock::new();
     let coloured = *COLOURED

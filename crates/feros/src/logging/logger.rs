@@ -5,11 +5,12 @@ use std::sync::{Arc, Weak};
 use super::{LogSink, effective_level, register_sink, set_level, unregister_sink};
 use crate::arguments::LogLevel;
 
-/// A logger below a node's own, for a part of the node that is to be heard or silenced by itself.
-/// Clones are the same.
+/// A logger below a node's own, for a part of the node whose messages are shown or silenced
+/// separately. Clones refer to the same logger.
 ///
-/// Its messages go to the node's `/rosout` in its own name, as long as the node lives. It has the
-/// level of the logger above it, unless it is given one. The macros take it where they take a node.
+/// Its messages go to the node's `/rosout` under the logger's own name, as long as the node lives.
+/// It has the level of the logger above it unless it has one of its own. The log macros accept it
+/// in place of a node.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -22,7 +23,7 @@ pub struct Logger(Arc<Inner>);
 
 struct Inner {
     name: String,
-    /// Of the node; none without `/rosout`.
+    /// The sink of the node; `None` if the node does not publish on `/rosout`.
     sink: Option<Weak<dyn LogSink>>,
 }
 
@@ -34,7 +35,7 @@ impl Logger {
         Self(Arc::new(Inner { name, sink }))
     }
 
-    /// Its full name: that of the logger above it, a dot, and its own.
+    /// The full name: the name of the logger above it, a dot, and its own name.
     pub fn logger_name(&self) -> &str {
         &self.0.name
     }
@@ -45,7 +46,7 @@ impl Logger {
         Self::new(format!("{}.{name}", self.0.name), self.0.sink.clone())
     }
 
-    /// Sets the least severe level that is shown, of this logger and those below it.
+    /// Sets the least severe level that is shown, of this logger and the loggers below it.
     pub fn set_level(&self, level: LogLevel) {
         set_level(Some(&self.0.name), level);
     }

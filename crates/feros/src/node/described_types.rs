@@ -1,31 +1,31 @@
-//! The types that a node's endpoints have used, for who asks what they are made of.
+//! The types that a node's endpoints have used, for nodes that request their descriptions.
 
 use feros_message::interface::TypeDescription as DynamicDescription;
 use feros_message::{TypeDescription, TypeHash};
 use feros_sync::Mutex;
 
-/// Descriptions, each once. A type stays when its last endpoint ends: to forget it would cost every
-/// endpoint memory, and what is known is still true.
+/// Descriptions, each once. A type stays when its last endpoint ends: counting its endpoints would
+/// cost memory for each, and the description stays true.
 #[derive(Default)]
 pub(crate) struct DescribedTypes {
-    /// Of generated types, in static memory: rendered when somebody asks.
+    /// Descriptions of generated types, in static memory; they are rendered on request.
     generated: Mutex<Vec<&'static TypeDescription>>,
-    /// Of types that are known only at run time.
+    /// Descriptions of types that are known only at run time.
     dynamic: Mutex<Vec<DynamicDescription>>,
 }
 
 impl DescribedTypes {
-    /// Knows this one from now on.
+    /// Adds the description of a generated type.
     pub(crate) fn note(&self, description: &'static TypeDescription) {
         note_once(&self.generated, description); // the same may lie in memory twice
     }
 
-    /// Knows this one of a type that is known only at run time from now on.
+    /// Adds the description of a type that is known only at run time.
     pub(crate) fn note_dynamic(&self, description: DynamicDescription) {
         note_once(&self.dynamic, description);
     }
 
-    /// The one of this hash.
+    /// The description with this hash.
     pub(crate) fn find(&self, hash: TypeHash) -> Option<DynamicDescription> {
         let generated = self.generated.lock().clone();
         let generated = generated.into_iter().map(TypeDescription::to_interface);

@@ -1,5 +1,5 @@
-//! What a node does when its parameters change: its clock follows `use_sim_time`, the engine's own
-//! world is told, and `/parameter_events` is published.
+//! The reactions of a node to changes of its parameters: its clock follows `use_sim_time`, the
+//! engine is informed, and the change is published on `/parameter_events`.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -19,7 +19,8 @@ pub(super) struct NodeObserver {
     clock: Clock,
     switch_clock: OnceLock<Box<dyn Fn(bool) + Send + Sync>>,
     publisher: Mutex<Option<Arc<dyn EnginePublisher>>>,
-    /// Whose own world may keep the values; it lives as long as the node.
+    /// The engine, which may store the values, for example on a ROS 1 master; it lives as long as
+    /// the node.
     engine: (Weak<dyn Session>, NodeId),
     unpublished: FailureCounter,
 }
@@ -31,7 +32,7 @@ impl NodeObserver {
         Self { node, clock, switch_clock, publisher, engine, unpublished }
     }
 
-    /// Publishes changes from now on, or no more.
+    /// Publishes changes with this publisher from now on; `None` stops it.
     pub(super) fn publish_with(&self, publisher: Option<Arc<dyn EnginePublisher>>) {
         let mut place = self.publisher.lock();
         let former = std::mem::replace(&mut *place, publisher);
@@ -39,7 +40,7 @@ impl NodeObserver {
         drop(former); // outside the lock
     }
 
-    /// Has the node's clock follow the parameter `use_sim_time` from now on.
+    /// Makes the node's clock follow the parameter `use_sim_time` from now on.
     pub(super) fn switch_clock_with(&self, switch: impl Fn(bool) + Send + Sync + 'static) {
         let _ = self.switch_clock.set(Box::new(switch));
     }
@@ -78,7 +79,7 @@ impl ChangeObserver for NodeObserver {
     }
 }
 
-/// Whether `/parameter_events` says nothing of it.
+/// Whether a change of this kind is not published on `/parameter_events`.
 fn is_silent(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::DeclaredWithoutValue | ChangeKind::Undeclared)
 }

@@ -1,4 +1,4 @@
-//! How a node is made.
+//! The options of nodes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::arguments::{Arguments, remap_node};
 use crate::context::Context;
 use crate::create_error::CreateError;
 
-/// How a node is made.
+/// The options of a node.
 ///
 /// ```
 /// use feros::{NodeOptions, Arguments};
@@ -37,7 +37,7 @@ pub struct NodeOptions {
 }
 
 impl Default for NodeOptions {
-    /// A node without a name, which it must be given before it is made, in the namespace `/`.
+    /// A node in the namespace `/`, without a name; set the name before making the node.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -65,23 +65,24 @@ impl NodeOptions {
         Self::default().name(name)
     }
 
-    /// Of this name, unless the arguments remap it.
+    /// Sets the name, unless the arguments remap it.
     pub fn name(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// In this namespace, unless the arguments remap it.
+    /// Sets the namespace, unless the arguments remap it.
     pub fn namespace(self, namespace: &str) -> Self {
         Self { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Remap rules and parameters of this node alone; they come before those of the process's
-    /// command line.
+    /// Sets remap rules and parameters for this node alone; they take precedence over those of the
+    /// process's command line.
     pub fn arguments(self, arguments: Arguments) -> Self {
         Self { arguments, ..self }
     }
 
-    /// Values of parameters, instead of what all arguments say and the node declares.
+    /// Sets values of parameters, which override those of all arguments and the defaults that the
+    /// node declares.
     pub fn parameter_overrides<N: Into<String>, V: Into<ParameterValue>>(
         mut self,
         overrides: impl IntoIterator<Item = (N, V)>,
@@ -96,19 +97,19 @@ impl NodeOptions {
         Self { enable_rosout, ..self }
     }
 
-    /// How log messages are published on `/rosout`, instead of
+    /// Sets the QoS for log messages on `/rosout`, instead of
     /// [`QosProfile::rosout_default`](crate::QosProfile::rosout_default).
     pub fn rosout_qos(self, rosout_qos: QosProfile) -> Self {
         Self { rosout_qos, ..self }
     }
 
-    /// Whether the process's command line remaps the node's names and says values of its
+    /// Whether the process's command line remaps the node's names and sets values of its
     /// parameters; it does by default.
     pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
         Self { use_global_arguments, ..self }
     }
 
-    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` says so as
+    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` sets this as
     /// well.
     pub fn use_sim_time(self, use_sim_time: bool) -> Self {
         Self { use_sim_time, ..self }
@@ -120,27 +121,25 @@ impl NodeOptions {
         Self { use_intra_process_comms, ..self }
     }
 
-    /// Whether parameters may be set that were not declared, which declares them; they may not by
-    /// default.
+    /// Whether undeclared parameters may be set, which declares them; they may not by default.
     pub fn allow_undeclared_parameters(self, allow_undeclared_parameters: bool) -> Self {
         Self { allow_undeclared_parameters, ..self }
     }
 
-    /// Whether every parameter that arguments or options give a value is declared with it,
-    /// dynamically typed; by default only those are declared that the node declares.
+    /// Whether every parameter that has a value from arguments or options is declared with it,
+    /// dynamically typed; by default only the parameters that the node declares exist.
     pub fn automatically_declare_parameters_from_overrides(self, automatically: bool) -> Self {
         Self { automatically_declare_parameters_from_overrides: automatically, ..self }
     }
 
-    /// Whether other nodes may ask and set the node's parameters; they may by default.
+    /// Whether other nodes may read and set the node's parameters; they may by default.
     pub fn start_parameter_services(self, start_parameter_services: bool) -> Self {
         Self { start_parameter_services, ..self }
     }
 
-    /// Whether only nodes of this host may ask and set the node's parameters, and manage a managed
-    /// node, by the address that their requests come from; by default all may. Services of one's
-    /// own say it by
-    /// [`ServiceOptions::local_requests_only`](crate::ServiceOptions::local_requests_only).
+    /// Whether only nodes of this host, judged by the address of their requests, may read and set
+    /// the node's parameters and manage a managed node; by default all may. For your own services
+    /// use [`ServiceOptions::local_requests_only`](crate::ServiceOptions::local_requests_only).
     pub fn local_requests_only(self, local_requests_only: bool) -> Self {
         Self { local_requests_only, ..self }
     }
@@ -151,7 +150,7 @@ impl NodeOptions {
         Self { start_parameter_event_publisher, ..self }
     }
 
-    /// Whether other nodes may ask and set the levels of the process's loggers, by
+    /// Whether other nodes may read and set the levels of the process's loggers, with
     /// `~/get_logger_levels` and `~/set_logger_levels`; they may not by default.
     pub fn enable_logger_service(self, enable_logger_service: bool) -> Self {
         Self { enable_logger_service, ..self }
@@ -163,8 +162,7 @@ impl NodeOptions {
         remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
     }
 
-    /// The values that parameters start with instead of their defaults, the stronger source
-    /// winning.
+    /// The values with which parameters start instead of their defaults; the stronger source wins.
     pub(crate) fn resolve_overrides(
         &mut self,
         context: &Context,
@@ -180,7 +178,7 @@ impl NodeOptions {
     }
 }
 
-/// What the engine's own world keeps for the node, such as a ROS 1 master.
+/// The values that the engine stores for the node, for example on a ROS 1 master.
 fn kept_by_engine(context: &Context, node: &NodeName) -> BTreeMap<String, ParameterValue> {
     let mut kept = BTreeMap::new();
     for (name, yaml) in context.session().initial_parameters(node) {

@@ -1,4 +1,4 @@
-//! `/parameter_events`: what happened to parameters, as `rcl_interfaces/msg/ParameterEvent`.
+//! `/parameter_events`: the changes of parameters, as `rcl_interfaces/msg/ParameterEvent`.
 
 use std::sync::Arc;
 

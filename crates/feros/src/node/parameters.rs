@@ -1,4 +1,4 @@
-//! What belongs to a node of parameters: their store, and what follows their changes.
+//! The parameters of a node: their store, and the observer of their changes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -12,7 +12,7 @@ use crate::node::parameter_events;
 
 const START_TYPE_DESCRIPTION_SERVICE: &str = "start_type_description_service";
 
-/// What belongs to a node of parameters.
+/// The parameters of a node.
 pub(crate) struct NodeParameters {
     store: Arc<Store>,
     observer: Arc<NodeObserver>,
@@ -44,12 +44,12 @@ impl NodeParameters {
         Ok(())
     }
 
-    /// Publishes no more: the node ends.
+    /// Stops publishing changes: the node ends.
     pub(crate) fn stop_events(&self) {
         self.observer.publish_with(None);
     }
 
-    /// Declares `use_sim_time`, which `switch` follows when it changes, and says what it is now.
+    /// Declares `use_sim_time`, calls `switch` when it changes, and returns its current value.
     pub(crate) fn declare_use_sim_time(
         &self,
         default: bool,
@@ -61,7 +61,7 @@ impl NodeParameters {
         Ok(now)
     }
 
-    /// Declares whether `~/get_type_description` is served, as `rclcpp` names it.
+    /// Declares the parameter of `rclcpp` that says whether `~/get_type_description` is served.
     pub(crate) fn declare_start_type_description_service(
         &self,
     ) -> Result<(), DeclareParameterError> {
@@ -78,7 +78,8 @@ impl NodeParameters {
         self.store.get(START_TYPE_DESCRIPTION_SERVICE) == Ok(ParameterValue::Bool(true))
     }
 
-    /// Has the parameters follow what others set in the engine's own world, from now on.
+    /// Makes the parameters follow changes in the engine's own store, such as a ROS 1 master, from
+    /// now on.
     pub(crate) fn follow_engine(&self, session: &Arc<dyn Session>, node: NodeId) {
         session.follow_parameters(node, Arc::new(Follower(Arc::downgrade(&self.store))));
     }
@@ -97,7 +98,7 @@ impl NodeParameters {
     }
 }
 
-/// What an engine gives values that others have set in its own world, such as a ROS 1 master.
+/// Takes values that other programs have set in the engine's own store, such as a ROS 1 master.
 struct Follower(Weak<Store>);
 
 impl TakesParameters for Follower {

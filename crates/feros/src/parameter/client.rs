@@ -21,10 +21,10 @@ use crate::lazy_client::LazyClient;
 use crate::node::{Node, parameter_events};
 use crate::subscription::Subscription;
 
-/// Asks and sets the parameters of another node.
+/// Reads and sets the parameters of another node.
 ///
-/// Every call waits for the service and for its response, at most for the time that is given.
-/// Endpoints are made when they are first needed.
+/// Every call waits for the service and for its response, for at most the given time. Endpoints are
+/// made when they are first needed.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -50,19 +50,20 @@ pub struct ParameterClient {
     list: LazyClient<ListParameters>,
 }
 
-/// What happened to parameters of a node, as it told on `/parameter_events`.
+/// The changes of a node's parameters, as the node published them on `/parameter_events`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterChanges {
     /// Parameters that were declared.
     pub new: Vec<NamedValue>,
     /// Parameters that were set.
     pub changed: Vec<NamedValue>,
-    /// Parameters that are no more.
+    /// Parameters that were deleted.
     pub deleted: Vec<NamedValue>,
 }
 
 impl ParameterClient {
-    /// For the node of this name, which is resolved as the names of `node`'s services are.
+    /// A client for the node of this name; the name is resolved like the names of `node`'s
+    /// services.
     ///
     /// # Errors
     /// When the name is not allowed.
@@ -87,8 +88,8 @@ impl ParameterClient {
         &self.remote
     }
 
-    /// The values of parameters, in the order of their names. A node answers with nothing when one
-    /// of them is not declared.
+    /// Reads the values of parameters, in the order of `names`. The answer is empty if one of them
+    /// is not declared.
     ///
     /// # Errors
     /// When the node's service is not there or does not answer in time.
@@ -102,11 +103,11 @@ impl ParameterClient {
         Ok(response.values.into_iter().map(Into::into).collect())
     }
 
-    /// The types of parameters, in the order of their names. A node answers with nothing when one
-    /// of them is not declared.
+    /// Reads the types of parameters, in the order of `names`. The answer is empty if one of them
+    /// is not declared.
     ///
     /// # Errors
-    /// As [`ParameterClient::get`].
+    /// See [`ParameterClient::get`].
     pub fn types<N: Into<String>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -121,11 +122,11 @@ impl ParameterClient {
             .collect())
     }
 
-    /// Sets parameters one after the other; says for each how it went, with the node's reason where
-    /// it refused.
+    /// Sets parameters one after the other; returns a result for each, with the node's reason if it
+    /// refused.
     ///
     /// # Errors
-    /// As [`ParameterClient::get`].
+    /// See [`ParameterClient::get`].
     pub fn set<N: Into<String>, V: Into<ParameterValue>>(
         &self,
         parameters: impl IntoIterator<Item = (N, V)>,
@@ -136,11 +137,11 @@ impl ParameterClient {
         Ok(response.results.into_iter().map(outcome).collect())
     }
 
-    /// Sets all of these parameters or, when the node refuses one, none; the inner error is the
-    /// node's reason.
+    /// Sets all of these parameters, or no parameter if the node refuses one; the inner error is
+    /// the node's reason.
     ///
     /// # Errors
-    /// As [`ParameterClient::get`].
+    /// See [`ParameterClient::get`].
     pub fn set_atomically<N: Into<String>, V: Into<ParameterValue>>(
         &self,
         parameters: impl IntoIterator<Item = (N, V)>,
@@ -151,10 +152,10 @@ impl ParameterClient {
         Ok(outcome(response.result))
     }
 
-    /// What parameters are. A node answers with nothing when one of them is not declared.
+    /// Reads the descriptors of parameters. The answer is empty if one of them is not declared.
     ///
     /// # Errors
-    /// As [`ParameterClient::get`].
+    /// See [`ParameterClient::get`].
     pub fn describe<N: Into<String>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -165,10 +166,10 @@ impl ParameterClient {
         Ok(response.descriptors.into_iter().map(Into::into).collect())
     }
 
-    /// The names of parameters, as [`Node::list_parameters`].
+    /// Lists the names of parameters, like [`Node::list_parameters`].
     ///
     /// # Errors
-    /// As [`ParameterClient::get`].
+    /// See [`ParameterClient::get`].
     pub fn list<N: Into<String>>(
         &self,
         prefixes: impl IntoIterator<Item = N>,

@@ -1,4 +1,4 @@
-//! What a node does with its parameters.
+//! The methods of a node for its parameters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ impl Node {
         self.parameters().store()
     }
 
-    /// Declares a parameter; it starts with `default`, unless command line, a parameter file or the
-    /// node's options say otherwise.
+    /// Declares a parameter; it starts with `default`, unless the command line, a parameter file or
+    /// the node's options give it another value.
     ///
-    /// The type of the default is that of the parameter: `bool`, an integer (`i64`), a floating
-    /// point number (`f64`), a text, or a list of them.
+    /// The type of the default is that of the parameter: `bool`, an integer (`i64`), a
+    /// floating-point number (`f64`), a text, or a list of one of these.
     ///
     /// # Errors
-    /// When there is one of that name, or its first value is of another type or refused by an
-    /// on-set callback.
+    /// When a parameter of that name exists, or the first value has another type or an on-set
+    /// callback refuses it.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -47,7 +47,7 @@ impl Node {
         self.build_parameter(name, default).declare()
     }
 
-    /// A parameter with description, range and more, to be declared.
+    /// Builds a parameter with a description, a range and more, to be declared.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -69,7 +69,7 @@ impl Node {
         ParameterBuilder::new(self.store(), name, default.into_parameter().into())
     }
 
-    /// A parameter of type `T` that has no value until somebody gives it one, to be declared.
+    /// Builds a parameter of type `T` that has no value until it is set, to be declared.
     pub fn build_optional_parameter<T: ParameterVariant>(
         &self,
         name: &str,
@@ -77,7 +77,7 @@ impl Node {
         ParameterBuilder::new(self.store(), name, ParameterValue::NotSet)
     }
 
-    /// A parameter whose value may be of any type, to be declared.
+    /// Builds a parameter whose value may be of any type, to be declared.
     pub fn build_dynamic_parameter(
         &self,
         name: &str,
@@ -86,10 +86,10 @@ impl Node {
         ParameterBuilder::new(self.store(), name, default.into())
     }
 
-    /// Forgets a parameter; it must be dynamically typed and not read-only.
+    /// Removes a parameter; it must be dynamically typed and not read-only.
     ///
     /// # Errors
-    /// When it is not, or there is no such parameter.
+    /// When the parameter does not meet these conditions, or does not exist.
     pub fn undeclare_parameter(&self, name: &str) -> Result<(), UndeclareParameterError> {
         self.store().undeclare(name)
     }
@@ -99,19 +99,19 @@ impl Node {
         self.store().is_declared(name)
     }
 
-    /// The value of a parameter; none where undeclared parameters are allowed and there is no such
-    /// parameter.
+    /// The value of a parameter; `NotSet` if it does not exist and undeclared parameters are
+    /// allowed.
     ///
     /// # Errors
-    /// When there is no such parameter, or it has no value though it is of a type.
+    /// When the parameter does not exist, or is typed but has no value.
     pub fn get_parameter(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
         self.store().get(name)
     }
 
-    /// The values of several parameters at one moment, in the order of their names.
+    /// The values of several parameters at one moment, in the order of `names`.
     ///
     /// # Errors
-    /// As [`Node::get_parameter`], for the first that fails.
+    /// See [`Node::get_parameter`]; the error is that of the first parameter that fails.
     pub fn get_parameters<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -119,16 +119,16 @@ impl Node {
         self.store().get_all(names)
     }
 
-    /// The parameters whose names begin with `prefix.`, by the rest of their names; all for the
-    /// empty prefix.
+    /// The parameters whose names begin with `prefix.`, by the rest of their names; all parameters
+    /// if the prefix is empty.
     pub fn get_parameters_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         self.store().get_by_prefix(prefix)
     }
 
-    /// The types of the values that parameters have.
+    /// The types of the values of parameters.
     ///
     /// # Errors
-    /// When there is no such parameter and undeclared ones are not allowed.
+    /// When a parameter does not exist and undeclared parameters are not allowed.
     pub fn get_parameter_types(
         &self,
         names: &[String],
@@ -136,10 +136,10 @@ impl Node {
         self.store().types(names)
     }
 
-    /// What parameters are.
+    /// The descriptors of parameters.
     ///
     /// # Errors
-    /// When there is no such parameter and undeclared ones are not allowed.
+    /// When a parameter does not exist and undeclared parameters are not allowed.
     pub fn describe_parameters(
         &self,
         names: &[String],
@@ -147,8 +147,8 @@ impl Node {
         self.store().describe(names)
     }
 
-    /// The names of the parameters that are below one of the prefixes (or any, where there is
-    /// none), at most `depth` parts below it; `0` is any depth.
+    /// The names of the parameters below one of the prefixes (or all, without prefixes), at most
+    /// `depth` parts below it; `0` means any depth.
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ParameterList {
         self.store().list(prefixes, depth)
     }
@@ -156,8 +156,8 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// When it is not declared, read-only, of another type, out of range, or refused by an on-set
-    /// callback.
+    /// When the parameter is not declared, read-only, of another type, out of range, or refused by
+    /// an on-set callback.
     pub fn set_parameter(
         &self,
         name: &str,
@@ -166,7 +166,7 @@ impl Node {
         self.store().set(vec![(name.to_owned(), value.into())])
     }
 
-    /// Sets parameters one after the other; says for each how it went.
+    /// Sets parameters one after the other; returns a result for each.
     pub fn set_parameters<N: Into<String>, V: Into<ParameterValue>>(
         &self,
         parameters: impl IntoIterator<Item = (N, V)>,
@@ -175,11 +175,11 @@ impl Node {
         parameters.into_iter().map(set).collect()
     }
 
-    /// Sets all of these parameters or, when one cannot be set, none. Callbacks and event see them
-    /// together.
+    /// Sets all of these parameters, or no parameter if one cannot be set. Callbacks and the event
+    /// get them together.
     ///
     /// # Errors
-    /// As [`Node::set_parameter`], for the first that fails.
+    /// See [`Node::set_parameter`]; the error is that of the first parameter that fails.
     pub fn set_parameters_atomically<N: Into<String>, V: Into<ParameterValue>>(
         &self,
         parameters: impl IntoIterator<Item = (N, V)>,
@@ -188,11 +188,11 @@ impl Node {
         self.store().set(parameters.into_iter().map(named).collect())
     }
 
-    /// Calls `callback` before parameters are set, with what is to be set: it may change, add and
+    /// Calls `callback` before parameters are set, with the values to set: it may change, add and
     /// remove values.
     ///
     /// Callbacks of parameters run on the thread that sets, without any lock. They may read
-    /// parameters of the node, but not change them. The last that was added runs first.
+    /// parameters of the node, but not change them. The callback that was added last runs first.
     pub fn add_pre_set_parameters_callback(
         &self,
         callback: impl Fn(&mut Vec<NamedValue>) + Send + Sync + 'static,
@@ -201,9 +201,9 @@ impl Node {
     }
 
     /// Asks `callback` whether parameters may be set or declared with these values, all of which
-    /// have their declared types and ranges; what it returns as an error is the reason why not. It
-    /// should have no effect: others may still refuse, and where threads set parameters at the same
-    /// time it may be asked again.
+    /// have their declared types and ranges; an error that it returns is the reason for refusing.
+    /// It should have no side effects: other callbacks may still refuse, and it may be called again
+    /// if threads set parameters at the same time.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -222,8 +222,8 @@ impl Node {
     }
 
     /// Calls `callback` after parameters were set or declared, with their values, in the order of
-    /// the changes: before the setting function returns or, when another thread is setting as well,
-    /// perhaps a little later on that one.
+    /// the changes. The call comes before the setting function returns or, if another thread is
+    /// setting parameters as well, possibly a little later on that thread.
     pub fn add_post_set_parameters_callback(
         &self,
         callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,

@@ -6,13 +6,14 @@ use crate::node::Node;
 
 /// A struct whose fields are the handles of parameters, declared together.
 ///
-/// Derived: the documentation of a field describes the parameter, and `#[parameter(...)]` says the
-/// rest: `default`, `name` if it is not the field's, `range = 10..=60`, `step`, `constraints` in
-/// words, `read_only`, `ignore_override`. A field of the type `Parameter<Option<T>>` needs no
-/// default, and one that is `nested` is a struct of parameters below its name and a dot.
+/// Derive it: the documentation of a field describes the parameter, and `#[parameter(...)]` sets
+/// the rest: `default`, `name` if it is not the field's name, `range = 10..=60`, `step`,
+/// `constraints` in words, `read_only`, `ignore_override`. A field of the type
+/// `Parameter<Option<T>>` needs no default, and one that is `nested` is a struct of parameters
+/// below its name and a dot.
 ///
-/// A handle shows the value that was set last, by whomever: nothing has to be copied when a
-/// parameter changes.
+/// A handle shows the value that was set last, by any node or program: the code copies nothing when
+/// a parameter changes.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -43,17 +44,18 @@ use crate::node::Node;
 /// # Ok::<(), feros::Error>(())
 /// ```
 pub trait Parameters: Sized {
-    /// Declares all of them.
+    /// Declares all parameters of the struct.
     ///
     /// # Errors
-    /// When one cannot be declared, as [`Node::declare_parameter`]; those before it stay declared.
+    /// When a parameter cannot be declared, see [`Node::declare_parameter`]; the parameters before
+    /// it stay declared.
     fn declare(node: &Node) -> Result<Self, DeclareParameterError> {
         Self::declare_below(node, "")
     }
 
-    /// Declares all of them, with this before their names, such as `lens.`.
+    /// Declares all parameters of the struct, with this prefix before their names, such as `lens.`.
     ///
     /// # Errors
-    /// As [`Parameters::declare`].
+    /// See [`Parameters::declare`].
     fn declare_below(node: &Node, prefix: &str) -> Result<Self, DeclareParameterError>;
 }

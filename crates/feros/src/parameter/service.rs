@@ -1,4 +1,4 @@
-//! The six services by which other nodes ask and set a node's parameters.
+//! The six services with which other nodes read and set a node's parameters.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 
-/// Serve a node's parameters as long as this lives.
+/// The services for a node's parameters, as long as this lives.
 pub(crate) struct ParameterServices {
     _get: Service<GetParameters>,
     _types: Service<GetParameterTypes>,
@@ -113,7 +113,7 @@ fn from_message(message: ParameterMessage) -> NamedValue {
     (message.name, message.value.into())
 }
 
-/// As `rclcpp`, a question about a parameter that does not exist is answered with nothing.
+/// As in `rclcpp`, the answer to a query about a parameter that does not exist is empty.
 fn ask<T>(answer: Result<Vec<T>, GetParameterError>) -> Vec<T> {
     answer.unwrap_or_else(|error| {
         tracing::debug!("a question about parameters is answered with nothing: {error}");
@@ -127,7 +127,7 @@ fn result(set: Result<(), SetParameterError>, atomically: bool) -> SetParameters
         Err(SetParameterError::NotDeclared { .. }) if atomically => {
             "One or more parameters were not declared before setting".to_owned()
         }
-        // A callback may say anything, but a ROS string has no NUL.
+        // The reason of a callback may contain a NUL, but a ROS string may not.
         Err(error) => error.to_string().replace('\0', "\u{fffd}"),
     };
     SetParametersResult { successful: set.is_ok(), reason }

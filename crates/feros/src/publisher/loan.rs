@@ -1,4 +1,4 @@
-//! Messages that are built where subscriptions will read them.
+//! Messages that are built in the memory where subscriptions read them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,10 +11,10 @@ use feros_transport::Publisher;
 use crate::publish_error::PublishError;
 use crate::serialize::check_header;
 
-/// Memory for one message of a publisher, with all sizes settled; see
+/// Memory for one message of a publisher, with all sizes fixed; see
 /// [`Publisher::loan`](crate::Publisher::loan).
 ///
-/// Dropped without being published, it goes back.
+/// If it is dropped without being published, the memory is returned.
 #[must_use = "a loan that is not published goes back"]
 pub struct Loan<M> {
     end: Arc<Publisher>,
@@ -32,15 +32,14 @@ impl<M: Message> Loan<M> {
         Ok(Self { end: Arc::clone(end), memory, message: PhantomData })
     }
 
-    /// The message's fields, to be written in place.
+    /// The message's fields, to write in place.
     ///
-    /// They start with the message's defaults, except sequences of numbers: those hold what an
-    /// earlier message left there, so write all of them.
+    /// They start with the message's defaults, except sequences of numbers: those hold data of an
+    /// earlier message, so write all of them.
     ///
     /// # Errors
     /// [`PublishError::Overwritten`] when another process wrote over the shared memory. The sizes
-    /// cannot be changed through the fields, so that memory of this process is always as it was
-    /// laid out.
+    /// cannot be changed through the fields, so memory of this process always keeps its layout.
     pub fn fields(&mut self) -> Result<M::Fields<'_>, PublishError> {
         let overwritten = |source: BuildError| PublishError::Overwritten {
             topic: self.end.topic().to_owned(),
@@ -55,10 +54,10 @@ impl<M: Message> Loan<M> {
     }
 
     /// Publishes the message. Subscriptions on the shared-memory transport read it where it is; for
-    /// those on other transports it is copied once, as bytes.
+    /// subscriptions on other transports it is copied once, as bytes.
     ///
     /// # Errors
-    /// As [`Publisher::publish`](crate::Publisher::publish).
+    /// See [`Publisher::publish`](crate::Publisher::publish).
     pub fn publish(self) -> Result<(), PublishError> {
         Ok(self.end.publish_loan(self.memory, &mut Outbound::publish())?)
     }
@@ -67,7 +66,7 @@ impl<M: Message> Loan<M> {
 /// Memory for one serialized message of a publisher, its 4-byte header included; see
 /// [`GenericPublisher::loan_serialized`](crate::GenericPublisher::loan_serialized).
 ///
-/// Dropped without being published, it goes back.
+/// If it is dropped without being published, the memory is returned.
 #[must_use = "a loan that is not published goes back"]
 pub struct SerializedLoan {
     end: Arc<Publisher>,
@@ -79,8 +78,8 @@ impl SerializedLoan {
         Ok(Self { end: Arc::clone(end), memory: end.lend(size_bytes)? })
     }
 
-    /// The memory, to be written: it holds what an earlier message left there. The body, from byte
-    /// 4 on, lies at a multiple of 8.
+    /// The memory to write: it holds data of an earlier message. The body, from byte 4 on, is
+    /// aligned to 8 bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.memory.bytes_mut()
     }
@@ -93,7 +92,7 @@ impl SerializedLoan {
     /// Publishes the message. Its content is not checked beyond the header.
     ///
     /// # Errors
-    /// As [`GenericPublisher::publish_serialized`](crate::GenericPublisher::publish_serialized).
+    /// See [`GenericPublisher::publish_serialized`](crate::GenericPublisher::publish_serialized).
     pub fn publish(mut self) -> Result<(), PublishError> {
         check_header(self.memory.bytes_mut(), self.end.topic())?;
         Ok(self.end.publish_loan(self.memory, &mut Outbound::publish())?)

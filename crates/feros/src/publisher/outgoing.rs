@@ -1,5 +1,5 @@
-//! What is published, in the forms in which it is handed over: a message that is given away, lent
-//! or shared, or bytes.
+//! Messages to publish, in the forms in which the caller hands them over: given away, lent or
+//! shared, or as bytes.
 
 use std::sync::Arc;
 
@@ -12,10 +12,12 @@ use feros_transport::{Delivery, IntraProcessRoute, ObjectRoute, Outgoing};
 use crate::content::{Content, Want};
 use crate::publisher::pool::SharedPool;
 
-/// What [`Publisher::publish`](crate::Publisher::publish) takes: `M`, `&M` or `Arc<M>`.
+/// The messages that [`Publisher::publish`](crate::Publisher::publish) takes: `M`, `&M` or
+/// `Arc<M>`.
 ///
-/// A message that is given away reaches subscriptions of this process without a copy; one that is
-/// lent is cloned for them once; one that is shared is shared with those that take an `Arc`.
+/// A message that is given away reaches subscriptions of this process without a copy; a lent
+/// message is cloned for them once; a shared message is shared with the subscriptions that take an
+/// `Arc`.
 pub trait Publishable<M> {
     #[doc(hidden)]
     fn into_form<'a>(self) -> Form<'a, M>
@@ -23,7 +25,7 @@ pub trait Publishable<M> {
         Self: 'a;
 }
 
-/// How a message is handed over.
+/// The form in which a message is handed over.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Form<'a, M> {
@@ -55,10 +57,11 @@ impl<M: Message> Publishable<M> for Arc<M> {
 
 /// A message on its way out.
 pub(crate) struct OutgoingMessage<'a, M> {
-    /// Taken when it is given to queues; then it is in bytes already, if anybody needs those.
+    /// Taken when the message is given to queues; by then it is serialized, if any subscription
+    /// needs bytes.
     form: Option<Form<'a, M>>,
     pool: &'a Mutex<SharedPool<M>>,
-    /// Why it could not be serialized.
+    /// Why the message could not be serialized.
     pub(crate) failure: Option<EncodeError>,
 }
 
@@ -75,8 +78,7 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         })
     }
 
-    /// Refuses a message that is longer somewhere than its type allows, whoever takes it in which
-    /// form.
+    /// Refuses a message that exceeds a bound of its type, whatever forms subscriptions take.
     pub(crate) fn check_bounds(&self) -> Result<(), EncodeError> {
         if !M::IS_BOUNDED {
             return Ok(());
@@ -84,8 +86,8 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         self.message().map_or(Ok(()), M::check_bounds)
     }
 
-    /// The message behind a pointer. From the pool where nobody wants to own it, since what the
-    /// pool keeps cannot be owned.
+    /// Returns the message behind a pointer. The pointer is from the pool if no subscription wants
+    /// to own the message, since the pool keeps a reference to its messages.
     fn into_shared(form: Form<'a, M>, pool: &Mutex<SharedPool<M>>, owners: usize) -> Arc<M> {
         let message = match form {
             Form::Shared(message) => return message,
@@ -99,8 +101,8 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
     }
 }
 
-/// The route to a subscription that takes structs of this very type; another type of the same name
-/// gets bytes.
+/// The route to a subscription that takes structs of this very type; a subscription with another
+/// type of the same name gets bytes.
 fn typed<M: Message>(route: &IntraProcessRoute) -> Option<ObjectRoute<'_, Content<M>>> {
     route
         .objects::<Content<M>>(TypeHash(M::TYPE_HASH.0))
@@ -154,7 +156,7 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
         }
         let mut shared = Some(Self::into_shared(form, self.pool, owners));
         for (position, route) in routes.enumerate() {
-            // The last one gets the pointer itself: whoever owns it last need not clone.
+            // The last subscription gets the pointer itself, so that the last owner need not clone.
             let pointer = if position + 1 == takers { shared.take() } else { shared.clone() };
             if let Some(pointer) = pointer {
                 delivery.put(&route, Content::Shared(pointer));

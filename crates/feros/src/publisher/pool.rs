@@ -1,14 +1,14 @@
-//! Memory of messages that several subscriptions of the process share, used again when all of them
+//! The memory of messages that several subscriptions of the process share, reused when all of them
 //! are done.
 
 use std::sync::Arc;
 
-/// Messages that are kept for later: one that is written, and some that subscriptions still read.
+/// The number of messages that are kept: one to write, and some that subscriptions still read.
 const KEPT: usize = 4;
 
-/// Messages of one publisher that several subscriptions share, whose memory is used again.
+/// Messages of one publisher that several subscriptions share, whose memory is reused.
 ///
-/// The last ones stay until they are replaced: sharing without allocating has this price.
+/// The last messages stay until they are replaced: this is the price of sharing without allocating.
 pub(crate) struct SharedPool<M>(Vec<Arc<M>>);
 
 impl<M> Default for SharedPool<M> {
@@ -18,7 +18,7 @@ impl<M> Default for SharedPool<M> {
 }
 
 impl<M> SharedPool<M> {
-    /// The message behind a pointer. Allocates only when all the pool's pointers are in use.
+    /// Puts the message behind a pointer. Allocates only when all the pool's pointers are in use.
     pub(crate) fn share(&mut self, message: M) -> Arc<M> {
         for known in &mut self.0 {
             if let Some(place) = Arc::get_mut(known) {

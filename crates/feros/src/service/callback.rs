@@ -7,11 +7,11 @@ use crate::service::responder::Responder;
 
 /// A closure that answers the requests of a service.
 ///
-/// Implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request, Responder<S>)`
-/// where the response comes later or from elsewhere. `Form` tells the compiler which one it is; it
-/// is always inferred.
+/// Implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request, Responder<S>)` if
+/// the response comes later or from another thread. `Form` tells the compiler which of the two it
+/// is; it is always inferred.
 pub trait ServiceCallback<S: Service, Form>: Send + 'static {
-    /// Has the request answered.
+    /// Answers the request.
     ///
     /// # Errors
     /// When the response that the closure returned could not be sent.

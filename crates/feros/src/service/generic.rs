@@ -18,7 +18,7 @@ use crate::publish_error::PublishError;
 use crate::serialize::copy_into;
 use crate::service_introspection::CallId;
 
-/// Has a closure answer the requests of a service, as serialized messages, for as long as it lives;
+/// Answers the requests of a service with a closure, as serialized messages, as long as it lives;
 /// the executor that spins its node calls the closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct GenericService {
@@ -58,7 +58,7 @@ impl GenericService {
         &self.name
     }
 
-    /// Its policies after system-default was resolved.
+    /// The server's policies, with `SystemDefault` resolved.
     pub fn qos(&self) -> QosProfile {
         self.end.qos()
     }
@@ -73,7 +73,7 @@ impl GenericService {
         self.end.transports()
     }
 
-    /// What was received by which transport so far.
+    /// The requests and responses so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.end.counts()
     }
@@ -121,7 +121,7 @@ impl<C> Server<C> {
 
 /// Sends the serialized response to one request, now or later, from any thread.
 ///
-/// Dropping it without a response leaves the client waiting; that is logged.
+/// Dropping it without a response leaves the client waiting; a warning is logged.
 #[must_use = "the client waits for a response"]
 pub struct SerializedResponder {
     end: feros_transport::Service,
@@ -147,12 +147,12 @@ impl SerializedResponder {
         self.answered = true;
     }
 
-    /// What events of introspection name the call by.
+    /// The id of the call in introspection events.
     pub fn call_id(&self) -> CallId {
         self.request.call_id()
     }
 
-    /// Which request it answers.
+    /// The request that it answers.
     pub fn request_id(&self) -> &RequestId {
         self.request.id()
     }

@@ -8,10 +8,10 @@ use crate::service_introspection::CallId;
 /// A request that waits for its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingRequest {
-    /// What the response is addressed by, and the way that it takes.
+    /// The address of the response, and its transport.
     pub(crate) request: Request,
-    /// The client: the endpoint that receives its responses, or, in the mapping that does not name
-    /// it, the one that sent the request.
+    /// The client: the endpoint that receives its responses or, in the mapping that does not name
+    /// that endpoint, the endpoint that sent the request.
     pub(crate) client: Gid,
 }
 
@@ -24,12 +24,12 @@ impl PendingRequest {
         Self { request, client }
     }
 
-    /// The client's number of the call, and how the client is addressed.
+    /// The client's number of the call, and the client's address.
     pub(crate) fn id(&self) -> &RequestId {
         self.request.id()
     }
 
-    /// What events call it.
+    /// The id of the call in introspection events.
     pub(crate) fn call_id(&self) -> CallId {
         CallId { client: self.client, sequence_number: self.id().sequence_number }
     }

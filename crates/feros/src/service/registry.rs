@@ -1,5 +1,5 @@
-//! The servers of this process by identity: a client that waits inside a callback looks whether its
-//! server can run meanwhile.
+//! The servers of this process by identity: a client that waits inside a callback checks whether
+//! its server can run meanwhile.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::node_members::{Member, WeakMember};
 
 static SERVERS: LazyLock<Mutex<HashMap<Gid, WeakMember>>> = LazyLock::new(Mutex::default);
 
-/// A server that is known until this is dropped.
+/// The registration of a server; dropping it removes the server.
 pub(crate) struct Entry(Gid);
 
 pub(crate) fn enter(server: Gid, member: &Member) -> Entry {
@@ -27,8 +27,8 @@ impl Drop for Entry {
     }
 }
 
-/// What keeps these servers from running as long as the callback that this thread executes. `None`
-/// if one of them may run, as one of another process.
+/// The resource that keeps all these servers from running during the callback on this thread.
+/// `None` if one of them may run, for example one of another process.
 pub(crate) fn obstacle(servers: &[Gid]) -> Option<Obstacle> {
     let known = SERVERS.lock();
     let members: Option<Vec<WeakMember>> =

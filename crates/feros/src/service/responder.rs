@@ -1,4 +1,4 @@
-//! What a service answers one request with.
+//! Sends the response to one request.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::service_introspection::ServiceEvents;
 
 /// Sends the response to one request, now or later, from any thread.
 ///
-/// Dropping it without a response leaves the client waiting; that is logged.
+/// Dropping it without a response leaves the client waiting; a warning is logged.
 #[must_use = "the client waits for a response"]
 pub struct Responder<S: ServiceType> {
     end: feros_transport::Service,
@@ -37,7 +37,7 @@ impl<S: ServiceType> Responder<S> {
     /// Sends the response.
     ///
     /// # Errors
-    /// When it violates its type, or the client left.
+    /// When the response violates its type, or the client has left.
     pub fn send(mut self, response: &S::Response) -> Result<(), PublishError> {
         self.answered = true;
         serialize_into(response, self.troubles.service(), |size, fill| {

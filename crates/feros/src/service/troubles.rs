@@ -1,5 +1,5 @@
-//! What goes wrong with the requests of a service: each kind is said the first time and then as
-//! often as its number doubles, so that a client that calls for ever fills no disk.
+//! Problems with the requests of a service: each kind is logged the first time and then each time
+//! its count doubles, so that a client that calls forever does not fill the disk.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use feros_rmw::{FailureCounter, TakeError};
 
 use crate::publish_error::PublishError;
 
-/// Counts what goes wrong, and says it.
+/// Counts and logs problems.
 pub(crate) struct Troubles {
     service: Arc<str>,
     logger: Arc<str>,
@@ -32,7 +32,7 @@ impl Troubles {
         &self.service
     }
 
-    /// A request could not be taken.
+    /// Counts and logs a request that could not be taken.
     #[cold]
     pub(crate) fn untaken(&self, error: &TakeError) {
         if let Some(so_far) = self.untaken.so_far() {
@@ -40,7 +40,7 @@ impl Troubles {
         }
     }
 
-    /// A response could not be sent.
+    /// Counts and logs a response that could not be sent.
     #[cold]
     pub(crate) fn unsent(&self, error: &PublishError) {
         if let Some(so_far) = self.unsent.so_far() {
@@ -48,7 +48,7 @@ impl Troubles {
         }
     }
 
-    /// A request was dropped.
+    /// Counts and logs a request that was dropped.
     #[cold]
     pub(crate) fn dropped(&self) {
         if let Some(so_far) = self.dropped.so_far() {

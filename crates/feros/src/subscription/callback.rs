@@ -14,24 +14,24 @@ use crate::message_forms::{SerializedMessage, View};
 /// A closure that takes the messages of a subscription.
 ///
 /// Implemented for closures with one of the parameters `M`, `Arc<M>`, `View<M>` or
-/// `SerializedMessage`, alone or followed by a [`MessageInfo`]. `Form` tells the compiler which one
-/// it is; it is always inferred.
+/// `SerializedMessage`, alone or followed by a [`MessageInfo`]. `Form` tells the compiler which of
+/// these it is; it is always inferred.
 ///
-/// What each form costs, by the transport that a message came by:
+/// The cost of each form, by the transport of the message:
 ///
-/// | form | process | host | network |
+/// | form | intra-process | shared memory | network |
 /// |---|---|---|---|
-/// | `M` | nothing for one owning subscription; a clone for each further one while others still read it | decoding | decoding |
+/// | `M` | nothing for one owning subscription; a clone for each further one while others still read the message | decoding | decoding |
 /// | `Arc<M>` | nothing | decoding | decoding |
-/// | `View<M>`, `SerializedMessage` | the publisher serializes once for all of them | nothing | nothing |
+/// | `View<M>`, `SerializedMessage` | the publisher serializes once for all subscriptions | nothing | nothing |
 pub trait SubscriptionCallback<M, Form>: Send + 'static {
     #[doc(hidden)]
     const WANT: Want;
 
-    /// Brings the message into the form that the closure takes, and calls it.
+    /// Converts the message into the form that the closure takes, and calls the closure.
     ///
     /// # Errors
-    /// When it came as bytes that are no `M`; the closure was not called then.
+    /// When the message arrived as bytes that are not a valid `M`; the closure is not called then.
     fn call(&mut self, message: Received<Content<M>>) -> Result<(), DecodeError>;
 }
 
@@ -45,7 +45,7 @@ pub(crate) mod form {
     pub struct WithInfo<F>(F);
 }
 
-/// What a callback takes, made between its trace points: the callback is called next.
+/// Makes the argument of a callback between its trace points; the callback is called next.
 pub(crate) fn traced<T>(make: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
     feros_trace::delivery(Point::DeserializeBegin);
     let made = make()?;

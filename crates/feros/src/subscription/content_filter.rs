@@ -1,5 +1,5 @@
-//! Content filters of a subscription, applied where messages are received: the engine delivers all
-//! of them, whichever transport they take.
+//! Content filters of a subscription, applied on reception: the engine delivers all messages,
+//! whichever transport they take.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,18 +13,18 @@ use feros_sync::RwLock;
 
 use crate::content::Content;
 
-/// Which messages of a topic a subscription wants.
+/// The messages of a topic that a subscription wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContentFilterOptions {
-    /// The expression, as DDS has it: `percentage < %0 AND location LIKE 'slot %'`. The empty one
-    /// wants all messages.
+    /// The expression, as in DDS: `percentage < %0 AND location LIKE 'slot %'`. The empty
+    /// expression wants all messages.
     pub expression: String,
-    /// What `%0` and its siblings stand for: numbers, `TRUE`, `FALSE`, or texts as `'text'`.
+    /// The values of `%0`, `%1` and so on: numbers, `TRUE`, `FALSE`, or texts as `'text'`.
     pub parameters: Vec<String>,
 }
 
 impl ContentFilterOptions {
-    /// This expression with these parameters.
+    /// A filter with this expression and these parameters.
     pub fn new<P: Into<String>>(expression: &str, parameters: impl IntoIterator<Item = P>) -> Self {
         let parameters = parameters.into_iter().map(Into::into).collect();
         Self { expression: expression.to_owned(), parameters }
@@ -43,13 +43,13 @@ pub enum SetContentFilterError {
         /// The topic.
         topic: String,
     },
-    /// The expression is no filter for the messages of the topic.
+    /// The expression does not fit the messages of the topic.
     #[error(transparent)]
     Filter(#[from] ContentFilterError),
 }
 
-/// The content filter of one subscription, for those whose type is known at run time; a
-/// [`Subscription`](crate::Subscription) has its own by
+/// The content filter of one subscription, for types that are known only at run time; a
+/// [`Subscription`](crate::Subscription) has its own, set with
 /// [`SubscriptionOptions::content_filter`](crate::SubscriptionOptions::content_filter).
 ///
 /// ```
@@ -82,21 +82,21 @@ impl Current {
     }
 }
 
-/// Why there is no filter.
+/// Why a filter could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum SerializedFilterError {
-    /// The description is none of a message.
+    /// The description is not that of a message.
     Type(#[from] DynamicTypeError),
-    /// The expression is no filter for messages of the type.
+    /// The expression does not fit messages of the type.
     Filter(#[from] ContentFilterError),
 }
 
 impl SerializedFilter {
-    /// For messages of a type.
+    /// A filter for messages of a type.
     ///
     /// # Errors
-    /// When the description is none of a message, or the expression no filter for it.
+    /// When the description is not that of a message, or the expression does not fit it.
     pub fn new(
         description: &TypeDescription,
         options: ContentFilterOptions,
@@ -106,7 +106,7 @@ impl SerializedFilter {
         Ok(Self { ty, current, filtered: AtomicU64::new(0) })
     }
 
-    /// For messages of the type `M`.
+    /// A filter for messages of the type `M`.
     pub(super) fn of<M: Message>(options: ContentFilterOptions) -> Result<Self, String> {
         let filter = Self::new(&M::TYPE_DESCRIPTION.to_interface(), options);
         filter.map_err(|error| error.to_string())
@@ -115,7 +115,7 @@ impl SerializedFilter {
     /// Replaces the filter, from the next message on.
     ///
     /// # Errors
-    /// When the expression is no filter for messages of the type; the former one stays.
+    /// When the expression does not fit messages of the type; the former filter stays.
     pub fn set(&self, options: ContentFilterOptions) -> Result<(), ContentFilterError> {
         let new = Arc::new(Current::new(&self.ty, options)?);
         let former = std::mem::replace(&mut *self.current.write(), new);
@@ -128,18 +128,18 @@ impl SerializedFilter {
         self.current.read().options.clone()
     }
 
-    /// Messages that were not wanted.
+    /// The number of messages that were not wanted.
     pub fn filtered(&self) -> u64 {
         self.filtered.load(Ordering::Relaxed)
     }
 
-    /// Whether a serialized message, with its header of 4 bytes, is wanted; one that is not is
-    /// counted. What is no message at all is, so that it is refused in words.
+    /// Whether a serialized message, with its 4-byte header, is wanted; an unwanted message is
+    /// counted. Bytes that are not a message count as wanted, so that the refusal is logged.
     pub fn wants_bytes(&self, message: &[u8]) -> bool {
         self.note(self.ty.decode(message).ok())
     }
 
-    /// As [`Self::wants_bytes`], in whichever form a message is.
+    /// Like [`Self::wants_bytes`], for a message in any form.
     pub(super) fn wants<M: Message>(&self, content: &Content<M>) -> bool {
         let decoded = match content {
             Content::Bytes(payload) => self.ty.decode(payload).ok(),

@@ -1,5 +1,5 @@
-//! A subscription on an executor: one message per turn, whichever transport it came by, into the
-//! user's closure.
+//! A subscription on an executor: it hands one message per turn, from any transport, to the user's
+//! closure.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ where
         self.events.handle();
     }
 
-    /// The next message. Nothing of the user's is called.
+    /// Takes the next message. No user code is called.
     fn take_next(&mut self) -> Option<Received<O>> {
         match self.messages.take() {
             Ok(taken) => taken,
@@ -103,7 +103,8 @@ where
         }
     }
 
-    /// Says what is wrong, as often as the number doubles: a stream of rubbish fills no disk.
+    /// Logs the refusal each time the count doubles, so that a stream of malformed messages does
+    /// not fill the disk.
     #[cold]
     fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
         let Some(count) = self.malformed.count() else { return };
@@ -134,14 +135,14 @@ where
         if self.is_wanted() { Progress::More } else { progress }
     }
 
-    /// The publishing thread's turn: all that publishers of this process have put in. The rest is
-    /// the executor's.
+    /// The publishing thread's turn: all messages from publishers of this process. The rest is for
+    /// the executor.
     pub(super) fn receive_all(&self, ringer: &Ringer) {
         let mut turn = self.begin();
         while let Some(mut receiver) = turn {
             let mut progress = Progress::Done;
             while receiver.messages.has_messages_of_this_process() {
-                feros_trace::begin_turn(0); // not the executor's, which may be somebody else's turn
+                feros_trace::begin_turn(0); // not the executor's, which may be another entity's turn
                 progress = receiver.receive_one();
             }
             drop(receiver);

@@ -1,5 +1,5 @@
-//! Work that several threads may do, one at a time and without a lock held: whoever has it also
-//! does what the others came for.
+//! Work that several threads may do, one at a time and without a lock held: the thread that has the
+//! worker also does the work of the other threads.
 
 use std::ops::{Deref, DerefMut};
 
@@ -8,7 +8,7 @@ use feros_sync::{AtomicBool, Mutex, Ordering};
 /// A worker that threads take in turns.
 pub(crate) struct Turns<W> {
     worker: Mutex<Option<Box<W>>>,
-    /// Somebody came while another had the worker.
+    /// Another thread came while a thread had the worker.
     is_wanted: AtomicBool,
 }
 
@@ -17,17 +17,18 @@ impl<W> Turns<W> {
         Self { worker: Mutex::new(Some(Box::new(worker))), is_wanted: AtomicBool::new(false) }
     }
 
-    /// The worker, unless another thread has it: then that one works on once it is done, and finds
-    /// what the caller put there before.
+    /// Takes the worker, unless another thread has it: then that thread takes another turn when it
+    /// is done, and finds the work that the caller added before this call.
     pub(crate) fn begin(&self) -> Option<Turn<'_, W>> {
-        // Before the look: if it finds nothing, whoever has the worker sees this after giving it
-        // back. If that one clears it only now, it has not begun to work, and finds what there is.
+        // This comes before the attempt to take the worker: if that fails, the thread with the
+        // worker sees the flag after giving the worker back. If that thread clears the flag only
+        // now, it has not begun to work, and finds the caller's work.
         self.is_wanted.store(true, Ordering::SeqCst);
         self.take()
     }
 
-    /// Another turn for those who came meanwhile, if there were any; to be asked after each turn.
-    /// Nothing is announced by it, so that two threads cannot keep each other going without work.
+    /// Takes another turn if another thread came meanwhile; call it after each turn. It does not
+    /// set the flag, so that two threads cannot keep each other going without work.
     pub(crate) fn begin_again(&self) -> Option<Turn<'_, W>> {
         if self.is_wanted() { self.take() } else { None }
     }
@@ -38,13 +39,13 @@ impl<W> Turns<W> {
         Some(Turn { turns: self, worker: Some(worker) })
     }
 
-    /// Whether somebody came while another had the worker, for whom another turn is due.
+    /// Whether a thread came while another had the worker, so that another turn is due.
     pub(crate) fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::SeqCst)
     }
 }
 
-/// The right to use the worker; given back when dropped, by a panic too.
+/// The right to use the worker; dropping it gives the worker back, also during a panic.
 pub(crate) struct Turn<'a, W> {
     turns: &'a Turns<W>,
     worker: Option<Box<W>>,

@@ -1,5 +1,5 @@
-//! One of a client's three services: sends requests, hands out what responds to them, and tells of
-//! both where the client is introspected.
+//! One of a client's three services: sends requests, hands out their responses, and publishes
+//! events of both if introspection is on.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use crate::identity::ServiceIdentity;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 
-/// The untyped end of one service of an action. Its calls end when nobody is left who could
+/// The untyped end of one service of an action. Its calls end when no server is left that could
 /// respond.
 pub struct CallEnd {
     client: GenericClient,
@@ -63,13 +63,13 @@ impl CallEnd {
         self.client.service_is_ready()
     }
 
-    /// Refuses to wait for what cannot come before the callback ends that this thread is in.
+    /// Refuses to wait for a response that cannot come before the callback on this thread ends.
     pub(super) fn check_servers(&self) -> Result<(), CallError> {
         self.client.check_servers()
     }
 }
 
-/// The response to one request, to be awaited or waited for in place.
+/// The response to one request, to be awaited or waited for with `wait`.
 pub struct Call {
     response: SerializedResponseFuture,
     events: Events,

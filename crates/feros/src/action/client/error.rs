@@ -9,7 +9,7 @@ use crate::client::CallError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendGoalError {
-    /// Nothing was sent: nobody could have answered.
+    /// Nothing was sent: no server could have answered.
     #[error(
         "the action {action} has no server that is ready for goals: start it, and wait for it with `wait_for_server`"
     )]
@@ -17,7 +17,7 @@ pub enum SendGoalError {
         /// The action.
         action: String,
     },
-    /// The server does not want the goal.
+    /// The server rejected the goal.
     #[error("goal {} was rejected by the server of {action}", hex(.goal_id))]
     Rejected {
         /// The action.
@@ -54,7 +54,7 @@ pub enum GoalResultError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CancelError {
-    /// The server does not want to.
+    /// The server rejected the request.
     #[error("the server of {action} rejected to cancel what it was asked to cancel")]
     Rejected {
         /// The action.
@@ -74,14 +74,14 @@ pub enum CancelError {
         /// The action.
         action: String,
     },
-    /// The server gave a reason that is not known.
+    /// The server gave an unknown reason.
     #[error(
         "the server of {action} cancels nothing, for a reason of number {code} that action_msgs/srv/CancelGoal does not name; check that both sides use one definition"
     )]
     Unknown {
         /// The action.
         action: String,
-        /// The number.
+        /// The number of the reason.
         code: i8,
     },
     /// The server could not be asked, or did not answer.

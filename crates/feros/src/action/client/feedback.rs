@@ -1,4 +1,4 @@
-//! Which closure the feedback of which goal goes to.
+//! The closures that take feedback, by goal.
 
 use std::collections::HashMap;
 
@@ -19,20 +19,20 @@ impl<T> FeedbackRouter<T> {
         Self(Mutex::default())
     }
 
-    /// Has the feedback of a goal go to a closure.
+    /// Routes the feedback of a goal to a closure.
     pub(super) fn enter(&self, goal: GoalId, callback: Callback<T>) {
         let former = self.0.lock().insert(goal, Some(callback));
         drop(former); // after the lock
     }
 
-    /// Ends what [`enter`](Self::enter) began. A closure that runs ends first.
+    /// Removes the closure of a goal. A closure that is running ends first.
     pub(super) fn leave(&self, goal: &GoalId) {
         let former = self.0.lock().remove(goal);
         drop(former); // after the lock: what it has captured may do anything
     }
 
-    /// Hands feedback to the closure of its goal, if there is one. No lock is held meanwhile: the
-    /// closure may drop the goal's handle.
+    /// Hands feedback to the closure of its goal, if there is one. No lock is held during the call:
+    /// the closure may drop the goal's handle.
     pub(super) fn deliver(&self, goal: &GoalId, feedback: T) {
         let callback = self.0.lock().get_mut(goal).and_then(Option::take);
         let Some(mut callback) = callback else { return };

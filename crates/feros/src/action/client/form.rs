@@ -19,13 +19,13 @@ use crate::subscription::{GenericSubscription, SubscriptionOptions};
 
 /// What a client handles: every generated [`Action`], and [`Serialized`].
 pub trait ActionForm: Send + Sync + Sized + 'static {
-    /// What is asked for.
+    /// The type of goals.
     type Goal;
 
-    /// What comes out at the end.
+    /// The type of results.
     type Result;
 
-    /// What is reported on the way.
+    /// The type of feedback.
     type Feedback: Send + 'static;
 
     #[doc(hidden)]
@@ -52,7 +52,8 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Has the node tell what the types are made of that no subscription of the client has.
+    /// Has the node announce the definitions of the types that no subscription of the client
+    /// announces.
     #[doc(hidden)]
     fn note_types(node: &Node);
 }
@@ -107,7 +108,7 @@ impl ActionForm for Serialized {
     type Request = Vec<u8>;
 
     fn request(id: GoalId, mut goal: Vec<u8>) -> Vec<u8> {
-        // What is too short for an id is refused where it is sent.
+        // A message too short for an id is refused when it is sent.
         set_goal_id(&mut goal, id);
         goal
     }
@@ -128,7 +129,7 @@ impl ActionForm for Serialized {
         router: Arc<FeedbackRouter<SerializedMessage>>,
     ) -> Result<GenericSubscription, CreateError> {
         let deliver = move |message: SerializedMessage, _| {
-            // What is too short for an id is of no goal.
+            // A message too short for an id belongs to no goal.
             if let Some(goal) = goal_id_of(&message) {
                 router.deliver(&goal, message);
             }

@@ -1,4 +1,4 @@
-//! What follows an accepted goal: its result, and that goals are canceled.
+//! The futures of an accepted goal: its result, and its cancellation.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::client::CallError;
 use crate::identity::ServiceIdentity;
 use crate::message_forms::SerializedMessage;
 
-/// That a response is none of its type.
+/// The error for a response that is malformed.
 pub(super) fn malformed(
     service: &CallEnd,
     identity: &ServiceIdentity,
@@ -31,15 +31,16 @@ pub(super) fn malformed(
 /// How a goal ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalResult<R> {
-    /// What identifies the goal.
+    /// The goal's id.
     pub goal_id: GoalId,
-    /// Whether it was reached, canceled or aborted.
+    /// Whether the goal was reached, canceled or aborted.
     pub status: GoalStatus,
-    /// What came out; empty where the server has nothing to say.
+    /// The result; empty if the server has no result to report.
     pub result: R,
 }
 
-/// The result of a goal, to be awaited on any async runtime or waited for in place.
+/// The result of a goal, to be awaited on any async runtime or waited for with
+/// [`wait`](Self::wait).
 ///
 /// # Cancel safety
 /// Dropping it forgets the request; asking again is allowed.
@@ -48,7 +49,7 @@ pub struct ResultFuture<F: ActionForm> {
     response: Call,
     client: Arc<Inner<F>>,
     goal_id: GoalId,
-    /// Where the goal is one of this client's.
+    /// The goal, if this client sent it.
     sent: Option<Arc<SentGoal<F>>>,
 }
 
@@ -62,7 +63,7 @@ impl<F: ActionForm> ResultFuture<F> {
         Self { response, client, goal_id, sent }
     }
 
-    /// Waits in place, at most for `timeout`.
+    /// Blocks until the result is there, for at most `timeout`.
     ///
     /// # Errors
     /// See [`GoalResultError`].
@@ -100,15 +101,16 @@ fn ended<F: ActionForm>(
     Ok(GoalResult { goal_id, status, result })
 }
 
-/// Which goals are canceled, to be awaited on any async runtime or waited for in place.
+/// The goals that a request cancels, to be awaited on any async runtime or waited for with
+/// [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping it forgets the request, which the server heeds all the same.
+/// Dropping it forgets the response; the server still handles the request.
 #[must_use = "whether goals are canceled is lost when this is dropped"]
 pub struct CancelFuture {
     response: Call,
     action: String,
-    /// The goal, where it is one.
+    /// The goal, if the request names one.
     named: Option<GoalId>,
 }
 
@@ -117,7 +119,8 @@ impl CancelFuture {
         Self { response, action, named }
     }
 
-    /// Waits in place, at most for `timeout`, and returns the goals that are canceling now.
+    /// Blocks until the response is there, for at most `timeout`, and returns the goals that are
+    /// canceling now.
     ///
     /// # Errors
     /// See [`CancelError`].
@@ -151,7 +154,7 @@ fn canceling(
         CancelGoal_Response::ERROR_NONE => {
             let goals = response.goals_canceling.iter().map(|goal| goal.goal_id.uuid);
             let goals: Vec<GoalId> = goals.collect();
-            // Servers of rclpy reject a goal by leaving it out.
+            // Servers of rclpy reject the cancellation of a goal by leaving the goal out.
             match named {
                 Some(named) if !goals.contains(&named) => Err(CancelError::Rejected { action }),
                 _ => Ok(goals),

@@ -1,5 +1,5 @@
-//! The goals that a client has sent: what their server last said of them, and what is forgotten
-//! with the last handle.
+//! The goals that a client has sent: their last known statuses, and the state that ends with the
+//! last handle.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,12 +14,13 @@ use super::feedback::Callback;
 use super::{ActionForm, Inner};
 use crate::action::state::GoalStatus;
 
-/// The statuses of the goals that somebody has a handle of.
+/// The statuses of the goals that have a handle.
 #[derive(Default)]
 pub(super) struct StatusBoard(Mutex<HashMap<GoalId, Arc<AtomicI8>>>);
 
 impl StatusBoard {
-    /// Takes over what a server says. A goal never goes back, so what comes late changes nothing.
+    /// Takes over the statuses from a server. A goal never goes back, so a late message changes
+    /// nothing.
     pub(super) fn update(&self, array: &GoalStatusArray) {
         let goals = self.0.lock();
         for said in &array.status_list {
@@ -31,7 +32,7 @@ impl StatusBoard {
     }
 }
 
-/// A goal on its way or accepted; its feedback and status are followed as long as this lives.
+/// A goal that was sent or accepted; its feedback and status are followed while this lives.
 pub(super) struct SentGoal<F: ActionForm> {
     client: Arc<Inner<F>>,
     id: GoalId,
@@ -64,7 +65,7 @@ impl<F: ActionForm> SentGoal<F> {
         GoalStatus::from_number(self.status.load(Ordering::Relaxed))
     }
 
-    /// Takes over what the server answered.
+    /// Takes over the status that the server answered.
     pub(super) fn has_become(&self, status: GoalStatus) {
         self.status.fetch_max(status.number(), Ordering::Relaxed);
     }

@@ -15,8 +15,9 @@ use super::goals::SentGoal;
 use crate::action::state::GoalStatus;
 use crate::action::{from_message, hex};
 
-/// A goal that a server has accepted. Clones are the same goal; they may be kept anywhere and used
-/// from any thread. Dropping them leaves the goal alone: it goes on without being followed.
+/// A goal that a server has accepted. Clones refer to the same goal; they may be kept anywhere and
+/// used from any thread. Dropping them does not affect the goal: it goes on, and the client no
+/// longer follows it.
 pub struct ClientGoalHandle<F: ActionForm> {
     sent: Arc<SentGoal<F>>,
     accepted_at: Time,
@@ -42,24 +43,24 @@ impl<F: ActionForm> ClientGoalHandle<F> {
         Self { sent: Arc::new(sent), accepted_at }
     }
 
-    /// What identifies the goal.
+    /// The goal's id.
     pub fn goal_id(&self) -> GoalId {
         self.sent.id()
     }
 
     /// When the server accepted the goal, by the server's clock. Zero from servers of `rclcpp`,
-    /// which do not say it.
+    /// which do not report it.
     pub fn accepted_at(&self) -> Time {
         self.accepted_at
     }
 
-    /// What the server said last of the goal. Without an executor that spins the client's node,
-    /// that is what its answers said.
+    /// The last status that the server reported for the goal. Without an executor that spins the
+    /// client's node, this is the status from the server's last response.
     pub fn status(&self) -> GoalStatus {
         self.sent.status()
     }
 
-    /// Asks for the result, which comes when the goal has ended. It is awaited, or waited for with
+    /// Asks for the result, which comes when the goal has ended. Await the future, or block with
     /// [`ResultFuture::wait`]; asking again is allowed.
     ///
     /// # Errors
@@ -68,8 +69,8 @@ impl<F: ActionForm> ClientGoalHandle<F> {
         self.sent.client().clone().get_result(self.goal_id(), Some(self.sent.clone()))
     }
 
-    /// Asks the server to cancel the goal. That it does is awaited, or waited for with
-    /// [`CancelFuture::wait`]; the goal's result says when it has ended.
+    /// Asks the server to cancel the goal. Await the future to learn whether it does, or block with
+    /// [`CancelFuture::wait`]; the goal's result tells when the goal has ended.
     ///
     /// # Errors
     /// When the server has left, or cannot be asked.
@@ -78,7 +79,7 @@ impl<F: ActionForm> ClientGoalHandle<F> {
     }
 }
 
-/// What the server answers to a goal: whether it was accepted, and when.
+/// Reads the server's response to a goal: whether the goal was accepted, and when.
 pub(super) fn open_goal_response(response: &[u8]) -> Result<(bool, Time), DecodeError> {
     let mut reader = Reader::new(response)?;
     let accepted = bool::decode(&mut reader)?;

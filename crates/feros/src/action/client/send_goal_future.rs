@@ -1,4 +1,4 @@
-//! Whether a goal is accepted.
+//! The future of a goal's acceptance.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,10 +17,11 @@ use crate::action::state::GoalStatus;
 use crate::client::CallError;
 use crate::message_forms::SerializedMessage;
 
-/// Whether a goal is accepted, to be awaited on any async runtime or waited for in place.
+/// The acceptance or rejection of a goal, to be awaited on any async runtime or waited for with
+/// [`wait`](Self::wait).
 ///
 /// # Cancel safety
-/// Dropping it forgets the goal, which the server may accept all the same.
+/// Dropping it forgets the goal; the server may still accept it.
 #[must_use = "the goal is not followed when this is dropped"]
 pub struct SendGoalFuture<F: ActionForm> {
     response: Call,
@@ -35,12 +36,12 @@ impl<F: ActionForm> SendGoalFuture<F> {
         Self { response, sent: Some(sent), id }
     }
 
-    /// What identifies the goal.
+    /// The goal's id.
     pub fn goal_id(&self) -> GoalId {
         self.id
     }
 
-    /// Waits in place, at most for `timeout`.
+    /// Blocks until the server has answered, for at most `timeout`.
     ///
     /// # Errors
     /// See [`SendGoalError`].

@@ -1,37 +1,37 @@
-//! What a server of an action decides: whether a goal is accepted, whether it may be canceled, and
-//! what is done for it.
+//! The decisions of an action server: whether a goal is accepted, whether it may be canceled, and
+//! what work is done for it.
 
 use feros_message::GoalId;
 
 use super::form::ActionServerForm;
 use super::handle::ServerGoalHandle;
 
-/// What becomes of a goal that a client asks for.
+/// The decision on a goal that a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GoalResponse {
-    /// The client is told that it is not accepted.
+    /// The goal is rejected, and the client is informed.
     Reject,
-    /// It is accepted and counts as executing at once.
+    /// The goal is accepted and counts as executing at once.
     AcceptAndExecute,
-    /// It is accepted, and counts as executing when [`ServerGoalHandle::execute`] says so: for
-    /// goals that wait for others.
+    /// The goal is accepted, and counts as executing after a call of [`ServerGoalHandle::execute`]:
+    /// for goals that wait for other goals.
     AcceptAndDefer,
 }
 
-/// What becomes of the wish to cancel a goal.
+/// The decision on a request to cancel a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CancelResponse {
     /// The goal goes on.
     Reject,
-    /// The goal is canceling from now on; whoever works for it ends that and says
+    /// The goal is canceling from now on; the code that works for it stops and calls
     /// [`ServerGoalHandle::canceled`].
     Accept,
 }
 
-/// The decisions of a server of an action, made on the executor of its node, one at a time.
+/// The decisions of an action server, made on the executor of its node, one at a time.
 ///
-/// Implemented for closures that take accepted goals, and for a tuple of three closures, which
-/// stand for the three functions. Something with a state of its own implements it itself:
+/// Implemented for closures that take accepted goals, and for a tuple of three closures, one for
+/// each function. A type with state of its own implements it directly:
 ///
 /// ```
 /// use feros::{ActionCallbacks, CancelResponse, GoalId, GoalResponse, ServerGoalHandle};
@@ -57,21 +57,21 @@ pub enum CancelResponse {
 /// # let _: Box<dyn ActionCallbacks<Fibonacci>> = Box::new(Queue::default());
 /// ```
 pub trait ActionCallbacks<A: ActionServerForm, Form = ()>: Send + 'static {
-    /// Whether a goal is accepted. Without a word of the server's own, each is, to be executed at
-    /// once. A panic rejects it.
+    /// Decides whether a goal is accepted. By default every goal is accepted and executing at once.
+    /// A panic rejects the goal.
     fn handle_goal(&mut self, _goal_id: &GoalId, _goal: &A::Goal) -> GoalResponse {
         GoalResponse::AcceptAndExecute
     }
 
-    /// Whether a goal may be canceled. Without a word of the server's own, none may. A panic
-    /// rejects it.
+    /// Decides whether a goal may be canceled. By default no goal may be. A panic rejects the
+    /// request.
     fn handle_cancel(&mut self, _goal: &ServerGoalHandle<A>) -> CancelResponse {
         CancelResponse::Reject
     }
 
-    /// Takes an accepted goal, and returns soon: long work has a thread of its own, or is done bit
-    /// by bit by a timer. As long as this runs, neither goals nor wishes to cancel are looked at. A
-    /// panic aborts the goal.
+    /// Takes an accepted goal, and returns soon: long work belongs on a thread of its own, or is
+    /// done in parts by a timer. While this runs, the server handles neither goals nor requests to
+    /// cancel. A panic aborts the goal.
     fn handle_accepted(&mut self, goal: ServerGoalHandle<A>);
 }
 

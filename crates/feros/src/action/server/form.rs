@@ -23,13 +23,13 @@ use crate::serialize::header_fault;
 
 /// What a server handles: every generated [`Action`], and [`Serialized`].
 pub trait ActionServerForm: Send + Sync + Sized + 'static {
-    /// What is asked for.
+    /// The type of goals.
     type Goal: Debug + Send + Sync + 'static;
 
-    /// What comes out at the end.
+    /// The type of results.
     type Result;
 
-    /// What is reported on the way.
+    /// The type of feedback.
     type Feedback;
 
     #[doc(hidden)]
@@ -60,27 +60,28 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Has the node tell what the types are made of that no publisher of the server has.
+    /// Has the node announce the definitions of the types that no publisher of the server
+    /// announces.
     #[doc(hidden)]
     fn note_types(node: &Node);
 }
 
-/// Why a result is no message.
+/// Why a result cannot be serialized.
 #[derive(Debug)]
 pub enum Unserializable {
     /// It violates its type.
     Encode(EncodeError),
-    /// It is said as bytes, and these are none.
+    /// The result is given as bytes, and these are not a serialized message.
     NotSerialized(&'static str),
 }
 
-/// Writes the status into a serialized result, where it lies behind the header.
+/// Writes the status into a serialized result, where it follows the header.
 pub(super) fn set_status(result: &mut [u8], status: GoalStatus) {
     result[4] = status.number().cast_unsigned();
 }
 
-/// The serialized response to a goal, of the same form in all actions: whether it was accepted, and
-/// when.
+/// The serialized response to a goal, of the same form in all actions: whether the goal was
+/// accepted, and when.
 pub(super) fn goal_response(accepted_at: Option<Time>) -> Vec<u8> {
     let stamp = accepted_at.map(to_message).unwrap_or_default();
     let mut response = vec![0, 1, 0, 0, u8::from(accepted_at.is_some()), 0, 0, 0];

@@ -1,4 +1,4 @@
-//! The goals of a server, without a wire: which of them a request cancels, and when they are
+//! The goals of a server, without endpoints: which of them a request cancels, and when they are
 //! forgotten.
 
 use std::ops::Deref;
@@ -39,7 +39,7 @@ impl Goal {
         self.status().is_active()
     }
 
-    /// What messages say of the goal.
+    /// The goal's id and acceptance time, as messages have them.
     pub(super) fn info(&self) -> GoalInfo {
         GoalInfo { goal_id: UUID { uuid: self.id }, stamp: to_message(self.accepted_at) }
     }
@@ -87,15 +87,16 @@ impl GoalTable {
         (meant.cloned().collect(), CancelGoal_Response::ERROR_NONE)
     }
 
-    /// Forgets goals that ended so long ago. Says how long until the next is to be forgotten.
+    /// Forgets goals that ended at least `timeout` ago. Returns the time until the next goal is to
+    /// be forgotten.
     pub(super) fn expire(&mut self, now: Time, timeout: Duration) -> Option<Duration> {
         self.0.retain(|goal| goal.ended_at().is_none_or(|ended| ended + timeout > now));
         let ends = self.0.iter().filter_map(|goal| goal.ended_at());
-        // The time may have jumped back: nothing is kept longer than said from now on.
+        // The time may have jumped back: from now on no goal is kept longer than the timeout.
         ends.map(|ended| (ended + timeout).saturating_since(now).min(timeout)).min()
     }
 
-    /// What the status topic says.
+    /// The message for the status topic.
     pub(super) fn statuses(&self) -> GoalStatusArray {
         let status = |goal: &Arc<Goal>| StatusMessage {
             goal_info: goal.info(),

@@ -13,11 +13,11 @@ use crate::action::hex;
 use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
 use crate::publish_error::PublishError;
 
-/// Why a goal was not ended.
+/// Why a goal could not be ended.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetResultError {
-    /// The goal is not in a status from which it can end so.
+    /// The goal is not in a status from which it can end this way.
     #[error(transparent)]
     Transition(#[from] GoalTransitionError),
     /// The result violates its type. The goal has not ended.
@@ -30,10 +30,10 @@ pub enum SetResultError {
         action: String,
         /// The goal.
         goal_id: GoalId,
-        /// What is wrong.
+        /// The reason.
         source: EncodeError,
     },
-    /// The result is said as bytes that are no serialized message. The goal has not ended.
+    /// The result is given as bytes that are not a serialized message. The goal has not ended.
     #[error(
         "the result of goal {} of {action} is no serialized message: {reason}; end the goal with another",
         hex(.goal_id)
@@ -43,7 +43,7 @@ pub enum SetResultError {
         action: String,
         /// The goal.
         goal_id: GoalId,
-        /// What is wrong.
+        /// The reason.
         reason: &'static str,
     },
 }
@@ -52,7 +52,7 @@ pub enum SetResultError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedbackError {
-    /// As of any message.
+    /// The feedback could not be published, as any message may not be.
     #[error(transparent)]
     Publish(#[from] PublishError),
     /// The server was dropped, and has aborted its goals.
@@ -68,12 +68,13 @@ pub enum FeedbackError {
     },
 }
 
-/// A goal that a server has accepted. Clones are the same goal; they may be kept anywhere, outlive
-/// the callback, and be used from any thread.
+/// A goal that a server has accepted. Clones refer to the same goal; they may be kept anywhere,
+/// outlive the callback, and be used from any thread.
 ///
-/// Whoever works for the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort) or
-/// [`canceled`](Self::canceled). When the last clone is dropped before that, the goal is canceled
-/// as in `rclcpp_action`, or aborted where a panic drops it, so that no client waits in vain.
+/// The code that works for the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort)
+/// or [`canceled`](Self::canceled). When the last clone is dropped before that, the goal is
+/// canceled as in `rclcpp_action`, or aborted where a panic drops it, so that no client waits in
+/// vain.
 pub struct ServerGoalHandle<F: ActionServerForm>(Arc<HandleInner<F>>);
 
 pub(super) struct HandleInner<F: ActionServerForm> {
@@ -112,7 +113,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         self.0.goal.id
     }
 
-    /// What is asked for.
+    /// The goal as the client requested it.
     pub fn goal(&self) -> &F::Goal {
         &self.0.request
     }
@@ -122,7 +123,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         self.0.goal.accepted_at
     }
 
-    /// What has become of the goal.
+    /// The status of the goal.
     pub fn status(&self) -> GoalStatus {
         self.0.goal.status()
     }
@@ -137,13 +138,13 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         self.status() == GoalStatus::Executing
     }
 
-    /// Whether the goal is to be canceled: end the work for it, then say
+    /// Whether the goal is to be canceled: end the work for it, then call
     /// [`canceled`](Self::canceled).
     pub fn is_canceling(&self) -> bool {
         self.status() == GoalStatus::Canceling
     }
 
-    /// Says that the work for a goal begins that was accepted to be executed later.
+    /// Marks a goal that was accepted to be executed later as executing.
     ///
     /// # Errors
     /// When the goal is not waiting to be executed: it may be canceling.
@@ -153,10 +154,10 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         Ok(())
     }
 
-    /// Tells clients how far the work has come.
+    /// Publishes the progress of the work to clients.
     ///
     /// # Errors
-    /// When it cannot be published, or the server was dropped.
+    /// When the feedback cannot be published, or the server was dropped.
     pub fn publish_feedback(&self, feedback: F::Feedback) -> Result<(), FeedbackError> {
         let Some(ends) = self.0.server.ends() else {
             let (action, goal_id) = (self.0.server.action().to_string(), self.goal_id());
@@ -165,26 +166,26 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         Ok(F::publish_feedback(&ends.feedback, self.goal_id(), feedback)?)
     }
 
-    /// Ends the goal: it was reached.
+    /// Ends the goal as reached.
     ///
     /// # Errors
-    /// When it is neither executing nor canceling, or the result violates its type.
+    /// When the goal is neither executing nor canceling, or the result violates its type.
     pub fn succeed(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Succeed, GoalStatus::Succeeded, result)
     }
 
-    /// Ends the goal: it cannot be reached.
+    /// Ends the goal as aborted: it cannot be reached.
     ///
     /// # Errors
-    /// As [`succeed`](Self::succeed).
+    /// See [`succeed`](Self::succeed).
     pub fn abort(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Abort, GoalStatus::Aborted, result)
     }
 
-    /// Ends the goal as a client wished.
+    /// Ends the goal as canceled, as a client requested.
     ///
     /// # Errors
-    /// When it is not canceling, or the result violates its type.
+    /// When the goal is not canceling, or the result violates its type.
     pub fn canceled(&self, result: F::Result) -> Result<(), SetResultError> {
         self.end(GoalEvent::Canceled, GoalStatus::Canceled, result)
     }
@@ -233,7 +234,7 @@ impl<F: ActionServerForm> Drop for HandleInner<F> {
     }
 }
 
-/// A goal for as long as somebody works for it.
+/// A handle of a goal that does not keep the goal's work alive.
 pub(super) struct WeakHandle<F: ActionServerForm>(Weak<HandleInner<F>>);
 
 impl<F: ActionServerForm> WeakHandle<F> {

@@ -1,6 +1,6 @@
-//! How far a goal is: where its handles, requests for its result and the end of its server meet.
-//! There is one end, and whoever waits for the result is answered once. Loom checks it
-//! (`tests/goals_under_loom`).
+//! The progress of a goal, which its handles, requests for its result and the end of its server all
+//! change. A goal ends once, and each request that waits for the result is answered once. Loom
+//! checks both (`tests/goals_under_loom`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use feros_sync::Mutex;
 use crate::action::state::{GoalEvent, GoalStatus};
 
 /// Requests that may wait for the result of one goal. A client that asks again and again leaves old
-/// ones behind, so the oldest go first.
+/// requests behind, so the oldest are dropped first.
 pub(super) const WAITING_LIMIT: usize = 128;
 
 /// A serialized response with status and result.
@@ -21,7 +21,7 @@ pub(super) struct Progress<R, T>(Mutex<State<R, T>>);
 
 struct State<R, T> {
     status: GoalStatus,
-    /// Who waits for the result.
+    /// The requests that wait for the result.
     waiting: VecDeque<R>,
     end: Option<End<T>>,
 }
@@ -31,19 +31,19 @@ struct End<T> {
     result: ResultBytes,
 }
 
-/// What is to be done for a request for a result.
+/// The action to take for a request for a result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ResultRequest<R> {
     /// The goal has ended: respond with this.
     Respond(ResultBytes),
     /// The request waits for the end.
     Waits,
-    /// The request waits for the end, and one that has waited longest no more.
+    /// The request waits for the end, and the request that has waited longest gives way to it.
     Displaces(R),
 }
 
 impl<R, T: Copy> Progress<R, T> {
-    /// Of a goal that was accepted just now.
+    /// The progress of a goal that was accepted just now.
     pub(super) fn new() -> Self {
         let status = GoalStatus::Accepted;
         Self(Mutex::new(State { status, waiting: VecDeque::new(), end: None }))
@@ -53,7 +53,8 @@ impl<R, T: Copy> Progress<R, T> {
         self.0.lock().status
     }
 
-    /// Goes on to a status that is not the end; where that is not allowed, says what the goal is.
+    /// Advances to a status that is not the end; if that is not allowed, returns the current
+    /// status.
     pub(super) fn advance(&self, event: GoalEvent) -> Result<(), GoalStatus> {
         let mut state = self.0.lock();
         let next = state.status.after(event).filter(|next| !next.is_terminal());
@@ -61,8 +62,8 @@ impl<R, T: Copy> Progress<R, T> {
         Ok(())
     }
 
-    /// Ends the goal, and returns who waits for the result; where that is not allowed, says what
-    /// the goal is.
+    /// Ends the goal, and returns the requests that wait for the result; if that is not allowed,
+    /// returns the current status.
     pub(super) fn end(
         &self,
         event: GoalEvent,
@@ -75,8 +76,8 @@ impl<R, T: Copy> Progress<R, T> {
         Ok(state.end_as(next, End { at, result }))
     }
 
-    /// Ends the goal whatever it was, unless it has ended: nobody works for it any more. Returns
-    /// who waits for the result.
+    /// Ends the goal in any active status, because no code works for it any longer. Returns the
+    /// requests that wait for the result.
     pub(super) fn abandon(
         &self,
         status: GoalStatus,
@@ -88,7 +89,7 @@ impl<R, T: Copy> Progress<R, T> {
         is_active.then(|| state.end_as(status, End { at, result }))
     }
 
-    /// A client asks for the result.
+    /// Takes a client's request for the result.
     pub(super) fn request_result(&self, request: R) -> ResultRequest<R> {
         let mut state = self.0.lock();
         if let Some(end) = &state.end {
@@ -100,7 +101,7 @@ impl<R, T: Copy> Progress<R, T> {
         displaced.map_or(ResultRequest::Waits, ResultRequest::Displaces)
     }
 
-    /// When the goal ended.
+    /// The time at which the goal ended.
     pub(super) fn ended_at(&self) -> Option<T> {
         self.0.lock().end.as_ref().map(|end| end.at)
     }

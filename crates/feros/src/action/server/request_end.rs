@@ -1,5 +1,5 @@
-//! One of a server's three services: takes requests, refuses those that are none of its type,
-//! responds, and tells of both where the server is introspected.
+//! One of a server's three services: takes requests, refuses malformed ones, responds, and
+//! publishes events of both if introspection is on.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) struct RequestEnd {
 }
 
 impl RequestEnd {
-    /// Makes the service; it rings when there is a request.
+    /// Makes the service; it rings the doorbell when there is a request.
     pub(super) fn new(
         node: &Node,
         name: &str,
@@ -53,14 +53,14 @@ impl RequestEnd {
         self.end.may_have_request()
     }
 
-    /// The next request, as it came.
+    /// Takes the next request, still serialized.
     pub(super) fn take(&self) -> Option<(PendingRequest, Sample)> {
         let taken = self.end.take_request().map_err(|error| self.troubles.untaken(&error));
         let (id, sample) = taken.ok().flatten()?;
         Some((PendingRequest::new(id, &sample), sample))
     }
 
-    /// Reads a request; one that is none is counted and said, as often as the number doubles.
+    /// Reads a request; a malformed request is counted, and logged each time the count doubles.
     pub(super) fn open<T>(
         &self,
         request: &PendingRequest,
@@ -68,7 +68,8 @@ impl RequestEnd {
         open: impl FnOnce(Payload) -> Result<T, DecodeError>,
     ) -> Option<T> {
         let size = sample.payload.len();
-        // The request is told of after it was read, which takes its bytes.
+        // The event is published after the request was read; reading consumes the bytes, so they
+        // are copied.
         let told = self.events.as_ref().filter(|events| events.is_active());
         let bytes = told.map(|_| sample.payload.to_vec());
         let refused = match open(sample.payload) {
@@ -121,14 +122,14 @@ impl RequestEnd {
         Ok(())
     }
 
-    /// Says that a client was not answered.
+    /// Logs that a client got no response.
     pub(super) fn say(&self, sent: Result<(), PublishError>) {
         if let Err(error) = sent {
             self.troubles.unsent(&error);
         }
     }
 
-    /// Requests that were refused.
+    /// The number of requests that were refused.
     pub(super) fn refused(&self) -> u64 {
         self.malformed.total()
     }

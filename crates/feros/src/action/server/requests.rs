@@ -1,4 +1,4 @@
-//! A server on an executor: one request per turn, from its three services in turn.
+//! A server on an executor: it takes one request per turn, from its three services in rotation.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -26,13 +26,13 @@ pub(super) struct Requests<F: ActionServerForm, Form, C> {
     core: Arc<ServerCore<F>>,
     ends: Arc<ServerEnds<F>>,
     callbacks: C,
-    /// Goals that somebody works for.
+    /// Goals that have a handle.
     handles: HashMap<GoalId, WeakHandle<F>>,
-    /// The service that is asked first, so that none waits for the others.
+    /// The service that is checked first; it rotates, so that no service starves.
     first: usize,
     /// A request that was taken before its turn.
     taken: Option<Taken>,
-    /// Goals that were rejected because there was one of their id.
+    /// Goals that were rejected because another goal had the same id.
     known_goals: FailureCounter,
     form: PhantomData<fn() -> Form>,
 }
@@ -133,11 +133,11 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         self.handles.retain(|_, handle| handle.is_alive());
         self.handles.insert(id, handle.downgrade());
         if let Err(error) = answer.accept(accepted_at) {
-            // Nobody would hear of the goal: its handle ends it.
+            // The client would not hear of the goal: dropping its handle ends it.
             return end.say(Err(error));
         }
         self.core.publish_status();
-        // It fails where the server ends at this moment, which has aborted the goal.
+        // This fails if the server ends at this moment; its end has aborted the goal.
         if response == GoalResponse::AcceptAndExecute
             && self.core.advance(&kept, GoalEvent::Execute).is_ok()
         {
@@ -155,7 +155,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         let response = CancelGoal_Response { return_code, goals_canceling: Vec::new() };
         let mut answer = CancelAnswer { end, request, response };
         for goal in meant {
-            // Where nobody works for the goal any more, its end is on the way.
+            // If the goal has no handle any longer, its end is on the way.
             let handle = self.handles.get(&goal.id).and_then(WeakHandle::upgrade);
             let Some(handle) = handle else { continue };
             if self.callbacks.handle_cancel(&handle) == CancelResponse::Accept
@@ -171,7 +171,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
     }
 
     fn give_result(&self, request: PendingRequest, sample: Sample) {
-        // All that such a request has is the goal's id.
+        // The goal's id is all that this request contains.
         let opened = self.ends.results.open(&request, sample, |bytes| from_bytes::<UUID>(&bytes));
         if let Some(id) = opened {
             self.core.respond_with_result(request, &id.uuid);
@@ -185,8 +185,8 @@ impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
     }
 }
 
-/// Answers the request for a goal: that it is rejected, unless it was accepted. So a callback that
-/// panics leaves no client waiting.
+/// Answers the request for a goal when dropped, with a rejection unless the goal was accepted, so
+/// that a callback that panics leaves no client waiting.
 struct GoalAnswer<'a> {
     end: &'a RequestEnd,
     request: Option<PendingRequest>,
@@ -208,7 +208,8 @@ impl Drop for GoalAnswer<'_> {
     }
 }
 
-/// Answers a request to cancel, also where a callback panics: with what is canceling so far.
+/// Answers a request to cancel when dropped, also after a panic of a callback, with the goals that
+/// are canceling so far.
 struct CancelAnswer<'a> {
     end: &'a RequestEnd,
     request: PendingRequest,

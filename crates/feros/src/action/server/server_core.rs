@@ -1,5 +1,5 @@
-//! What a server and the handles of its goals share: the goals, and the endpoints by which clients
-//! hear of them. No lock is held while something is sent.
+//! The state that a server and the handles of its goals share: the goals, and the endpoints that
+//! inform clients. No lock is held during a send.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,8 +23,8 @@ use crate::node::Node;
 use crate::publisher::Publisher;
 use crate::service::PendingRequest;
 
-/// The endpoints of a server. They belong to what is on the executor: where that ends, by the
-/// server's end or by a panic of its node, nobody is left whom clients would ask in vain.
+/// The endpoints of a server. The entity on the executor owns them: when it ends, by the server's
+/// end or by a panic of its node, no endpoint is left that clients would ask in vain.
 pub(super) struct ServerEnds<F: ActionServerForm> {
     pub(super) goals: RequestEnd,
     pub(super) cancels: RequestEnd,
@@ -40,7 +40,7 @@ impl<F: ActionServerForm> ServerEnds<F> {
     }
 }
 
-/// The goals of a server, and what tells clients of them.
+/// The goals of a server, and the reports to clients.
 pub(super) struct ServerCore<F: ActionServerForm> {
     action: Arc<str>,
     logger: Arc<str>,
@@ -50,13 +50,13 @@ pub(super) struct ServerCore<F: ActionServerForm> {
     /// filled in.
     empty_result: Box<[u8]>,
     result_timeout: Option<Duration>,
-    /// Due when the next goal is to be forgotten.
+    /// The timer that is due when the next goal is to be forgotten.
     expiry: OnceLock<Timer>,
     state: Mutex<State>,
     status_turn: Mutex<StatusTurn>,
     /// Requests for results that gave way to later ones.
     displaced: FailureCounter,
-    /// Statuses that were not published; the goals went on.
+    /// Statuses that could not be published; the goals went on.
     unpublished: FailureCounter,
     /// Goals whose handle was dropped before their end.
     dropped: FailureCounter,
@@ -65,12 +65,12 @@ pub(super) struct ServerCore<F: ActionServerForm> {
 #[derive(Default)]
 struct State {
     goals: GoalTable,
-    /// The server is being dropped: it takes no goals any more.
+    /// The server is being dropped: it takes no more goals.
     is_closed: bool,
 }
 
-/// Who publishes the status. One thread does at a time, so that the last message, which late
-/// subscriptions get, is the latest; what changes meanwhile is published by that thread too.
+/// The turn to publish the status. One thread has it at a time, so that the last message, which
+/// late subscriptions get, is the latest; that thread also publishes changes made in the meantime.
 #[derive(Default)]
 struct StatusTurn {
     is_taken: bool,
@@ -101,7 +101,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         })
     }
 
-    /// The timer's entity that has goals forgotten; `None` where results are kept for good.
+    /// The timer that forgets goals, as an entity; `None` if results are kept for good.
     pub(super) fn expire_in_time(core: &Arc<Self>, node: &Node) -> Option<Entity> {
         let timeout = core.result_timeout?;
         let weak: Weak<Self> = Arc::downgrade(core);
@@ -129,7 +129,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         self.dropped.so_far()
     }
 
-    /// The endpoints; `None` where the server has ended.
+    /// The endpoints; `None` if the server has ended.
     pub(super) fn ends(&self) -> Option<Arc<ServerEnds<F>>> {
         self.ends.upgrade()
     }
@@ -152,7 +152,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         self.state.lock().goals.find(id).is_some()
     }
 
-    /// Takes in a goal. `None`: the server is being dropped.
+    /// Takes in a goal. `None` means that the server is being dropped.
     pub(super) fn accept(&self, id: GoalId) -> Option<Arc<Goal>> {
         let goal = Arc::new(Goal::new(id, self.clock.now()));
         let mut state = self.state.lock();
@@ -169,13 +169,13 @@ impl<F: ActionServerForm> ServerCore<F> {
         self.state.lock().goals.to_cancel(request)
     }
 
-    /// Has a goal go on to a status that is not its end, without telling yet.
+    /// Advances a goal to a status that is not its end, without publishing it yet.
     pub(super) fn advance(&self, goal: &Goal, event: GoalEvent) -> Result<(), GoalTransitionError> {
         let refused = |status| transition_error(&self.action, goal, event, status);
         goal.advance(event).map_err(refused)
     }
 
-    /// Ends a goal with this serialized response, and tells everybody.
+    /// Ends a goal with this serialized response, and informs all clients.
     pub(super) fn end(
         &self,
         goal: &Goal,
@@ -192,7 +192,8 @@ impl<F: ActionServerForm> ServerCore<F> {
         Ok(())
     }
 
-    /// Ends a goal that nobody works for any more, with an empty result. `false`: it had ended.
+    /// Ends a goal that no code works for any longer, with an empty result. `false` means that it
+    /// had already ended.
     pub(super) fn abandon(&self, goal: &Goal, status: GoalStatus) -> bool {
         let response: ResultBytes = self.empty_result(status).into();
         let Some(waiting) = goal.abandon(status, response.clone(), self.clock.now()) else {
@@ -209,7 +210,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         response
     }
 
-    /// Gives a client the result of a goal, now or when there is one.
+    /// Gives a client the result of a goal, now or when there is a result.
     pub(super) fn respond_with_result(&self, request: PendingRequest, id: &GoalId) {
         let goal = self.state.lock().goals.find(id).cloned();
         match goal.map(|goal| goal.request_result(request.clone())) {
@@ -266,7 +267,7 @@ impl<F: ActionServerForm> ServerCore<F> {
         std::mem::forget(turn); // it may be another thread's already
     }
 
-    /// Forgets goals whose time has come, and sees to it that the others' does.
+    /// Forgets goals whose time has come, and sets the timer for the next one.
     pub(super) fn expire(&self) {
         let Some(timeout) = self.result_timeout else { return };
         let next = self.state.lock().goals.expire(self.clock.now(), timeout);
@@ -299,7 +300,8 @@ impl<F: ActionServerForm> ServerCore<F> {
 
     fn respond_to_all(&self, waiting: VecDeque<PendingRequest>, response: &[u8]) {
         let Some(ends) = self.ends() else { return };
-        // Each response to a client that left waits a moment for the client: one moment is enough.
+        // A response to a client that has left waits a moment for the client; wait once per client
+        // only.
         let mut gone: Vec<[u8; 16]> = Vec::new();
         for request in waiting {
             let client = request.id().client;
