@@ -1,10 +1,10 @@
-//! Memory for a serialized message that several take, used again when all of them are done.
+//! Memory for a serialized message with several readers, reused when all of them are done.
 
 use std::sync::Arc;
 
 use feros_rmw::{Payload, PayloadBytes};
 
-/// Bytes whose fifth, where a message's body starts, is aligned to 8.
+/// A buffer whose fifth byte, where a message's body starts, is aligned to 8.
 pub(crate) struct Buffer {
     memory: Vec<u8>,
     start: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Buffer {
 
 /// Alignment of a message's body.
 const ALIGNMENT: usize = 8;
-/// Bytes of the header before it.
+/// Bytes of the header before the body.
 const HEADER_BYTES: usize = 4;
 
 impl Buffer {
@@ -23,10 +23,10 @@ impl Buffer {
         buffer
     }
 
-    /// Its content is that of before, or zero.
+    /// The content is whatever was there before, or zero.
     fn set_len(&mut self, len: usize) {
         if self.memory.len() < len + ALIGNMENT {
-            // What was there is of no use: allocating anew copies nothing.
+            // The old content is useless: a new allocation copies nothing.
             self.memory = vec![0; len + ALIGNMENT];
             let body = self.memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
             self.start = body % ALIGNMENT;
@@ -47,15 +47,16 @@ impl Buffer {
     }
 }
 
-/// Buffers of one publisher.
+/// The buffers of one publisher.
 #[derive(Default)]
 pub(crate) struct BufferPool(Vec<Arc<Buffer>>);
 
-/// Buffers that are kept for later: one that is written, and some that subscriptions still read.
+/// The buffers kept for reuse: one to write, and some that subscriptions still read.
 const KEPT: usize = 4;
 
 impl BufferPool {
-    /// A buffer of this length that nobody else uses. Allocates only when none of the size is free.
+    /// A buffer of this length that nobody else uses. Allocates if no buffer is free or the free
+    /// one is too small.
     pub(crate) fn get(&mut self, len: usize) -> Arc<Buffer> {
         let free = self.0.iter().position(|buffer| Arc::strong_count(buffer) == 1);
         let mut buffer = free.map(|index| self.0.swap_remove(index));
@@ -66,7 +67,7 @@ impl BufferPool {
         buffer.unwrap_or_else(|| Arc::new(Buffer::with_len(len)))
     }
 
-    /// Keeps a buffer to be used again when its readers are done.
+    /// Keeps a buffer for reuse once its readers are done.
     pub(crate) fn put_back(&mut self, buffer: &Arc<Buffer>) {
         if self.0.len() >= KEPT {
             self.0.remove(0);
@@ -75,7 +76,7 @@ impl BufferPool {
     }
 }
 
-/// A pooled buffer that one more subscription reads.
+/// A pooled buffer with one more subscription as a reader.
 struct Lent(Arc<Buffer>);
 
 impl PayloadBytes for Lent {
@@ -84,7 +85,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// Bytes of a pooled buffer for one more queue.
+/// The bytes of a pooled buffer for one more queue.
 pub(crate) fn lend(bytes: &Arc<Buffer>) -> Payload {
     Payload::new(Lent(Arc::clone(bytes)))
 }

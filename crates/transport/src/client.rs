@@ -1,4 +1,4 @@
-//! The untyped end of a client of a service: its handle. What sends and takes is the `Caller`.
+//! The untyped end of a client of a service: its handle. The `Caller` sends and takes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,30 +20,30 @@ use crate::graph::MatchTransport;
 use crate::shared_memory::availability;
 use crate::shared_memory::upkeep::Upkeep;
 
-/// How the end of a client is made.
+/// The options of a client.
 pub struct ClientOptions<'a> {
-    /// The node that it belongs to.
+    /// The client's node.
     pub node: NodeId,
     /// The fully qualified service.
     pub service: &'a str,
     /// As `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type.
+    /// The hash of the service type.
     pub type_hash: Option<TypeHash>,
-    /// Hash of the request message.
+    /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
-    /// Hash of the response message.
+    /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// Policies of both directions.
+    /// The policies of both directions.
     pub qos: QosProfile,
-    /// Use this mapping whatever the server announces; `None` follows the server.
+    /// The mapping to use whatever the server announces; `None` follows the server.
     pub force_mapping: Option<ServiceMapping>,
     /// Transports that requests and responses may take.
     pub transports: TransportSet,
     /// Rings when there may be a response to take, or the servers have changed.
     pub ringer: &'a Ringer,
     /// Called when there may be a response to take, on any thread; it must not block nor own the
-    /// client. Of responses in shared memory it is told from [`Client::listen`] on.
+    /// client. Called for responses in shared memory only from [`Client::listen`] on.
     pub on_response: Notify,
     /// Called when the servers may have changed, likewise.
     pub on_match: Notify,
@@ -51,10 +51,10 @@ pub struct ClientOptions<'a> {
 
 /// A client without message types.
 ///
-/// Everything may be called from any thread.
+/// All methods may be called from any thread.
 #[derive(Clone)]
 pub struct Client {
-    // Dropped first: nothing looks after what goes.
+    // Dropped first: the upkeep must not use the fields below while they are dropped.
     _looked_after: Arc<LookedAfter>,
     caller: Arc<Caller>,
 }
@@ -138,8 +138,8 @@ impl Client {
         Ok(Self { _looked_after: Arc::new(LookedAfter(upkeep)), caller })
     }
 
-    /// Whether a server is there, so that a request sent now is answered. Servers of this host
-    /// whose processes have ended are none, whatever the engine knows.
+    /// Whether a server is there to answer a request sent now. Servers of this host whose processes
+    /// have ended do not count, even if the engine still believes them to be alive.
     pub fn service_is_available(&self) -> bool {
         self.caller.routes().is_available()
     }
@@ -154,12 +154,13 @@ impl Client {
         self.caller.routes().transports.clone()
     }
 
-    /// What the responses of the servers come from; one that is missing here sends none any more.
+    /// The endpoints that the servers' responses come from; a server that is missing here will send
+    /// no further responses.
     pub fn responders(&self) -> Vec<Gid> {
         self.caller.engine.responders()
     }
 
-    /// Sends a request; says its number, and who got it.
+    /// Sends a request; returns its number and its recipients.
     ///
     /// Waits up to a second for servers of this host that have not taken earlier requests.
     ///
@@ -173,9 +174,9 @@ impl Client {
         self.caller.send_request(size_bytes, fill)
     }
 
-    /// As [`send_request`](Self::send_request), if a server is there, as
-    /// [`service_is_available`](Self::service_is_available) says it; `None` if not. Looks for
-    /// servers once, where asking first would do so twice.
+    /// Like [`send_request`](Self::send_request) if
+    /// [`service_is_available`](Self::service_is_available), otherwise `None`. Finds the servers
+    /// once, where two calls would do so twice.
     ///
     /// # Errors
     /// When the request cannot be serialized or sent.
@@ -187,9 +188,9 @@ impl Client {
         self.caller.send_request_if_served(size_bytes, fill)
     }
 
-    /// Whether no response will come any more to a request that these servers got, but those that
-    /// can be taken now: they have left, or were killed. That is noticed at once on this host:
-    /// [`ClientOptions::on_match`] and the ringer tell of it.
+    /// Whether these servers have left or were killed, so that no response will come besides those
+    /// that can be taken now. On this host, that is noticed at once, and reported by
+    /// [`ClientOptions::on_match`] and the ringer.
     pub fn have_left(&self, recipients: &Recipients) -> bool {
         self.caller.have_left(recipients)
     }
@@ -202,47 +203,47 @@ impl Client {
         self.caller.take_response()
     }
 
-    /// Has [`ClientOptions::on_response`] told of responses in shared memory too, of which no
-    /// thread of this process would hear that does not wait. To be called before the last look for
+    /// Has [`ClientOptions::on_response`] called for responses in shared memory too, which no
+    /// thread of this process would notice without waiting. To be called before the last check for
     /// a response that is awaited.
     pub fn listen(&self) {
         self.caller.listen();
     }
 
-    /// Begins to wait for responses on this thread; best before the request is sent, so that
+    /// Starts to wait for responses on this thread; best called before the request is sent, so that
     /// nothing is left to do while the server works.
     pub fn begin_wait(&self) -> ResponseWait {
         ResponseWait::begin(&self.caller.ringer, self.caller.may_be_rung_by_others())
     }
 
-    /// Sleeps until something rings that was not there when the wait's last look began, at most for
-    /// `timeout`. May return early without reason.
+    /// Sleeps until a ring that came after the wait's last check began, at most for `timeout`. May
+    /// return early for no reason.
     pub fn sleep(&self, waiting: &ResponseWait, timeout: Duration) {
         waiting.sleep(self.caller.is_rung_by_others(), timeout);
     }
 
-    /// What was sent by which transport so far.
+    /// The requests sent so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.caller.counters.read(self.caller.engine.lost_responses())
     }
 
-    /// Its policies after system-default was resolved.
+    /// The policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
         self.caller.engine.qos()
     }
 
-    /// Identity of the endpoint that sends requests.
+    /// The identity of the endpoint that sends requests.
     pub fn gid(&self) -> Gid {
         self.caller.engine.gid()
     }
 
-    /// Identity of the endpoint that receives responses, by which servers know the client.
+    /// The identity of the endpoint that receives responses, by which servers know the client.
     pub fn response_gid(&self) -> Gid {
         self.caller.engine.response_gid()
     }
 }
 
-/// `Ok(None)`: the shared-memory transport is not wanted.
+/// `Ok(None)`: the shared-memory transport is not allowed.
 fn make_memory(transports: TransportSet) -> Result<Option<CallMemory>, Obstacle> {
     if !transports.contains(Transport::SharedMemory) {
         return Ok(None);

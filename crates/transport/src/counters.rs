@@ -1,10 +1,10 @@
-//! What went which way, counted.
+//! Counters of messages by transport.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use feros_rmw::FailureCounter;
 
-/// Messages and bytes of one transport.
+/// Counts messages and bytes of one transport.
 #[derive(Debug, Default)]
 pub(crate) struct TransportCounter {
     messages: AtomicU64,
@@ -80,29 +80,28 @@ impl SubscriptionCounters {
 pub struct TransportCount {
     /// Messages.
     pub messages: u64,
-    /// Their serialized bytes. On the intra-process transport nothing is serialized for those who
-    /// take messages as structs, so nothing is counted for them.
+    /// Their serialized bytes. Subscriptions of this process that take messages as structs need no
+    /// serialized bytes, so none are counted for them.
     pub bytes: u64,
 }
 
-/// What a publisher sent by which transport.
+/// The messages that a publisher sent, by transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PublisherCounts {
-    /// Deliveries to subscriptions of this intra_process: one message to three of them counts
-    /// three.
+    /// Deliveries to subscriptions of this process: one message to three of them counts three.
     pub intra_process: TransportCount,
     /// Deliveries to subscriptions of other processes of this host, counted likewise.
     pub shared_memory: TransportCount,
-    /// Messages that the engine wrote, once for all who need it.
+    /// Messages that the engine wrote, once for all subscriptions that need it.
     pub network: TransportCount,
-    /// Messages that the engine did not write because nobody needed it.
+    /// Messages that the engine did not write because no subscription needed them.
     pub skipped_engine_writes: u64,
     /// Messages that should have gone through shared memory and took the network transport, because
     /// there was no room.
     pub shared_memory_failures: u64,
 }
 
-/// What a subscription received by which transport.
+/// The messages that a subscription received, by transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SubscriptionCounts {
     /// From publishers of this process.
@@ -111,10 +110,9 @@ pub struct SubscriptionCounts {
     pub shared_memory: TransportCount,
     /// Through the engine.
     pub network: TransportCount,
-    /// Messages that came by a second transport and were dropped.
+    /// Messages that also came by a second transport and were dropped there.
     pub duplicates: u64,
-    /// Messages of the process and shared-memory transport that were pushed out before they were
-    /// taken.
+    /// Messages of the two local transports that were pushed out before they were taken.
     pub lost_on_local_transports: u64,
     /// Samples in shared memory that were refused as malformed.
     pub refused_in_shared_memory: u64,

@@ -1,5 +1,5 @@
-//! Events of publishers and subscriptions: taken from the engine, kept by kind until somebody takes
-//! them, with a counter for each kind. The losses of all transports are one event.
+//! Events of publishers and subscriptions: taken from the engine, kept by kind until they are
+//! taken, with a counter for each kind. The losses of all transports are one event.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,18 +39,18 @@ pub enum SubscriptionEventKind {
     IncompatibleType,
 }
 
-/// An event that can wait, joined with later ones of its kind.
+/// An event that can wait and be joined with later ones of its kind.
 pub(crate) trait Event: Copy + Send {
-    /// What tells the kinds of event apart.
+    /// The type of the kinds.
     type Kind: Copy + PartialEq + Send + 'static;
 
     /// The kinds, in the order in which waiting events are taken.
     const KINDS: &'static [Self::Kind];
 
-    /// The event's kind; `None` for one that this version does not know, which is dropped.
+    /// The event's kind; `None` for an event that this version does not know, which is dropped.
     fn kind(&self) -> Option<Self::Kind>;
 
-    /// This event followed by a later one of its kind, as one.
+    /// Joins this event with a later one of its kind.
     #[must_use]
     fn join(self, later: Self) -> Self;
 }
@@ -181,7 +181,7 @@ pub(crate) struct Waiting<E: Event>(Mutex<Vec<Slot<E>>>);
 
 struct Slot<E> {
     event: Option<E>,
-    /// How many events of the kind there were.
+    /// The number of events of this kind so far.
     count: u64,
 }
 
@@ -190,7 +190,7 @@ impl<E: Event> Waiting<E> {
         Self(Mutex::new(E::KINDS.iter().map(|_| Slot { event: None, count: 0 }).collect()))
     }
 
-    /// Fetches what `source` has, then gives the oldest kind that waits, or the one that is wanted.
+    /// Fetches the events of `source`, then returns the oldest kind that waits, or the wanted kind.
     pub(crate) fn take(
         &self,
         wanted: Option<E::Kind>,
@@ -205,7 +205,7 @@ impl<E: Event> Waiting<E> {
         Ok(found.find(|(kind, slot)| is_it(kind, slot)).and_then(|(_, slot)| slot.event.take()))
     }
 
-    /// How many events of a kind there were, taken or not.
+    /// The number of events of a kind, taken or not.
     pub(crate) fn count(
         &self,
         kind: E::Kind,
@@ -236,7 +236,7 @@ impl<E: Event> Waiting<E> {
 /// Whether an endpoint has events to take; costs one load.
 pub(crate) struct PendingEvents {
     is_pending: AtomicBool,
-    /// Losses on the intra-process and shared-memory transports that an event has told of.
+    /// Losses on the intra-process and shared-memory transports that an event has reported.
     told_losses: AtomicU64,
     notify: Notify,
 }
@@ -255,28 +255,28 @@ impl PendingEvents {
         self.is_pending.load(Ordering::Acquire)
     }
 
-    /// What is taken next may leave nothing.
+    /// Lowers the flag: the take that follows may leave no event.
     pub(crate) fn begin_taking(&self) {
         self.is_pending.store(false, Ordering::Release);
     }
 
-    /// There is an event of the engine.
+    /// Notes an event of the engine.
     pub(crate) fn announce(&self) {
         self.is_pending.store(true, Ordering::Release);
         (self.notify)();
     }
 
-    /// Messages were lost that the engine knows nothing of.
+    /// Notes a loss of messages that the engine does not know of.
     pub(crate) fn announce_loss(&self) {
         self.announce();
     }
 
-    /// The losses of the local transports that no event has told of yet.
+    /// The losses of the local transports that no event has reported yet.
     pub(crate) fn new_losses(&self, total: u64) -> u64 {
         total.saturating_sub(self.told_losses.swap(total, Ordering::AcqRel))
     }
 
-    /// The losses of the local transports that events have told of.
+    /// The losses of the local transports that events have reported.
     pub(crate) fn told_losses(&self) -> u64 {
         self.told_losses.load(Ordering::Acquire)
     }

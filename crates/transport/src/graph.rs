@@ -1,5 +1,5 @@
-//! Transports seen from outside: what can be told of the matches of others from what endpoints
-//! announce.
+//! Transports seen from outside: what the announcements of endpoints tell of matches between other
+//! processes.
 
 use feros_rmw::{EndpointInfo, Gid, GraphSnapshot};
 use feros_shm::{Announced, Reason, Transport, classify};
@@ -11,7 +11,7 @@ pub struct MatchTransport {
     pub gid: Gid,
     /// The transport; `None`: none that both sides allow is possible, so nothing is delivered.
     pub transport: Option<Transport>,
-    /// Why it is not a shorter one; `None`: there is no shorter one.
+    /// Why the transport is not a shorter one; `None`: there is no shorter one.
     pub reason: Option<Reason>,
 }
 
@@ -23,25 +23,24 @@ pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced
     allows(publisher) && allows(subscription)
 }
 
-/// The transport between a publisher and a subscription, from what both announce.
+/// The transport between a publisher and a subscription, by the announcements of both.
 ///
-/// Whether shared memory is in use already shows at the endpoints themselves
-/// ([`Publisher::transports`](crate::Publisher::transports)): it is set up with the first
-/// messages.
+/// Only the endpoints themselves know whether shared memory is already in use
+/// ([`Publisher::transports`](crate::Publisher::transports)): it is set up with the first messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransportBetween<'a> {
-    /// Who sends.
+    /// The sender.
     pub publisher: &'a EndpointInfo,
-    /// Who receives.
+    /// The receiver.
     pub subscription: &'a EndpointInfo,
     /// The transport; `None`: no transport that both sides allow is possible, so nothing is
     /// delivered.
     pub transport: Option<Transport>,
-    /// Why it is not a shorter one; `None`: there is no shorter one.
+    /// Why the transport is not a shorter one; `None`: there is no shorter one.
     pub reason: Option<Reason>,
 }
 
-/// The transport of each match of a topic, for anybody who sees the graph.
+/// The transport of each match of a topic, as any observer of the graph sees it.
 ///
 /// ```no_run
 /// # let graph: feros_rmw::GraphSnapshot = unimplemented!();
@@ -67,10 +66,10 @@ fn between<'a>(
     TransportBetween { publisher, subscription, transport, reason }
 }
 
-/// The transport of requests and responses between each client and each server of a service, for
-/// anybody who sees the graph; the client is the `publisher`, the server the `subscription`.
+/// The transport of requests and responses between each client and each server of a service, as any
+/// observer of the graph sees it; the client is the `publisher`, the server the `subscription`.
 ///
-/// As long as one server of a client has to be reached by the network transport, the client's
+/// As long as one server of a client can only be reached by the network transport, the client's
 /// requests take the network transport to all of them.
 pub fn transports_of_service<'a>(
     graph: &'a GraphSnapshot,
@@ -80,10 +79,10 @@ pub fn transports_of_service<'a>(
     pairs.map(|(client, server)| between(client, server)).collect()
 }
 
-/// Whether this process can share memory with others, for people who want to know why it does not.
+/// Checks whether this process can share memory with others, for people who want to know why not.
 ///
 /// # Errors
-/// What is in the way, and what helps.
+/// The obstacle, and its remedy.
 pub fn check_shared_memory() -> Result<(), String> {
     feros_shm::ProcessSegment::of_this_process().map_err(|error| error.to_string())?;
     feros_shm::HostNode::shared().map_err(|error| error.to_string())?;

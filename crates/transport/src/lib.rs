@@ -1,14 +1,14 @@
 //! Untyped ends of publishers, subscriptions, servers and clients over three transports: objects
-//! within a process, shared memory within a host, and the engine for all else.
+//! within a process, shared memory within a host, and the engine for everything else.
 //!
 //! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports
 //! their events. `routing` sorts a publisher's matches by transport, `sending` publishes one
-//! message on each transport that needs it, `receiving` brings what comes by several transports
-//! into each publisher's order. `intra_process` and `shared_memory` have a room each; the
-//! network is the engine's own affair. `calls` has what servers and clients need besides.
+//! message on each transport that needs it, `receiving` merges the messages of several transports
+//! in each publisher's order. `intra_process` and `shared_memory` are modules of their own; the
+//! network is left to the engine. `calls` has the additional parts of servers and clients.
 //!
-//! The crate knows no node, no executor, no message type and no user callback. What a message is
-//! within a process is the client's choice ([`Object`], [`Outgoing`]).
+//! The crate knows no node, no executor, no message type and no user callback. The client chooses
+//! the form of a message within a process ([`Object`], [`Outgoing`]).
 #![forbid(unsafe_code)]
 
 mod bytes;

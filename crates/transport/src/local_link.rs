@@ -1,5 +1,5 @@
-//! One publisher as a subscription hears it beside the engine: messages with numbers and stamps, in
-//! the publisher's order.
+//! One publisher as a subscription receives it apart from the engine: messages with numbers and
+//! stamps, in the publisher's order.
 
 use feros_rmw::{Gid, Payload, Stamp};
 
@@ -10,14 +10,14 @@ pub(crate) trait LocalLink {
     fn publisher(&self) -> Gid;
     /// The stamp of the next message, if there is one.
     fn front(&mut self) -> Option<Stamp>;
-    /// The message that [`LocalLink::front`] told of.
+    /// Takes the message whose stamp [`LocalLink::front`] returned.
     fn take(&mut self) -> Option<LinkMessage>;
 }
 
-/// A message of a link.
+/// A message of a connection.
 pub(crate) struct LinkMessage {
     pub(crate) envelope: Envelope,
-    /// When it was found.
+    /// The time at which it was found.
     pub(crate) received: Stamp,
     pub(crate) payload: Payload,
 }

@@ -20,9 +20,9 @@ use crate::shared_memory::options::SharedMemoryOptions;
 use crate::shared_memory::sending::SharedMemorySending;
 use crate::shared_memory::upkeep::Upkeep;
 
-/// How the end of a publisher is made.
+/// The options of a publisher.
 pub struct PublisherOptions<'a> {
-    /// The node that it belongs to.
+    /// The publisher's node.
     pub node: NodeId,
     /// The fully qualified topic.
     pub topic: &'a str,
@@ -32,7 +32,7 @@ pub struct PublisherOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// Its policies.
     pub qos: QosProfile,
-    /// Whether publishing waits for the link.
+    /// Whether publishing waits for the network.
     pub mode: PublishMode,
     /// Transports that its messages may take.
     pub transports: TransportSet,
@@ -109,10 +109,10 @@ impl Publisher {
         Ok(Self { engine, sender, upkeep, pending, events: Waiting::new() })
     }
 
-    /// Publishes one message on every transport that somebody needs.
+    /// Publishes one message on every transport that a subscription needs.
     ///
-    /// Waits up to a second for subscriptions that keep all and have no room, where delivery is
-    /// reliable. Holds no lock while it waits.
+    /// Waits up to a second for subscriptions that keep all messages and have no room, where
+    /// delivery is reliable. Holds no lock while it waits.
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -133,15 +133,15 @@ impl Publisher {
     }
 
     /// Memory in which a message of this size can be built: shared memory if a subscription reads
-    /// it there, else a buffer.
+    /// it there, otherwise a buffer.
     ///
     /// # Errors
-    /// When shared memory is exhausted and the network is not to be used instead.
+    /// When shared memory is exhausted and the options do not allow the network instead.
     pub fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
         self.sender.lend(size_bytes)
     }
 
-    /// Publishes a message that was built in such memory.
+    /// Publishes a message that was built in memory from [`Publisher::lend`].
     ///
     /// # Errors
     /// See [`PublishError`].
@@ -154,7 +154,7 @@ impl Publisher {
         self.pending.is_pending()
     }
 
-    /// The next event that waits; several of one kind are one.
+    /// The next event that waits; several of one kind are joined into one.
     ///
     /// # Errors
     /// When the engine fails.
@@ -163,7 +163,7 @@ impl Publisher {
         self.events.take(None, || self.engine.take_event())
     }
 
-    /// The next event of this kind; those of other kinds go on waiting.
+    /// The next event of this kind; those of other kinds keep waiting.
     ///
     /// # Errors
     /// When the engine fails.
@@ -174,7 +174,7 @@ impl Publisher {
         self.events.take(Some(kind), || self.engine.take_event())
     }
 
-    /// How often the engine told of events of this kind, taken or not.
+    /// The number of events of this kind that the engine reported, taken or not.
     ///
     /// # Errors
     /// When the engine fails.
@@ -182,18 +182,18 @@ impl Publisher {
         self.events.count(kind, || self.engine.take_event())
     }
 
-    /// The transport of each match, and why it is not a shorter one.
+    /// The transport of each match, and why that is not a shorter one.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.sender.transports()
     }
 
-    /// How much of its shared memory is in use; `None` as long as no subscription of another
-    /// process of this host needs it.
+    /// How much of its shared memory is in use; `None` until a subscription of another process of
+    /// this host needs it.
     pub fn pool(&self) -> Option<PoolUse> {
         self.sender.pool()
     }
 
-    /// What was sent by which transport so far.
+    /// The messages sent so far, by transport.
     pub fn counts(&self) -> PublisherCounts {
         self.sender.counters().read()
     }
@@ -203,7 +203,7 @@ impl Publisher {
         self.sender.topic()
     }
 
-    /// Its policies after system-default and best-available were resolved.
+    /// The policies after system-default and best-available were resolved.
     pub fn qos(&self) -> QosProfile {
         self.engine.qos()
     }
@@ -218,11 +218,12 @@ impl Publisher {
         self.engine.matched_subscriptions()
     }
 
-    /// Waits until the best-effort subscriptions that match now have found this publisher, as far
-    /// as its engine can tell, at most for `patience`; reliable ones lose nothing. Whether they
-    /// have.
+    /// Waits, at most for `patience`, until the best-effort subscriptions that match now have found
+    /// this publisher, as far as its engine can tell; reliable ones lose nothing. Returns whether
+    /// they have.
     pub fn wait_until_announced(&self, patience: Duration) -> bool {
-        /// From the acknowledgement of what was received to the match that comes of it.
+        /// The time from a subscription's acknowledgement of the announcement to the match that
+        /// results.
         const MATCHING: Duration = Duration::from_millis(5);
         let matches = self.engine.matches();
         let best_effort =
@@ -238,7 +239,7 @@ impl Publisher {
         all
     }
 
-    /// Waits until all reliable subscriptions acknowledged what was published.
+    /// Waits until all reliable subscriptions acknowledged all messages so far.
     ///
     /// # Errors
     /// When time runs out.
@@ -254,7 +255,7 @@ impl Publisher {
         self.engine.assert_liveliness()
     }
 
-    /// Messages that an asynchronous publisher dropped because its queue was full.
+    /// The messages that an asynchronous publisher dropped because its queue was full.
     pub fn dropped_messages(&self) -> u64 {
         self.engine.dropped_messages()
     }

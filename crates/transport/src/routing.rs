@@ -1,4 +1,4 @@
-//! The matches of a publisher by transport: what each publish looks at, made anew when a match or a
+//! The matches of a publisher by transport: used by each publish, and made anew when a match or a
 //! subscription of the process changes.
 
 use std::num::NonZeroU64;
@@ -21,8 +21,8 @@ use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
 
-/// How long the first message within a process waits for those before it: as long as publishing
-/// waits for a full subscription.
+/// How long the first message within a process waits for earlier ones: as long as publishing waits
+/// for a full subscription.
 const HISTORY_WAIT: Duration = Duration::from_secs(1);
 
 /// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
@@ -34,17 +34,18 @@ pub(crate) struct Routes {
     /// Whether the engine has to send: for a match on the network transport, or for a QoS that it
     /// implements by sending.
     pub(crate) needs_engine: bool,
-    /// Whether a subscription that is served without the engine keeps all, and is waited for.
+    /// Whether a subscription that is served without the engine keeps all messages, so that
+    /// publishing waits for its room.
     pub(crate) is_lossless: bool,
     /// The publisher's shared memory, if one of the matches is served from it.
     pub(crate) memory: Option<Arc<HostPublisher>>,
     shared_memory: Vec<SharedMemoryRoute>,
     pub(crate) intra_process: Vec<IntraProcessRoute>,
-    /// What users are told.
+    /// The transports as users see them.
     pub(crate) transports: Vec<MatchTransport>,
 }
 
-/// What the routes depend on: matches of the engine, subscriptions of this process.
+/// The state that the routes depend on: matches of the engine, subscriptions of this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Generation {
     matches: u64,
@@ -52,7 +53,7 @@ struct Generation {
 }
 
 impl Routes {
-    /// Routes like which none will be found: the first publish looks.
+    /// Routes that are never current, so that the first publish finds them.
     pub(crate) fn not_looked_yet() -> Self {
         Self::new(Generation { matches: u64::MAX, registrations: u64::MAX }, true)
     }
@@ -70,20 +71,21 @@ impl Routes {
         }
     }
 
-    /// Whether a message that was prepared for these routes can be sent by the others: the same
+    /// Whether a message that was prepared for these routes can be sent by `others`: the same
     /// matches take the same transports.
     pub(crate) fn send_like(&self, others: &Self) -> bool {
         self.generation == others.generation && self.transports == others.transports
     }
 
-    /// Subscriptions that are served by shared memory.
+    /// The subscriptions that are served by shared memory.
     pub(crate) fn established(
         &self,
     ) -> impl Iterator<Item = (&SharedMemoryRoute, &Arc<Established>)> {
         self.shared_memory.iter().filter_map(|route| Some((route, route.state.established()?)))
     }
 
-    /// Takes in a match that can be served by shared memory, and says which transport it takes now.
+    /// Adds a match that can be served by shared memory, and returns the transport that it takes
+    /// now.
     fn add_shared_memory(
         &mut self,
         route: Result<SharedMemoryRoute, Reason>,
@@ -111,7 +113,7 @@ impl Routes {
 /// Finds the routes of one publisher.
 #[repr(C)] // a message needs what comes first
 pub(crate) struct Router {
-    /// Counted up by the engine's notification of a match.
+    /// Incremented by the engine at each match notification.
     matches: Arc<AtomicU64>,
     topic: String,
     gid: Gid,
@@ -119,7 +121,7 @@ pub(crate) struct Router {
     shared_memory: Mutex<SharedMemorySending>,
     /// The publisher's number on the shared-memory transport.
     id: NonZeroU64,
-    /// Whether the engine has to send whoever matches.
+    /// Whether the engine has to send to every match.
     engine_keeps_promises: bool,
     needs_clean_up: AtomicBool,
 }
@@ -149,7 +151,7 @@ impl Router {
         self.shared_memory.lock().memory().cloned()
     }
 
-    /// Whether these subscriptions have all that the engine sent them.
+    /// Whether these subscriptions have received all messages that the engine sent them.
     pub(crate) fn is_acknowledged(&self, by: &[Gid]) -> bool {
         self.shared_memory.lock().is_acknowledged(&*self.engine, by)
     }
@@ -168,13 +170,13 @@ impl Router {
         }
     }
 
-    /// The routes as they are from the message of this number on.
+    /// The routes from the message of this number on.
     pub(crate) fn find_routes(&self, former: &Routes, next_number: u64) -> Routes {
         let mut routes = Routes::new(self.generation(), self.engine_keeps_promises);
         let mut shared_memory = self.shared_memory.lock();
         for found in self.engine.matches() {
             let mut announced = Announced::read(found.announcement.as_deref());
-            // Its route stays: the subscription tries again.
+            // The subscription declined, but its route stays, since it will try again.
             let declined = announced.forget_declined(self.id.get());
             let mut choice = classify(shared_memory.announced(), &announced);
             let queue = match choice.transport {
@@ -226,24 +228,24 @@ impl Router {
         }
     }
 
-    /// What was published before a subscription came is the engine's to deliver, which may do so on
-    /// a thread of its own. A message that takes the shorter way would overtake it, and it would be
-    /// dropped as old.
+    /// The engine delivers messages that were published before the subscription existed, possibly
+    /// on a thread of its own. A message by the shorter transport would overtake them, and they
+    /// would be dropped as old.
     fn wait_for_history(&self, of: Gid) {
         if self.engine.qos().durability == Durability::TransientLocal
             && !self.engine.is_acknowledged_by(of, HISTORY_WAIT)
         {
             tracing::warn!(
                 target: "feros::transport",
-                "a subscription of this process on {} may miss what was published before it: the engine has not \
-                 delivered that within {HISTORY_WAIT:?}",
+                "a subscription of this process on {} may miss earlier messages: the engine has \
+                 not delivered them within {HISTORY_WAIT:?}",
                 self.topic
             );
         }
     }
 
-    /// Whether what a killed subscription left in shared memory is to be removed, now that the
-    /// engine tells that it is gone.
+    /// Whether to remove what a killed subscription left in shared memory, now that the engine
+    /// reports that the subscription has left.
     pub(crate) fn note_deaths(&self, former: &Routes, routes: &Routes) -> bool {
         let is_there = |gone: &SharedMemoryRoute| {
             routes.shared_memory.iter().any(|route| route.subscription == gone.subscription)
@@ -256,7 +258,7 @@ impl Router {
     }
 
     /// Makes the publisher's shared memory once a match could use it, has the engine forget
-    /// processes that have ended, and cleans up. May wait for other processes. Says when to try
+    /// processes that have ended, and cleans up. May wait for other processes. Returns when to try
     /// again.
     pub(crate) fn keep_up(&self) -> Option<Instant> {
         if self.needs_clean_up.swap(false, Ordering::Relaxed) {
@@ -268,7 +270,7 @@ impl Router {
             let shared_memory = self.shared_memory.lock();
             let could_serve = |found: &&Match| {
                 let mut announced = Announced::read(found.announcement.as_deref());
-                // The memory is made all the same: the subscription tries again.
+                // The memory is made even if the subscription declined: it will try again.
                 announced.forget_declined(self.id.get());
                 shared_memory.could_serve(&announced)
             };
@@ -278,18 +280,18 @@ impl Router {
             let ended: Vec<Gid> = ended.collect();
             (shared_memory.due(now), ended)
         };
-        // A publish may be waiting in the engine for a killed process, and the successor of that
-        // for the publish.
+        // A publish may be blocked in the engine by a killed process, while that process's
+        // successor waits for the message.
         ended.into_iter().for_each(|gone| self.engine.forget_ended(gone));
         if let Some(settings) = settings {
-            let made = make_memory(settings); // takes time: without the lock
+            let made = make_memory(settings); // without the lock, since it takes time
             let announcement = self.shared_memory.lock().note(made, now);
             if let Some(announcement) = announcement
                 && let Err(error) = self.engine.announce(&announcement)
             {
                 availability::not_told(&error);
             }
-            self.matches.fetch_add(1, Ordering::AcqRel); // the routes are to be found anew
+            self.matches.fetch_add(1, Ordering::AcqRel); // the routes have to be found anew
         }
         self.shared_memory.lock().retry_at()
     }

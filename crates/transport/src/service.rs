@@ -1,5 +1,5 @@
-//! The untyped end of a server of a service: takes requests by whichever transport they come, and
-//! sends each response back by the same one.
+//! The untyped end of a server of a service: takes requests from every transport, and sends each
+//! response back by the transport of its request.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -23,29 +23,29 @@ use crate::calls::registry::{self, Registration};
 use crate::graph::MatchTransport;
 use crate::shared_memory::availability;
 
-/// How the end of a server is made.
+/// The options of a server.
 pub struct ServiceOptions<'a> {
-    /// The node that it belongs to.
+    /// The server's node.
     pub node: NodeId,
     /// The fully qualified service.
     pub service: &'a str,
     /// As `package/srv/Name`.
     pub type_name: &'a str,
-    /// Hash of the service type.
+    /// The hash of the service type.
     pub type_hash: Option<TypeHash>,
-    /// Hash of the request message.
+    /// The hash of the request message.
     pub request_hash: Option<TypeHash>,
-    /// Hash of the response message.
+    /// The hash of the response message.
     pub response_hash: Option<TypeHash>,
-    /// Policies of both directions.
+    /// The policies of both directions.
     pub qos: QosProfile,
     /// How the server announces itself to stock ROS 2.
     pub mapping: ServiceMapping,
-    /// Whether what sends responses through the engine may wait to come into being until there is a
-    /// client.
+    /// Whether the endpoint that sends responses through the engine may be created only once there
+    /// is a client.
     pub replies_on_demand: bool,
-    /// Whether requests that other hosts send are ignored. Requests on the intra-process and
-    /// shared-memory transports are of this host.
+    /// Whether requests from other hosts are ignored. Requests on the intra-process and
+    /// shared-memory transports always come from this host.
     pub local_requests_only: bool,
     /// Transports that requests and responses may take.
     pub transports: TransportSet,
@@ -55,7 +55,7 @@ pub struct ServiceOptions<'a> {
 
 /// A server without message types.
 ///
-/// Everything may be called from any thread.
+/// All methods may be called from any thread.
 #[derive(Clone)]
 pub struct Service(Arc<Inner>);
 
@@ -69,13 +69,13 @@ struct Inner {
     /// Raised by the engine when it may have a request.
     engine_pending: Arc<AtomicBool>,
     hears_network: bool,
-    /// Where the next request is looked for first.
+    /// The source to check first for the next request.
     turn: AtomicUsize,
     buffers: Mutex<BufferPool>,
     counters: CallCounters,
 }
 
-/// What the response to a request needs.
+/// The information that a response to a request needs.
 #[derive(Debug, Clone)]
 pub struct Request {
     id: RequestId,
@@ -99,7 +99,7 @@ impl std::fmt::Debug for ReplyWay {
     }
 }
 
-/// Two are the same if they ask for the same response.
+/// Two requests are equal if the same response answers both.
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id && self.transport() == other.transport()
@@ -116,12 +116,12 @@ impl From<RequestId> for Request {
 }
 
 impl Request {
-    /// Who sent it, and its number there.
+    /// The sender of the request, and its number there.
     pub fn id(&self) -> &RequestId {
         &self.id
     }
 
-    /// How the request came, and its response goes.
+    /// The transport of the request, and so of its response.
     pub fn transport(&self) -> Transport {
         match self.way {
             ReplyWay::Engine => Transport::Network,
@@ -188,7 +188,7 @@ impl Service {
         })))
     }
 
-    /// The next request and what its response needs. Never blocks.
+    /// The next request and the information that its response needs. Never blocks.
     ///
     /// # Errors
     /// When the engine fails.
@@ -196,17 +196,17 @@ impl Service {
         self.0.take_request()
     }
 
-    /// Whether there may be a request to take: whoever has looked needs not look again until
-    /// [`ServiceOptions::ringer`] rings.
+    /// Whether there may be a request to take: after a look that found none, no further look is
+    /// needed until [`ServiceOptions::ringer`] rings.
     pub fn may_have_request(&self) -> bool {
         self.0.may_have_request()
     }
 
-    /// Sends the response to a request: by the transport of the request, by the engine where shared
-    /// memory has no room.
+    /// Sends the response to a request: by the transport of the request, or by the engine where
+    /// shared memory has no room.
     ///
     /// # Errors
-    /// When the response cannot be serialized or sent, or the client left.
+    /// When the response cannot be serialized or sent, or the client has left.
     pub fn send_response(
         &self,
         request: &Request,
@@ -217,7 +217,7 @@ impl Service {
     }
 
     /// Whether the client of a request may still take a response: `false` once it is known to have
-    /// left, which is known of clients of this host alone.
+    /// left, which is only known for clients of this host.
     pub fn is_awaited(&self, request: &Request) -> bool {
         match &request.way {
             ReplyWay::Engine => true,
@@ -228,24 +228,23 @@ impl Service {
         }
     }
 
-    /// The transport of each client's requests, and why it is not a shorter one. A client that has
-    /// other servers besides, of which one has to be reached by the network transport, takes that
-    /// to all of them.
+    /// The transport of each client's requests, and why that is not a shorter one. A client takes
+    /// the network transport for all its servers if one of the others can only be reached by it.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.channels.transports(&self.0.engine.clients())
     }
 
-    /// What was received by which transport so far.
+    /// The requests received so far, by transport.
     pub fn counts(&self) -> CallCounts {
         self.0.counters.read(self.0.engine.lost_requests())
     }
 
-    /// Its policies after system-default was resolved.
+    /// The policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
         self.0.engine.qos()
     }
 
-    /// Identity of the endpoint that receives requests.
+    /// The identity of the endpoint that receives requests.
     pub fn gid(&self) -> Gid {
         self.0.engine.gid()
     }
@@ -259,7 +258,7 @@ impl Inner {
     fn take_request(&self) -> Result<Option<(Request, Sample)>, TakeError> {
         let channels = self.channels.open();
         channels.iter().for_each(|known| known.catch_up());
-        // In turn, so that no client and no transport keeps the others waiting.
+        // The sources take turns, so that no client and no transport keeps the others waiting.
         let sources = channels.len() + 2;
         let first = self.turn.load(Ordering::Relaxed);
         for offset in 0..sources {
@@ -298,7 +297,7 @@ impl Inner {
             return Ok(None);
         }
         while let Some((id, sample)) = self.engine.take_request()? {
-            // What comes by a transport that is not allowed is passed over.
+            // Requests by a transport that is not allowed are skipped.
             if self.hears_network {
                 self.engine_pending.store(true, Ordering::Release);
                 self.counters.network.count(1, sample.payload.len());
@@ -334,8 +333,8 @@ impl Inner {
         }
     }
 
-    /// A request whose client is named by the endpoint that receives its responses, as stock ROS 2
-    /// names it.
+    /// A request whose client is named by the endpoint that receives its responses, as in stock ROS
+    /// 2.
     fn local_request(
         &self,
         way: ReplyWay,
@@ -364,7 +363,8 @@ impl Inner {
             }
             ReplyWay::SharedMemory(to) => match to.send(number, size_bytes, &mut *fill) {
                 Ok(()) => Ok(()),
-                // By the word of its memory, which others can write to: the engine knows better.
+                // Only the client's memory says that the client has left, and other processes can
+                // write to that memory: the engine knows better.
                 Err(SendToChannelError::Gone) if to.channel.peer().is_alive() => {
                     self.send_by_engine(request, to, size_bytes, fill)
                 }
@@ -396,7 +396,7 @@ impl Inner {
         })
     }
 
-    /// Sends a response by the engine for which shared memory has no room.
+    /// Sends a response for which shared memory has no room, by the engine.
     #[cold]
     fn send_instead(
         &self,

@@ -1,4 +1,4 @@
-//! The untyped end of a subscription: its handle. What takes the messages is the [`Receiver`].
+//! The untyped end of a subscription: its handle. The [`Receiver`] takes the messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,9 +19,9 @@ use crate::intra_process::registry::{self, Registration};
 use crate::receiving::{Receiver, ReceiverOptions, Tally};
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
-/// How the end of a subscription is made.
+/// The options of a subscription.
 pub struct SubscriptionOptions<'a, O: Object> {
-    /// The node that it belongs to.
+    /// The subscription's node.
     pub node: NodeId,
     /// The fully qualified topic.
     pub topic: &'a str,
@@ -31,20 +31,20 @@ pub struct SubscriptionOptions<'a, O: Object> {
     pub type_hash: Option<TypeHash>,
     /// Its policies.
     pub qos: QosProfile,
-    /// What publishers that know its kind of object are told.
+    /// The subscription's wish, for publishers that use its kind of object.
     pub wish: O::Wish,
-    /// Do not receive from publishers of the same session.
+    /// Whether publishers of the same session are ignored.
     pub ignore_local_publications: bool,
     /// Transports that messages may take. Without the network there is no history for late joiners.
     pub transports: TransportSet,
-    /// Rings when there may be something to take, or links and matches have to be kept up.
+    /// Rings when there may be something to take, or when connections and matches need upkeep.
     pub ringer: &'a Ringer,
     /// Called when there may be events, on any thread; it must not block nor own the subscription.
     pub on_event: Notify,
 }
 
 /// A subscription without message type: an endpoint of the engine, which finds its matches, and the
-/// transports that each match takes. It ends when this is dropped.
+/// transports that each match takes. The endpoint ends when this is dropped.
 ///
 /// Everything may be called from any thread.
 pub struct Subscription {
@@ -54,14 +54,14 @@ pub struct Subscription {
     tally: Arc<Tally>,
     pending: Arc<PendingEvents>,
     events: Waiting<SubscriptionEvent>,
-    /// Losses that the engine told of.
+    /// Losses that the engine reported.
     lost_by_engine: AtomicU64,
     /// Publishers of this process find the queue as long as this lives.
     _registration: Registration,
 }
 
 impl Subscription {
-    /// Makes the endpoint, and what takes its messages.
+    /// Makes the endpoint and its receiver.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -131,7 +131,7 @@ impl Subscription {
     }
 
     /// Has publishers of this process call `run` after they put a message in, instead of ringing,
-    /// until what is returned is dropped.
+    /// until the returned value is dropped.
     pub fn dispatch_directly(&self, run: impl Fn() + Send + Sync + 'static) -> DirectDispatch {
         DirectDispatch::new(&self.queue, run)
     }
@@ -141,7 +141,8 @@ impl Subscription {
         self.pending.is_pending()
     }
 
-    /// The next event that waits; several of one kind are one, losses of all transports too.
+    /// The next event that waits; several of one kind are joined into one, as are losses of all
+    /// transports.
     ///
     /// # Errors
     /// When the engine fails.
@@ -150,7 +151,7 @@ impl Subscription {
         self.events.take(None, || self.fetch_event())
     }
 
-    /// The next event of this kind; those of other kinds go on waiting.
+    /// The next event of this kind; those of other kinds keep waiting.
     ///
     /// # Errors
     /// When the engine fails.
@@ -161,7 +162,7 @@ impl Subscription {
         self.events.take(Some(kind), || self.fetch_event())
     }
 
-    /// How many events of this kind there were, taken or not.
+    /// The number of events of this kind, taken or not.
     ///
     /// # Errors
     /// When the engine fails.
@@ -169,7 +170,8 @@ impl Subscription {
         self.events.count(kind, || self.fetch_event())
     }
 
-    /// Losses of local transports, then events of the engine, whose losses count those in.
+    /// Returns losses of the local transports first, then events of the engine, whose loss totals
+    /// include the local losses.
     fn fetch_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
         let change = self.pending.new_losses(self.tally.lost());
         let total = |by_engine: u64| by_engine.saturating_add(self.pending.told_losses());
@@ -186,7 +188,7 @@ impl Subscription {
         }))
     }
 
-    /// The transport of each match, and why it is not a shorter one.
+    /// The transport of each match, and why that is not a shorter one.
     pub fn transports(&self) -> Vec<MatchTransport> {
         let matches = self.engine.matches();
         matches.iter().map(|found| self.transport_of(found)).collect()
@@ -206,12 +208,12 @@ impl Subscription {
         MatchTransport { gid: found.gid, transport, reason }
     }
 
-    /// What was received by which transport so far.
+    /// The messages received so far, by transport.
     pub fn counts(&self) -> SubscriptionCounts {
         self.tally.counts(self.shared_memory.states())
     }
 
-    /// Its policies after system-default and best-available were resolved.
+    /// The policies after system-default and best-available were resolved.
     pub fn qos(&self) -> QosProfile {
         self.engine.qos()
     }

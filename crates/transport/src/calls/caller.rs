@@ -1,5 +1,5 @@
 //! The calls of one client: sending requests on the shortest transport that all its servers have,
-//! and taking responses by whichever they come.
+//! and taking the responses of every transport.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -26,41 +26,41 @@ use crate::calls::routes::{Finder, Generation, ServerRoute, ServerRoutes, Way};
 use crate::calls::{FIRST_LOCAL_NUMBER, local_sample};
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long a call waits for a server of this host to take earlier requests, before it gives up.
+/// The longest time that a call waits for a server of this host to take earlier requests.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-/// How often it looks.
+/// The interval between looks during that wait.
 const BUSY_INTERVAL: Duration = Duration::from_micros(200);
-/// A request that the engine has sent and that has no response is waited for so long, before later
-/// ones take a shorter transport: they would overtake it.
+/// The time after which an unanswered request of the engine no longer keeps later requests from a
+/// shorter transport, where they could overtake it.
 const OVERTAKING: Duration = Duration::from_secs(1);
 
-/// A server that has not opened its channel is looked at so much later, which is doubled each
-/// time ...
+/// A server that has not opened its channel is checked again after this time, which doubles with
+/// each check ...
 const FIRST_LOOK: Duration = Duration::from_millis(1);
-/// ... so often; after that, each call looks.
+/// ... up to this many checks; after that, each call checks.
 const MOST_LOOKS: u32 = 14;
 
-/// What a caller is made of.
+/// The parts of a caller.
 pub(crate) struct CallerOptions<'a> {
     pub(crate) service: &'a str,
     pub(crate) engine: Arc<dyn EngineClient>,
-    /// What the client announces.
+    /// The client's announcement.
     pub(crate) announced: Announced,
     pub(crate) allowed: TransportSet,
     pub(crate) memory: Option<CallMemory>,
     pub(crate) ringer: &'a Ringer,
     pub(crate) on_response: Notify,
     pub(crate) on_match: Notify,
-    /// To be called when the process of a server has ended, as the engine calls it when a server
-    /// has left.
+    /// Called when the process of a server has ended, as the engine calls it when a server has
+    /// left.
     pub(crate) on_server_end: Notify,
     /// Raised by the engine when it may have a response.
     pub(crate) engine_pending: Arc<AtomicBool>,
-    /// Counted up by the engine's notification of a match.
+    /// Incremented by the engine at each match notification.
     pub(crate) matches: Arc<AtomicU64>,
 }
 
-/// A client as its calls need it.
+/// The part of a client that makes its calls.
 pub(crate) struct Caller {
     service: String,
     pub(crate) engine: Arc<dyn EngineClient>,
@@ -74,10 +74,10 @@ pub(crate) struct Caller {
     engine_pending: Arc<AtomicBool>,
     matches: Arc<AtomicU64>,
     routes: RwLock<Arc<ServerRoutes>>,
-    /// How often servers were looked at that have not opened their channels, and at which matches.
+    /// How many times the client checked for unopened channels, and the match count at that time.
     looks: Mutex<(u32, u64)>,
     next_number: AtomicI64,
-    /// The last request that the engine has sent, until its response comes.
+    /// The last request sent by the engine, until its response comes.
     sent_by_engine: Mutex<Option<(i64, Instant)>>,
     /// Set once servers of other processes know where to ring.
     shown: OnceLock<Observation>,
@@ -115,7 +115,7 @@ impl Caller {
         }
     }
 
-    /// Begins to notice what servers of other processes do.
+    /// Starts to watch servers of other processes.
     pub(crate) fn begin(self: &Arc<Self>, upkeep: &Upkeep) {
         if self.memory.is_none() {
             return;
@@ -123,11 +123,11 @@ impl Caller {
         let this: Weak<Self> = Arc::downgrade(self);
         upkeep.begin_when_asked(this);
         if self.matches.load(Ordering::Acquire) > 0 {
-            upkeep.ask(); // they came before
+            upkeep.ask(); // they matched earlier
         }
     }
 
-    /// Has the thread that listens tell of responses in shared memory, if there may be any.
+    /// Has the listening thread report responses in shared memory, if there may be any.
     pub(crate) fn listen(self: &Arc<Self>) {
         if self.is_rung_by_others() {
             self.is_listened_for.get_or_init(|| {
@@ -137,12 +137,12 @@ impl Caller {
         }
     }
 
-    /// Whether servers of other processes may have been told where to ring.
+    /// Whether servers of other processes may know where to ring.
     pub(crate) fn is_rung_by_others(&self) -> bool {
         self.shown.get().is_some()
     }
 
-    /// Whether servers of other processes may ever be told where to ring.
+    /// Whether servers of other processes may ever learn where to ring.
     pub(crate) fn may_be_rung_by_others(&self) -> bool {
         self.memory.is_some()
     }
@@ -154,7 +154,7 @@ impl Caller {
         }
     }
 
-    /// The servers as they are now.
+    /// The current servers.
     pub(crate) fn routes(&self) -> Arc<ServerRoutes> {
         let routes = Arc::clone(&self.routes.read());
         let is_current = routes.generation == self.generation();
@@ -171,7 +171,7 @@ impl Caller {
         let finder = Finder { announced: &self.announced, memory: self.memory.as_deref() };
         let routes = Arc::new(finder.find(servers, generation));
         *self.routes.write() = Arc::clone(&routes);
-        // The engine would see it no sooner than by their silence.
+        // By itself, the engine would notice only that they are silent.
         routes.ended.iter().for_each(|server| self.engine.forget_ended(*server));
         if routes.servers.iter().any(|route| matches!(route.way, Way::SharedMemory(_))) {
             self.show_place();
@@ -179,7 +179,7 @@ impl Caller {
         routes
     }
 
-    /// Has servers of other processes know where to ring, from the first channel on.
+    /// Lets servers of other processes know where to ring, from the first channel on.
     fn show_place(&self) {
         let Some(memory) = &self.memory else { return };
         self.shown.get_or_init(|| {
@@ -196,7 +196,7 @@ impl Caller {
         self.send_on(self.routes(), size_bytes, fill)
     }
 
-    /// As [`send_request`](Self::send_request), if a server can be called; `None` if not.
+    /// Like [`send_request`](Self::send_request) if a server can be called; `None` otherwise.
     pub(crate) fn send_request_if_served(
         &self,
         size_bytes: usize,
@@ -253,8 +253,7 @@ impl Caller {
         }
     }
 
-    /// Whether no response will come any more to a request that these servers got, where that can
-    /// be told.
+    /// Whether it is certain that these servers will send no more responses to a request.
     pub(crate) fn have_left(&self, recipients: &Recipients) -> bool {
         recipients.have_left(|| self.engine.responders())
     }
@@ -270,7 +269,7 @@ impl Caller {
 
     fn send_by_engine(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
         if !self.allowed.contains(Transport::Network) {
-            // As with topics: where no transport is possible, nothing is delivered.
+            // As with topics, nothing is delivered where no transport is possible.
             return Ok(self.next_number.fetch_add(1, Ordering::Relaxed));
         }
         let mut sent = self.sent_by_engine.lock();
@@ -281,7 +280,7 @@ impl Caller {
         Ok(number)
     }
 
-    /// Sends a request that is written into the memory that its server reads.
+    /// Sends a request, written directly into the memory that its server reads.
     fn send_in_place(
         &self,
         channel: &ClientChannel,
@@ -295,7 +294,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Sends a request to each server on its own way.
+    /// Sends a request to each server on its own transport.
     fn send_to_each(
         &self,
         servers: &[ServerRoute],
@@ -321,7 +320,7 @@ impl Caller {
             };
             match sent {
                 Ok(()) => has_sent = true,
-                // What some of them have must not come to them again.
+                // Servers that have the request must not get it again.
                 Err(error) if has_sent => {
                     self.count_failure(&format_args!("one of several servers: {error:?}"));
                 }
@@ -425,11 +424,11 @@ impl Caller {
 /// Why a request was not sent on a local transport.
 #[derive(Debug)]
 enum Unsent {
-    /// The server went: the routes are to be looked at again.
+    /// The server has ended: the routes have to be found again.
     Closed,
-    /// Earlier requests wait to be taken.
+    /// The server has not taken earlier requests yet.
     Busy,
-    /// Shared memory has no room for it.
+    /// Shared memory has no room for the request.
     NoRoom(SendToChannelError),
     Error(PublishError),
 }
@@ -446,7 +445,8 @@ impl From<SendToChannelError> for Unsent {
 }
 
 impl KeepUp for Caller {
-    /// Notices when servers have opened their channels: nobody else may look for long.
+    /// Notices when servers have opened their channels, since no other thread may check for a long
+    /// time.
     fn keep_up(&self) -> Option<Instant> {
         let former = Arc::clone(&self.routes.read());
         let routes = self.routes();

@@ -1,7 +1,7 @@
-//! The clients of a server in other processes of its host: finding them by the engine's matches,
-//! claiming a channel in the memory of each, and telling them where to ring.
+//! The clients of a server in other processes of its host: the server finds them by the engine's
+//! matches, claims a channel in the memory of each, and tells them where to ring.
 //!
-//! A server without such clients has no memory for them, and no place of its own that others ring.
+//! A server without such clients has no memory for them, and nothing that other processes ring.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -22,8 +22,8 @@ use crate::calls::inbox::MOST_RESPONSES;
 use crate::graph::{MatchTransport, network_is_allowed};
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// A client whose memory could not be opened is tried again so much later, which is doubled each
-/// time ...
+/// A client whose memory could not be opened is tried again after this time, which doubles with
+/// each try ...
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_RETRY: Duration = Duration::from_secs(16);
@@ -32,14 +32,14 @@ const LAST_RETRY: Duration = Duration::from_secs(16);
 pub(crate) struct OpenChannel {
     pub(crate) client: Gid,
     pub(crate) channel: ServerChannel,
-    /// Whether both sides allow the network transport, if the channel cannot take a response.
+    /// Whether both sides allow the network transport for responses that the channel cannot take.
     pub(crate) network_is_allowed: bool,
     backlog: Mutex<Backlog>,
     has_backlog: AtomicBool,
     _watch: EndWatch,
 }
 
-/// Responses that wait until the client has taken others.
+/// Responses that wait until the client has taken earlier ones.
 #[derive(Default)]
 struct Backlog {
     responses: VecDeque<(i64, Vec<u8>)>,
@@ -59,7 +59,8 @@ impl OpenChannel {
         Self { client, channel, network_is_allowed, backlog, has_backlog, _watch }
     }
 
-    /// Sends a response, or keeps it until the client has taken others. Never waits for the client.
+    /// Sends a response, or keeps it until the client has taken earlier ones. Never waits for the
+    /// client.
     pub(crate) fn send(
         &self,
         number: i64,
@@ -97,7 +98,7 @@ impl OpenChannel {
         self.channel.send(number, stamp, size_bytes, |memory| fill(memory).is_ok())
     }
 
-    /// Sends what waits, as far as there is room now; to be called when the server was rung.
+    /// Sends as many waiting responses as there is room for; called when the server was rung.
     pub(crate) fn catch_up(&self) {
         if self.has_backlog.load(Ordering::Acquire) {
             self.send_backlog(&mut self.backlog.lock());
@@ -113,7 +114,7 @@ impl OpenChannel {
             match self.send_now(*number, bytes.len(), &mut copy) {
                 Err(SendToChannelError::Busy { .. }) => return,
                 Ok(()) => {}
-                // Nobody is there to be told that it was the response to nobody.
+                // The client has left, so nobody misses the response.
                 Err(SendToChannelError::Gone) => {}
                 Err(why) => {
                     if let Some(so_far) = backlog.lost.so_far() {
@@ -144,7 +145,7 @@ pub(crate) struct ServerChannels {
     announced: Announced,
     engine: OnceLock<Arc<dyn EngineService>>,
     ringer: Ringer,
-    /// There while clients know where to ring.
+    /// Set while clients know where to ring.
     shown: Mutex<Option<Observation>>,
     upkeep: Upkeep,
     open: RwLock<Arc<[Arc<OpenChannel>]>>,
@@ -166,29 +167,29 @@ impl ServerChannels {
         }
     }
 
-    /// What looks after the channels; to be asked when the matches may have changed.
+    /// The upkeep of the channels; asked when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }
 
-    /// Follows the matches of the endpoint that the engine has made.
+    /// Starts to follow the matches of the endpoint that the engine has made.
     pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn EngineService>) {
         let _ = self.engine.set(Arc::clone(engine)); // set once
         let this: Weak<Self> = Arc::downgrade(self);
         self.upkeep.begin_when_asked(this);
         if !engine.clients().is_empty() {
-            self.upkeep.ask(); // they came before
+            self.upkeep.ask(); // they matched earlier
         }
     }
 
-    /// Ends it all: clients see that the server is gone.
+    /// Closes all channels: clients see that the server has ended.
     pub(crate) fn end(&self) {
         self.upkeep.end();
         *self.shown.lock() = None;
         *self.open.write() = Arc::default();
     }
 
-    /// The channels that are open.
+    /// The open channels.
     pub(crate) fn open(&self) -> Arc<[Arc<OpenChannel>]> {
         Arc::clone(&self.open.read())
     }
@@ -215,7 +216,7 @@ impl ServerChannels {
         clients.iter().map(transport_of).collect()
     }
 
-    /// Opens what is to be opened among these clients.
+    /// Opens the channels of new clients, and retries failed ones that are due.
     fn open_new(
         &self,
         matches: &[Match],
@@ -248,8 +249,8 @@ impl ServerChannels {
         has_opened
     }
 
-    /// What is done when the process of a client has ended. The ring makes up for one of another
-    /// client that the end may have cut off: nobody else would wake the server then.
+    /// The action for when the process of a client has ended. It also rings, because the end may
+    /// have cut off another client's ring, and nothing else would wake the server then.
     fn on_client_end(&self) -> Notify {
         let (upkeep, ringer) = (self.upkeep.clone(), self.ringer.clone());
         Arc::new(move || {
@@ -279,11 +280,11 @@ impl ServerChannels {
         known.reason = reason;
     }
 
-    /// Has the clients of these channels know where to ring. An executor that only its own process
-    /// rings sleeps and wakes cheaper: so nobody is told while there are none.
+    /// Tells the clients of these channels where to ring. An executor that only its own process
+    /// rings sleeps and wakes cheaper, so without channels no process learns where to ring.
     fn show_place(&self, channels: &Arc<[Arc<OpenChannel>]>) {
         let mut shown = self.shown.lock();
-        *shown = None; // first: its end takes the place back
+        *shown = None; // first: its drop withdraws the old place
         if !channels.is_empty() {
             let channels = Arc::clone(channels);
             *shown = Some(self.ringer.on_move(move |place| {
@@ -326,9 +327,9 @@ impl KeepUp for ServerChannels {
             if known.channel.is_scribbled() {
                 let why = Obstacle::Other;
                 let reason = Reason::SharedMemoryUnavailable { by: Side::Publisher, why };
-                self.note_failure(known.client, reason, "their memory was overwritten", now);
+                self.note_failure(known.client, reason, "its memory was overwritten", now);
             } else if is_there(known) || known.channel.may_have_request() {
-                // What a client sent before it left is still served.
+                // Requests that a client sent before it left are still served.
                 channels.push(Arc::clone(known));
             }
         }

@@ -1,4 +1,4 @@
-//! What of calls went which way, counted.
+//! Counters of calls by transport.
 
 use feros_rmw::FailureCounter;
 
@@ -15,7 +15,7 @@ pub(crate) struct CallCounters {
 }
 
 impl CallCounters {
-    /// `lost`: by the engine.
+    /// `lost`: messages that the engine lost.
     pub(crate) fn read(&self, lost: u64) -> CallCounts {
         CallCounts {
             intra_process: self.intra_process.read(),
@@ -28,8 +28,7 @@ impl CallCounters {
     }
 }
 
-/// What a client sent, or a server received, by which transport: requests and their serialized
-/// bytes.
+/// The requests that a client sent or a server received, by transport, with their serialized bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallCounts {
     /// Between client and server of one process.
@@ -41,9 +40,9 @@ pub struct CallCounts {
     /// Requests of a client, or responses of a server, that should have gone through shared memory
     /// and took the network transport, because there was no room.
     pub shared_memory_failures: u64,
-    /// How often the memory of a call was found overwritten.
+    /// How many times the memory of a call was found overwritten.
     pub refused_in_shared_memory: u64,
     /// Requests to a server, or responses to a client, that came by the network transport and were
-    /// not taken in time, as far as that shows.
+    /// lost before they were taken, as far as that can be detected.
     pub lost: u64,
 }

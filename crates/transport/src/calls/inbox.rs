@@ -1,4 +1,4 @@
-//! What waits within a process: the requests of one server, and the responses of one client.
+//! The queues of calls within a process: requests of one server, and responses of one client.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,17 +9,17 @@ use feros_doorbell::Ringer;
 use feros_rmw::{Gid, Notify, Payload, Stamp};
 use feros_sync::{Condvar, Mutex};
 
-/// Requests that wait for a server of this process; clients wait for room.
+/// The longest queue of requests to a server of this process; clients wait for room.
 const MOST_REQUESTS: usize = 256;
-/// Responses that wait for a client of this process: a server that answers one request many times
-/// fills no memory.
+/// The longest queue of responses to a client of this process: a server that answers one request
+/// many times does not fill the memory.
 pub(crate) const MOST_RESPONSES: usize = 1024;
 
 /// A request or response within a process.
 pub(crate) struct LocalMessage {
     /// The number of the request.
     pub(crate) number: i64,
-    /// Who sent it: a client by the endpoint that receives its responses.
+    /// The sender; a client is identified by the endpoint that receives its responses.
     pub(crate) sender: Gid,
     pub(crate) stamp: Stamp,
     pub(crate) payload: Payload,
@@ -59,12 +59,12 @@ pub(crate) struct RequestQueue {
     is_closed: AtomicBool,
 }
 
-/// Why a request was not put in.
+/// Why a request was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotPut {
-    /// The server is gone.
+    /// The server has ended.
     Gone,
-    /// The server took nothing in time.
+    /// The server took no request in time.
     Busy,
 }
 
@@ -74,7 +74,7 @@ impl RequestQueue {
         Self { requests: Bounded::new(), room: Condvar::new(), ringer, is_closed }
     }
 
-    /// Puts a request in once there is room, at most so much later, and wakes the server.
+    /// Queues a request once there is room, waiting at most for `patience`, and wakes the server.
     pub(crate) fn put(
         &self,
         request: LocalMessage,
@@ -101,7 +101,7 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// Takes no requests any more: the server is gone. Those that wait have no response.
+    /// Takes no more requests, since the server has ended. Pending requests get no response.
     pub(crate) fn close(&self) {
         let left = {
             let mut queue = self.requests.queue.lock();
@@ -113,7 +113,7 @@ impl RequestQueue {
         drop(left); // outside the lock
     }
 
-    /// Whether the server is gone.
+    /// Whether the server has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
@@ -122,7 +122,7 @@ impl RequestQueue {
         self.requests.is_empty()
     }
 
-    /// The oldest request, and where its response goes.
+    /// The oldest request, and the inbox for its response.
     pub(crate) fn take(&self) -> Option<(LocalMessage, Weak<ResponseInbox>)> {
         let was_full = self.requests.len.load(Ordering::Relaxed) >= MOST_REQUESTS;
         let taken = self.requests.take();
@@ -141,12 +141,12 @@ pub(crate) struct ResponseInbox {
     is_closed: AtomicBool,
 }
 
-/// Why a response was not put in.
+/// Why a response was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotTaken {
-    /// The client is gone.
+    /// The client has left.
     Gone,
-    /// The client takes none of its responses.
+    /// The client's queue is full.
     Busy,
 }
 
@@ -157,7 +157,7 @@ impl ResponseInbox {
         Self { responses: Bounded::new(), ringer, on_response, is_closed }
     }
 
-    /// Puts a response in and wakes the client.
+    /// Queues a response and wakes the client.
     pub(crate) fn put(&self, response: LocalMessage) -> Result<(), NotTaken> {
         {
             let mut queue = self.responses.queue.lock();
@@ -170,12 +170,12 @@ impl ResponseInbox {
             queue.push_back(response);
             self.responses.len.store(queue.len(), Ordering::Release);
         }
-        (self.on_response)(); // first: whom the ring wakes wants what this looks at
+        (self.on_response)(); // first: the thread that the ring wakes relies on it
         self.ringer.ring();
         Ok(())
     }
 
-    /// Takes no responses any more: the client is gone.
+    /// Takes no more responses, since the client has left.
     pub(crate) fn close(&self) {
         let left = {
             let mut queue = self.responses.queue.lock();

@@ -1,7 +1,7 @@
-//! The thread that hears of responses in shared memory for clients whose responses are awaited as
-//! futures: no thread of theirs sleeps where servers of other processes ring.
+//! The thread that listens for responses in shared memory for clients whose responses are awaited
+//! as futures: such a client has no thread that sleeps where servers of other processes ring.
 //!
-//! It comes with the first such client of the process, and ends with the last.
+//! The thread starts with the first such client of the process and ends with the last.
 
 use std::sync::{Arc, Weak};
 
@@ -10,13 +10,13 @@ use feros_sync::Mutex;
 
 use crate::calls::waiting;
 
-/// Whoever wakes looks at all clients.
+/// All rings use one slot: the woken thread checks all clients.
 const SLOT: Slot = Slot::FIRST;
 
-/// A client that is listened for.
+/// A client that the thread listens for.
 pub(crate) trait Listening: Send + Sync {
     fn ringer(&self) -> &Ringer;
-    /// Tells whoever awaits responses, if there are some.
+    /// Notifies the client if it has responses.
     fn tell(&self);
 }
 
@@ -25,10 +25,10 @@ struct Listener {
     clients: Vec<Weak<dyn Listening>>,
 }
 
-/// `None`: there is no thread.
+/// `None`: the thread does not run.
 static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
-/// Listens for a client until it is dropped. Whether there is a thread to do so.
+/// Listens for a client until it is dropped. Returns whether the thread runs.
 pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
     let mut listener = LISTENER.lock();
     let ready_set = match &mut *listener {
@@ -42,8 +42,8 @@ pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
             let thread = std::thread::Builder::new().name("feros-responses".into());
             if let Err(error) = thread.spawn(move || listen(&set)) {
                 tracing::error!(
-                    "a response that is awaited may come late: the thread that hears of responses \
-                     cannot be started ({error}); end other threads, or raise `ulimit -u`"
+                    "a response that is awaited may come late: the thread that listens for \
+                     responses cannot be started ({error}); end other threads, or raise `ulimit -u`"
                 );
                 return false;
             }
@@ -57,7 +57,7 @@ pub(crate) fn listen_for(client: &Arc<dyn Listening>) -> bool {
     true
 }
 
-/// To be called when a client is gone that was listened for.
+/// Called when a client that the thread listened for has ended.
 pub(crate) fn forget_gone() {
     if let Some(listener) = &*LISTENER.lock() {
         listener.ready_set.ring(SLOT);
@@ -81,7 +81,7 @@ fn listen(ready_set: &Arc<ReadySet>) {
     }
 }
 
-/// The clients that are listened for. `None` ends the thread: there is none.
+/// The clients that the thread listens for. `None` ends the thread: no client is left.
 fn living_clients() -> Option<Vec<Arc<dyn Listening>>> {
     let mut listener = LISTENER.lock();
     let known = &mut listener.as_mut()?.clients;

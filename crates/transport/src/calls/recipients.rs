@@ -1,4 +1,4 @@
-//! Who got a request, and so who can respond: what tells that no response will come.
+//! The recipients of a request, which could respond: they tell when no response will come.
 
 use std::sync::{Arc, Weak};
 
@@ -8,10 +8,10 @@ use feros_shm::ClientChannel;
 use crate::calls::inbox::RequestQueue;
 use crate::calls::routes::{ServerRoute, Way};
 
-/// Who could respond to a request when it was sent.
+/// The servers that could respond to a request when it was sent.
 ///
-/// The servers of a request that stayed on this host are known one by one. The engine does not say
-/// whom it gives a request to.
+/// The servers of a request that stayed on this host are known individually. The engine does not
+/// report which servers get a request.
 #[derive(Debug, Default)]
 pub struct Recipients(Kind);
 
@@ -19,20 +19,21 @@ pub struct Recipients(Kind);
 enum Kind {
     #[default]
     Unknown,
-    /// Of the engine: what their responses come from.
+    /// Of a request that the engine sent: the endpoints that its responses come from.
     Responders(Vec<Gid>),
     One(Recipient),
     Several(Vec<Recipient>),
 }
 
-/// A server that got a request; who waits for the response keeps nothing of it.
+/// A server that got a request. The references are weak: waiting for a response keeps no server
+/// alive.
 enum Recipient {
     IntraProcess(Weak<RequestQueue>),
     SharedMemory(Weak<ClientChannel>),
 }
 
 impl Recipients {
-    /// Those that are reached on these routes, which need no engine.
+    /// The servers of these routes, which do not need the engine.
     pub(crate) fn on(routes: &[ServerRoute]) -> Self {
         let mut recipients = routes.iter().filter_map(Recipient::on);
         Self(match (recipients.next(), routes.len()) {
@@ -42,16 +43,16 @@ impl Recipients {
         })
     }
 
-    /// Of a request that the engine has sent, takes these for those that could respond, by what
-    /// their responses come from.
+    /// For a request that the engine sent, records the servers that could respond, named by the
+    /// endpoints that their responses come from.
     pub fn assume(&mut self, responders: Vec<Gid>) {
         if matches!(self.0, Kind::Unknown) && !responders.is_empty() {
             self.0 = Kind::Responders(responders);
         }
     }
 
-    /// Whether none of them will respond any more, where that can be told; `responders` are those
-    /// of the engine now.
+    /// Whether certainly none of them will respond any more. `responders` returns the engine's
+    /// current responders.
     pub(crate) fn have_left(&self, responders: impl FnOnce() -> Vec<Gid>) -> bool {
         match &self.0 {
             Kind::Unknown => false,

@@ -1,4 +1,4 @@
-//! Which servers live in this process: how a client finds the queue behind a match that the engine
+//! The servers of this process: how a client finds the queue behind a match that the engine
 //! reports.
 
 use std::collections::HashMap;
@@ -13,9 +13,9 @@ use crate::calls::inbox::RequestQueue;
 #[derive(Default)]
 struct Registry {
     queues: Mutex<HashMap<Gid, Weak<RequestQueue>>>,
-    /// Rises with each change; clients look again when it did.
+    /// Rises with each change; a client that sees a new value finds its routes again.
     generation: AtomicU64,
-    /// Read by those who make a server.
+    /// Read-locked while a server is being made.
     registrations: RwLock<()>,
 }
 
@@ -26,7 +26,8 @@ pub(crate) fn generation() -> u64 {
     REGISTRY.generation.load(Ordering::Acquire)
 }
 
-/// The queue of a server of this process, which may be in the making. `None`: it is about to go.
+/// The queue of a server of this process, which may still be in the making. `None`: the server is
+/// about to end.
 pub(crate) fn find_or_wait(server: Gid) -> Option<Arc<RequestQueue>> {
     let find = || {
         let queue = REGISTRY.queues.lock().get(&server).and_then(Weak::upgrade);
@@ -38,16 +39,17 @@ pub(crate) fn find_or_wait(server: Gid) -> Option<Arc<RequestQueue>> {
     })
 }
 
-/// To be held from before the engine makes a server until its queue is registered: the engine tells
-/// clients of it in between, and they wait so that their first requests come within the process.
+/// Held from before the engine makes a server until its queue is registered. The engine may tell
+/// clients of the server in between; they wait, so that already their first requests stay within
+/// the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     REGISTRY.registrations.read()
 }
 
-/// Keeps a queue findable.
+/// Keeps a queue registered.
 pub(crate) struct Registration(Gid);
 
-/// Has clients find the queue of a server.
+/// Registers the queue of a server, where clients find it.
 pub(crate) fn register(server: Gid, queue: &Arc<RequestQueue>) -> Registration {
     REGISTRY.queues.lock().insert(server, Arc::downgrade(queue));
     REGISTRY.generation.fetch_add(1, Ordering::AcqRel);

@@ -1,5 +1,5 @@
-//! The servers of a client by transport: what each call looks at, made anew when a match or a
-//! server of the process changes.
+//! The servers of a client by transport: used by each call, and made anew when a match or a server
+//! of the process changes.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ pub(crate) enum Way {
     None,
 }
 
-/// One server that matches, and whose process runs as far as is known.
+/// A server that matches and whose process is not known to have ended.
 pub(crate) struct ServerRoute {
     pub(crate) server: Gid,
     pub(crate) way: Way,
-    /// The server's process, where it is one of this host.
+    /// The server's process, if it runs on this host.
     pub(crate) peer: Option<Arc<Peer>>,
-    /// Whether the server is to open a channel.
+    /// Whether the server still has to open a channel.
     is_pending: bool,
     /// Whether responses reach the client by the engine.
     is_available: bool,
 }
 
-/// What the routes depend on: matches of the engine, servers of this process.
+/// The state that the routes depend on: matches of the engine, servers of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generation {
     pub(crate) matches: u64,
@@ -46,22 +46,23 @@ pub(crate) struct Generation {
 pub(crate) struct ServerRoutes {
     pub(crate) generation: Generation,
     pub(crate) servers: Vec<ServerRoute>,
-    /// Servers of this host whose processes have ended, and that the engine still takes for living.
+    /// Servers of this host whose processes have ended, and that the engine still believes to be
+    /// alive.
     pub(crate) ended: Vec<Gid>,
-    /// What users are told.
+    /// The transports as users see them.
     pub(crate) transports: Vec<MatchTransport>,
-    /// Whether a server has to be reached by the engine, which then serves all of them.
+    /// Whether a server can only be reached by the engine, which then serves all of them.
     pub(crate) needs_engine: bool,
 }
 
-/// What routes are found with.
+/// The inputs for finding routes.
 pub(crate) struct Finder<'a> {
     pub(crate) announced: &'a Announced,
     pub(crate) memory: Option<&'a CallMemory>,
 }
 
 impl ServerRoutes {
-    /// Routes like which none will be found: the first call looks.
+    /// Routes that are never current, so that the first call finds them.
     pub(crate) fn not_looked_yet() -> Self {
         let generation = Generation { matches: u64::MAX, registrations: u64::MAX };
         Self::new(generation)
@@ -77,7 +78,7 @@ impl ServerRoutes {
         }
     }
 
-    /// Whether a server can be called: each as it will be reached.
+    /// Whether a server can be called on the transport that a request would take.
     pub(crate) fn is_available(&self) -> bool {
         self.servers.iter().any(|route| match route.way {
             Way::IntraProcess(_) | Way::SharedMemory(_) => !self.needs_engine || route.is_available,
@@ -86,13 +87,13 @@ impl ServerRoutes {
         })
     }
 
-    /// Whether a server is to open a channel.
+    /// Whether a server still has to open a channel.
     pub(crate) fn has_pending(&self) -> bool {
         self.servers.iter().any(|route| route.is_pending)
     }
 
-    /// Whether all servers can still be reached in this way, and none in a shorter one. Costs one
-    /// system call for each server of another process of this host.
+    /// Whether all servers can still be reached on their transports, and none on a shorter one.
+    /// Costs one system call for each server of another process of this host.
     pub(crate) fn hold(&self, memory: Option<&CallMemory>) -> bool {
         self.servers.iter().all(|route| {
             let is_alive = route.peer.as_ref().is_none_or(|peer| peer.is_alive());
@@ -133,7 +134,7 @@ impl Finder<'_> {
             let way = match transport {
                 Some(Transport::IntraProcess) => match registry::find_or_wait(found.gid) {
                     Some(queue) => Way::IntraProcess(queue),
-                    None => continue, // about to go
+                    None => continue, // about to end
                 },
                 Some(Transport::SharedMemory) => {
                     match self.open_channel(found.gid, peer.as_ref()) {
@@ -157,7 +158,7 @@ impl Finder<'_> {
         routes
     }
 
-    /// The process of a server of this host, if it can be looked at.
+    /// The process of a server of this host, where the operating system can tell its state.
     ///
     /// # Errors
     /// The process has ended.

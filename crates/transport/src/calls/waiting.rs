@@ -1,5 +1,5 @@
-//! Where threads sleep that wait for the responses of a client, without an executor: each at a
-//! ready set of its own, which servers of other processes can ring.
+//! Sleeping places for threads that wait for the responses of a client without an executor: each
+//! has a ready set of its own, which servers of other processes can ring.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use feros_doorbell::{DoorbellMemory, ReadySet, Ringer, Slot};
 use feros_shm::ProcessSegment;
 use feros_sync::Mutex;
 
-/// All rings are one: whoever wakes looks at everything.
+/// All rings use one slot: the woken thread checks everything.
 const SLOT: Slot = Slot::FIRST;
 
-/// Ready sets that are kept for the next who waits.
+/// The ready sets kept for later waits.
 const MOST_IDLE: usize = 16;
 
-/// Those without a doorbell, and those with one.
+/// Idle ready sets without a doorbell, and those with one.
 static IDLE: [Mutex<Vec<Arc<ReadySet>>>; 2] = [const { Mutex::new(Vec::new()) }; 2];
 
-/// Without a doorbell that other processes can ring (all of them are in use), who waits looks so
-/// often.
+/// The polling interval of a waiting thread without a doorbell that other processes can ring (when
+/// all doorbells are in use).
 const WITHOUT_DOORBELL: Duration = Duration::from_millis(1);
 
-/// A ready set that other processes can ring, if this one has a doorbell left.
+/// A ready set that other processes can ring, if this process has a doorbell left.
 pub(crate) fn ready_set() -> Arc<ReadySet> {
     let doorbell = ProcessSegment::of_this_process().ok().and_then(|own| own.doorbell().ok());
     let set = match doorbell {
@@ -31,24 +31,24 @@ pub(crate) fn ready_set() -> Arc<ReadySet> {
     Arc::new(set)
 }
 
-/// Sleeps until one of the entities rings, at most for `timeout`.
+/// Sleeps until an entity rings, at most for `timeout`.
 pub(crate) fn sleep(ready_set: &ReadySet, is_rung_by_others: bool, timeout: Option<Duration>) {
     let is_deaf = is_rung_by_others && ready_set.number().is_none();
     let slice = is_deaf.then_some(WITHOUT_DOORBELL);
     ready_set.wait(timeout.into_iter().chain(slice).min());
 }
 
-/// A thread that waits for responses, from before its last look until this is dropped.
+/// A thread that waits for responses, from before its last check until this is dropped.
 pub struct ResponseWait {
     ringer: Ringer,
-    /// There until this is dropped.
+    /// Present until this is dropped.
     ready_set: Option<Arc<ReadySet>>,
     may_be_rung_by_others: bool,
 }
 
 impl ResponseWait {
-    /// `may_be_rung_by_others`: whether other processes may be told to ring while this lasts. A
-    /// thread sleeps as if they were not until they are.
+    /// `may_be_rung_by_others`: whether other processes may learn where to ring during the wait.
+    /// Until they do, the thread sleeps as if they never would.
     pub(crate) fn begin(ringer: &Ringer, may_be_rung_by_others: bool) -> Self {
         let idle = IDLE[usize::from(may_be_rung_by_others)].lock().pop();
         let make =
@@ -62,7 +62,7 @@ impl ResponseWait {
         self.ready_set.as_ref().expect("there until this is dropped")
     }
 
-    /// To be called before each look for responses: what rings from now on ends the next sleep.
+    /// To be called before each check for responses: a ring after this call ends the next sleep.
     pub fn begin_look(&self) {
         let set = self.set();
         let mut by_others = false;
@@ -73,8 +73,8 @@ impl ResponseWait {
         }
     }
 
-    /// Sleeps until something rings that was not there at the last look, at most for `timeout`.
-    /// `is_rung_by_others`: whether other processes were told to ring.
+    /// Sleeps until a ring that came after the last check, at most for `timeout`.
+    /// `is_rung_by_others`: whether other processes know where to ring.
     pub(crate) fn sleep(&self, is_rung_by_others: bool, timeout: Duration) {
         sleep(self.set(), is_rung_by_others, Some(timeout));
     }

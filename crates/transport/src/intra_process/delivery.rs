@@ -1,5 +1,5 @@
-//! How a message gets from a publisher into the queues of subscriptions of its process, and who
-//! runs their callbacks then.
+//! How a message gets from a publisher into the queues of subscriptions of its process, and which
+//! thread runs their callbacks.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::intra_process::queue::{AnyQueue, Envelope, Object, Queue};
 pub struct IntraProcessRoute {
     pub(crate) queue: Arc<dyn AnyQueue>,
     pub(crate) subscription: Gid,
-    /// Number of the first message that the subscription is sent on this transport.
+    /// The number of the first message that the subscription gets on this transport.
     pub(crate) since: u64,
     pub(crate) traced: Endpoint,
 }
 
 impl IntraProcessRoute {
-    /// The route as one to a queue of this kind of object and this message type; `None` if the
-    /// subscription holds something else and takes bytes alone.
+    /// The route, if it leads to a queue of this kind of object and this message type; `None` if
+    /// the subscription holds something else and takes only bytes.
     ///
-    /// The hash counts besides Rust's own idea of the type: two component libraries may hold two
-    /// versions of one crate, which Rust cannot tell apart when all but the definition is the same.
+    /// The hash is compared besides Rust's own type: two component libraries may hold two versions
+    /// of one crate, which Rust cannot tell apart if they differ in nothing but the definition.
     pub fn objects<O: Object>(&self, type_hash: TypeHash) -> Option<ObjectRoute<'_, O>> {
         if self.queue.type_hash() != Some(type_hash) {
             return None;
@@ -32,12 +32,12 @@ impl IntraProcessRoute {
         Some(ObjectRoute { route: self, queue })
     }
 
-    /// The envelope of a message as this subscription gets it.
+    /// The envelope of a message for this subscription.
     fn address(&self, envelope: Envelope) -> Envelope {
         Envelope { since: self.since, ..envelope }
     }
 
-    /// Wakes who takes from the queue, where the message is by now.
+    /// Wakes the thread that takes from the queue, which holds the message by now.
     fn wake(&self, message: &Envelope) {
         feros_trace::pass(Point::Announced, Transport::IntraProcess, &self.traced, || message.id());
         self.queue.wake();
@@ -51,7 +51,7 @@ pub struct ObjectRoute<'a, O: Object> {
 }
 
 impl<O: Object> ObjectRoute<'_, O> {
-    /// What the subscription wants of its objects.
+    /// The subscription's wish for its objects.
     pub fn wish(&self) -> O::Wish {
         self.queue.wish()
     }
@@ -76,8 +76,8 @@ impl<'a> Delivery<'a> {
         to.route.wake(&self.envelope);
     }
 
-    /// Lends the serialized bytes to one subscription. Does nothing if they were not asked for
-    /// ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
+    /// Lends the serialized bytes to one subscription. Does nothing if no subscription asked for
+    /// them ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
     pub fn put_bytes(&self, to: &IntraProcessRoute) {
         if let Some(bytes) = self.bytes {
             let bytes: Payload = lend(bytes);
@@ -87,7 +87,7 @@ impl<'a> Delivery<'a> {
     }
 }
 
-/// Delivery on the publishing thread, until this is dropped.
+/// Direct delivery on the publishing thread, until this is dropped.
 pub struct DirectDispatch(Arc<dyn AnyQueue>);
 
 impl DirectDispatch {

@@ -1,5 +1,5 @@
-//! The queue of a subscription on the intra-process transport: what publishers of the same process
-//! put in, objects of the subscription's own kind or serialized bytes.
+//! The queue of a subscription on the intra-process transport, filled by publishers of the same
+//! process with objects of the subscription's own kind or with serialized bytes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -12,20 +12,20 @@ use feros_rmw::{Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, 
 use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 
-/// What a subscription of some client holds its messages as: structs, pointers, bytes.
+/// The form in which a subscription of some client holds its messages: structs, pointers, bytes.
 ///
-/// The transports know nothing of it but that bytes can become one: that is how a message comes
-/// from other processes, and from publishers of this process that know another kind of object.
+/// The transports only know that bytes can become an object: that is how messages arrive from other
+/// processes, and from publishers of this process that use another kind of object.
 pub trait Object: From<Payload> + Send + Sync + 'static {
-    /// What the subscription tells publishers that know this kind of object, such as whether it
+    /// The subscription's wish, for publishers that use this kind of object, such as whether it
     /// wants a message of its own.
     type Wish: Copy + Send + Sync + 'static;
 
-    /// The size of its serialized bytes; 0 for what is not serialized.
+    /// The size of its serialized bytes; 0 if it is not serialized.
     fn size_bytes(&self) -> usize;
 }
 
-/// Serialized bytes as a client without message types holds them.
+/// Serialized bytes, as a client without message types holds them.
 impl Object for Payload {
     type Wish = ();
 
@@ -34,22 +34,22 @@ impl Object for Payload {
     }
 }
 
-/// What a message is, apart from its content.
+/// A message's properties apart from its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Envelope {
     pub(crate) publisher: Gid,
     /// Rises with each message of a publisher.
     pub(crate) stamp: Stamp,
-    /// Number of the message at its publisher, from 1.
+    /// The publication number of the message, from 1.
     pub(crate) number: u64,
-    /// Number of the first message that this subscription was sent on this transport.
+    /// The number of the first message that this subscription got on this transport.
     pub(crate) since: u64,
-    /// The end of its lifespan.
+    /// The end of the message's lifespan.
     pub(crate) expires: Option<Instant>,
 }
 
 impl Envelope {
-    /// The message for trace points.
+    /// The message's identity for trace points.
     pub(crate) fn id(&self) -> MessageId {
         MessageId { publisher: self.publisher.0, stamp: self.stamp.0, number: self.number }
     }
@@ -59,39 +59,39 @@ impl Envelope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StillFull;
 
-/// A bounded queue of messages. Many threads put, one takes; no lock is held while a message is
-/// dropped.
+/// A bounded queue of messages. Many threads put messages in, one takes them; no lock is held while
+/// a message is dropped.
 pub(crate) struct Queue<O: Object> {
     type_hash: Option<TypeHash>,
     wish: O::Wish,
     depth: usize,
-    /// Whether publishers wait for room instead of pushing the oldest out.
+    /// Whether publishers wait for room instead of pushing out the oldest message.
     is_lossless: bool,
-    /// The session whose publishers are not heard.
+    /// The session whose publishers are ignored.
     ignored: Option<Gid>,
-    /// Runs the callback on the publishing thread, while somebody wants that.
+    /// Runs the callback on the publishing thread, while direct dispatch is on.
     direct: RwLock<Option<DirectRun>>,
     queue: Mutex<VecDeque<(Envelope, O)>>,
-    /// Length of the queue, to be read without its lock.
+    /// The length of the queue, readable without its lock.
     len: AtomicUsize,
     room: Condvar,
     ringer: Ringer,
 }
 
-/// Delivers what waits in the queue of a subscription with direct dispatch.
+/// Delivers the messages that wait in the queue of a subscription with direct dispatch.
 pub(crate) type DirectRun = Arc<dyn Fn() + Send + Sync>;
 
 /// A queue whose message type its user does not know.
 pub(crate) trait AnyQueue: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    /// What tells its message type from another one of the same Rust name.
+    /// Distinguishes its message type from another one with the same Rust name.
     fn type_hash(&self) -> Option<TypeHash>;
     fn ignores(&self, publisher: Gid) -> bool;
-    /// Puts serialized bytes in, whatever the subscription wants: it decodes them itself.
+    /// Puts serialized bytes in, whatever the subscription's wish: it decodes them itself.
     fn put_bytes(&self, envelope: Envelope, bytes: Payload);
     fn is_lossless(&self) -> bool;
     fn wait_for_room(&self, until: Instant) -> Result<(), StillFull>;
-    /// Wakes who takes from the queue, unless that is the publishing thread itself.
+    /// Wakes the thread that takes from the queue, unless that is the publishing thread itself.
     fn wake(&self);
     /// Begins or ends direct dispatch.
     fn set_direct_run(&self, run: Option<DirectRun>);
@@ -116,17 +116,17 @@ impl<O: Object> Queue<O> {
         }
     }
 
-    /// For messages of this type.
+    /// Sets the message type.
     pub(crate) fn of_type(self, type_hash: Option<TypeHash>) -> Self {
         Self { type_hash, ..self }
     }
 
-    /// Does not hear the publishers of a participant.
+    /// Ignores the publishers of a participant.
     pub(crate) fn ignoring(self, participant: Gid) -> Self {
         Self { ignored: Some(participant), ..self }
     }
 
-    /// What the subscription tells publishers that know its kind of object.
+    /// The subscription's wish, for publishers that use its kind of object.
     pub(crate) fn wish(&self) -> O::Wish {
         self.wish
     }
@@ -139,18 +139,18 @@ impl<O: Object> Queue<O> {
     pub(crate) fn put(&self, envelope: Envelope, content: O) {
         let pushed_out = {
             let mut queue = self.queue.lock();
-            // Publishers of a lossless queue have waited for room; several at once may exceed the
-            // bound by one each.
+            // Publishers of a lossless queue have waited for room already; each of several at once
+            // may exceed the bound by a message.
             let is_full = queue.len() >= self.depth && !self.is_lossless;
             let pushed_out = if is_full { queue.pop_front() } else { None };
             queue.push_back((envelope, content));
             self.len.store(queue.len(), Ordering::Release);
             pushed_out
         };
-        drop(pushed_out); // its loss is seen from the numbers of those that are taken
+        drop(pushed_out); // its number shows up as a gap between taken messages
     }
 
-    /// The oldest message, unless it is the wrong one for `wanted`.
+    /// The oldest message, unless `wanted` rejects it.
     pub(crate) fn take_if(&self, wanted: impl FnOnce(&Envelope) -> bool) -> Option<(Envelope, O)> {
         if self.is_empty() {
             return None;
@@ -168,7 +168,7 @@ impl<O: Object> Queue<O> {
         item
     }
 
-    /// Who published the oldest message.
+    /// The publisher of the oldest message.
     pub(crate) fn front_publisher(&self) -> Option<Gid> {
         if self.is_empty() {
             None
@@ -255,7 +255,7 @@ mod tests {
         Envelope { publisher: Gid([publisher; 16]), stamp, number, since: 1, expires: None }
     }
 
-    /// An object that is no bytes.
+    /// An object that is not bytes.
     struct Text(String);
 
     impl From<Payload> for Text {

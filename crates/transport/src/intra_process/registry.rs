@@ -1,8 +1,8 @@
-//! Which subscriptions live in this process: how a publisher finds the queue behind a match that
-//! the engine reports.
+//! The subscriptions of this process: how a publisher finds the queue behind a match that the
+//! engine reports.
 //!
-//! It belongs to the process and not to a context, because two contexts of one process share memory
-//! too.
+//! The registry belongs to the process rather than to a context: two contexts of a process share
+//! memory too.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,9 +16,9 @@ use crate::intra_process::queue::AnyQueue;
 #[derive(Default)]
 struct Registry {
     queues: Mutex<HashMap<Gid, Weak<dyn AnyQueue>>>,
-    /// Rises with each change; publishers look again when it did.
+    /// Rises with each change; a publisher that sees a new value finds its routes again.
     generation: AtomicU64,
-    /// Read by those who make a subscription.
+    /// Read-locked while a subscription is being made.
     registrations: RwLock<()>,
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     registry().queues.lock().get(&subscription).and_then(Weak::upgrade)
 }
 
-/// The queue of a subscription of this process, which may be in the making. `None`: it is about to
-/// go.
+/// The queue of a subscription of this process, which may still be in the making. `None`: the
+/// subscription is about to end.
 pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     find(subscription).or_else(|| {
         drop(registry().registrations.write());
@@ -46,17 +46,17 @@ pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     })
 }
 
-/// To be held from before the engine makes a subscription until its queue is registered: the engine
-/// tells publishers of it in between, and they wait so that its first messages too come within the
-/// process.
+/// Held from before the engine makes a subscription until its queue is registered. The engine may
+/// tell publishers of the subscription in between; they wait, so that already its first messages
+/// stay within the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     registry().registrations.read()
 }
 
-/// Keeps a queue findable.
+/// Keeps a queue registered.
 pub(crate) struct Registration(Gid);
 
-/// Has publishers find the queue of a subscription.
+/// Registers the queue of a subscription, where publishers find it.
 pub(crate) fn register(subscription: Gid, queue: Arc<impl AnyQueue + 'static>) -> Registration {
     let queue: Arc<dyn AnyQueue> = queue;
     registry().queues.lock().insert(subscription, Arc::downgrade(&queue));

@@ -1,5 +1,5 @@
-//! The reception of one subscription: in each publisher's order, whichever transport a message
-//! comes by.
+//! Receiving for one subscription: messages in each publisher's order, whatever transport they come
+//! by.
 
 mod received;
 mod receiver;

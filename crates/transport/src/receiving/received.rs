@@ -1,4 +1,4 @@
-//! A message as it was taken, and what is known of it.
+//! A taken message and its metadata.
 
 use std::time::SystemTime;
 
@@ -8,14 +8,14 @@ use feros_trace::{MessageId, Transport};
 use crate::intra_process::queue::{Envelope, Object};
 use crate::local_link::LinkMessage;
 
-/// A message that was taken and not looked at yet.
+/// A message that was taken and not inspected yet.
 #[derive(Debug)]
 pub struct Received<O> {
     object: O,
     origin: Origin,
 }
 
-/// Where the information about a message comes from; it is put together only for callbacks that ask
+/// The source of the information about a message, which is put together only for callbacks that ask
 /// for it.
 #[derive(Debug)]
 enum Origin {
@@ -24,7 +24,7 @@ enum Origin {
         envelope: Envelope,
         received: Stamp,
     },
-    /// With the participant of the subscription.
+    /// Includes the participant of the subscription.
     IntraProcess {
         envelope: Envelope,
         session: Gid,
@@ -52,17 +52,17 @@ impl<O: Object> Received<O> {
         self.object
     }
 
-    /// The message itself, to be looked at.
+    /// A reference to the message itself.
     pub fn object(&self) -> &O {
         &self.object
     }
 
-    /// Its size where it is serialized, else 0.
+    /// The message's size if it is serialized, otherwise 0.
     pub fn size_bytes(&self) -> usize {
         self.object.size_bytes()
     }
 
-    /// How the message came.
+    /// The transport that the message came by.
     pub fn transport(&self) -> Transport {
         match &self.origin {
             Origin::Engine(_) => Transport::Network,
@@ -71,7 +71,7 @@ impl<O: Object> Received<O> {
         }
     }
 
-    /// Who published it.
+    /// The publisher of the message.
     pub fn publisher(&self) -> Gid {
         match &self.origin {
             Origin::Engine(info) => info.publisher_gid,
@@ -81,7 +81,7 @@ impl<O: Object> Received<O> {
         }
     }
 
-    /// What is known of the message besides its content.
+    /// The information about the message besides its content.
     pub fn info(&self) -> MessageInfo {
         let known = |envelope: &Envelope| MessageInfo {
             source_timestamp: envelope.stamp.to_system_time(),
@@ -103,7 +103,7 @@ impl<O: Object> Received<O> {
         }
     }
 
-    /// The message for trace points.
+    /// The message's identity for trace points.
     pub fn traced(&self) -> MessageId {
         match &self.origin {
             Origin::Engine(info) => MessageId {

@@ -1,4 +1,4 @@
-//! The end of a subscription that takes messages: one owner at a time, who polls it.
+//! The end of a subscription that takes messages: it has one owner at a time, who polls it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::receiving::reorder::{EngineSource, Reorder, ReorderCounters};
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
-/// What a subscription counts; shared with its handle.
+/// The counters of a subscription, shared with its handle.
 #[derive(Default)]
 pub(crate) struct Tally {
     counters: SubscriptionCounters,
@@ -33,7 +33,7 @@ impl Tally {
     }
 }
 
-/// What a receiver is made of.
+/// The parts of a receiver.
 pub(crate) struct ReceiverOptions<'a, O: Object> {
     pub(crate) topic: &'a str,
     pub(crate) engine: Arc<dyn EngineSubscription>,
@@ -49,7 +49,7 @@ pub(crate) struct ReceiverOptions<'a, O: Object> {
 
 /// Takes the messages of one subscription, in each publisher's order.
 ///
-/// Whoever has it polls it when the subscription's ringer rang: no executor is needed.
+/// Its owner polls it when the subscription's ringer has rung: no executor is needed.
 pub struct Receiver<O: Object> {
     engine: Arc<dyn EngineSubscription>,
     reorder: Reorder<O>,
@@ -79,7 +79,8 @@ impl<O: Object> Receiver<O> {
         }
     }
 
-    /// Looks after links and matches, and says whether there is a message to take. Never blocks.
+    /// Maintains connections and matches, and returns whether there is a message to take. Never
+    /// blocks.
     ///
     /// # Errors
     /// When the engine fails.
@@ -113,7 +114,7 @@ impl<O: Object> Receiver<O> {
         Ok(taken)
     }
 
-    /// Whether another message may be there, of which no ring tells any more.
+    /// Whether there may be another message that no further ring will signal.
     pub fn may_have_more(&self) -> bool {
         self.head.is_some()
             || self.reorder.may_have_more()
@@ -121,7 +122,7 @@ impl<O: Object> Receiver<O> {
             || self.matches_changed.load(Ordering::Relaxed)
     }
 
-    /// Whether publishers of this process have put messages in that were not taken yet.
+    /// Whether publishers of this process have queued messages that were not taken yet.
     pub fn has_messages_of_this_process(&self) -> bool {
         let is_of_this_process = |head: &Received<O>| head.transport() == Transport::IntraProcess;
         self.head.as_ref().is_some_and(is_of_this_process) || !self.reorder.queue().is_empty()
@@ -132,12 +133,12 @@ impl<O: Object> Receiver<O> {
         self.events.is_pending()
     }
 
-    /// The subscription for trace points.
+    /// The subscription's identity for trace points.
     pub fn traced(&self) -> &Endpoint {
         &self.traced
     }
 
-    /// Notes which publishers left.
+    /// Notes which publishers have left.
     fn follow_matches(&mut self) {
         let has_changed = self.matches_changed.load(Ordering::Relaxed)
             && self.matches_changed.swap(false, Ordering::AcqRel);
@@ -179,7 +180,7 @@ impl<O: Object> Receiver<O> {
 /// The engine as the reorder sees it.
 struct Engine<'a> {
     engine: &'a dyn EngineSubscription,
-    /// Whether messages may come by the network transport.
+    /// Whether the network transport is allowed.
     is_heard: bool,
     failure: Option<TakeError>,
 }
@@ -189,7 +190,7 @@ impl EngineSource for Engine<'_> {
         loop {
             match self.engine.take() {
                 Ok(sample) if self.is_heard || sample.is_none() => return sample,
-                Ok(_) => {} // comes by a transport that is not allowed
+                Ok(_) => {} // came by a transport that is not allowed
                 Err(failure) => {
                     self.failure = Some(failure);
                     return None;

@@ -1,11 +1,11 @@
-//! One order out of several transports: what a subscription receives by the intra-process
-//! transport, by host links and by the engine.
+//! One order out of several transports: a subscription receives by the intra-process transport, by
+//! connections in shared memory, and by the engine.
 //!
 //! A publisher may send a message on a local transport and through the engine at once, because
-//! others need the engine, and it changes transports while it publishes. Stamps rise with each of a
-//! publisher's messages, and both the engine and each local transport keep a publisher's order. So
-//! it is enough to look at the heads: of one publisher's messages the older goes first, and what is
-//! not newer than the last delivered one is a duplicate.
+//! other subscriptions need the engine, and it may change transports while it publishes. Stamps
+//! rise with each message of a publisher, and both the engine and each local transport keep a
+//! publisher's order. So only the heads have to be compared: of one publisher's messages the older
+//! goes first, and a message that is not newer than the last delivered one is a duplicate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,27 +17,28 @@ use crate::intra_process::queue::{Envelope, Object, Queue};
 use crate::local_link::LocalLink;
 use crate::receiving::received::Received;
 
-/// A publisher that was heard on a local transport, or may be from now on.
+/// A publisher that was received on a local transport, or may be from now on.
 struct LocalPublisher {
     gid: Gid,
-    /// Whether a message came on a local transport. Before, the engine counts what is lost.
+    /// Whether a message has come on a local transport. Until then, the engine counts lost
+    /// messages.
     is_heard: bool,
     /// The stamp of the last message that was delivered.
     last: Stamp,
-    /// Number of the last message, whichever transport it came by.
+    /// The number of the last message, whatever transport it came by.
     last_number: u64,
-    /// Whether it matches no more. It may come back: one of the two processes was stopped, or the
-    /// network was away.
+    /// Whether the publisher has no match now. It may come back, if one of the two processes was
+    /// stopped or the network was down.
     has_left: bool,
 }
 
 impl LocalPublisher {
-    /// One that was not heard on a local transport yet.
+    /// A publisher that was not received on a local transport yet.
     fn new(gid: Gid, last: Stamp, last_number: u64) -> Self {
         Self { gid, is_heard: false, last, last_number, has_left: false }
     }
 
-    /// How many messages lie between the last one and this.
+    /// Moves on to this number; returns how many messages were skipped.
     fn pass_to(&mut self, number: u64) -> u64 {
         let lost = number.saturating_sub(self.last_number).saturating_sub(1);
         self.last_number = self.last_number.max(number);
@@ -45,14 +46,14 @@ impl LocalPublisher {
     }
 }
 
-/// Publishers that are remembered after they left.
+/// How many publishers are remembered after they left.
 const REMEMBERED_PUBLISHERS: usize = 32;
 
 /// The head of one of the local transports.
 struct Front {
     source: Source,
     publisher: Gid,
-    /// Where the publisher is remembered, if it is.
+    /// The publisher's index in the list of known publishers, if it is there.
     known: Option<usize>,
 }
 
@@ -62,9 +63,9 @@ enum Source {
     Link(usize),
 }
 
-/// When a publisher is first heard on a local transport, what it sent through the engine before is
-/// delivered first; it is among at most so many samples, because that is all that a history of
-/// usual depth holds.
+/// When a publisher is first received on a local transport, its earlier messages in the engine are
+/// delivered first. They are among at most this many samples, which is all that a history of usual
+/// depth holds.
 const DRAIN_LIMIT: usize = 1024;
 
 /// The heads of all transports of one subscription.
@@ -72,34 +73,34 @@ pub(crate) struct Reorder<O: Object> {
     /// The participant of the subscription.
     session: Gid,
     queue: Arc<Queue<O>>,
-    /// Raised by the engine when it may have something.
+    /// Raised by the engine when it may have a sample.
     engine_pending: Arc<AtomicBool>,
     engine_head: Option<Sample>,
     local: Vec<LocalPublisher>,
-    /// Engine and local transports in turn, so that neither starves the other.
+    /// Alternates between the engine and the local transports, so that neither starves the other.
     engine_is_next: bool,
-    /// Queue and links in turn.
+    /// Rotates between the queue and the connections.
     next_local: usize,
     drained: usize,
-    /// Losses were counted that nobody has asked for.
+    /// Whether losses were counted since the last [`Reorder::take_has_lost`].
     has_lost: bool,
     counters: Arc<ReorderCounters>,
 }
 
-/// What the reorder counts.
+/// The counters of the reorder.
 #[derive(Debug, Default)]
 pub(crate) struct ReorderCounters {
-    /// Messages that came by a second transport and were dropped.
+    /// Messages that also came by a second transport and were dropped there.
     pub(crate) duplicates: AtomicU64,
     /// Messages of local transports that were pushed out before they were taken.
     pub(crate) lost: AtomicU64,
 }
 
 impl ReorderCounters {
-    /// Publishers' numbers say how many: the total stays at its largest.
+    /// The numbers come from publishers, so the total saturates.
     fn count_lost(&self, more: u64) {
         let add = |lost: u64| Some(lost.saturating_add(more));
-        let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // always some
+        let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // never fails
     }
 }
 
@@ -107,7 +108,7 @@ impl ReorderCounters {
 pub(crate) trait EngineSource {
     /// The next sample, if there is one.
     fn take(&mut self) -> Option<Sample>;
-    /// Gaps in this publisher's numbers are no losses from now on.
+    /// From now on, gaps in this publisher's numbers are not losses.
     fn comes_by_local_transport(&mut self, publisher: Gid);
 }
 
@@ -132,7 +133,7 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    /// Whether losses were counted since this was asked.
+    /// Whether losses were counted since the last call.
     pub(crate) fn take_has_lost(&mut self) -> bool {
         std::mem::take(&mut self.has_lost)
     }
@@ -147,7 +148,7 @@ impl<O: Object> Reorder<O> {
         &self.queue
     }
 
-    /// Notes which publishers left, and forgets the first of many that did.
+    /// Notes which publishers have left, and forgets the first of them when there are too many.
     pub(crate) fn note_who_left(&mut self, is_there: impl Fn(Gid) -> bool) {
         self.local.iter_mut().for_each(|known| known.has_left = !is_there(known.gid));
         let left = self.local.iter().filter(|known| known.has_left).count();
@@ -159,7 +160,7 @@ impl<O: Object> Reorder<O> {
         });
     }
 
-    /// Whether [`Reorder::next`] may find something without another ring.
+    /// Whether [`Reorder::next`] may find a message without another ring.
     pub(crate) fn may_have_more(&self) -> bool {
         !self.queue.is_empty()
             || self.engine_head.is_some()
@@ -201,7 +202,7 @@ impl<O: Object> Reorder<O> {
 
     /// Takes the engine's next sample if there may be one.
     fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
-        // A look before the write: this runs once per message, and mostly there is nothing.
+        // Read before the write: this runs once per message, and mostly there is nothing.
         let is_pending = || self.engine_pending.load(Ordering::Relaxed);
         if self.engine_head.is_none()
             && is_pending()
@@ -219,8 +220,8 @@ impl<O: Object> Reorder<O> {
         }
     }
 
-    /// Before the first message on a local transport: the engine's word that it has something may
-    /// be on its way.
+    /// Before the first message on a local transport: the engine's notification of an earlier
+    /// sample may still be on its way.
     #[cold]
     fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
         self.engine_head = engine.take();
@@ -260,7 +261,7 @@ impl<O: Object> Reorder<O> {
         self.position_of(publisher).map(|index| self.local[index].last)
     }
 
-    /// Whether messages of the publisher come on a local transport already.
+    /// Whether messages of the publisher already come on a local transport.
     fn is_heard(&self, front: &Front) -> bool {
         front.known.is_some_and(|index| self.local[index].is_heard && !self.local[index].has_left)
     }
@@ -274,7 +275,7 @@ impl<O: Object> Reorder<O> {
         })
     }
 
-    /// The head of the local transport whose turn it is, or of the next one that has something.
+    /// The head of the local transport whose turn it is, or of the next one that has a message.
     fn local_front(&mut self, links: &mut [impl LocalLink]) -> Option<Front> {
         for _ in 0..=links.len() {
             if self.next_local > links.len() {
@@ -314,7 +315,7 @@ impl<O: Object> Reorder<O> {
                 Some(sample)
             }
             None => {
-                // What comes before the first message of a link is not missing on that link.
+                // Messages before the first one of a connection are not missing on that connection.
                 if links.iter().any(|link| link.publisher() == publisher) {
                     let last_number = number.unwrap_or(0);
                     self.local.push(LocalPublisher::new(publisher, stamp, last_number));
@@ -358,7 +359,7 @@ impl<O: Object> Reorder<O> {
     }
 
     /// The head of the queue, unless it has expired. A publisher may have pushed the head out
-    /// meanwhile: then the next one comes, which is newer.
+    /// meanwhile: then this returns the next one, which is newer.
     #[inline(never)] // likewise
     fn take_queued(&mut self, publisher: Gid) -> Option<(Envelope, Option<Received<O>>)> {
         let (envelope, object) = self.queue.take_if(|head| head.publisher == publisher)?;
@@ -367,8 +368,7 @@ impl<O: Object> Reorder<O> {
         Some((envelope, is_alive.then(received)))
     }
 
-    /// Notes the first message of a publisher on a local transport. Says where the publisher is
-    /// remembered.
+    /// Notes the first message of a publisher on a local transport. Returns the publisher's index.
     #[cold]
     fn begin_to_hear(
         &mut self,
@@ -392,7 +392,8 @@ impl<O: Object> Reorder<O> {
     }
 }
 
-/// Samples without a stamp, from strangers, are never on a local transport: any number will do.
+/// Samples without a stamp come from stock publishers, never by a local transport: any value will
+/// do.
 fn stamp_of(sample: &Sample) -> Stamp {
     sample.info.stamp().unwrap_or(Stamp(i64::MIN))
 }

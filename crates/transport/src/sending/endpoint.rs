@@ -1,4 +1,4 @@
-//! What one publisher sends with: its endpoint of the engine, its routes' finder, its counters.
+//! The parts that a publisher sends with: its endpoint of the engine, its router, its counters.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl SendingEndpoint {
         }
     }
 
-    /// Says so before the pool is exhausted, once.
+    /// Logs once that the pool is nearly exhausted.
     #[cold]
     pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
         let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
@@ -55,7 +55,7 @@ impl SendingEndpoint {
         }
     }
 
-    /// Whether these subscriptions have all that the engine sent them.
+    /// Whether these subscriptions have received all messages that the engine sent them.
     pub(super) fn is_acknowledged(&self, by: &[Gid]) -> bool {
         self.router.is_acknowledged(by)
     }

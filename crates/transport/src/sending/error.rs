@@ -5,16 +5,16 @@ use feros_shm::LoanError;
 
 /// Why a message was not published.
 ///
-/// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the intra-process and
-/// shared-memory transports may have the message then.
+/// Nothing was sent; but with [`PublishError::Engine`], subscriptions on the two local transports
+/// may have the message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PublishError {
-    /// No shared memory is left, and the publisher was told not to use the network instead.
+    /// No shared memory is left, and the options do not allow the network instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
         /// The topic.
         topic: String,
-        /// What is exhausted.
+        /// The exhausted resource.
         source: LoanError,
     },
     /// The message could not be sent.

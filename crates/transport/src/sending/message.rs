@@ -1,4 +1,4 @@
-//! One message on its way out: what has been made of it so far, in which memory.
+//! A message on its way out: the forms it has so far, and the memory they are in.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Loan {
         matches!(self.0, Memory::Shared(_))
     }
 
-    /// The memory, to be written.
+    /// The memory to write the message into.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.0 {
             Memory::Shared(loan) => loan,
@@ -57,7 +57,7 @@ pub(super) struct Prepared<M> {
 }
 
 impl<M: Outgoing> Prepared<M> {
-    /// A message of which there are no bytes yet.
+    /// A message that has no bytes yet.
     pub(super) fn new(message: M) -> Self {
         Self { message, bytes: None, loan: None }
     }
@@ -70,8 +70,7 @@ impl<M: Outgoing> Prepared<M> {
         }
     }
 
-    /// Writes the message into memory of its size: copied where there are bytes of it, serialized
-    /// where there are none.
+    /// Writes the message into memory of its size: copied if its bytes exist, otherwise serialized.
     pub(super) fn write(
         &mut self,
         memory: &mut [u8],
@@ -85,7 +84,7 @@ impl<M: Outgoing> Prepared<M> {
         Ok(())
     }
 
-    /// Sees to it that there is a buffer with the message's bytes.
+    /// Ensures that a buffer holds the message's bytes.
     pub(super) fn make_bytes(
         &mut self,
         buffer: impl FnOnce(usize) -> Arc<Buffer>,
@@ -102,7 +101,7 @@ impl<M: Outgoing> Prepared<M> {
 }
 
 impl Prepared<Built> {
-    /// A message that was built in memory that the publisher lent.
+    /// A message that was built in memory lent by the publisher.
     pub(super) fn built(loan: Loan) -> Self {
         let message = Built { size_bytes: loan.len() };
         match loan.0 {
@@ -112,7 +111,7 @@ impl Prepared<Built> {
     }
 }
 
-/// A buffer for a message to be built in.
+/// A buffer to build a message in.
 pub(super) fn local_loan(buffers: &mut BufferPool, size_bytes: usize) -> Loan {
     Loan(Memory::Local(buffers.get(size_bytes)))
 }

@@ -1,4 +1,4 @@
-//! The publish of one message on every transport that needs it.
+//! Publishing one message on every transport that needs it.
 //!
 //! ```text
 //!            routes have changed, or the room is taken

@@ -1,4 +1,4 @@
-//! What a publish asks of a message, whatever form the message has.
+//! The interface of a message that is published, whatever its form.
 
 use feros_rmw::FillAborted;
 use feros_trace::{Outbound, Point};
@@ -13,14 +13,15 @@ pub trait Outgoing {
     /// Serializes the message into memory of exactly that size.
     ///
     /// # Errors
-    /// When the message cannot be serialized; the client remembers why. Nothing is sent then.
+    /// When the message cannot be serialized; the client remembers the reason. Then nothing is
+    /// sent.
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
 
     /// Whether one of the subscriptions of this process takes the message as bytes.
     fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool;
 
-    /// Gives the message to the subscriptions of this process. Called once at most, after all that
-    /// needs bytes was served.
+    /// Gives the message to the subscriptions of this process. Called once at most, after every
+    /// transport that needs bytes.
     fn deliver(&mut self, delivery: &Delivery<'_>);
 }
 
@@ -54,7 +55,7 @@ pub(super) fn fill(
     filled
 }
 
-/// Serialized bytes as something to publish.
+/// Serialized bytes as a message to publish.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Outgoing for Bytes<'_> {
@@ -76,8 +77,7 @@ impl Outgoing for Bytes<'_> {
     }
 }
 
-/// A message that was built in the memory that the publisher lent, which is all that there is of
-/// the message.
+/// A message that was built in memory lent by the publisher. It has no other form.
 pub(super) struct Built {
     pub(super) size_bytes: usize,
 }

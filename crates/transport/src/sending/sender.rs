@@ -1,5 +1,5 @@
-//! A publisher's way to all transports: prepares a message for the routes of the moment, takes its
-//! turn, sends, and puts away what was used.
+//! The sending of a publisher on all transports: it prepares a message for the current routes,
+//! takes its turn, sends, and returns the buffers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -23,29 +23,29 @@ use crate::shared_memory::options::WhenExhausted;
 use crate::shared_memory::sending::SharedMemorySending;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long publishing waits for room where all is kept and delivery is reliable, before it gives
-/// up.
+/// How long publishing waits for room before it gives up, where all messages are kept and delivery
+/// is reliable.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// A look at the routes waits so long for somebody who is just renewing them ...
+/// How long a look at the routes waits for another thread that is renewing them ...
 const LOOK_PATIENCE: Duration = Duration::from_millis(20);
-/// ... and looks so often.
+/// ... and how often it checks.
 const LOOK_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Routes that could not be renewed because somebody was just publishing are looked at again after
+/// Routes that could not be renewed because another thread was publishing are checked again after
 /// this time.
 const WHILE_PUBLISHING: Duration = Duration::from_millis(10);
 
-/// What a sender is made of.
+/// The parts of a sender.
 pub(crate) struct SenderOptions<'a> {
     pub(crate) topic: &'a str,
     pub(crate) engine: Arc<dyn EnginePublisher>,
     pub(crate) allowed: TransportSet,
     pub(crate) shared_memory: SharedMemorySending,
     pub(crate) when_exhausted: WhenExhausted,
-    /// Counted up by the engine's notification of a match.
+    /// Incremented by the engine at each match notification.
     pub(crate) matches: Arc<AtomicU64>,
-    /// Makes its shared memory.
+    /// Makes the publisher's shared memory.
     pub(crate) upkeep: Upkeep,
 }
 
@@ -102,28 +102,28 @@ impl Sender {
         &self.endpoint.counters
     }
 
-    /// The transport of each match as it is now.
+    /// The current transport of each match.
     pub(crate) fn transports(&self) -> Vec<MatchTransport> {
         let mut routes = self.routes_without_waiting();
-        // Somebody renews them just now, or publishes.
+        // Another thread is renewing the routes or publishing.
         let until = Instant::now() + LOOK_PATIENCE;
         while !self.endpoint.router.is_current(&routes) && Instant::now() < until {
             std::thread::sleep(LOOK_INTERVAL);
             routes = self.routes_without_waiting();
         }
-        // Why a subscription could not open its link is in what it announces, and no ring tells of
+        // A subscription announces why it could not open its connection, but does not ring for
         // that.
         let renewed = routes.has_pending.then(|| self.order.try_lock()).flatten();
         renewed.map_or(routes, |order| self.renew_routes(order)).transports.clone()
     }
 
-    /// How much of the publisher's shared memory is in use; `None` while it has none.
+    /// How much of the publisher's shared memory is in use; `None` if there is no shared memory.
     pub(crate) fn pool(&self) -> Option<PoolUse> {
         self.endpoint.router.memory().map(|memory| memory.pool())
     }
 
-    /// Memory in which a message can be built: shared memory if a subscription reads it there, else
-    /// a buffer.
+    /// Memory in which a message can be built: shared memory if a subscription reads it there,
+    /// otherwise a buffer.
     pub(crate) fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
         let routes = self.routes();
         let memory = routes.memory.as_ref();
@@ -134,7 +134,7 @@ impl Sender {
         })
     }
 
-    /// Publishes one message on every transport that somebody needs.
+    /// Publishes one message on every transport that a subscription needs.
     pub(crate) fn publish(
         &self,
         message: &mut impl Outgoing,
@@ -143,7 +143,7 @@ impl Sender {
         self.run(Prepared::new(message), trace)
     }
 
-    /// Publishes a message that was built in memory that [`Sender::lend`] lent.
+    /// Publishes a message that was built in memory from [`Sender::lend`].
     pub(crate) fn publish_built(
         &self,
         loan: Loan,
@@ -170,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// Waits, without a lock, until everyone who keeps all has room.
+    /// Waits, without a lock, until every subscription that keeps all messages has room.
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
         if routes.is_lossless {
             self.wait_for_lossless(routes)?;
@@ -199,7 +199,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Makes the bytes that the routes need. What was made for former routes stays.
+    /// Makes the bytes that the routes need. Bytes made for earlier routes are kept.
     fn prepare<M: Outgoing>(
         &self,
         prepared: &mut Prepared<M>,
@@ -225,10 +225,10 @@ impl Sender {
         Ok(())
     }
 
-    /// The turn to send by these routes. `None`: since the message was prepared, somebody has
-    /// changed them, or taken the room. A message that went by former routes could come after a
-    /// later one that goes by new ones, and be dropped as old; and one too many would push out one
-    /// of those who keep all.
+    /// The turn to send by these routes. `None`: since the message was prepared, another thread has
+    /// changed them or taken the room. A message sent by old routes could arrive after a later one
+    /// sent by new routes, and be dropped as old; and a message without room would push out another
+    /// one of a subscription that keeps all.
     fn begin<'a>(&'a self, routes: &'a Arc<Routes>) -> Option<Turn<'a>> {
         let order = self.lock_order();
         let is_current = Arc::ptr_eq(routes, &self.routes.read());
@@ -240,7 +240,7 @@ impl Sender {
         })
     }
 
-    /// What is done without a lock when a message is out.
+    /// The work that needs no lock once a message is sent.
     fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
         routes.intra_process.iter().for_each(|route| route.queue.run_direct());
         if let Some(bytes) = bytes {
@@ -248,7 +248,7 @@ impl Sender {
         }
     }
 
-    /// `None`: there is no shared memory now, and the engine is to be used instead.
+    /// `None`: there is no shared memory now, and the engine has to be used instead.
     fn try_loan(
         &self,
         memory: &HostPublisher,
@@ -260,7 +260,7 @@ impl Sender {
         }
     }
 
-    /// Whether the engine may be used instead of shared memory.
+    /// Checks whether the engine may be used instead of shared memory.
     #[cold]
     fn do_without(&self, source: LoanError) -> Result<(), PublishError> {
         self.endpoint.count_shared_memory_failure(&source);
@@ -272,13 +272,13 @@ impl Sender {
         }
     }
 
-    /// The routes as they are now.
+    /// The current routes.
     fn routes(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| self.renew_routes(self.lock_order()))
     }
 
-    /// The routes as they are now, or as they were if somebody is just publishing: that may take as
-    /// long as a full link makes it, and whoever publishes next renews them.
+    /// The current routes, or the former ones while another thread publishes: that may take as long
+    /// as a full link takes to drain, and the next publication renews the routes.
     fn routes_without_waiting(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| match self.order.try_lock() {
             Some(order) => self.renew_routes(order),
@@ -296,14 +296,14 @@ impl Sender {
         self.endpoint.router.is_current(&routes).then_some(routes)
     }
 
-    /// Nothing is published between the look at the matches and the change of the routes: that is
-    /// what the guard is for.
+    /// The guard ensures that nothing is published between reading the matches and changing the
+    /// routes.
     #[cold]
     fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
         let former = self.read_routes();
         let routes = Arc::new(self.endpoint.router.find_routes(&former, order.next_number()));
-        // As long as a link waits for acknowledgements, each publish looks, and what others have
-        // prepared stays good.
+        // As long as a connection waits for acknowledgements, each publish comes here; the former
+        // routes stay, and so do messages that other threads have prepared for them.
         if routes.send_like(&former) {
             return former;
         }
@@ -332,13 +332,12 @@ impl KeepUp for Sender {
         if self.endpoint.router.is_current(&routes) {
             retry_at
         } else {
-            Some(Instant::now() + WHILE_PUBLISHING) // somebody was just publishing
+            Some(Instant::now() + WHILE_PUBLISHING) // another thread was publishing
         }
     }
 }
 
-/// Late joiners get history from the engine; deadlines and manual liveliness are kept by its
-/// writes.
+/// The engine gives late joiners their history; its writes keep deadlines and manual liveliness.
 fn engine_keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || qos.deadline.finite().is_some()

@@ -1,5 +1,4 @@
-//! The turn of one message to be sent: on all transports in the same order, with one stamp and one
-//! number.
+//! A message's turn to be sent: on all transports in the same order, with one stamp and one number.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -17,17 +16,17 @@ use crate::sending::error::PublishError;
 use crate::sending::message::Prepared;
 use crate::sending::outgoing::Outgoing;
 
-/// The use of the pool is looked at once in so many messages.
+/// The use of the pool is checked once in this many messages.
 const POOL_LOOK: u64 = 64;
 
-/// What one publish after the other needs. Locked while a message goes out, so that every transport
-/// has the same order.
+/// The state that successive publishes share. Locked while a message goes out, so that every
+/// transport has the same order.
 pub(super) struct Order {
     last_stamp: Stamp,
     number: u64,
-    /// The engine has messages that shared memory had no room for. Until they have arrived, what
-    /// comes later follows them: by shared memory it would overtake them, and they would be dropped
-    /// as old.
+    /// The engine has messages that shared memory had no room for. Until they have arrived, later
+    /// messages take the network too: by shared memory they would overtake those, which would then
+    /// be dropped as old.
     is_falling_back: bool,
 }
 
@@ -49,7 +48,7 @@ pub(super) struct Turn<'a> {
     pub(super) order: MutexGuard<'a, Order>,
 }
 
-/// Stamp and number of the message of a turn.
+/// The stamp and number of a turn's message.
 #[derive(Clone, Copy)]
 struct Identity {
     publisher: Gid,
@@ -58,14 +57,14 @@ struct Identity {
 }
 
 impl Identity {
-    /// The message for trace points.
+    /// The message's identity for trace points.
     fn traced(self) -> MessageId {
         MessageId { publisher: self.publisher.0, stamp: self.stamp.0, number: self.number }
     }
 }
 
 impl Turn<'_> {
-    /// Sends what is prepared.
+    /// Sends a prepared message.
     pub(super) fn send<M: Outgoing>(
         mut self,
         prepared: &mut Prepared<M>,
@@ -76,7 +75,7 @@ impl Turn<'_> {
         trace.name(&endpoint.traced, || message.traced());
         let falls_back = self.send_by_shared_memory(prepared, message);
         let needs_engine = routes.needs_engine || falls_back;
-        // Rare: the message may be given away below.
+        // Rare: the delivery within the process below may give the message away.
         let engine_first = needs_engine && prepared.bytes.is_none();
         if engine_first {
             self.send_by_network(prepared, message, trace)?;
@@ -101,8 +100,8 @@ impl Turn<'_> {
         Identity { publisher: self.endpoint.gid, stamp: order.last_stamp, number: order.number }
     }
 
-    /// Sends by shared memory to those who are served by it. Says whether they have to get the
-    /// message by the network instead.
+    /// Sends to the subscriptions that are served by shared memory. Returns whether they have to
+    /// get the message by the network instead.
     fn send_by_shared_memory<M>(&mut self, prepared: &mut Prepared<M>, message: Identity) -> bool {
         if self.order.is_falling_back {
             self.order.is_falling_back = !self.has_fallback_ended();
@@ -112,7 +111,7 @@ impl Turn<'_> {
         }
         if self.order.is_falling_back {
             if prepared.loan.is_some() {
-                let _ = self.endpoint.counters.shared_memory_failures.count(); // said when it began
+                let _ = self.endpoint.counters.shared_memory_failures.count(); // logged at first
             }
         } else if let Some(loan) = prepared.loan.take()
             && self.send_loan(loan, message)
@@ -124,8 +123,8 @@ impl Turn<'_> {
         falls_back
     }
 
-    /// Whether all who are served by shared memory have what the engine sent them; those of killed
-    /// processes are not waited for.
+    /// Whether all subscriptions that are served by shared memory have received what the engine
+    /// sent them. Those of killed processes do not count.
     #[cold]
     fn has_fallback_ended(&self) -> bool {
         let living = self.routes.established().filter(|(route, _)| route.peer.peer().is_alive());
@@ -144,7 +143,7 @@ impl Turn<'_> {
         let id = || message.traced();
         feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, &endpoint.traced, id);
         if routes.is_lossless {
-            // Counted before: a subscription must not have taken more than was sent.
+            // Counted first: a subscription must not have taken more than was sent.
             routes.established().for_each(|(_, established)| established.count_sent());
         }
         let sent = memory.send(loan, header);
@@ -193,7 +192,7 @@ impl Turn<'_> {
     }
 }
 
-/// The end of the lifespan of a message, in nanoseconds as its stamp.
+/// The end of a message's lifespan, in nanoseconds like its stamp.
 #[cold]
 fn end_of(lifespan: Duration, stamp: Stamp) -> u64 {
     let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);

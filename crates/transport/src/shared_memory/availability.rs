@@ -1,4 +1,5 @@
-//! What both sides of the shared-memory transport need: whether this process has it at all.
+//! The availability of the shared-memory transport in this process, which both sides of the
+//! transport check.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
@@ -10,8 +11,8 @@ use feros_shm::{HostNode, Obstacle, ProcessSegment};
 /// transport.
 pub(crate) const LONGEST_QUEUE: usize = 128;
 
-/// What keeps this process from using shared memory, found out once and without waiting for other
-/// processes.
+/// The obstacle that keeps this process from using shared memory, found once and without waiting
+/// for other processes.
 pub(crate) fn obstacle() -> Option<Obstacle> {
     static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
     *OBSTACLE.get_or_init(|| {
@@ -31,11 +32,14 @@ pub(crate) fn obstacle() -> Option<Obstacle> {
     })
 }
 
-/// Says that the engine did not announce why shared memory is not used.
+/// Logs that the engine could not announce why shared memory is not used.
 #[cold]
 pub(crate) fn not_told(error: &AnnounceError) {
     static UNTOLD: FailureCounter = FailureCounter::new();
     if let Some(so_far) = UNTOLD.so_far() {
-        tracing::warn!(target: "feros::shm", "others are not told why: {error}{so_far}");
+        tracing::warn!(
+            target: "feros::shm",
+            "cannot announce why shared memory is not used: {error}{so_far}"
+        );
     }
 }

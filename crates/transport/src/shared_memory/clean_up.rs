@@ -1,7 +1,8 @@
-//! Removing what killed processes left: once for all that goes at a time.
+//! Removing the remains of killed processes: once for all processes that end at about the same
+//! time.
 //!
-//! A clean-up looks at every file of this user in `/dev/shm`. One for each match that ends would
-//! cost, when a process with many endpoints goes, as many looks at as many files.
+//! A clean-up checks every file of this user in `/dev/shm`. With one clean-up per ended match, the
+//! end of a process with many endpoints would cause as many checks of as many files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -11,11 +12,11 @@ use feros_shm::HostNode;
 
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How long further ends are waited for.
+/// How long to wait for further ends.
 const GATHERING: Duration = Duration::from_millis(100);
 
-/// Has the thread that keeps up shared memory clean up soon, if this process still has any then:
-/// its last owner cleans up, too.
+/// Has the upkeep thread clean up soon, unless this process has stopped using shared memory by
+/// then: its last owner cleans up, too.
 pub(crate) fn clean_up_soon() {
     static CLEAN_UP: OnceLock<Arc<Gathered>> = OnceLock::new();
     let clean_up = || {
@@ -28,7 +29,7 @@ pub(crate) fn clean_up_soon() {
     CLEAN_UP.get_or_init(clean_up).ask();
 }
 
-/// An action that is done once, however often it was asked for meanwhile.
+/// An action that runs once for all requests that arrive before it runs.
 struct Gathered {
     is_asked: AtomicBool,
     upkeep: Upkeep,
@@ -74,7 +75,7 @@ mod tests {
         let gathered = Gathered::new(move || done.send(()).unwrap());
         let began = Instant::now();
         (0..1000).for_each(|_| gathered.ask());
-        // However slow the machine is; and once at the thread's first look.
+        // The bound holds however slow the machine is; the one extra run is the thread's first.
         let most = 2 + began.elapsed().as_millis() / GATHERING.as_millis();
         seen.recv_timeout(WATCHDOG).unwrap();
         let mut times = 1;

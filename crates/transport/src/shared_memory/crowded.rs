@@ -1,8 +1,8 @@
-//! Publishers that have no place for one more subscription.
+//! Publishers that have no slot for another subscription.
 //!
-//! To find that out takes the lock of the host's shared memory and the opening of the publisher's
-//! service. Where hundreds of subscriptions share a topic, most have no place at most publishers:
-//! one of them asks, and the other subscriptions of its process take its answer.
+//! Finding that out takes the lock of the host's shared memory and opens the publisher's service.
+//! Where hundreds of subscriptions share a topic, most publishers have no slot for most of them:
+//! one subscription asks, and the others of its process use the same answer.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use feros_shm::LinkObstacle;
 use feros_sync::Mutex;
 
-/// The time that a first answer holds. Each further one holds twice as long as the one before ...
+/// How long a first answer holds. Each further one holds twice as long as the one before ...
 const FIRST_HOLD: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_HOLD: Duration = Duration::from_secs(16);
 
-/// Publishers of which a subscription of this process has found all places taken.
+/// Publishers for which a subscription of this process has found no free slot.
 pub(super) static CROWDED: Crowded = Crowded(Mutex::new(BTreeMap::new()));
 
 pub(super) struct Crowded(Mutex<BTreeMap<NonZeroU64, Answer>>);
@@ -28,19 +28,19 @@ struct Answer {
 }
 
 impl Crowded {
-    /// The answer that the publisher gave last, while it holds.
+    /// The publisher's last answer, while it holds.
     pub(super) fn obstacle(&self, publisher: NonZeroU64, now: Instant) -> Option<LinkObstacle> {
         let answers = self.0.lock();
         let answer = answers.get(&publisher)?;
         (now.saturating_duration_since(answer.given) < answer.hold).then_some(answer.obstacle)
     }
 
-    /// Notes what the publisher was just found to have: no place, or one (`None`).
+    /// Records the publisher's answer: no slot, or a free one (`None`).
     pub(super) fn note(&self, publisher: NonZeroU64, obstacle: Option<LinkObstacle>, now: Instant) {
         let mut answers = self.0.lock();
         let former = answers.remove(&publisher);
         let Some(obstacle @ LinkObstacle::TooManySubscriptions { .. }) = obstacle else { return };
-        // No subscription asks publishers that have gone.
+        // No subscription asks publishers that have left, so their answers are removed by age.
         answers.retain(|_, answer| now.saturating_duration_since(answer.given) < 2 * LAST_HOLD);
         let hold = former.map_or(FIRST_HOLD, |former| (former.hold * 2).min(LAST_HOLD));
         answers.insert(publisher, Answer { obstacle, given: now, hold });

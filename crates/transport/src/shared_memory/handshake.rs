@@ -1,4 +1,4 @@
-//! How a publisher and a subscription of two processes of one host come to use shared memory.
+//! How a publisher and a subscription of two processes of one host start to use shared memory.
 //!
 //! ```text
 //!      publisher                                subscription
@@ -21,17 +21,17 @@
 //! ```
 //!
 //! Until a match is established, its messages go through the engine. Both sides have a state of
-//! their own; either side may leave at any time, which the other one learns from the engine.
+//! their own; either side may leave at any time, which the other side learns from the engine.
 
 use feros_shm::{LinkObstacle, Reason};
 
-/// How far one side has come with one match: `A` is what the side has once it is attached, `E` once
+/// The progress of one side with one match: `A` is what the side has once it is attached, `E` once
 /// it is established.
 #[derive(Debug, Clone)]
 pub(crate) enum Handshake<A, E> {
-    /// The publisher's memory is there or comes into being; the subscription has not opened it.
+    /// The publisher's memory exists or is being made; the subscription has not opened it.
     Offered,
-    /// The subscription could not open the memory. It tries again.
+    /// The subscription could not open the memory. It will try again.
     Declined(LinkObstacle),
     /// The subscription has opened the memory; the engine's messages may still be on their way.
     Attached(A),
@@ -47,7 +47,7 @@ impl<A, E> Handshake<A, E> {
         }
     }
 
-    /// Whether the subscription has still to open the memory.
+    /// Whether the subscription has yet to open the memory.
     pub(crate) fn awaits_opening(&self) -> bool {
         matches!(self, Self::Offered | Self::Declined(_))
     }

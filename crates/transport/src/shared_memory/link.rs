@@ -1,4 +1,4 @@
-//! The link of a subscription to one publisher of another process: opening its shared memory,
+//! The connection of a subscription to one publisher of another process: opening its shared memory,
 //! trying again, and taking messages that are plausible.
 
 use std::fmt::Display;
@@ -21,8 +21,9 @@ use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::retry::Retry;
 
-/// How many messages are skipped before those who wait for this link get their turn. A queue holds
-/// less; whoever publishes meanwhile rings again, and a queue of nonsense has no end.
+/// The number of messages skipped at once before others that wait for this connection get their
+/// turn. A queue holds fewer; a publisher that adds to it rings again, and a queue full of nonsense
+/// has no end.
 const MOST_SKIPPED: usize = 4 * LONGEST_QUEUE;
 
 pub(crate) struct Link {
@@ -30,13 +31,13 @@ pub(crate) struct Link {
     id: NonZeroU64,
     state: Handshake<Opened, Established>,
     retry: Retry,
-    /// Whether the publisher has left; its messages are still taken.
+    /// Whether the publisher has left; its remaining messages are still taken.
     is_orphan: bool,
     has_warned: bool,
     states: Arc<LinkStates>,
 }
 
-/// What a link is opened with.
+/// The inputs for opening a connection.
 pub(super) struct Opening<'a> {
     pub(super) entry: &'a SubscriptionEntry,
     pub(super) qos: &'a QosProfile,
@@ -44,7 +45,7 @@ pub(super) struct Opening<'a> {
     pub(super) ringer: &'a Ringer,
 }
 
-/// A publisher's memory, open.
+/// A publisher's memory that is open.
 pub(crate) struct Opened {
     link: feros_shm::Link,
     attachment: Attachment,
@@ -52,17 +53,17 @@ pub(crate) struct Opened {
     is_lossless: bool,
 }
 
-/// A publisher's memory by which messages come.
+/// A publisher's memory that messages come through.
 pub(crate) struct Established {
     opened: Opened,
-    /// Number of the first message that comes by this link alone.
+    /// The number of the first message that comes by this connection alone.
     since: u64,
-    /// The oldest message, and when it was taken.
+    /// The oldest message, and the time when it was taken.
     head: Option<(HostSample, Stamp)>,
 }
 
 pub(super) struct OpenFailure {
-    /// `None`: nothing is in the way but time.
+    /// `None`: the memory may only need more time.
     obstacle: Option<LinkObstacle>,
     why: String,
 }
@@ -104,7 +105,7 @@ impl Link {
         &self.state
     }
 
-    /// Whether it is time to try to open the link.
+    /// Whether it is time to try to open the connection.
     pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
         self.state.awaits_opening() && self.retry.is_due(now, is_told)
     }
@@ -117,12 +118,13 @@ impl Link {
         self.is_orphan = is_orphan;
     }
 
-    /// When the link is to be tried again.
+    /// When to try to open the connection again.
     pub(super) fn retry_at(&self) -> Option<Instant> {
         self.retry.at().filter(|_| self.state.awaits_opening())
     }
 
-    /// What came of a try to open the publisher's memory, for a link that awaits that.
+    /// Records the result of a try to open the publisher's memory, for a connection that awaits
+    /// that.
     pub(super) fn note_opening(&mut self, opened: Result<Opened, OpenFailure>, now: Instant) {
         self.state = match opened {
             Ok(opened) => Handshake::Attached(opened),
@@ -145,8 +147,8 @@ impl Link {
         };
     }
 
-    /// Has messages come by the link once the publisher has said which one is the first there. Says
-    /// whether that is new.
+    /// Establishes the connection once the publisher has named the first message to come by it.
+    /// Returns whether that is new.
     pub(super) fn advance(&mut self) -> bool {
         let Handshake::Attached(opened) = &self.state else { return false };
         let Some(since) = opened.attachment.first_number() else { return false };
@@ -157,7 +159,7 @@ impl Link {
         true
     }
 
-    /// Whether a message may be there; nothing is taken.
+    /// Whether a message may be there; takes none.
     pub(super) fn may_have_message(&self) -> bool {
         let established = self.state.established();
         established.is_some_and(|it| it.head.is_some() || it.opened.link.has_message())
@@ -179,7 +181,7 @@ impl Link {
             match opened.link.take() {
                 TakeOutcome::Sample(sample) => {
                     let header = sample.header();
-                    // Older ones came by the engine.
+                    // Older messages came by the engine.
                     if header.publication_number < *since {
                         continue;
                     }
@@ -206,7 +208,7 @@ impl Link {
                     return;
                 }
                 TakeOutcome::Refused(why) => {
-                    // The publisher has counted it as sent.
+                    // The publisher has counted the sample as sent.
                     if opened.is_lossless {
                         opened.attachment.count_taken(1);
                     }
@@ -237,7 +239,7 @@ impl LocalLink for Link {
             stamp: Stamp(stamp),
             number: publication_number,
             since: established.since,
-            expires: None, // looked at when the head was filled
+            expires: None, // checked when the head was filled
         };
         Some(LinkMessage { envelope, received, payload: Payload::new(sample.into_bytes()) })
     }
@@ -248,7 +250,8 @@ impl Opening<'_> {
     /// other processes.
     pub(super) fn open(&self, publisher: NonZeroU64) -> Result<Opened, OpenFailure> {
         let Opening { entry, qos, type_hash, ringer } = *self;
-        // Before other processes are kept waiting for the lock of the host's shared memory.
+        // Checked first, before other processes have to wait for the lock of the host's shared
+        // memory.
         entry.check_room()?;
         if let Some(obstacle) = CROWDED.obstacle(publisher, Instant::now()) {
             return Err(OpenFailure {
@@ -267,7 +270,8 @@ impl Opening<'_> {
         link.on_room(move || room.ring());
         let is_lossless =
             qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-        // What the subscription counts binds the publisher, not what anybody announces of it.
+        // The capacity follows from the policies of the subscription itself: its announcement,
+        // which others can forge, does not bind the publisher.
         let capacity =
             if is_lossless { u32::try_from(link.depth()).unwrap_or(u32::MAX) } else { 0 };
         let attachment = entry.attach(publisher, capacity)?;
@@ -280,7 +284,7 @@ fn warn_of_views(max_views: usize, publisher: Gid) {
     tracing::warn!(
         target: "feros::shm",
         "this subscription holds {max_views} messages of publisher {publisher}, as many as it may: \
-         further ones wait until it lets one go; copy what is to be kept for longer"
+         further ones wait until it drops one; copy messages that are kept for longer"
     );
 }
 
@@ -288,14 +292,15 @@ fn warn_of_views(max_views: usize, publisher: Gid) {
 fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
     if let Some(count) = states.refused.count() {
         tracing::error!(
-            target: "feros::shm", "refused {count} so far of publisher {publisher}: {why}"
+            target: "feros::shm",
+            "refused {count} messages so far from publisher {publisher}: {why}"
         );
     }
 }
 
-/// Stamps and numbers decide what is a duplicate and what was lost: one absurd header would make
-/// all later messages old. Stamps may be ahead of the clock, which may have been set back
-/// meanwhile.
+/// Stamps and numbers decide which messages are duplicates and which were lost: one absurd header
+/// would make all later messages old. Stamps may be ahead of the clock, which may have been set
+/// back meanwhile.
 fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
     const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
     const MOST_MESSAGES: u64 = 1 << 40;

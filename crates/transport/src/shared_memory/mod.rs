@@ -1,9 +1,9 @@
 //! The shared-memory transport between processes of one host.
 //!
-//! [`handshake`] has the drawing of how a match comes to use it; [`sending`] and [`receiving`] are
-//! its two sides, [`link`] is one publisher as a subscription sees it ([`retry`] says when it is
-//! tried again, [`crowded`] which publishers have no place for it), [`upkeep`] the thread that
-//! makes and opens what they use, [`clean_up`] what it does when others were killed.
+//! [`handshake`] has the drawing of how a match starts to use it. [`sending`] and [`receiving`] are
+//! its two sides. [`link`] is the connection of a subscription to one publisher: [`retry`] says
+//! when to try it again, [`crowded`] which publishers have no slot for it. [`upkeep`] is the thread
+//! that makes and opens their memory, and [`clean_up`] removes the remains of killed processes.
 
 pub(crate) mod availability;
 pub(crate) mod clean_up;

@@ -1,5 +1,5 @@
 //! The receiving side of the shared-memory transport: a subscription's entry in shared memory, and
-//! its links to publishers.
+//! its connections to publishers.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -21,10 +21,10 @@ use crate::shared_memory::link::{Link, Opening};
 use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
-/// How a subscription hears publishers of other processes of its host.
+/// The reception of messages from publishers of other processes of the host.
 ///
-/// Its links are opened and closed by the thread that keeps them up; whoever takes messages finds
-/// them open.
+/// The upkeep thread opens and closes its connections; the thread that takes messages finds them
+/// open.
 pub(crate) struct SharedMemoryReceiving {
     announced: Announced,
     entry: Option<Arc<SubscriptionEntry>>,
@@ -33,17 +33,18 @@ pub(crate) struct SharedMemoryReceiving {
     engine: OnceLock<Arc<dyn EngineSubscription>>,
     upkeep: Upkeep,
     links: Mutex<Vec<Link>>,
-    /// Whether links wait to be established or closed: until then each poll looks after them.
+    /// Whether connections have yet to be established or closed: until then each poll advances
+    /// them.
     has_unsettled: AtomicBool,
-    /// How often publishers had said that they are ready when links were opened last.
+    /// The publishers' ready count when connections were last opened.
     ready_seen: AtomicU32,
-    /// There while publishers of other processes know where to ring.
+    /// Set while publishers of other processes know where to ring.
     shown: Mutex<Option<Observation>>,
     states: Arc<LinkStates>,
 }
 
 impl SharedMemoryReceiving {
-    /// An entry for a new subscription, and what is announced of it. Without shared memory, the
+    /// Makes an entry and the announcement for a new subscription. Without shared memory, the
     /// announcement says why.
     pub(crate) fn new(
         transports: TransportSet,
@@ -71,17 +72,17 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// What the subscription announces.
+    /// The subscription's announcement.
     pub(crate) fn announced(&self) -> &Announced {
         &self.announced
     }
 
-    /// The same as text.
+    /// The announcement as text.
     pub(crate) fn announcement(&self) -> String {
         self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
 
-    /// Begins to keep up links, once the engine has made the endpoint.
+    /// Starts the upkeep of the connections, once the engine has made the endpoint.
     pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn EngineSubscription>) {
         let _ = self.engine.set(Arc::clone(engine)); // set once
         if self.entry.is_some() {
@@ -90,7 +91,7 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// What looks after the links; to be asked when the matches may have changed.
+    /// The upkeep of the connections; asked when the matches may have changed.
     pub(crate) fn upkeep(&self) -> &Upkeep {
         &self.upkeep
     }
@@ -99,8 +100,7 @@ impl SharedMemoryReceiving {
         &self.states
     }
 
-    /// The links, with those that are settled taken further. No lock of another process is waited
-    /// for.
+    /// The connections, after advancing the unsettled ones. Waits for no lock of another process.
     pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
         let mut links = self.links.lock();
         if self.has_unsettled.load(Ordering::Relaxed) {
@@ -109,8 +109,7 @@ impl SharedMemoryReceiving {
         links
     }
 
-    /// Whether a poll may find a message, or has links to look after, of which no ring tells any
-    /// more.
+    /// Whether a poll may find a message or has connections to advance, without any further ring.
     pub(crate) fn may_have_more(&self) -> bool {
         self.has_unsettled.load(Ordering::Relaxed)
             || self.links.lock().iter().any(Link::may_have_message)
@@ -123,7 +122,7 @@ impl SharedMemoryReceiving {
         let awaits_opening = links.iter().any(|link| link.state().awaits_opening());
         let mut has_changed = false;
         links.iter_mut().for_each(|link| has_changed |= link.advance());
-        // What a publisher sent before it left is still delivered.
+        // Messages that a publisher sent before it left are still delivered.
         let has_drained = links.iter_mut().any(|link| link.is_orphan() && !link.has_message());
         if has_changed {
             self.states.replace(states_of(links));
@@ -139,8 +138,8 @@ impl SharedMemoryReceiving {
         self.has_unsettled.store(!links.iter().all(is_settled), Ordering::Relaxed);
     }
 
-    /// Closes links of publishers that left once their messages are taken, and awaits those of new
-    /// ones.
+    /// Closes connections of publishers that have left once their messages are taken, and adds
+    /// those of new publishers.
     fn follow_matches(&self, engine: &dyn EngineSubscription) -> Changes {
         let matches = engine.matches();
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
@@ -152,7 +151,7 @@ impl SharedMemoryReceiving {
             is_orphan && !link.has_message()
         });
         changes.closed = closed.iter().any(|link| !link.state().awaits_opening());
-        drop(closed); // takes time
+        drop(closed); // without the lock, since it takes time
         let mut links = self.links.lock();
         for found in &matches {
             let announced = Announced::read(found.announcement.as_deref());
@@ -182,7 +181,7 @@ impl SharedMemoryReceiving {
         }
     }
 
-    /// Opens the links whose publishers are ready. Says when to try the others again.
+    /// Opens the connections whose publishers are ready. Returns when to try the others again.
     fn open_links(
         &self,
         entry: &SubscriptionEntry,
@@ -203,7 +202,7 @@ impl SharedMemoryReceiving {
             if self.upkeep.has_ended() {
                 return None;
             }
-            let opened = opening.open(id); // takes time: without the lock
+            let opened = opening.open(id); // without the lock, since it takes time
             changes.any |= opened.is_ok();
             let mut links = self.links.lock();
             let awaits =
@@ -218,8 +217,8 @@ impl SharedMemoryReceiving {
         links.iter().filter_map(Link::retry_at).min()
     }
 
-    /// Tells users of this subscription how far the links are, and others which links failed, when
-    /// that has changed.
+    /// Reports the progress of the connections to users of this subscription, and announces failed
+    /// ones to others, when that has changed.
     fn tell_states(&self, engine: &dyn EngineSubscription) {
         let links = self.links.lock();
         let states = states_of(&links);
@@ -228,7 +227,8 @@ impl SharedMemoryReceiving {
             _ => None,
         });
         let failed: Vec<Declined> = failed.collect();
-        // With the lock held: a poll that took a link further meanwhile would be overwritten.
+        // With the lock held: otherwise this could overwrite the progress that a poll makes
+        // meanwhile.
         let former = self.states.replace(states.clone());
         drop(links);
         if declined(&former) == declined(&states) {
@@ -242,16 +242,17 @@ impl SharedMemoryReceiving {
     }
 }
 
-/// What became of links while they were kept up.
+/// The result of an upkeep run for the connections.
 #[derive(Debug, Default)]
 struct Changes {
-    /// A link to a publisher's memory was closed.
+    /// A connection to a publisher's memory was closed.
     closed: bool,
-    /// Links were opened or taken further, or their publishers left or came back.
+    /// Connections were opened or advanced, or their publishers left or came back.
     any: bool,
 }
 
-/// Takes out what is to go, for the caller to drop: who takes messages waits for the lock.
+/// Takes out the matching connections, for the caller to drop without the lock, which the thread
+/// that takes messages needs.
 fn take_out<L>(links: &Mutex<Vec<L>>, goes: impl FnMut(&mut L) -> bool) -> Vec<L> {
     links.lock().extract_if(.., goes).collect()
 }
@@ -263,11 +264,11 @@ impl KeepUp for SharedMemoryReceiving {
         let retry_at = self.open_links(entry, &**engine, &mut changes);
         self.tell_states(&**engine);
         if changes.closed {
-            clean_up_soon(); // if the publisher was killed, what it left is removed then
+            clean_up_soon(); // removes what the publisher left, if it was killed
         }
         if changes.closed || changes.any {
-            // What came by a link before it was open rang nobody; a publisher may have been killed
-            // between setting the flag and waking.
+            // Messages that came by a connection before it was open rang nobody; and a publisher
+            // may have been killed between setting the flag and ringing.
             self.ringer.ring();
         }
         retry_at
@@ -278,14 +279,14 @@ fn states_of(links: &[Link]) -> Vec<(Gid, Option<Reason>)> {
     links.iter().map(|link| (link.publisher(), link.state().reason())).collect()
 }
 
-/// The links that failed.
+/// The connections that failed.
 fn declined(states: &[(Gid, Option<Reason>)]) -> Vec<&(Gid, Option<Reason>)> {
     let is_declined =
         |reason: &Option<Reason>| reason.as_ref().is_some_and(|reason| *reason != Reason::Pending);
     states.iter().filter(|(_, reason)| is_declined(reason)).collect()
 }
 
-/// `Ok(None)`: the shared-memory transport is not wanted.
+/// `Ok(None)`: the shared-memory transport is not allowed.
 fn make_entry(
     transports: TransportSet,
     qos: &QosProfile,

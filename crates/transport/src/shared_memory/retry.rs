@@ -1,44 +1,45 @@
-//! When a link that could not be opened is tried again.
+//! When to retry a connection that could not be opened.
 
 use std::time::{Duration, Instant};
 
 use feros_shm::{LinkObstacle, Obstacle};
 
-/// A link that could not be opened yet is tried again so much later, which is doubled each time,
-/// unless a publisher says that it is ready ...
+/// A connection that could not be opened yet is tried again after this time, which doubles with
+/// each try, unless a publisher signals that it is ready ...
 const FIRST_RETRY: Duration = Duration::from_millis(1);
 /// ... up to this.
 const LAST_RETRY: Duration = Duration::from_secs(1);
-/// A link that failed is tried again so much later, which is doubled each time ...
+/// A connection that failed is tried again after this time, which doubles with each try ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
 /// ... up to this ...
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
-/// ... or this where publisher or subscription has as many links as it may: where hundreds share a
-/// topic, most pairs of them wait for a place, and each try takes a lock of the whole host.
+/// ... or up to this where the publisher or the subscription has as many connections as it may:
+/// where hundreds share a topic, most pairs of them wait for a slot, and each try takes a lock of
+/// the whole host.
 const LAST_RETRY_OF_CROWDED: Duration = Duration::from_secs(256);
-/// Memory that cannot be mapped so often is not just growing.
+/// Memory that cannot be mapped this many times is not merely growing.
 const MAPPING_TRIES: u32 = 20;
 
-/// When a link is tried again.
+/// The schedule of a connection's tries.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     at: Option<Instant>,
-    /// How often the memory could not be mapped.
+    /// How many times the memory could not be mapped.
     unmapped: u32,
-    /// Whether something is in the way that no publisher's word changes.
+    /// Whether the obstacle is one that no publisher's signal removes.
     is_obstructed: bool,
     /// The time from the last failure to the next try.
     patience: Option<Duration>,
 }
 
 impl Retry {
-    /// Whether it is time to try, or whether a publisher has said that its memory has come into
-    /// being, which may be the one that was not there yet: no other ring may follow.
+    /// Whether it is time to try. With `is_told`, some publisher has signalled that its memory was
+    /// made; it may be the missing one, and no other ring may follow.
     pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
         is_told && !self.is_obstructed || self.at.is_none_or(|at| at <= now)
     }
 
-    /// After a try that failed: what is in the way, `None` if nothing is but time.
+    /// Records a failed try and its obstacle; `None` if only more time is needed.
     pub(super) fn note(
         &mut self,
         obstacle: Option<LinkObstacle>,
@@ -91,7 +92,7 @@ mod tests {
         let (start, mut now, mut tries) = (Instant::now(), Instant::now(), 0);
         while now < start + Duration::from_secs(3600) {
             assert_eq!(retry.note(crowded, now), crowded);
-            assert!(!retry.is_due(now, true), "another publisher has come");
+            assert!(!retry.is_due(now, true), "another publisher is ready");
             now = retry.at().expect("it has failed");
             assert!(retry.is_due(now, false));
             tries += 1;

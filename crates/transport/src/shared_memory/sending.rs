@@ -20,30 +20,30 @@ use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::options::SharedMemoryOptions;
 
-/// While the engine's messages are not acknowledged, publishing waits for that so long ...
+/// Publishing waits this long for the engine's messages to be acknowledged ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
-/// ... and so often.
+/// ... at most once in this time.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
-/// Shared memory that could not be made is tried again so much later, which is doubled each
-/// time ...
+/// Shared memory that could not be made is tried again after this time, which doubles with each try
+/// ...
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_RETRY: Duration = Duration::from_secs(16);
 
-/// A publisher's part in the shared-memory transport. Its shared memory comes into being with the
-/// first match that can use it.
+/// A publisher's part in the shared-memory transport. Its shared memory is made for the first match
+/// that can use it.
 pub(crate) struct SharedMemorySending {
     id: NonZeroU64,
     topic: String,
     announced: Announced,
-    /// What would be announced if nothing had failed.
+    /// The announcement if nothing fails.
     wanted: Announcement,
     settings: HostPublisherSettings,
     memory: Memory,
     waited_for_acknowledgement: Option<Instant>,
 }
 
-/// A publisher's shared memory. It is made, and made again, by the thread that keeps it up.
+/// A publisher's shared memory, which the upkeep thread makes and makes again.
 enum Memory {
     None,
     Made(Arc<HostPublisher>),
@@ -57,7 +57,7 @@ pub(crate) fn make_memory(settings: HostPublisherSettings) -> Result<Arc<HostPub
         .map_err(CreateError::from)
         .and_then(|node| HostPublisher::create(&node, settings));
     made.map(Arc::new).map_err(|error| {
-        // Each publisher tries again and again.
+        // Each publisher keeps trying.
         static FAILED: FailureCounter = FailureCounter::new();
         if let Some(so_far) = FAILED.so_far() {
             tracing::warn!(
@@ -85,15 +85,15 @@ pub(crate) struct SharedMemoryRoute {
 /// A subscription that is served by shared memory.
 pub(crate) struct Established {
     attachment: PeerAttachment,
-    /// Whether it keeps all and has to be waited for.
+    /// Whether the subscription keeps all messages, so that publishing waits for its room.
     is_lossless: bool,
-    /// Messages that it was sent, modulo 2^32; counted where one of the publisher's subscriptions
-    /// has to be waited for.
+    /// Messages sent to the subscription, modulo 2^32; counted only where publishing waits for a
+    /// subscription of this publisher.
     sent: AtomicU32,
 }
 
 impl Established {
-    /// Whether publishing waits for its room.
+    /// Whether publishing waits for the subscription's room.
     pub(crate) fn is_lossless(&self) -> bool {
         self.is_lossless
     }
@@ -102,18 +102,18 @@ impl Established {
         self.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a subscription that keeps all has room for one more message, or is gone.
+    /// Whether the subscription has room for one more message, or has left.
     pub(crate) fn has_room(&self) -> bool {
         self.attachment.taken().is_none_or(|taken| self.has_room_after(taken))
     }
 
     fn has_room_after(&self, taken: u32) -> bool {
-        // Both count modulo 2^32; the other side's word may be anything.
+        // Both count modulo 2^32; the other side may claim any number.
         let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
         waiting < self.attachment.capacity() || waiting > u32::MAX / 2
     }
 
-    /// Waits until it has.
+    /// Waits until the subscription has room or has left.
     pub(crate) fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
         loop {
             let Some(taken) = self.attachment.taken() else { return Ok(()) };
@@ -131,7 +131,8 @@ impl Established {
 }
 
 impl SharedMemorySending {
-    /// For a new publisher; the announcement says why, if shared memory cannot be used.
+    /// The sending side of a new publisher; the announcement says why if shared memory cannot be
+    /// used.
     pub(crate) fn new(
         topic: &str,
         transports: TransportSet,
@@ -171,7 +172,7 @@ impl SharedMemorySending {
         &self.announced
     }
 
-    /// The same as text.
+    /// The announcement as text.
     pub(crate) fn announcement(&self) -> String {
         self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
@@ -187,13 +188,13 @@ impl SharedMemorySending {
         }
     }
 
-    /// Whether a subscription would be served by shared memory if there were any.
+    /// Whether shared memory would serve a subscription if the publisher had any.
     pub(crate) fn could_serve(&self, subscription: &Announced) -> bool {
         let could = Announced::Feros(self.wanted.clone());
         classify(&could, subscription).transport == Some(Transport::SharedMemory)
     }
 
-    /// What the shared memory is to be made of, if it is time to try.
+    /// The settings for making the shared memory, if it is time to try.
     pub(crate) fn due(&self, now: Instant) -> Option<HostPublisherSettings> {
         let is_due = match self.memory {
             Memory::None => true,
@@ -203,7 +204,7 @@ impl SharedMemorySending {
         (is_due && self.wanted.shared_memory.is_ok()).then(|| self.settings.clone())
     }
 
-    /// When making the shared memory is to be tried again.
+    /// When to try again to make the shared memory.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         match self.memory {
             Memory::Failed { retry_at, .. } => Some(retry_at),
@@ -211,7 +212,7 @@ impl SharedMemorySending {
         }
     }
 
-    /// Takes in what came of trying. Says what is to be announced, if that has changed.
+    /// Records the result of a try. Returns the announcement, if that has changed.
     pub(crate) fn note(
         &mut self,
         made: Result<Arc<HostPublisher>, Obstacle>,
@@ -251,7 +252,7 @@ impl SharedMemorySending {
             Some(former) => former.clone(),
             None => {
                 let peer = open_peer(found)?;
-                // It could not open its link before; now it can.
+                // The subscription could not open its connection before; now it can.
                 peer.tell_ready();
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
                 SharedMemoryRoute {
@@ -266,7 +267,7 @@ impl SharedMemorySending {
         Ok(route)
     }
 
-    /// Takes the handshake as many steps further as it can go now.
+    /// Advances the handshake as many steps as possible.
     fn advance(
         &mut self,
         route: &mut SharedMemoryRoute,
@@ -288,7 +289,7 @@ impl SharedMemorySending {
                 if found.qos.reliability != Reliability::Reliable
                     || self.is_acknowledged(engine, &[found.gid]) =>
             {
-                // Found anew: the subscription may have attached again while the engine was asked.
+                // Read again: the subscription may have attached anew since the engine was asked.
                 let Some(attachment) = route.peer.attachment(self.id) else {
                     route.state = Handshake::Offered;
                     return Ok(());
@@ -306,8 +307,8 @@ impl SharedMemorySending {
         Ok(())
     }
 
-    /// Whether these subscriptions have all that the engine sent. Under a steady load there may be
-    /// no such moment by itself: then publishing waits a little, now and then.
+    /// Whether these subscriptions have received all messages that the engine sent. Under a steady
+    /// load that moment may never come by itself, so publishing waits a little now and then.
     pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher, by: &[Gid]) -> bool {
         let is_acknowledged =
             |patience| by.iter().all(|gid| engine.is_acknowledged_by(*gid, patience));
@@ -338,7 +339,7 @@ fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
     Ok(peer.subscription(entry))
 }
 
-/// Whether the process of a subscription of this host is gone, by what the operating system says.
+/// Whether the process of a subscription of this host has ended, according to the operating system.
 pub(crate) fn has_ended(found: &Match) -> bool {
     match open_peer(found) {
         Ok(subscription) => !subscription.peer().is_alive(),
@@ -347,8 +348,8 @@ pub(crate) fn has_ended(found: &Match) -> bool {
 }
 
 impl SharedMemoryRoute {
-    /// Whether the handshake can go on since the routes were made: the subscription has opened its
-    /// link, or acknowledgements are awaited.
+    /// Whether the handshake may have advanced since the routes were made: the subscription has
+    /// opened its connection, or acknowledgements are awaited.
     pub(crate) fn has_attached(&self, publisher: NonZeroU64) -> bool {
         match self.state {
             Handshake::Offered | Handshake::Declined(_) => self.peer.is_attached(publisher),

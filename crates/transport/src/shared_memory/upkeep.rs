@@ -1,9 +1,9 @@
 //! The thread that makes, opens and cleans up shared memory.
 //!
-//! These take locks that other processes may hold, and wait for the disk that `/dev/shm` is not. So
-//! no publish, no take and no executor's turn does them: whoever finds that something is due asks
-//! for it, and one thread of the process, which comes and goes with the need, does it. Nothing
-//! waits for an executor.
+//! This work takes locks that other processes may hold, and makes system calls that may take long.
+//! So no publish, take or executor turn does it: any thread that finds something due asks for it,
+//! and one thread of the process, which comes and goes with the need, does it. Nothing waits for an
+//! executor.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,21 +12,22 @@ use std::time::{Duration, Instant};
 
 use feros_sync::{Condvar, Mutex};
 
-/// How long the thread waits for something to do before it ends.
+/// How long the idle thread waits for work before it ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An endpoint whose shared memory has to be kept up.
 pub(crate) trait KeepUp: Send + Sync {
-    /// Does what is due. Says when something will be due without being asked for.
+    /// Does what is due. Returns when something will be due without being asked for.
     fn keep_up(&self) -> Option<Instant>;
 }
 
-/// The upkeep of one endpoint. Clones are the same.
+/// The upkeep of one endpoint. Clones share one task.
 #[derive(Clone)]
 pub(crate) struct Upkeep(Arc<Task>);
 
 struct Task {
-    /// Whether the task waits in the queue: each is there once at most, which bounds the queue.
+    /// Whether the task waits in the queue: each task is there at most once, which bounds the
+    /// queue.
     is_asked: AtomicBool,
     has_ended: AtomicBool,
     /// Locked while the endpoint is kept up; `None` once that has ended.
@@ -34,43 +35,45 @@ struct Task {
 }
 
 impl Upkeep {
-    /// Upkeep of an endpoint that is still to be made.
+    /// The upkeep of an endpoint that is still to be made.
     pub(crate) fn new() -> Self {
         let (is_asked, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
         Self(Arc::new(Task { is_asked, has_ended, endpoint: Mutex::new(None) }))
     }
 
-    /// Begins, with a first look.
+    /// Begins, and runs the upkeep soon for the first time.
     pub(crate) fn begin(&self, endpoint: Weak<dyn KeepUp>) {
         *self.0.endpoint.lock() = Some(endpoint);
         self.ask();
     }
 
-    /// Begins without a look: the first comes when it is asked for, after this.
+    /// Begins without a run: the first run comes when [`ask`](Self::ask) is called after this.
     pub(crate) fn begin_when_asked(&self, endpoint: Weak<dyn KeepUp>) {
         *self.0.endpoint.lock() = Some(endpoint);
     }
 
-    /// Has the thread look after the endpoint soon. Never blocks; may be called from any thread.
+    /// Has the thread run the endpoint's upkeep soon. Never blocks; may be called from any thread.
     pub(crate) fn ask(&self) {
         if !self.0.is_asked.swap(true, Ordering::AcqRel) {
             WORKER.put(self.clone(), None);
         }
     }
 
-    /// Has the thread look after the endpoint at this time, instead of another that was asked for
-    /// like this.
+    /// Has the thread run the endpoint's upkeep at this time, instead of a time from an earlier
+    /// call.
     pub(crate) fn ask_at(&self, at: Instant) {
         WORKER.put(self.clone(), Some(at));
     }
 
-    /// Ends: when this returns, the thread neither has the endpoint nor will have it again.
+    /// Ends the upkeep: when this returns, the thread does not use the endpoint and never will
+    /// again.
     pub(crate) fn end(&self) {
         self.0.has_ended.store(true, Ordering::Relaxed);
         *self.0.endpoint.lock() = None;
     }
 
-    /// Whether it ends: what takes long is given up then, since whoever ends it waits.
+    /// Whether the upkeep is ending: long work is abandoned then, since the ending thread waits for
+    /// it.
     pub(crate) fn has_ended(&self) -> bool {
         self.0.has_ended.load(Ordering::Relaxed)
     }
@@ -95,7 +98,7 @@ struct Worker {
 
 struct Jobs {
     asked: VecDeque<Upkeep>,
-    /// What is due later, at most once for each endpoint.
+    /// Upkeep that is due later, at most once for each endpoint.
     later: Vec<(Instant, Upkeep)>,
     has_thread: bool,
 }
@@ -105,7 +108,7 @@ impl Jobs {
         Self { asked: VecDeque::new(), later: Vec::new(), has_thread: false }
     }
 
-    /// What is to be done now.
+    /// The upkeep to run now.
     fn next(&mut self, now: Instant) -> Option<Upkeep> {
         let due = self.later.iter().position(|(at, _)| *at <= now);
         self.asked.pop_front().or_else(|| due.map(|index| self.later.swap_remove(index).1))
@@ -131,7 +134,7 @@ impl Worker {
             Ok(_) => jobs.has_thread = true,
             Err(error) => tracing::error!(
                 target: "feros::shm",
-                "messages go on taking the network transport: the thread that opens shared memory \
+                "messages keep taking the network transport: the thread that opens shared memory \
                  cannot be started ({error}); end other threads, or raise `ulimit -u`"
             ),
         }
@@ -182,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Opens links as long as nobody ends it.
+    /// Opens connections until the upkeep ends.
     struct Endless {
         upkeep: Upkeep,
         began: SyncSender<()>,

@@ -1,4 +1,4 @@
-//! Announcements of strangers: what a remote endpoint says of itself binds nobody.
+//! Forged announcements: what a remote endpoint claims about itself binds nobody.
 
 use std::sync::Arc;
 

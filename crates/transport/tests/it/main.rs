@@ -1,4 +1,4 @@
-//! The ends on a real engine, over loopback, with nobody who spins: what a client without executor
+//! The ends on a real engine, over loopback, without spinning: what a client without an executor
 //! sees.
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Sessions that see each other and nobody else, and ends of one topic.
+//! Sessions that see only each other, and endpoints of one topic.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use feros_transport::{
     SubscriptionOptions,
 };
 
-/// Ends a test that hangs; no test passes or fails by how fast it is.
+/// Ends a test that hangs; no test depends on how fast it is.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// A serialized `std_msgs/msg/Int32`.
@@ -22,7 +22,7 @@ pub(crate) fn number(number: i32) -> Vec<u8> {
     [&[0, 1, 0, 0], &number.to_le_bytes()[..]].concat()
 }
 
-/// Repeats a look until it finds something.
+/// Repeats `look` until it finds something.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -34,7 +34,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A session of its own, in the domain of this test process.
+/// A session in the domain of this test process.
 pub(crate) struct Place {
     pub(crate) session: Arc<dyn Session>,
     node: NodeId,
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// The next message, which has to come.
+/// The next message, which must arrive.
 pub(crate) fn next(receiver: &mut Receiver<Payload>) -> Received<Payload> {
     until("the next message", || receiver.take().unwrap())
 }

@@ -1,4 +1,4 @@
-//! The order in which heads are taken, with an engine and links made of lists.
+//! The order in which heads are taken, with lists as the engine and the connections.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use crate::local_link::LinkMessage;
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
 
-/// Stamps serve as numbers too.
+/// Stamps also serve as numbers.
 fn sample(publisher: Gid, stamp: i64) -> Sample {
     let info = MessageInfo {
         source_timestamp: Stamp(stamp).to_system_time(),
@@ -167,7 +167,7 @@ fn messages_that_come_twice_are_delivered_once() {
     bench.by_engine(B, &[7]);
     assert_eq!(bench.of(A), [1, 2, 3, 4, 5]);
     assert_eq!(bench.duplicates(), 4);
-    // The duplicate of a message may come long after it.
+    // The duplicate of a message may come long after the original.
     bench.by_process(B, &[8]);
     assert_eq!(bench.all(), [(B, 8)]);
     bench.by_engine(B, &[8]);
@@ -233,7 +233,7 @@ fn what_is_missing_on_all_transports_is_lost() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
     assert_eq!((bench.all().len(), bench.lost()), (1, 0));
-    // 6 and 9 are nowhere, 7 came through the engine.
+    // 6 and 9 come by no transport, 7 came through the engine.
     bench.by_engine(A, &[7]);
     bench.all();
     bench.by_process(A, &[8]);
@@ -261,7 +261,7 @@ fn what_a_publisher_sent_while_it_was_away_is_lost() {
     bench.reorder.note_who_left(|_| false);
     bench.by_engine(A, &[8]);
     assert_eq!(bench.of(A), [8]);
-    assert_eq!(bench.lost(), 2, "told without another message on the local transport");
+    assert_eq!(bench.lost(), 2, "reported without another message on the local transport");
     bench.by_link(A, &[9]);
     assert_eq!(bench.of(A), [9]);
     assert_eq!((bench.engine.fast.as_slice(), bench.lost()), ([A, A].as_slice(), 2));
