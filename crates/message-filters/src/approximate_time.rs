@@ -6,8 +6,8 @@
 //!
 //! The newest of the first messages of all inputs is the *pivot*: each set has to hold it or a
 //! later one. From there the first messages are set aside one after the other, the oldest first,
-//! which walks through all sets that hold the pivot. Each input has one queue; what is set aside is
-//! its beginning, so that going back is to forget how much that was.
+//! which walks through all sets that hold the pivot. Each input has one queue; the messages set
+//! aside are its beginning, so going back means forgetting their number.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use feros_executor::Time;
 
 use crate::policy::{AnyMessage, Policy, Sorted};
 
-/// Messages belong together if their stamps are close, as `ApproximateTime` of `message_filters`
-/// has it. No message is used twice, and sets come in the order of time.
+/// Messages belong together if their stamps are close, as in `ApproximateTime` of
+/// `message_filters`. No message is used twice, and sets come in the order of time.
 pub struct ApproximateTime {
     queue_size: usize,
     age_penalty: f64,
@@ -40,15 +40,15 @@ struct Candidate {
 #[derive(Default)]
 struct Queue {
     messages: VecDeque<(i64, AnyMessage)>,
-    /// How many of the first are set aside.
+    /// The number of messages at the beginning that are set aside.
     aside: usize,
-    /// A message was dropped for lack of room, and it may have been better than what is left.
+    /// A message was dropped for lack of room, and it may have been better than the remaining ones.
     has_dropped: bool,
     lower_bound: i64,
 }
 
 impl ApproximateTime {
-    /// Waits with at most `queue_size` messages of each input, and one at least; with fewer than
+    /// Waits with at most `queue_size` messages of each input, and at least one; with fewer than
     /// two, many are dropped.
     #[must_use]
     pub fn new(queue_size: usize) -> Self {
@@ -62,24 +62,24 @@ impl ApproximateTime {
         }
     }
 
-    /// How much a later set has to be better, as a share of its time: 0.1 if not said. Negative
+    /// How much better a later set has to be, as a share of its time; 0.1 by default. Negative
     /// numbers count as zero.
     #[must_use]
     pub fn age_penalty(self, age_penalty: f64) -> Self {
         Self { age_penalty: age_penalty.max(0.0), ..self }
     }
 
-    /// The longest time that a set may span; any, if not said.
+    /// The longest time that a set may span; unlimited by default.
     #[must_use]
     pub fn max_interval(self, max_interval: Duration) -> Self {
         Self { max_interval_nanos: nanos(max_interval), ..self }
     }
 
-    /// The least time between two messages of an input, counted from 0, where it is known: the
-    /// policy has to wait less. Zero if not said.
+    /// The least time between two messages of an input, counted from 0, if it is known: the policy
+    /// then waits less. Zero by default.
     #[must_use]
     pub fn inter_message_lower_bound(mut self, input: usize, lower_bound: Duration) -> Self {
-        // More inputs than any synchronizer has need no place.
+        // Bounds of more inputs than any synchronizer has are not kept.
         if input < 64 {
             if self.lower_bounds_nanos.len() <= input {
                 self.lower_bounds_nanos.resize(input + 1, 0);
@@ -95,7 +95,8 @@ impl ApproximateTime {
             let (start_input, start) = self.first(Queue::front_time);
             let (end_input, end) = self.last(Queue::front_time);
             for (input, queue) in self.queues.iter_mut().enumerate() {
-                // What was dropped of it is older than the others are: it cannot have been better.
+                // A dropped message of this input is older than the others: it cannot have been
+                // better.
                 queue.has_dropped &= input == end_input;
             }
             let candidate = match self.candidate {
@@ -115,7 +116,7 @@ impl ApproximateTime {
                 .candidate
                 .is_none_or(|best| (best.start, best.end) != (candidate.start, candidate.end));
             if is_new {
-                // What was set aside is part of worse sets only.
+                // The messages set aside belong to worse sets only.
                 self.drop_aside(sorted);
             }
             self.candidate = Some(candidate);
@@ -143,7 +144,7 @@ impl ApproximateTime {
         !self.is_better(candidate, candidate.pivot_time, end)
     }
 
-    /// Looks for a proof with the best messages that can still come where there are none.
+    /// Looks for a proof, with the best messages that can still come for inputs without any.
     fn look_ahead(&mut self, candidate: Candidate, sorted: &mut Sorted) {
         let before: Vec<usize> = self.queues.iter().map(|queue| queue.aside).collect();
         loop {
@@ -164,7 +165,7 @@ impl ApproximateTime {
         }
     }
 
-    /// Hands the candidate out. What was set aside after it comes back.
+    /// Hands the candidate out. The messages that were set aside after it come back.
     fn publish(&mut self, sorted: &mut Sorted) {
         self.candidate = None;
         let first = self.queues.iter_mut().filter_map(|queue| {
@@ -181,13 +182,13 @@ impl ApproximateTime {
         }
     }
 
-    /// The input with the earliest time, and that time; of several the first.
+    /// The input with the earliest time, and that time; the first of several such inputs.
     fn first(&self, time: impl Fn(&Queue) -> i64) -> (usize, i64) {
         let times = self.queues.iter().map(time).enumerate();
         times.min_by_key(|(_, time)| *time).unwrap_or_default()
     }
 
-    /// The input with the latest time, and that time; of several the last.
+    /// The input with the latest time, and that time; the last of several such inputs.
     fn last(&self, time: impl Fn(&Queue) -> i64) -> (usize, i64) {
         let times = self.queues.iter().map(time).enumerate();
         times.max_by_key(|(_, time)| *time).unwrap_or_default()
@@ -213,7 +214,7 @@ impl Queue {
         }
     }
 
-    /// Whether the newest message came out of order, or sooner than it may.
+    /// Whether the newest message came out of order, or sooner than the bound allows.
     fn is_irregular(&self) -> bool {
         let mut newest = self.messages.iter().rev().map(|(time, _)| *time);
         match (newest.next(), newest.next()) {
@@ -244,7 +245,7 @@ impl Policy for ApproximateTime {
             queue.has_dropped = true;
             sorted.dropped.extend(oldest.map(|(_, message)| (input, message)));
             self.queues.iter_mut().for_each(|queue| queue.aside = 0);
-            // Its set has lost a message; there may be another.
+            // The candidate has lost a message; there may be another set.
             if self.candidate.take().is_some() {
                 self.process(sorted);
             }

@@ -9,7 +9,7 @@ use feros_sync::Mutex;
 
 use crate::input::Input;
 
-/// Keeps the last messages in the order of their stamps, as `Cache` of `message_filters`. Clones
+/// Keeps the last messages in the order of their stamps, as in `Cache` of `message_filters`. Clones
 /// are the same cache.
 ///
 /// ```
@@ -35,13 +35,13 @@ impl<M> Clone for Cache<M> {
 }
 
 impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
-    /// Keeps at most `size` messages, and one at least.
+    /// Keeps at most `size` messages, and at least one.
     #[must_use]
     pub fn new(size: usize) -> Self {
         Self { messages: Arc::default(), size: size.max(1) }
     }
 
-    /// Adds a message; where there is no room, the one with the oldest stamp goes.
+    /// Adds a message; in a full cache, it displaces the message with the oldest stamp.
     pub fn add(&self, message: Arc<M>) {
         let stamp = message.stamp_nanos();
         let oldest = {
@@ -53,13 +53,13 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         drop(oldest); // outside of the lock: it is the user's
     }
 
-    /// What adds messages.
+    /// An input that adds messages.
     pub fn input(&self) -> Input<M> {
         let cache = self.clone();
         Box::new(move |message| cache.add(message))
     }
 
-    /// What adds messages, and hands them on; see [`Chain`](crate::Chain).
+    /// An input that adds messages and hands them on; see [`Chain`](crate::Chain).
     pub fn before(&self, next: Input<M>) -> Input<M> {
         let cache = self.clone();
         Box::new(move |message| {
@@ -114,13 +114,13 @@ impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
         self.messages.lock().front().map(time)
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.messages.lock().len()
     }
 
-    /// Whether there is none.
+    /// Whether the cache is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.lock().is_empty()

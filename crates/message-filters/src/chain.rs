@@ -1,17 +1,17 @@
-//! Filters one behind the other, put together at run time.
+//! A chain of filters, put together at run time.
 
 use std::sync::Arc;
 
 use crate::input::Input;
 use crate::outlet::Outlet;
 
-/// Messages that wait while the last closure is busy on another thread.
+/// The most messages that wait while the last closure is busy on another thread.
 const MESSAGES_THAT_WAIT: usize = 1000;
 
 /// A step makes its own input from that of the step behind it.
 type Step<M> = Box<dyn FnOnce(Input<M>) -> Input<M>>;
 
-/// Filters one behind the other, as `Chain` of `message_filters`.
+/// A chain of filters, as `Chain` of `message_filters`.
 ///
 /// ```
 /// use feros_message_filters::{Cache, Chain};
@@ -43,14 +43,14 @@ impl<M: Send + Sync + 'static> Chain<M> {
         Self::default()
     }
 
-    /// Adds a filter: what makes its input from the input behind it, such as
+    /// Adds a filter: a closure that makes its input from the next input, such as
     /// [`Cache::before`](crate::Cache::before).
     pub fn then(mut self, step: impl FnOnce(Input<M>) -> Input<M> + 'static) -> Self {
         self.steps.push(Box::new(step));
         self
     }
 
-    /// Adds a filter that lets messages pass for which `is_wanted` holds.
+    /// Adds a filter that passes only messages for which `is_wanted` holds.
     pub fn keep(self, is_wanted: impl Fn(&M) -> bool + Send + Sync + 'static) -> Self {
         self.then(move |next| {
             Box::new(move |message| {
@@ -68,7 +68,7 @@ impl<M: Send + Sync + 'static> Chain<M> {
 
     /// Ends the chain with a closure, which is called by one thread at a time; returns the input of
     /// the chain. If the closure is busy on another thread, up to 1000 messages wait for it, and
-    /// the oldest go.
+    /// the oldest are dropped.
     pub fn end(self, callback: impl FnMut(Arc<M>) + Send + 'static) -> Input<M> {
         let outlet = Outlet::new(MESSAGES_THAT_WAIT, callback);
         self.end_with(Box::new(move |message| {

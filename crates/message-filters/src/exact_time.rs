@@ -6,10 +6,10 @@ use feros_executor::Time;
 
 use crate::policy::{AnyMessage, Policy, Sorted};
 
-/// Messages belong together if their stamps are the same, as `ExactTime` and `TimeSynchronizer` of
-/// `message_filters` have it.
+/// Messages belong together if their stamps are the same, as in `ExactTime` and `TimeSynchronizer`
+/// of `message_filters`.
 ///
-/// A set that is complete drops all older ones: their missing messages are taken as lost.
+/// A complete set drops all older sets: their missing messages are taken as lost.
 pub struct ExactTime {
     queue_size: usize,
     inputs: usize,
@@ -17,7 +17,7 @@ pub struct ExactTime {
 }
 
 impl ExactTime {
-    /// Waits for the rest of at most `queue_size` sets, and of one at least.
+    /// Waits for the rest of at most `queue_size` sets, and at least one.
     #[must_use]
     pub fn new(queue_size: usize) -> Self {
         Self { queue_size: queue_size.max(1), inputs: 0, sets: BTreeMap::new() }

@@ -1,7 +1,7 @@
-//! What goes into a filter: a closure, so that it goes where callbacks go.
+//! The input of a filter: a closure, so that it can stand wherever a callback can.
 
 use std::sync::Arc;
 
-/// What takes the messages of a filter: give it to a subscription as its callback, call it, or put
-/// it behind another filter. It may be called by several threads at once.
+/// Takes the messages of a filter: give it to a subscription as its callback, call it, or put it
+/// behind another filter. Several threads may call it at once.
 pub type Input<M> = Box<dyn Fn(Arc<M>) + Send + Sync>;

@@ -1,8 +1,8 @@
-//! Message filters: which messages belong together, and which may go on.
+//! Message filters: they match messages of several topics, and hold messages back.
 //!
-//! A filter takes messages as `Arc<M>` and calls a closure with what comes out. Filters know no
-//! node: each has inputs that are closures themselves, so an input goes where a callback goes, to a
-//! subscription or behind another filter.
+//! A filter takes messages as `Arc<M>` and calls a closure with the results. Filters know no node:
+//! their inputs are closures themselves, so an input goes where a callback goes, to a subscription
+//! or behind another filter.
 //!
 //! ```
 //! use feros_message_filters::{ApproximateTime, synchronize};
@@ -29,9 +29,9 @@
 //! | `Subscriber<M>` | `node.create_subscription(topic, qos, input)` |
 //! | `tf2_ros::MessageFilter<M>` | [`TransformFilter`] |
 //!
-//! A closure is called by one thread at a time and without a lock. Where two inputs are called by
-//! two threads, the one that comes second leaves what it has to the first. What waits is bounded,
-//! and what is dropped is counted.
+//! A closure is called by one thread at a time and without a lock. Where two threads call two
+//! inputs, the second thread leaves its result to the first. The number of waiting messages is
+//! bounded, and dropped messages are counted.
 #![forbid(unsafe_code)]
 
 mod approximate_time;

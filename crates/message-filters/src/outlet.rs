@@ -1,4 +1,4 @@
-//! What comes out of a filter: a bounded queue before a closure, which is called by one thread at a
+//! The output of a filter: a bounded queue before a closure, which is called by one thread at a
 //! time and without a lock.
 
 use std::collections::VecDeque;
@@ -20,14 +20,14 @@ struct State<T> {
 }
 
 impl<T> Outlet<T> {
-    /// An outlet that holds at most so many while the closure is busy.
+    /// An outlet that holds at most `capacity` items while the closure is busy.
     pub(crate) fn new(capacity: usize, callback: impl FnMut(T) + Send + 'static) -> Self {
         let state = State { queue: VecDeque::new(), callback: Some(Box::new(callback)) };
         Self { state: Mutex::new(state), capacity: capacity.max(1) }
     }
 
-    /// Puts something into the queue; returns the oldest where there was no room for all.
-    #[must_use = "what had to go is counted"]
+    /// Puts an item into the queue; a full queue returns its oldest item.
+    #[must_use = "displaced items are counted"]
     pub(crate) fn put(&self, item: T) -> Option<T> {
         let mut state = self.state.lock();
         let oldest =
@@ -36,8 +36,8 @@ impl<T> Outlet<T> {
         oldest
     }
 
-    /// Calls the closure with all that is in the queue, unless a thread does so already: that one
-    /// finds what the caller put in.
+    /// Calls the closure with all items of the queue, unless another thread does so already: that
+    /// thread finds the caller's item.
     pub(crate) fn deliver(&self) {
         loop {
             let (item, callback) = {
@@ -56,7 +56,7 @@ impl<T> Outlet<T> {
     }
 }
 
-/// The right to call the closure, given back in any case.
+/// The right to call the closure, which is given back in any case.
 struct Turn<'a, T> {
     outlet: &'a Outlet<T>,
     callback: Option<Callback<T>>,

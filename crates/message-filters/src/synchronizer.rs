@@ -1,4 +1,4 @@
-//! A policy with typed inputs before it and a closure behind it.
+//! A policy with typed inputs before it and a closure after it.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::input::Input;
 use crate::outlet::Outlet;
 use crate::policy::{AnyMessage, Policy, Sorted};
 
-/// Sets that wait while the closure is busy on another thread.
+/// The most sets that wait while the closure is busy on another thread.
 const SETS_THAT_WAIT: usize = 100;
 
-/// Calls `callback` with messages that belong together, as the policy says. Returns the inputs, in
-/// the order of the closure's parameters; there may be two to nine.
+/// Calls `callback` with messages that belong together according to the policy. Returns the inputs,
+/// in the order of the closure's parameters; there may be two to nine.
 ///
 /// ```
 /// use feros_message_filters::{ExactTime, synchronize};
@@ -44,13 +44,13 @@ pub fn synchronize<T, F: SetCallback<T>>(
     (Synchronizer { core }, inputs)
 }
 
-/// What looks at a synchronizer from outside. The inputs keep it alive.
+/// The view of a synchronizer from outside. The inputs keep it alive.
 #[derive(Clone)]
 pub struct Synchronizer {
     core: Arc<Core>,
 }
 
-/// What became of the messages of a synchronizer.
+/// Counts of a synchronizer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SynchronizerCounts {
@@ -59,20 +59,20 @@ pub struct SynchronizerCounts {
     /// Messages that were dropped without a set, by input.
     pub dropped: Vec<u64>,
     /// Messages that came after one of their input with a later stamp, or sooner after it than the
-    /// policy was told. They were used all the same.
+    /// policy expects. The policy used them all the same.
     pub irregular: u64,
-    /// Sets that were dropped, as the closure was busy on another thread for too long.
+    /// Sets that were dropped, since the closure was busy on another thread for too long.
     pub overflowed: u64,
 }
 
 impl Synchronizer {
-    /// What became of the messages so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> SynchronizerCounts {
         self.core.state.lock().counts.clone()
     }
 
-    /// Drops all messages that wait for others, as is due when time jumps back; they are counted.
+    /// Drops all messages that wait for others, as when time jumps back; they are counted.
     pub fn clear(&self) {
         self.core.change(|policy, sorted| policy.clear(sorted));
     }
@@ -97,7 +97,7 @@ impl Core {
 
     fn change(&self, change: impl FnOnce(&mut dyn Policy, &mut Sorted)) {
         let mut sorted = Sorted::default();
-        // Messages that go are dropped after the lock: they are the user's.
+        // Dropped after the lock: dropping a message runs code of the user.
         let mut overflowed = Vec::new();
         {
             let mut state = self.state.lock();
@@ -109,7 +109,7 @@ impl Core {
                     *count += 1;
                 }
             }
-            // Under the lock, so that sets are in the order in which they were found.
+            // Under the lock, so that the queue has the sets in the order in which they were found.
             for set in sorted.matched.drain(..) {
                 counts.matched += 1;
                 overflowed.extend(self.outlet.put(set));
@@ -159,7 +159,7 @@ macro_rules! set_callback {
             fn into_deliver(mut self) -> Box<dyn FnMut(Vec<AnyMessage>) + Send> {
                 Box::new(move |set| {
                     let mut messages = set.into_iter();
-                    // Each input puts in messages of its type alone.
+                    // Each input adds only messages of its own type.
                     $(let Some(Ok($variable)) =
                         messages.next().map(|message| message.downcast::<$message>())
                     else {

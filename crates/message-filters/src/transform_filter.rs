@@ -1,4 +1,4 @@
-//! Messages that wait until it is known where their frame is, as `tf2_ros::MessageFilter`.
+//! Messages that wait for the transform of their frame, as in `tf2_ros::MessageFilter`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -12,11 +12,11 @@ use feros_tf2::{Buffer, BufferWatcher, LookupError, Readiness};
 use crate::input::Input;
 use crate::outlet::Outlet;
 
-/// Events that wait while the closures are busy on another thread, for each message that may wait.
+/// The most events that wait while the closures are busy on another thread, per waiting message.
 const EVENTS_PER_MESSAGE: usize = 2;
 
 /// Holds messages until their frame can be transformed into all target frames at the time of their
-/// stamp, and hands them on then.
+/// stamp, and then hands them on.
 ///
 /// ```
 /// use feros_message_filters::TransformFilter;
@@ -38,7 +38,7 @@ pub struct TransformFilter<M> {
     core: Arc<Core<M>>,
 }
 
-/// How a filter is made.
+/// The options of a filter.
 #[must_use = "a builder makes nothing until it builds"]
 pub struct TransformFilterBuilder<M> {
     buffer: Buffer,
@@ -55,20 +55,20 @@ type OnDrop<M> = Box<dyn FnMut(Arc<M>, DropReason) + Send>;
 #[non_exhaustive]
 pub enum DropReason {
     /// Its header names no frame.
-    #[error("the message has an empty frame_id: whoever publishes it has to set header.frame_id")]
+    #[error("the message has an empty frame_id: its publisher has to set header.frame_id")]
     NoFrame,
-    /// It waited longest when there was no room for another.
+    /// It waited longest when there was no room for another message.
     #[error(
-        "the queue of {capacity} messages is full, and this one waits for a transform still: \
+        "the queue of {capacity} messages is full, and this one still waits for a transform: \
          {waits_for}"
     )]
     QueueFull {
-        /// How many may wait.
+        /// The number of messages that may wait.
         capacity: usize,
-        /// Why it waited.
+        /// The reason why it waited.
         waits_for: LookupError,
     },
-    /// Its stamp is older than what the buffer keeps.
+    /// Its stamp is older than the buffer's transforms.
     #[error("the message is older than all data in the transform cache: {0}")]
     TooOld(LookupError),
     /// The buffer was cleared, as when time jumps back, or [`TransformFilter::clear`] was called.
@@ -76,7 +76,7 @@ pub enum DropReason {
     Cleared,
 }
 
-/// What became of the messages of a filter.
+/// Counts of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct TransformFilterCounts {
@@ -94,8 +94,8 @@ pub struct TransformFilterCounts {
     pub dropped_too_old: u64,
     /// Dropped: [`DropReason::Cleared`].
     pub dropped_cleared: u64,
-    /// Messages that were ready or dropped, and not told of, as the closures were busy on another
-    /// thread for too long.
+    /// Ready or dropped messages that no closure was called with, since the closures were busy on
+    /// another thread for too long.
     pub overflowed: u64,
 }
 
@@ -133,32 +133,32 @@ impl<M: HasHeader + Send + Sync + 'static> TransformFilter<M> {
         }
     }
 
-    /// What became of the messages so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> TransformFilterCounts {
         let state = self.core.state.lock();
         TransformFilterCounts { waiting: state.waiting.len(), ..state.counts }
     }
 
-    /// Drops all messages that wait; they are counted and told of.
+    /// Drops all waiting messages; they are counted, and `on_drop` is called with them.
     pub fn clear(&self) {
         self.core.buffer_cleared();
     }
 }
 
 impl<M: HasHeader + Send + Sync + 'static> TransformFilterBuilder<M> {
-    /// At most so many messages wait, and one at least: 100 if not said.
+    /// The most messages that wait, at least one; 100 by default.
     pub fn capacity(self, capacity: usize) -> Self {
         Self { capacity: capacity.max(1), ..self }
     }
 
-    /// The transform has to be known so much later than the stamp, too, for messages that take
-    /// time to measure. Zero if not said.
+    /// The transform must also be known this much later than the stamp, for messages that take time
+    /// to measure. Zero by default.
     pub fn tolerance(self, tolerance: Duration) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// Calls `on_drop` with each message that is dropped, and why.
+    /// Calls `on_drop` with each dropped message, and the reason.
     pub fn on_drop(self, on_drop: impl FnMut(Arc<M>, DropReason) + Send + 'static) -> Self {
         Self { on_drop: Some(Box::new(on_drop)), ..self }
     }
@@ -199,7 +199,8 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
             if message.frame_id().is_empty() {
                 return events.push(Event::Drop(message, DropReason::NoFrame));
             }
-            // Under the lock: a transform that comes now is looked at by who brings it, afterwards.
+            // Under the lock: the thread that brings a transform now checks this message
+            // afterwards.
             match self.readiness(&message) {
                 Readiness::Ready => return events.push(Event::Pass(message)),
                 Readiness::Never => {
@@ -217,7 +218,7 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
         });
     }
 
-    /// Changes the state, and tells what came of it without the lock.
+    /// Changes the state, and delivers the resulting events without the lock.
     fn change(&self, change: impl FnOnce(&mut State<M>, &mut Vec<Event<M>>)) {
         let (mut events, mut overflowed) = (Vec::new(), Vec::new());
         {
@@ -233,7 +234,7 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
         self.outlet.deliver();
     }
 
-    /// The times that the transform has to be known at.
+    /// The times at which the transform has to be known.
     fn times(&self, message: &M) -> [Time; 2] {
         let stamp = Time::from_nanos(message.stamp_nanos());
         [stamp, if stamp == Time::ZERO { stamp } else { stamp + self.tolerance }]
@@ -261,7 +262,7 @@ impl<M: HasHeader + Send + Sync + 'static> Core<M> {
         let errors = self.targets.iter().flat_map(|target| {
             times.map(|time| self.buffer.lookup(target, message.frame_id(), time).err())
         });
-        // It came between the look and this one, if there is none.
+        // Without an error, the transform came between both looks.
         errors.flatten().next().unwrap_or_else(|| LookupError::UnknownFrame {
             argument: "source_frame",
             frame: message.frame_id().to_owned(),

@@ -1,4 +1,4 @@
-//! Approximate time makes the sets that `message_filters` of C++ makes, message by message: of
+//! Approximate time makes the same sets as `message_filters` of C++, message by message: for
 //! messages in any order, with any queue size, penalty, interval and bounds.
 #![allow(clippy::unwrap_used)]
 
@@ -15,10 +15,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// Times are in these: C++ rounds what it weighs to nanoseconds.
+/// Times are multiples of this: C++ rounds its weights to nanoseconds.
 const MILLISECOND: u64 = 1_000_000;
 
-/// What both are asked.
+/// The question to both.
 #[derive(Debug, Clone)]
 struct Case {
     inputs: usize,
@@ -26,7 +26,7 @@ struct Case {
     age_penalty: f64,
     max_interval: Option<u64>,
     bounds: Vec<u64>,
-    /// Input and time of each message, in the order in which they come.
+    /// The input and time of each message, in the order of arrival.
     messages: Vec<(usize, u64)>,
 }
 

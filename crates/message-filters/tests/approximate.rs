@@ -8,7 +8,7 @@ use std::time::Duration;
 use feros_message_filters::{AnyMessage, ApproximateTime, Policy, Sorted, Time};
 use proptest::prelude::*;
 
-/// The inputs of messages in the order in which they come, with their times.
+/// The inputs of messages in the order of arrival, with their times.
 fn arrivals(inputs: usize) -> impl Strategy<Value = Vec<(usize, i64)>> {
     let gaps = prop::collection::vec((0..inputs, 1..40_i64), 0..120);
     gaps.prop_map(move |gaps| {
@@ -20,7 +20,7 @@ fn arrivals(inputs: usize) -> impl Strategy<Value = Vec<(usize, i64)>> {
                 (input, times[input])
             })
             .collect();
-        // As they come from a robot: by time, with each input in order.
+        // The order on a robot: by time, with each input in order.
         all.sort_by_key(|(_, time)| *time);
         all
     })
@@ -30,7 +30,8 @@ fn time_of(message: &AnyMessage) -> i64 {
     *message.clone().downcast::<i64>().unwrap()
 }
 
-/// All sets and all dropped messages; the rest is cleared at the end, and dropped with it.
+/// All sets and all dropped messages; the remaining messages are cleared at the end, which drops
+/// them.
 fn run(mut policy: ApproximateTime, inputs: usize, all: &[(usize, i64)]) -> Sorted {
     let mut sorted = Sorted::default();
     policy.set_inputs(inputs);
@@ -62,7 +63,7 @@ proptest! {
             let span = set.iter().max().unwrap() - set.iter().min().unwrap();
             prop_assert!(span as u64 <= max_interval, "{:?}", set);
         }
-        // Later sets have later messages of every input: none is used twice.
+        // Later sets have later messages of every input: no message is used twice.
         for pair in sets.windows(2) {
             prop_assert!(pair[0].iter().zip(&pair[1]).all(|(a, b)| a < b), "{:?}", pair);
         }
@@ -88,7 +89,7 @@ proptest! {
             .unwrap();
         let cost = |start: i64, end: i64| (end as f64) * (1.0 + penalty) - start as f64;
         let (start, end) = (*set.iter().min().unwrap(), *set.iter().max().unwrap());
-        // The best partners for each possible end: of each input the latest that is not after it.
+        // The best partners for each possible end: for each input, the latest that is not after it.
         for (_, other_end) in all.iter().filter(|(_, time)| *time >= pivot_time) {
             let partners = (0..inputs).map(|input| {
                 if input == pivot {

@@ -1,4 +1,4 @@
-//! Which messages belong together, and what becomes of the others.
+//! The sets that filters find, and the fate of the other messages.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -63,7 +63,7 @@ fn equal_stamps_belong_together_and_older_ones_are_dropped() {
     assert_eq!(*pairs.lock().unwrap(), [(10, 10)]);
     let counts = synchronizer.counts();
     assert_eq!((counts.matched, &*counts.dropped), (1, &[1, 0][..]));
-    // 5 and 20 wait; of these and 30, 40 only three may.
+    // 5 and 20 wait; of these and 30, 40, only three may wait.
     [30, 40].into_iter().for_each(|time| points(point(time)));
     assert_eq!(synchronizer.counts().dropped, [1, 1]);
     poses(pose(20));
@@ -75,13 +75,13 @@ fn equal_stamps_belong_together_and_older_ones_are_dropped() {
     assert_eq!(synchronizer.counts().dropped, [4, 1], "the first of two with the same stamp");
 }
 
-/// What `message_filters` of C++ makes of the same messages, by its documented algorithm: the
-/// smallest sets, as soon as they are proven.
+/// The sets that the documented algorithm of `message_filters` of C++ finds for the same messages:
+/// the smallest ones, as soon as they are proven.
 #[test]
 fn the_smallest_sets_are_found_as_soon_as_they_are_proven() {
     let policy = || ApproximateTime::new(10);
     assert_eq!(matched(policy(), "a0 b0 a30 b30 a60 b60"), [(0, 0), (30, 30), (60, 60)]);
-    // Whether a30 is nearer to b40 than a60 is, is known when a60 is there.
+    // Only a60 shows whether a30 is nearer to b40 than a60 is.
     assert_eq!(matched(policy(), "a0 b10 a30 b40"), [(0, 10)]);
     assert_eq!(matched(policy(), "a0 b10 a30 b40 a60"), [(0, 10), (30, 40)]);
     // A message without a partner is left out.
@@ -246,7 +246,7 @@ fn what_is_dropped_is_told_with_its_reason_and_counted() {
     let heard = heard.lock().unwrap();
     let words = [
         "0 the message has an empty frame_id",
-        "1000 the queue of 2 messages is full, and this one waits for a transform still: \"odom\"",
+        "1000 the queue of 2 messages is full, and this one still waits for a transform: \"odom\"",
         "2000 the message is older than all data in the transform cache",
         "3000 the message is older than all data in the transform cache",
         "4000 the message is older than all data in the transform cache",

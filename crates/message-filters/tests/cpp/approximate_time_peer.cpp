@@ -1,5 +1,5 @@
 // Approximate time of C++ (message_filters of ROS 1, as Debian has it), driven by lines on standard
-// input, to compare sets with. Built by tests/against_cpp.rs.
+// input, to compare sets. Built by tests/against_cpp.rs.
 //
 //   INPUTS QUEUE_SIZE AGE_PENALTY MAX_INTERVAL_NANOS BOUND_NANOS... COUNT (INPUT NANOS)...
 //     -> the sets, each "NANOS,NANOS,..." and a semicolon
