@@ -1,4 +1,4 @@
-//! Memory that a host program gets and frees itself, by the allocator that it named.
+//! Memory that a host program frees itself, from the allocator that it passed.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -8,7 +8,7 @@ use crate::ffi::{
     rcutils_allocator_t, rcutils_string_array_t, rcutils_uint8_array_t, rmw_names_and_types_t,
 };
 
-/// The functions of an allocator, all of which are there.
+/// An allocator that has all of its functions.
 #[derive(Clone, Copy)]
 pub(crate) struct Allocator {
     raw: rcutils_allocator_t,
@@ -18,10 +18,10 @@ pub(crate) struct Allocator {
 }
 
 impl Allocator {
-    /// Checks that nothing is missing.
+    /// Checks that no function is missing.
     ///
     /// # Safety
-    /// The functions are those of an allocator, and stay so while this is used.
+    /// The functions are those of an allocator, and stay valid while this value is used.
     pub(crate) unsafe fn new(raw: rcutils_allocator_t) -> Result<Self, Failure> {
         let rcutils_allocator_t { allocate, deallocate, reallocate, zero_allocate, .. } = raw;
         match (allocate, deallocate, reallocate, zero_allocate) {
@@ -32,7 +32,7 @@ impl Allocator {
         }
     }
 
-    /// As [`Allocator::new`], of an allocator that a pointer points at.
+    /// The same as [`Allocator::new`], for an allocator behind a pointer.
     ///
     /// # Safety
     /// The pointer is null or points at an allocator.
@@ -41,7 +41,7 @@ impl Allocator {
         unsafe { Self::new(*crate::arguments::given(pointer, "allocator")?) }
     }
 
-    /// The one of C, which `rcutils_get_default_allocator` gives as well.
+    /// The C allocator, which `rcutils_get_default_allocator` returns as well.
     pub(crate) fn of_c() -> Self {
         Self {
             raw: rcutils_allocator_t {
@@ -57,18 +57,18 @@ impl Allocator {
         }
     }
 
-    /// As the host program holds it.
+    /// The allocator in the form of the host program.
     pub(crate) fn raw(&self) -> rcutils_allocator_t {
         self.raw
     }
 
     fn allocate(&self, size_bytes: usize) -> Result<*mut c_void, Failure> {
-        // SAFETY: the function is an allocator's, as `new` was promised.
+        // SAFETY: the function is an allocator's, as the caller of `new` promised.
         let memory = unsafe { (self.allocate)(size_bytes, self.raw.state) };
         if memory.is_null() { Err(Failure::out_of_memory(size_bytes)) } else { Ok(memory) }
     }
 
-    /// Memory for so many values, without a value yet; null for none.
+    /// Uninitialized memory for `count` values; null if `count` is 0.
     pub(crate) fn array<T>(&self, count: usize) -> Result<*mut T, Failure> {
         match count.checked_mul(size_of::<T>()) {
             Some(0) => Ok(ptr::null_mut()),
@@ -78,7 +78,7 @@ impl Allocator {
     }
 
     /// # Safety
-    /// The memory came from this allocator, or is null, and nobody uses it any more.
+    /// The memory came from this allocator, or is null, and nobody uses it any longer.
     pub(crate) unsafe fn free<T>(&self, memory: *mut T) {
         if !memory.is_null() {
             // SAFETY: as the caller promises.
@@ -89,7 +89,7 @@ impl Allocator {
     /// A copy of a text.
     pub(crate) fn text(&self, text: &str) -> Result<*mut c_char, Failure> {
         let copy = self.array::<u8>(text.len() + 1)?;
-        // SAFETY: the memory was just made for the text and its NUL.
+        // SAFETY: the memory was just allocated for the text and its NUL.
         unsafe {
             ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
             copy.add(text.len()).write(0);
@@ -97,11 +97,11 @@ impl Allocator {
         Ok(copy.cast())
     }
 
-    /// A copy of a text of C.
+    /// A copy of a C text.
     pub(crate) fn c_text(&self, text: &CStr) -> Result<*mut c_char, Failure> {
         let bytes = text.to_bytes_with_nul();
         let copy = self.array::<u8>(bytes.len())?;
-        // SAFETY: the memory was just made for these bytes.
+        // SAFETY: the memory was just allocated for these bytes.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len()) };
         Ok(copy.cast())
     }
@@ -115,10 +115,10 @@ impl Allocator {
             rcutils_string_array_t { size: 0, data: self.array(texts.len())?, allocator: self.raw };
         for text in texts {
             match self.text(text) {
-                // SAFETY: there is room for as many as there are texts.
+                // SAFETY: there is room for all texts.
                 Ok(copy) => unsafe { made.data.add(made.size).write(copy) },
                 Err(failure) => {
-                    // SAFETY: all of it was made here, and nobody else knows it.
+                    // SAFETY: all of it was allocated here, and nobody else has a pointer to it.
                     unsafe { self.free_texts(&made) };
                     return Err(failure);
                 }
@@ -129,17 +129,17 @@ impl Allocator {
     }
 
     /// # Safety
-    /// The array was made by this allocator, and nobody uses it any more.
+    /// This allocator made the array, and nobody uses it any longer.
     unsafe fn free_texts(&self, array: &rcutils_string_array_t) {
         for index in 0..array.size {
-            // SAFETY: the array has as many texts, each of this allocator.
+            // SAFETY: the array has `size` texts, each from this allocator.
             unsafe { self.free(*array.data.add(index)) };
         }
         // SAFETY: as the caller promises.
         unsafe { self.free(array.data) };
     }
 
-    /// Names, each with its types.
+    /// The names, each with its types.
     pub(crate) fn names_and_types(
         &self,
         found: &feros_rmw::graph::NamesAndTypes,
@@ -152,14 +152,14 @@ impl Allocator {
             for of_name in found.values() {
                 let texts: Vec<&str> = of_name.iter().map(String::as_str).collect();
                 let array = self.texts(texts.into_iter())?;
-                // SAFETY: there is room for as many arrays as there are names.
+                // SAFETY: there is room for an array per name.
                 unsafe { types.add(done).write(array) };
                 done += 1;
             }
             Ok(())
         });
         if let Err(failure) = filled {
-            // SAFETY: all of it was made here, and nobody else knows it.
+            // SAFETY: all of it was allocated here, and nobody else has a pointer to it.
             unsafe {
                 (0..done).for_each(|index| self.free_texts(&*made.types.add(index)));
                 self.free(made.types);
@@ -172,7 +172,7 @@ impl Allocator {
 }
 
 impl rcutils_uint8_array_t {
-    /// Gives the array this length, with room from its own allocator; what was in it is lost.
+    /// Gives the array this length, with memory from its own allocator; its old content is lost.
     ///
     /// # Safety
     /// The array was initialized, and nobody else uses it.
@@ -192,8 +192,8 @@ impl rcutils_uint8_array_t {
         if len == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: the buffer has room for `len` bytes, and the borrow of the array is unique. Bytes
-        // of the heap that nobody has written are read by nobody: the caller writes all of them.
+        // SAFETY: the buffer has room for `len` bytes, and the borrow of the array is unique.
+        // Nobody reads bytes of the heap that were never written: the caller writes all of them.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.buffer, len) })
     }
 
@@ -211,19 +211,19 @@ impl rcutils_uint8_array_t {
 }
 
 impl rcutils_string_array_t {
-    /// Whether nothing is in it yet, as functions that fill one demand.
+    /// Whether the array is still empty, as the functions that fill one require.
     pub(crate) fn is_zero(&self) -> bool {
         self.size == 0 && self.data.is_null()
     }
 }
 
 unsafe extern "C" fn c_allocate(size: usize, _: *mut c_void) -> *mut c_void {
-    // SAFETY: any size may be asked for.
+    // SAFETY: malloc accepts any size.
     unsafe { libc::malloc(size) }
 }
 
 unsafe extern "C" fn c_deallocate(memory: *mut c_void, _: *mut c_void) {
-    // SAFETY: whoever calls an allocator's function gives back what it gave.
+    // SAFETY: the caller of an allocator's function returns memory that the allocator gave.
     unsafe { libc::free(memory) }
 }
 
@@ -233,7 +233,7 @@ unsafe extern "C" fn c_reallocate(memory: *mut c_void, size: usize, _: *mut c_vo
 }
 
 unsafe extern "C" fn c_zero_allocate(count: usize, size: usize, _: *mut c_void) -> *mut c_void {
-    // SAFETY: any size may be asked for.
+    // SAFETY: calloc accepts any size.
     unsafe { libc::calloc(count, size) }
 }
 
@@ -241,26 +241,26 @@ unsafe extern "C" fn c_zero_allocate(count: usize, size: usize, _: *mut c_void) 
 mod tests {
     use super::*;
 
-    /// Counts what is allocated and not freed, and fails after `budget` allocations.
+    /// Counts the memory that is not freed yet, and fails after `budget` allocations.
     struct Limited {
         live: isize,
         budget: usize,
     }
 
     unsafe extern "C" fn allocate(size: usize, state: *mut c_void) -> *mut c_void {
-        // SAFETY: the state is the one of `limited`.
+        // SAFETY: `limited` set the state.
         let limited = unsafe { &mut *state.cast::<Limited>() };
         if limited.budget == 0 {
             return ptr::null_mut();
         }
         limited.budget -= 1;
         limited.live += 1;
-        // SAFETY: any size may be asked for.
+        // SAFETY: malloc accepts any size.
         unsafe { libc::malloc(size) }
     }
 
     unsafe extern "C" fn deallocate(memory: *mut c_void, state: *mut c_void) {
-        // SAFETY: the state is the one of `limited`, the memory came from `allocate`.
+        // SAFETY: `limited` set the state, and the memory came from `allocate`.
         unsafe {
             (*state.cast::<Limited>()).live -= 1;
             libc::free(memory);
@@ -274,7 +274,7 @@ mod tests {
             state: ptr::from_mut(state).cast(),
             ..Allocator::of_c().raw
         };
-        // SAFETY: both functions go together.
+        // SAFETY: the two functions belong together.
         unsafe { Allocator::new(raw) }.expect("complete")
     }
 
@@ -284,7 +284,7 @@ mod tests {
         for name in ["/a", "/b"] {
             found.entry(name.to_owned()).or_default().insert("x/msg/Y".to_owned());
         }
-        // Two arrays of names, two names, an array of arrays, two of types with one text each.
+        // An array of names, its two names, an array of arrays, and two arrays of one type each.
         let needed = 1 + 2 + 1 + 2 * 2;
         for budget in 0..needed {
             let mut state = Limited { live: 0, budget };
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn an_incomplete_allocator_is_refused() {
         let raw = rcutils_allocator_t { reallocate: None, ..Allocator::of_c().raw };
-        // SAFETY: it is not called.
+        // SAFETY: the allocator is not called.
         assert!(unsafe { Allocator::new(raw) }.is_err());
     }
 }

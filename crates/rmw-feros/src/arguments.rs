@@ -1,4 +1,4 @@
-//! Checks of what host programs pass: null pointers, objects of other implementations, texts.
+//! Checks the arguments of host programs: null pointers, objects of other implementations, texts.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -10,12 +10,12 @@ use crate::ffi::{
 };
 use crate::identity::identifier;
 
-/// An object that says which implementation made it.
+/// An object with the identifier of the implementation that made it.
 pub(crate) trait Identified {
-    /// What it is, for people.
+    /// The kind of object, as errors name it.
     const WHAT: &'static str;
 
-    /// What it carries.
+    /// The identifier in the object.
     fn identifier(&self) -> *const c_char;
 }
 
@@ -49,7 +49,7 @@ fn is_null(what: &str) -> Failure {
     Failure::invalid(format!("the argument `{what}` is null"))
 }
 
-/// What a pointer of the host program points at.
+/// The value behind a pointer of the host program.
 ///
 /// # Safety
 /// The pointer is null or points at a value that lives through the call.
@@ -61,7 +61,7 @@ pub(crate) unsafe fn given<'a, T>(pointer: *const T, what: &str) -> Result<&'a T
 /// An object of this implementation.
 ///
 /// # Safety
-/// As [`given`].
+/// The contract of [`given`].
 pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T, Failure> {
     // SAFETY: as the caller promises.
     let object = unsafe { given(pointer, T::WHAT) }?;
@@ -74,15 +74,15 @@ pub(crate) unsafe fn ours<'a, T: Identified>(pointer: *const T) -> Result<&'a T,
     }
 }
 
-/// What a context holds; a context that was shut down still has it.
+/// The data of a context, which a context keeps when it is shut down.
 ///
 /// # Safety
-/// As [`given`].
+/// The contract of [`given`].
 pub(crate) unsafe fn initialized(context: *const rmw_context_t) -> Result<*mut c_void, Failure> {
     // SAFETY: as the caller promises.
     let held = unsafe { ours(context) }?.impl_;
     if held.is_null() {
-        return Err(Failure::invalid("the context was not initialized, or finalized already"));
+        return Err(Failure::invalid("the context was not initialized, or was already finalized"));
     }
     Ok(held)
 }
@@ -100,8 +100,8 @@ pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a 
     text.to_str().map_err(|_| Failure::invalid(format!("the argument `{what}` is not UTF-8")))
 }
 
-/// A place that the host program wants filled. It may hold anything before, so nothing there is
-/// read or dropped.
+/// Memory of the host program for a result. It may hold anything before, so its old content is
+/// neither read nor dropped.
 pub(crate) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
@@ -111,9 +111,9 @@ impl<T> Out<T> {
         NonNull::new(pointer).map(Self).ok_or_else(|| is_null(what))
     }
 
-    /// Fills it.
+    /// Writes the result.
     pub(crate) fn set(&self, value: T) {
-        // SAFETY: whoever made this promised that the memory is there.
+        // SAFETY: the caller of `new` promised that the memory is there.
         unsafe { self.0.as_ptr().write(value) };
     }
 }

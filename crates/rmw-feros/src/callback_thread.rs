@@ -1,5 +1,5 @@
-//! The thread that tells host programs of news, for those who never wait, as the events executors
-//! of rclcpp and rclpy. It begins with the first entity that somebody listens to, and ends with the
+//! The thread that reports news to host programs that never wait, such as the events executors of
+//! rclcpp and rclpy. It begins with the first entity that has a listener, and ends with the
 //! context.
 
 use std::sync::{Arc, Weak};
@@ -11,19 +11,19 @@ use feros_sync::Mutex;
 use crate::doorbell::WITHOUT_DOORBELL;
 use crate::error::Failure;
 
-/// An entity that somebody listens to.
+/// An entity with a listener.
 pub(crate) trait Told: Send + Sync {
-    /// Rung when there may be news.
+    /// The ringer that rings when there may be news.
     fn ringer(&self) -> &Ringer;
 
-    /// Whether there is something that was not told.
+    /// Whether there is news that the listener was not told of.
     fn has_news(&self) -> bool;
 
-    /// Tells it.
+    /// Tells the listener.
     fn tell(&self);
 }
 
-/// An entity as the thread waits for it: for its news, not for what was told and not taken.
+/// An entity in the thread's wait set: ready when it has news, not while it has untaken items.
 struct News(Arc<dyn Told>);
 
 impl Waitable for News {
@@ -36,9 +36,9 @@ impl Waitable for News {
     }
 }
 
-/// The thread of a context, which may not have begun.
+/// The thread of a context, which may not have begun yet.
 pub(crate) struct CallbackThread {
-    /// Triggered when others are listened to, or nobody is any more.
+    /// Triggered when an entity gets or loses its listener.
     changed: GuardCondition,
     doorbell: fn() -> Option<Arc<dyn DoorbellMemory>>,
     state: Mutex<State>,
@@ -52,13 +52,13 @@ struct State {
 }
 
 impl CallbackThread {
-    /// `doorbell` is asked once, when the thread begins, where other processes wake it.
+    /// The thread calls `doorbell` once, when it begins; other processes wake it by that doorbell.
     pub(crate) fn new(doorbell: fn() -> Option<Arc<dyn DoorbellMemory>>) -> Arc<Self> {
         let changed = GuardCondition::without_callback();
         Arc::new(Self { changed, doorbell, state: Mutex::default() })
     }
 
-    /// Tells of this entity's news from now on, and at once of what came before; or no more.
+    /// Starts to tell the listener of this entity's news, with earlier news at once, or stops.
     pub(crate) fn listen(
         self: &Arc<Self>,
         entity: Arc<dyn Told>,
@@ -84,7 +84,7 @@ impl CallbackThread {
                 .spawn(move || run(&thread, &changed, doorbell()))
                 .map_err(|error| {
                     Failure::error(format!(
-                        "there is no thread to call back from: {error}; raise `ulimit -u`"
+                        "cannot start the thread for callbacks: {error}; raise `ulimit -u`"
                     ))
                 })?;
             state.has_begun = true;
@@ -98,7 +98,7 @@ impl CallbackThread {
         Ok(())
     }
 
-    /// Tells of it no more.
+    /// Stops telling the listener of this entity's news.
     pub(crate) fn remove(&self, entity: &Arc<dyn Told>) {
         let mut state = self.state.lock();
         let index = state.told.iter().position(|known| Arc::ptr_eq(known, entity));
@@ -110,7 +110,7 @@ impl CallbackThread {
         }
     }
 
-    /// Those to tell of, unless they are the ones of this generation.
+    /// The entities with listeners, unless they are still the ones of this generation.
     fn told_since(&self, generation: u64) -> Option<(u64, Vec<Arc<dyn Told>>)> {
         let state = self.state.lock();
         (state.generation != generation).then(|| (state.generation, state.told.clone()))
@@ -144,7 +144,7 @@ fn run(
         }
         drop(owner);
         for index in wait_set.wait(most) {
-            // The first is `changed`.
+            // The first entity is `changed`.
             if let Some(entity) = index.checked_sub(1).and_then(|index| told.get(index)) {
                 entity.tell();
             }

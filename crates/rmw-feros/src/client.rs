@@ -1,4 +1,4 @@
-//! Clients of services.
+//! Service clients.
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::info::{self, nanos};
 use crate::listener::Listener;
 use crate::{names, node, programs, qos};
 
-/// What `data` of a client points at.
+/// The object that `data` of a client points at.
 pub(crate) struct ClientEnd {
     context: Arc<Context>,
     program: ServiceProgram,
     pub(crate) client: Client,
     entity: Arc<ClientEntity>,
-    /// The entity, as wait sets have it.
+    /// The entity, for wait sets.
     pub(crate) waitable: Arc<dyn Waitable>,
     malformed: FailureCounter,
     name: CString,
 }
 
-/// What wait sets and the callback thread know of a client.
+/// The part of a client that wait sets and the callback thread use.
 struct ClientEntity {
     ringer: Ringer,
     inbox: Inbox<Responses>,
@@ -65,7 +65,7 @@ impl Told for ClientEntity {
     }
 }
 
-/// The responses to a client.
+/// The source of a client's responses.
 struct Responses(Client);
 
 impl Source for Responses {
@@ -88,8 +88,8 @@ pub(crate) unsafe fn end<'a>(client: *const rmw_client_t) -> Result<&'a ClientEn
 /// Makes a client.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support as long
-/// as the client.
+/// Each pointer is null or points at what its name says, through the call; the type support lives
+/// as long as the client.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_client(
     node: *const rmw_node_t,
@@ -184,10 +184,10 @@ unsafe extern "C" fn rmw_destroy_client(
     })
 }
 
-/// Sends a request, and says its number.
+/// Sends a request, and returns its number.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the request is one of the service's type.
+/// Each pointer is null or points at what its name says; the request is of the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_send_request(
     client: *const rmw_client_t,
@@ -222,7 +222,7 @@ unsafe extern "C" fn rmw_send_request(
 /// Takes the next response, if there is one, and the number of its request.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the response is one of the service's type.
+/// Each pointer is null or points at what its name says; the response is of the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_response(
     client: *const rmw_client_t,
@@ -274,10 +274,10 @@ impl ClientEnd {
     }
 }
 
-/// Whether a server is there, so that a request sent now is answered.
+/// Whether there is a server, so that a request sent now is answered.
 ///
 /// # Safety
-/// Node and client are null or what their names say, the answer null or a place for one.
+/// Node and client are null or what their names say; the result is null or memory for a bool.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_server_is_available(
     node: *const rmw_node_t,
@@ -295,11 +295,12 @@ unsafe extern "C" fn rmw_service_server_is_available(
     })
 }
 
-/// Has the host program told how many responses arrived, on a thread of this library, or no more.
+/// Sets or clears the function that a thread of this library calls with the number of new
+/// responses.
 ///
 /// # Safety
-/// The client is null or one. The callback may be called with the data on any thread until another
-/// is set.
+/// The client is null or valid. The callback may be called with the data on any thread until
+/// another callback is set.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_client_set_on_new_response_callback(
     client: *mut rmw_client_t,
@@ -317,7 +318,7 @@ unsafe extern "C" fn rmw_client_set_on_new_response_callback(
 }
 
 /// # Safety
-/// As [`rmw_client_request_publisher_get_actual_qos`].
+/// The contract of [`rmw_client_request_publisher_get_actual_qos`].
 unsafe fn actual_qos(
     client: *const rmw_client_t,
     profile: *mut rmw_qos_profile_t,
@@ -328,10 +329,10 @@ unsafe fn actual_qos(
     Ok(())
 }
 
-/// The policies of what sends requests.
+/// The policies of the endpoint that sends requests.
 ///
 /// # Safety
-/// The client is null or one, the profile null or a place for one.
+/// The client is null or valid; the profile is null or memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
     client: *const rmw_client_t,
@@ -341,10 +342,10 @@ unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
     guarded(|| unsafe { actual_qos(client, profile) })
 }
 
-/// The policies of what receives responses.
+/// The policies of the endpoint that receives responses.
 ///
 /// # Safety
-/// The client is null or one, the profile null or a place for one.
+/// The client is null or valid; the profile is null or memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     client: *const rmw_client_t,
@@ -357,7 +358,7 @@ unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
 /// The identity of a client.
 ///
 /// # Safety
-/// The client is null or one, the gid null or a place for one.
+/// The client is null or valid; the gid is null or memory for a gid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_gid_for_client(
     client: *const rmw_client_t,

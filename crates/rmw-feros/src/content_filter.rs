@@ -1,5 +1,5 @@
-//! Content filters, applied where messages are received: what a subscription does not want, it is
-//! neither woken nor waited for.
+//! Content filters, which apply where messages are received: a message that the filter rejects does
+//! not wake the subscription and does not count as waiting.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::error::Failure;
 use crate::ffi::description::TypeDescription;
 use crate::ffi::{rmw_subscription_content_filter_options_t, rosidl_message_type_support_t};
 
-/// Which messages a subscription wants.
+/// The filter of a subscription's messages.
 pub(crate) struct Filter {
-    /// Of the subscription's messages; it lives as long as the subscription.
+    /// The type support of the messages; it lives as long as the subscription.
     support: *const rosidl_message_type_support_t,
     current: RwLock<Option<Arc<Current>>>,
 }
@@ -31,7 +31,7 @@ struct Current {
     parameters: Vec<CString>,
 }
 
-/// A text of the options; `None` where there is none.
+/// A text of the options; `None` if the pointer is null.
 ///
 /// # Safety
 /// The pointer is null or points at a text, which lives as long as the options.
@@ -45,10 +45,10 @@ fn utf8(text: &CStr) -> Result<&str, Failure> {
 }
 
 impl Filter {
-    /// No filter yet.
+    /// A subscription's state before a filter is set.
     ///
     /// # Safety
-    /// The type support lives as long as this.
+    /// The type support lives as long as this value.
     pub(crate) unsafe fn new(support: *const rosidl_message_type_support_t) -> Self {
         Self { support, current: RwLock::new(None) }
     }
@@ -62,14 +62,14 @@ impl Filter {
         self.current.read().clone()
     }
 
-    /// Whether a serialized message is wanted. One that cannot be read is: it is refused where it
-    /// is taken.
+    /// Whether the subscription wants a serialized message. True for a message that cannot be
+    /// decoded: taking it reports the error.
     pub(crate) fn wants(&self, bytes: &[u8]) -> bool {
         let Some(current) = self.current() else { return true };
         current.ty.decode(bytes).map_or(true, |message| current.filter.matches(&message))
     }
 
-    /// Replaces the filter; the empty expression ends it.
+    /// Replaces the filter; an empty expression removes it.
     ///
     /// # Safety
     /// The options are initialized.
@@ -98,7 +98,7 @@ impl Filter {
         Ok(())
     }
 
-    /// The options with which the filter was set, in memory of the host program.
+    /// The options that the filter was set with, in memory of the host program.
     pub(crate) fn options(
         &self,
         allocator: &Allocator,
@@ -110,7 +110,7 @@ impl Filter {
         let parameters: Vec<&str> =
             current.parameters.iter().map(|text| utf8(text)).collect::<Result<_, _>>()?;
         let expression_parameters = allocator.texts(parameters.into_iter()).inspect_err(|_| {
-            // SAFETY: it was just made.
+            // SAFETY: the text was just made.
             unsafe { allocator.free(filter_expression) };
         })?;
         Ok(rmw_subscription_content_filter_options_t { filter_expression, expression_parameters })
@@ -125,9 +125,10 @@ impl Filter {
         Ok(Current { ty, filter, expression, parameters })
     }
 
-    /// The type of the messages, by the description that its type support has.
+    /// The type of the messages, from the description in their type support.
     fn describe(&self) -> Result<DynamicType, Failure> {
-        // SAFETY: the type support lives, as `new` was promised; its function gives a static.
+        // SAFETY: the type support lives, as the caller of `new` promised; its function returns a
+        // static.
         let description = unsafe {
             let find = (*self.support).get_type_description_func;
             find.and_then(|find| find(self.support).cast::<TypeDescription>().as_ref())
@@ -135,7 +136,7 @@ impl Filter {
         let description = description.ok_or_else(|| {
             Failure::unsupported("the type support has no description, which a filter needs")
         })?;
-        // SAFETY: rosidl generates it.
+        // SAFETY: rosidl generated the description.
         let description = unsafe { description.read() };
         DynamicType::from_description(&description).map_err(Failure::error)
     }

@@ -1,5 +1,5 @@
-//! What a context of rmw is made of: a session of the engine, the transports that its endpoints may
-//! take, and what wakes those who wait for the graph.
+//! The parts of an rmw context: a session of the engine, the transports that its endpoints may use,
+//! and the guard condition that wakes those who wait for graph changes.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::error::Failure;
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t};
 use crate::guard_condition;
 
-/// A context; its nodes and endpoints share it, and it ends with the last of them.
+/// A context. Its nodes and endpoints share it, and it ends with the last of them.
 pub(crate) struct Context {
     pub(crate) session: Arc<dyn Session>,
     pub(crate) transports: TransportSet,
     /// Triggered when nodes, endpoints or the availability of services may have changed.
     pub(crate) graph_condition: GuardCondition,
-    /// As host programs hold it.
+    /// The guard condition in the form of host programs.
     graph_condition_object: guard_condition::Object,
     pub(crate) wait_sets: WaitSetPool,
     pub(crate) callbacks: Arc<CallbackThread>,
     is_shut_down: AtomicBool,
-    /// The process that made it: a child that was forked has none of the threads.
+    /// The process that made the context: a forked child has none of its threads.
     process: u32,
     _graph_changes: GraphChangeGuard,
 }
@@ -58,7 +58,7 @@ impl Context {
         }))
     }
 
-    /// The context behind an object of rmw that was not shut down.
+    /// The context behind an rmw object that was not shut down.
     ///
     /// # Safety
     /// The pointer is null or points at a context.
@@ -71,29 +71,29 @@ impl Context {
         Ok(found)
     }
 
-    /// The context behind an object of rmw.
+    /// The context behind an rmw object.
     ///
     /// # Safety
-    /// As [`Context::of`].
+    /// The contract of [`Context::of`].
     pub(crate) unsafe fn even_shut_down(
         context: *const rmw_context_t,
     ) -> Result<Arc<Self>, Failure> {
         // SAFETY: as the caller promises.
         let raw = unsafe { initialized(context) }?.cast::<Self>().cast_const();
-        // SAFETY: `impl_` of our contexts is what `into_raw` gave, until `rmw_context_fini` takes
-        // it away.
+        // SAFETY: `impl_` of our contexts is the result of `into_raw`, until `rmw_context_fini`
+        // takes it away.
         unsafe {
             Arc::increment_strong_count(raw);
             Ok(Arc::from_raw(raw))
         }
     }
 
-    /// What `rmw_context_t` holds.
+    /// The pointer that `rmw_context_t` holds.
     pub(crate) fn into_raw(self: Arc<Self>) -> *mut c_void {
         Arc::into_raw(self).cast_mut().cast()
     }
 
-    /// Nodes cannot be made any more.
+    /// Makes the creation of nodes fail from now on.
     pub(crate) fn shut_down(&self) {
         if !self.is_shut_down.swap(true, Ordering::AcqRel)
             && let Err(error) = feros_trace::write()
@@ -106,18 +106,18 @@ impl Context {
         self.is_shut_down.load(Ordering::Acquire)
     }
 
-    /// As nodes give it to their host program.
+    /// The guard condition that nodes return to their host program.
     pub(crate) fn graph_condition_object(&self) -> *const rmw_guard_condition_t {
         self.graph_condition_object.raw()
     }
 
-    /// Whether this process is a child that was forked: there nobody answers, and what is left of
-    /// the session must not be touched.
+    /// Whether this process is a forked child: nobody answers there, and the rest of the session
+    /// must not be touched.
     pub(crate) fn is_forked(&self) -> bool {
         self.process != std::process::id()
     }
 
-    /// Drops what belongs to the context, or leaves it alone in a child that was forked.
+    /// Drops a part of the context, or leaks it in a forked child.
     pub(crate) fn end<T>(&self, what: T) {
         if self.is_forked() {
             std::mem::forget(what);

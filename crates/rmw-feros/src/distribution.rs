@@ -1,5 +1,5 @@
-//! Which distribution of ROS 2 the library is for. Structures of rmw differ between distributions,
-//! so another one is refused by name before anything is read.
+//! The distribution of ROS 2 that the library is for. The structures of rmw differ between
+//! distributions, so the library refuses any other one by name before it reads anything.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use std::sync::OnceLock;
 
 use crate::error::Failure;
 
-/// The distribution after whose headers the library was written.
+/// The distribution whose headers the library was written after.
 const DISTRIBUTION: &str = "kilted";
 
-/// Versions of the package rmw by which distributions are told: those of its branches, major and
-/// minor number.
+/// The versions of the package rmw that identify distributions: major and minor number of its
+/// branches.
 const VERSIONS: [(&str, &str); 4] =
     [("6.1", "humble"), ("7.1", "iron"), ("7.3", "jazzy"), ("7.8", DISTRIBUTION)];
 
 /// Libraries of ROS 2 that call an implementation of rmw.
 const CALLERS: [&str; 3] = ["librcl.so", "librmw_implementation.so", "librmw.so"];
 
-/// More of a file than this is not read.
+/// The most bytes to read from a file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Refuses what `ROS_DISTRO` names, and what the loaded libraries of ROS 2 belong to, unless it is
-/// the right distribution or not known.
+/// Refuses the distribution that `ROS_DISTRO` names or that the loaded ROS 2 libraries belong to,
+/// unless it is the right one or unknown.
 pub(crate) fn check() -> Result<(), Failure> {
     check_name(std::env::var("ROS_DISTRO").ok().as_deref())?;
     static LOADED: OnceLock<Option<Loaded>> = OnceLock::new();
@@ -46,7 +46,7 @@ fn check_name(name: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// The files of mapped libraries that call an implementation.
+/// The paths of mapped libraries that call an rmw implementation.
 fn callers(maps: &str) -> impl Iterator<Item = PathBuf> {
     let paths =
         maps.lines().filter_map(|line| line.find('/').map(|start| Path::new(&line[start..])));
@@ -57,7 +57,7 @@ fn callers(maps: &str) -> impl Iterator<Item = PathBuf> {
     paths.filter(is_caller).map(Path::to_owned).collect::<Vec<_>>().into_iter()
 }
 
-/// The version of rmw beside a library that is loaded.
+/// A loaded library, and the version of rmw installed beside it.
 #[derive(Debug, PartialEq, Eq)]
 struct Loaded {
     library: PathBuf,
@@ -65,7 +65,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// What the package's manifest says below the prefix that the library lies in.
+    /// Reads the version in the package's manifest below the library's prefix.
     fn of(library: &Path) -> Option<Self> {
         let manifests = library.ancestors().skip(2).take(3);
         let version = manifests.map(|prefix| prefix.join("share/rmw/package.xml"));
@@ -98,7 +98,7 @@ fn read(manifest: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The version that a manifest of a package names (REP 149).
+/// The version in a package manifest (REP 149).
 fn version_in(manifest: &str) -> Option<String> {
     let (_, rest) = manifest.split_once("<version")?;
     let (_, rest) = rest.split_once('>')?;

@@ -1,4 +1,4 @@
-//! Where other processes wake who waits in this one.
+//! The doorbell by which other processes wake a thread that waits in this one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use feros_executor::DoorbellMemory;
 use feros_shm::ProcessSegment;
 
-/// A process has a bounded number of places at which others ring. A wait that got none of them
-/// looks for messages of other processes so often.
+/// The interval at which a wait without a doorbell looks for messages of other processes. A process
+/// has only a limited number of doorbells.
 pub(crate) const WITHOUT_DOORBELL: Duration = Duration::from_millis(10);
 
-/// The place of this process. Without one the network transport is used, and
-/// `feros topic info -v` says why.
+/// A doorbell of this process. Without it messages take the network transport, and
+/// `feros topic info -v` shows the reason.
 pub(crate) fn doorbell() -> Option<Arc<dyn DoorbellMemory>> {
     let doorbell = ProcessSegment::of_this_process().ok()?.doorbell();
     match doorbell {

@@ -1,4 +1,4 @@
-//! What is known of the publishers and subscriptions of a topic.
+//! The information about the publishers and subscriptions of a topic.
 
 use std::ffi::c_char;
 use std::ptr;
@@ -34,7 +34,7 @@ fn fill(
         match allocator.text(text) {
             Ok(copy) => *place = copy,
             Err(failure) => {
-                // SAFETY: they were made here.
+                // SAFETY: the texts were made here.
                 made.into_iter().for_each(|copy| unsafe { allocator.free(copy) });
                 return Err(failure);
             }
@@ -59,7 +59,7 @@ fn fill(
 }
 
 /// # Safety
-/// What it holds was made by [`fill`] with this allocator.
+/// [`fill`] made the texts with this allocator.
 unsafe fn free(info: &rmw_topic_endpoint_info_t, allocator: &Allocator) {
     for text in [info.node_name, info.node_namespace, info.topic_type] {
         // SAFETY: as the caller promises.
@@ -75,10 +75,10 @@ fn fill_all(
     let info_array = allocator.array::<rmw_topic_endpoint_info_t>(found.len())?;
     for (index, endpoint) in found.iter().enumerate() {
         match fill(endpoint, allocator, is_on_the_wire) {
-            // SAFETY: there is room for as many as there are.
+            // SAFETY: there is room for all endpoints.
             Ok(info) => unsafe { info_array.add(index).write(info) },
             Err(failure) => {
-                // SAFETY: those before this one were made here.
+                // SAFETY: the entries before this one were made here.
                 unsafe {
                     (0..index).for_each(|before| free(&*info_array.add(before), allocator));
                     allocator.free(info_array);
@@ -127,7 +127,7 @@ unsafe fn of_topic(
     Ok(())
 }
 
-/// What is known of the publishers of a topic.
+/// The information about the publishers of a topic.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -144,7 +144,7 @@ unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     guarded(|| unsafe { of_topic(node, allocator, topic_name, no_mangle, kind, infos) })
 }
 
-/// What is known of the subscriptions of a topic.
+/// The information about the subscriptions of a topic.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.

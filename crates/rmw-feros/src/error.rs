@@ -1,6 +1,6 @@
-//! What a function of rmw says when it fails: a code, and a text with cause and cure, which rcutils
-//! keeps for the thread. Every entry of the library runs in [`guarded`] or [`guarded_pointer`]: a
-//! panic ends there.
+//! The result of an rmw function that fails: a code, and a text with cause and cure, which rcutils
+//! keeps for the thread. Every entry point of the library runs in [`guarded`] or
+//! [`guarded_pointer`], where a panic ends.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -15,11 +15,11 @@ use crate::ffi::{
 use crate::host;
 use crate::identity::NAME;
 
-/// Why a function of rmw did not do what it was asked for.
+/// The reason that an rmw function failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: rmw_ret_t,
-    /// Empty where the code says all, as of a time that ran out.
+    /// Empty if the code says everything, as for a timeout.
     pub(crate) text: String,
 }
 
@@ -28,17 +28,17 @@ impl Failure {
         Self { code, text: text.into() }
     }
 
-    /// An argument that the function does not take.
+    /// An argument that the function does not accept.
     pub(crate) fn invalid(text: impl Into<String>) -> Self {
         Self::new(RMW_RET_INVALID_ARGUMENT, text)
     }
 
-    /// A failure below rmw, in its own words.
+    /// A failure below rmw, with its own text.
     pub(crate) fn error(error: impl Display) -> Self {
         Self::new(RMW_RET_ERROR, error.to_string())
     }
 
-    /// What this implementation does not have.
+    /// A feature that this implementation does not have.
     pub(crate) fn unsupported(text: impl Into<String>) -> Self {
         Self::new(RMW_RET_UNSUPPORTED, text)
     }
@@ -46,19 +46,19 @@ impl Failure {
     /// An object of another implementation.
     pub(crate) fn foreign(what: &str) -> Self {
         let text = format!(
-            "the {what} was made by another rmw implementation than {NAME}: a process uses one, \
+            "the {what} was made by an rmw implementation other than {NAME}: a process uses one, \
              which RMW_IMPLEMENTATION names"
         );
         Self::new(RMW_RET_INCORRECT_RMW_IMPLEMENTATION, text)
     }
 
-    /// The allocator of the host program gave nothing.
+    /// The allocator of the host program returned null.
     pub(crate) fn out_of_memory(size_bytes: usize) -> Self {
         let text = format!("the allocator gave no memory for {size_bytes} bytes");
         Self::new(RMW_RET_BAD_ALLOC, text)
     }
 
-    /// Time ran out, which no text has to say.
+    /// Time ran out; a text would add nothing.
     pub(crate) fn timeout() -> Self {
         Self::new(RMW_RET_TIMEOUT, "")
     }
@@ -78,7 +78,7 @@ impl Failure {
         ))
     }
 
-    /// Leaves the text with rcutils, and gives the code.
+    /// Passes the text to rcutils, and returns the code.
     fn tell(self) -> rmw_ret_t {
         if !self.text.is_empty() {
             host::set_error(&self.text);
@@ -89,8 +89,8 @@ impl Failure {
 
 /// Runs the body of a function that returns a code.
 pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Failure>) -> rmw_ret_t {
-    // What a panic leaves half done is seen by nobody but later calls on the same object, whose
-    // locks ignore poison.
+    // Only later calls on the same object see the state that a panic leaves, and its locks ignore
+    // poison.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
         Ok(Err(failure)) => failure.tell(),

@@ -1,5 +1,5 @@
-//! Events of publishers and subscriptions, with their statuses: each kind of an endpoint is waited
-//! for, listened to and taken by itself.
+//! Events of publishers and subscriptions, with their statuses: each kind of event of an endpoint
+//! has its own waits, listener and takes.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +19,10 @@ use crate::identity::identifier;
 use crate::listener::Listener;
 use crate::status::{Eventful, Status};
 
-/// What an endpoint tells of its events, from before it is there.
+/// The news that an endpoint reports of its events. It exists before the endpoint does.
 struct News {
     ringer: Ringer,
-    /// Counts what was told.
+    /// The number of reports.
     told: AtomicU64,
 }
 
@@ -39,11 +39,11 @@ impl News {
     }
 }
 
-/// The events of an endpoint in the making.
+/// The events of an endpoint that is being made.
 pub(crate) struct Statuses(Arc<News>);
 
 impl Statuses {
-    /// What the endpoint is to notify.
+    /// Also returns the function that the endpoint is to call.
     pub(crate) fn new() -> (Self, Notify) {
         let (news, notify) = News::new();
         (Self(news), notify)
@@ -55,12 +55,12 @@ impl Statuses {
     }
 }
 
-/// The events of one endpoint, by kind, as far as somebody asked for them.
+/// The events of one endpoint, by kind, for the kinds that the host program asked for.
 pub(crate) struct Events {
     news: Arc<News>,
     endpoint: Arc<dyn Eventful>,
     thread: Weak<CallbackThread>,
-    /// `data` of events of rmw points at them.
+    /// The ends that `data` of rmw events points at.
     asked_for: Mutex<Vec<Arc<EventEnd>>>,
 }
 
@@ -95,7 +95,7 @@ impl Events {
         Ok(pointer)
     }
 
-    /// Tells of them no more.
+    /// Stops telling the listeners.
     pub(crate) fn finish(&self) {
         let asked_for: Vec<_> =
             self.asked_for.lock().iter().map(|end| Arc::clone(&end.entity)).collect();
@@ -108,13 +108,13 @@ impl Events {
     }
 }
 
-/// What `data` of an event points at.
+/// The object that `data` of an event points at.
 pub(crate) struct EventEnd {
     entity: Arc<EventEntity>,
     pub(crate) waitable: Arc<dyn Waitable>,
 }
 
-/// One kind of event of one endpoint, which may have ended.
+/// One kind of event of one endpoint; the endpoint may have ended.
 struct EventEntity {
     event_type: u32,
     news: Arc<News>,
@@ -126,20 +126,20 @@ struct EventEntity {
 }
 
 struct State {
-    /// What was told when the events were counted last.
+    /// The number of reports when the events were last counted.
     seen: u64,
-    /// Events that there were then.
+    /// The number of events at that time.
     count: u64,
-    /// Of these, those of which the status was taken.
+    /// The number of these events whose status was taken.
     taken: u64,
-    /// Of these, those that the listener was told of.
+    /// The number of these events that the listener was told of.
     told: u64,
-    /// As it was taken last.
+    /// The status that was last taken.
     status: Status,
 }
 
 impl EventEntity {
-    /// Counts the events anew if something was told; gives what `read` finds then.
+    /// Counts the events again if there was a report since, and returns what `read` finds.
     fn look<T>(&self, read: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock();
         let told = self.news.told.load(Ordering::Acquire);
@@ -158,7 +158,7 @@ impl EventEntity {
         read(&mut state)
     }
 
-    /// The status now, with what changed since the last call.
+    /// The status now, with the changes since the last call.
     fn take(&self) -> Result<Status, Failure> {
         let endpoint = self.endpoint.upgrade();
         let endpoint = endpoint.ok_or_else(|| Failure::invalid("the endpoint has ended"))?;
@@ -203,10 +203,10 @@ impl Told for EventEntity {
     }
 }
 
-/// Begins to look at a kind of event of an endpoint.
+/// Initializes an event of one kind of an endpoint.
 ///
 /// # Safety
-/// The event is null or one, which is zero or one that was finished.
+/// The event is null or valid, and it is zero or was finished.
 pub(crate) unsafe fn init(
     event: *mut rmw_event_t,
     events: &Events,
@@ -232,17 +232,18 @@ extern "C" fn rmw_event_type_is_supported(event_type: u32) -> bool {
 }
 
 /// # Safety
-/// The event is null or one whose endpoint lives.
+/// The event is null or valid, and its endpoint lives.
 unsafe fn entity<'a>(event: *const rmw_event_t) -> Result<&'a Arc<EventEntity>, Failure> {
     // SAFETY: as the caller promises.
     let end = unsafe { given(ours(event)?.data.cast::<EventEnd>(), "event_handle") }?;
     Ok(&end.entity)
 }
 
-/// The status of an event, with what changed since it was taken last.
+/// The status of an event, with the changes since it was last taken.
 ///
 /// # Safety
-/// The event is null or one whose endpoint lives; `event_info` null or a place for its status.
+/// The event is null or valid, and its endpoint lives; `event_info` is null or memory for its
+/// status.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_event(
     event_handle: *const rmw_event_t,
@@ -263,12 +264,12 @@ unsafe extern "C" fn rmw_take_event(
     })
 }
 
-/// Has the host program told how many events of this kind there were, on a thread of this library,
-/// or no more.
+/// Sets or clears the function that a thread of this library calls with the number of new events of
+/// this kind.
 ///
 /// # Safety
-/// The event is null or one whose endpoint lives. The callback may be called with the data on any
-/// thread until another is set.
+/// The event is null or valid, and its endpoint lives. The callback may be called with the data on
+/// any thread until another callback is set.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_event_set_callback(
     event: *mut rmw_event_t,

@@ -1,4 +1,5 @@
-//! What this implementation does not have, said in words; and what it says that it has.
+//! The functions of rmw that this implementation does not support, with their error texts, and the
+//! features that it reports as supported.
 
 use std::ffi::{c_char, c_void};
 
@@ -8,7 +9,7 @@ use crate::ffi::{
     rmw_publisher_t, rmw_ret_t, rmw_subscription_t, rosidl_message_type_support_t,
 };
 
-/// Whether messages carry what this names: the numbers that publishers count, and no others.
+/// Whether messages carry this number: publishers count their messages; there are no other counts.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_feature_supported(feature: u32) -> bool {
     feature == RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER
@@ -17,12 +18,12 @@ extern "C" fn rmw_feature_supported(feature: u32) -> bool {
 fn without_allocations() -> rmw_ret_t {
     guarded(|| {
         Err(Failure::unsupported(
-            "rmw_feros allocates nothing ahead: publishers and subscriptions reuse their memory",
+            "rmw_feros does not preallocate: publishers and subscriptions reuse their memory",
         ))
     })
 }
 
-/// Memory ahead for a publisher: not supported.
+/// Preallocates memory for a publisher: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_init_publisher_allocation(
     _: *const rosidl_message_type_support_t,
@@ -32,13 +33,13 @@ extern "C" fn rmw_init_publisher_allocation(
     without_allocations()
 }
 
-/// The end of that memory: not supported.
+/// Frees that memory: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_fini_publisher_allocation(_: *mut c_void) -> rmw_ret_t {
     without_allocations()
 }
 
-/// Memory ahead for a subscription: not supported.
+/// Preallocates memory for a subscription: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_init_subscription_allocation(
     _: *const rosidl_message_type_support_t,
@@ -48,7 +49,7 @@ extern "C" fn rmw_init_subscription_allocation(
     without_allocations()
 }
 
-/// The end of that memory: not supported.
+/// Frees that memory: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_fini_subscription_allocation(_: *mut c_void) -> rmw_ret_t {
     without_allocations()
@@ -63,7 +64,7 @@ extern "C" fn rmw_get_serialized_message_size(
 ) -> rmw_ret_t {
     guarded(|| {
         Err(Failure::unsupported(
-            "rmw_feros tells the size of a message, which rmw_serialize gives, not of a type",
+            "rmw_feros knows the size of a message, from rmw_serialize, but not that of a type",
         ))
     })
 }
@@ -77,7 +78,7 @@ fn without_network_flows() -> rmw_ret_t {
     })
 }
 
-/// Addresses that a publisher sends from: not supported.
+/// The addresses that a publisher sends from: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_publisher_get_network_flow_endpoints(
     _: *const rmw_publisher_t,
@@ -87,7 +88,7 @@ extern "C" fn rmw_publisher_get_network_flow_endpoints(
     without_network_flows()
 }
 
-/// Addresses at which a subscription receives: not supported.
+/// The addresses at which a subscription receives: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_subscription_get_network_flow_endpoints(
     _: *const rmw_subscription_t,
@@ -106,7 +107,7 @@ fn without_dynamic_messages() -> rmw_ret_t {
     })
 }
 
-/// A message of a type known at run time: not supported.
+/// Takes a message of a type known at run time: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_take_dynamic_message(
     _: *const rmw_subscription_t,
@@ -117,7 +118,7 @@ extern "C" fn rmw_take_dynamic_message(
     without_dynamic_messages()
 }
 
-/// The same with what is known of the message: not supported.
+/// The same with the message's information: not supported.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_take_dynamic_message_with_info(
     _: *const rmw_subscription_t,

@@ -1,4 +1,4 @@
-//! Questions about the graph: who is there, and which names and types are in use.
+//! Queries of the graph: its nodes, and the names and types in use.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::ffi::{
 };
 use crate::{names, node};
 
-/// The graph as the context of a node knows it.
+/// The graph that the context of a node sees.
 ///
 /// # Safety
-/// The node is null or one.
+/// The node is null or valid.
 unsafe fn graph(node: *const rmw_node_t) -> Result<Arc<GraphSnapshot>, Failure> {
     // SAFETY: as the caller promises.
     Ok(unsafe { node::end(node) }?.context.session.graph())
 }
 
-/// A place for an array that is empty before.
+/// Memory for an array, which has to be empty.
 ///
 /// # Safety
 /// The pointer is null or points at an array.
@@ -41,7 +41,7 @@ unsafe fn empty_array(
     }
 }
 
-/// A place for names and types that is empty before.
+/// Memory for names and types, which has to be empty.
 ///
 /// # Safety
 /// The pointer is null or points at names and types.
@@ -59,7 +59,7 @@ unsafe fn empty_names(
 }
 
 /// # Safety
-/// The node is null or one; each array null or one.
+/// The node and each array are null or valid.
 unsafe fn node_names(
     node: *const rmw_node_t,
     names: *mut rcutils_string_array_t,
@@ -76,7 +76,7 @@ unsafe fn node_names(
     };
     let allocator = Allocator::of_c();
     let texts = |of: fn(&feros_rmw::NodeInfo) -> &str| allocator.texts(graph.nodes.iter().map(of));
-    // The allocator of C fails where nothing works any more; what was made by then is not freed.
+    // The C allocator fails only when nothing works any longer; earlier results are not freed then.
     let of_names = texts(|node| node.name.name())?;
     let of_namespaces = texts(|node| node.name.namespace())?;
     if let Some(enclaves) = enclaves {
@@ -116,7 +116,7 @@ unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     guarded(|| unsafe { node_names(node, names, namespaces, Some(enclaves)) })
 }
 
-/// How many endpoints of a kind a name has.
+/// The number of endpoints of a kind that a name has.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -137,7 +137,7 @@ unsafe fn count(
     Ok(())
 }
 
-/// How many publishers a topic has.
+/// The number of publishers that a topic has.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -151,7 +151,7 @@ unsafe extern "C" fn rmw_count_publishers(
     guarded(|| unsafe { count(node, EndpointKind::Publisher, topic_name, count_out) })
 }
 
-/// How many subscriptions a topic has.
+/// The number of subscriptions that a topic has.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -165,7 +165,7 @@ unsafe extern "C" fn rmw_count_subscribers(
     guarded(|| unsafe { count(node, EndpointKind::Subscription, topic_name, count_out) })
 }
 
-/// How many clients a service has.
+/// The number of clients that a service has.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -179,7 +179,7 @@ unsafe extern "C" fn rmw_count_clients(
     guarded(|| unsafe { count(node, EndpointKind::Client, service_name, count_out) })
 }
 
-/// How many servers a service has.
+/// The number of servers that a service has.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -193,7 +193,7 @@ unsafe extern "C" fn rmw_count_services(
     guarded(|| unsafe { count(node, EndpointKind::Service, service_name, count_out) })
 }
 
-/// An endpoint as it is on the wire: the topics that it publishes or receives, with their types.
+/// An endpoint as other engines see it: the topics that it publishes or receives, with their types.
 fn on_the_wire(endpoint: &EndpointInfo) -> Vec<(EndpointKind, String, String)> {
     use EndpointKind::{Client, Publisher, Service, Subscription};
     let type_name = |suffix| {
@@ -219,7 +219,7 @@ fn on_the_wire(endpoint: &EndpointInfo) -> Vec<(EndpointKind, String, String)> {
     }
 }
 
-/// Topics on the wire, of the endpoints that are wanted.
+/// The topics of the wanted endpoints, as other engines see them.
 fn topics_on_the_wire(
     graph: &GraphSnapshot,
     kind: Option<EndpointKind>,
@@ -279,7 +279,7 @@ unsafe extern "C" fn rmw_get_service_names_and_types(
     })
 }
 
-/// What one node has of one kind.
+/// The names and types of one kind that one node has.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -380,7 +380,7 @@ unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     guarded(|| unsafe { of_node(node, allocator, name, namespace, what, out) })
 }
 
-/// Name and namespace of the node of an endpoint, as stock ROS 2 shows those that have none.
+/// Name and namespace of an endpoint's node; names as in stock ROS 2 if it has no known node.
 pub(crate) fn names_of(node: &EndpointNode) -> (&str, &str) {
     match node {
         EndpointNode::Named(name) => (name.name(), name.namespace()),

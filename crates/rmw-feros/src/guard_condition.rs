@@ -1,4 +1,4 @@
-//! Guard conditions: what a host program triggers to end a wait.
+//! Guard conditions, which a host program triggers to end a wait.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,19 +11,19 @@ use crate::error::{Failure, guarded, guarded_pointer};
 use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_ret_t};
 use crate::identity::identifier;
 
-/// What `data` of a guard condition points at.
+/// The object that `data` of a guard condition points at.
 pub(crate) struct GuardConditionEnd {
     pub(crate) condition: GuardCondition,
     pub(crate) waitable: Arc<dyn Waitable>,
 }
 
-/// A guard condition as host programs hold it.
+/// A guard condition in the form of host programs.
 pub(crate) struct Object {
     raw: Box<rmw_guard_condition_t>,
     _end: Box<GuardConditionEnd>,
 }
 
-// SAFETY: what the pointers point at belongs to the object, which does not move it, and is `Sync`.
+// SAFETY: the object owns what the pointers point at and does not move it, and that is `Sync`.
 unsafe impl Send for Object {}
 // SAFETY: as for `Send`; the object itself is never changed.
 unsafe impl Sync for Object {}
@@ -40,7 +40,7 @@ impl Object {
         Self { raw, _end: end }
     }
 
-    /// The object; it lives as long as this.
+    /// The guard condition; it lives as long as this object.
     pub(crate) fn raw(&self) -> *const rmw_guard_condition_t {
         &raw const *self.raw
     }
@@ -58,13 +58,13 @@ pub(crate) unsafe fn end<'a>(data: *mut c_void) -> &'a GuardConditionEnd {
 /// Makes a guard condition.
 ///
 /// # Safety
-/// The context is null or one.
+/// The context is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_guard_condition(
     context: *mut rmw_context_t,
 ) -> *mut rmw_guard_condition_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises. Who shuts a context down may still wait.
+        // SAFETY: as the caller promises. A wait may still follow the shutdown of a context.
         unsafe { initialized(context) }?;
         let object = Object::new(GuardCondition::without_callback());
         let Object { mut raw, _end: end } = object;
@@ -77,8 +77,8 @@ unsafe extern "C" fn rmw_create_guard_condition(
 /// Ends a guard condition.
 ///
 /// # Safety
-/// The guard condition is null or one that [`rmw_create_guard_condition`] made, which nobody uses
-/// any more.
+/// The guard condition is null or was made by [`rmw_create_guard_condition`], and nobody uses it
+/// any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_guard_condition(
     guard_condition: *mut rmw_guard_condition_t,
@@ -94,10 +94,10 @@ unsafe extern "C" fn rmw_destroy_guard_condition(
     })
 }
 
-/// Ends the wait for a guard condition, or the next one.
+/// Ends the current wait for a guard condition, or else the next one.
 ///
 /// # Safety
-/// The guard condition is null or one.
+/// The guard condition is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_trigger_guard_condition(
     guard_condition: *const rmw_guard_condition_t,
@@ -108,7 +108,7 @@ unsafe extern "C" fn rmw_trigger_guard_condition(
         if data.is_null() {
             return Err(Failure::invalid("the guard condition was not initialized"));
         }
-        // SAFETY: it is one of ours.
+        // SAFETY: this implementation made the guard condition.
         unsafe { end(data) }.condition.trigger();
         Ok(())
     })

@@ -1,10 +1,10 @@
-//! What the library uses of its host program: the error state of rcutils.
+//! The functions of the host program that the library uses: those for the error state of rcutils.
 //!
-//! The library is linked to nothing of ROS 2. It may be loaded before any library of ROS 2 is
+//! The library is not linked to any library of ROS 2. It may be loaded before all of them
 //! (`LD_PRELOAD`), by a loader into a scope of its own (`dlopen` of librmw_implementation), or into
-//! a Python process whose extension modules keep their libraries to themselves; so the functions
-//! are looked up when they are first needed: in the scope of the process, then in the librcutils.so
-//! that is loaded already.
+//! a Python process whose extension modules keep their libraries to themselves. So the functions
+//! are looked up when they are first needed: first in the scope of the process, then in a
+//! librcutils.so that is already loaded.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::identity::NAME;
 
-/// A function of rcutils, found when it is first called.
+/// A function of rcutils, looked up when it is first called.
 struct Function {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
@@ -26,16 +26,16 @@ impl Function {
         Self { name, found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Its address; `None` as long as the process has no rcutils.
+    /// The address; `None` while the process has no rcutils.
     fn address(&self) -> Option<*mut c_void> {
         let known = self.found.load(Ordering::Acquire);
         if !known.is_null() {
             return Some(known);
         }
-        // SAFETY: the name ends with NUL, and the pseudo-handle is the one of the system.
+        // SAFETY: the name ends with NUL, and the system defines the pseudo-handle.
         let mut found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, self.name.as_ptr()) };
         if found.is_null() {
-            // SAFETY: nothing is loaded by this, so no code runs. The handle is never closed.
+            // SAFETY: this call loads nothing, so no code runs. The handle is never closed.
             let library = unsafe {
                 libc::dlopen(c"librcutils.so".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD)
             };
@@ -49,7 +49,7 @@ impl Function {
     }
 }
 
-/// Leaves a text as the error of this thread, in place of one that is there.
+/// Sets a text as the error of this thread, and replaces an earlier error.
 pub(crate) fn set_error(text: &str) {
     let (Some(reset), Some(set)) = (RESET_ERROR.address(), SET_ERROR_STATE.address()) else {
         eprintln!("[{NAME}] {text}"); // a host program without rcutils cannot ask for it
@@ -58,11 +58,11 @@ pub(crate) fn set_error(text: &str) {
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     // SAFETY: this is the signature of `rcutils_reset_error` in rcutils/error_handling.h.
     let reset: unsafe extern "C" fn() = unsafe { std::mem::transmute(reset) };
-    // SAFETY: this is the signature of `rcutils_set_error_state` there.
+    // SAFETY: that header has this signature of `rcutils_set_error_state`.
     let set: unsafe extern "C" fn(*const c_char, *const c_char, usize) =
         unsafe { std::mem::transmute(set) };
     // SAFETY: both texts end with NUL; rcutils copies them. Without the reset, rcutils would warn
-    // that a former error is replaced.
+    // that an earlier error is replaced.
     unsafe {
         reset();
         set(text.as_ptr(), c"rmw_feros".as_ptr(), 0);

@@ -1,27 +1,27 @@
-//! The name of the implementation, by which its objects are known.
+//! The name of the implementation, which identifies its objects.
 
 use std::ffi::c_char;
 
-/// The name, as `RMW_IMPLEMENTATION` says it.
+/// The name, as in `RMW_IMPLEMENTATION`.
 pub(crate) const NAME: &str = "rmw_feros";
 
 /// A static, not a constant: objects are compared by this address.
 static IDENTIFIER: [u8; 10] = *b"rmw_feros\0";
-/// Messages are serialized as stock ROS 2 has it.
+/// Messages have the same serialized form as in stock ROS 2.
 static SERIALIZATION_FORMAT: [u8; 4] = *b"cdr\0";
 
-/// What objects of this implementation carry.
+/// The identifier in objects of this implementation.
 pub(crate) fn identifier() -> *const c_char {
     IDENTIFIER.as_ptr().cast()
 }
 
-/// Name of the implementation.
+/// Returns the name of the implementation.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
     identifier()
 }
 
-/// Name of the form in which messages are serialized.
+/// Returns the name of the serialized form of messages.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_get_serialization_format() -> *const c_char {
     SERIALIZATION_FORMAT.as_ptr().cast()

@@ -1,5 +1,5 @@
-//! What arrived for one entity: looked at by those who wait, counted for those who listen, taken by
-//! whoever takes.
+//! The items that arrived for one entity: waits look at them, listeners are told their number, and
+//! takes remove them.
 
 use std::collections::VecDeque;
 
@@ -9,39 +9,39 @@ use feros_sync::Mutex;
 
 use crate::error::Failure;
 
-/// Where what arrives comes from.
+/// The source of arriving items.
 pub(crate) trait Source: Send {
     /// A message, a request, a response.
     type Item: Send;
 
-    /// The next one. Never blocks.
+    /// The next item. Never blocks.
     fn next(&mut self) -> Result<Option<Self::Item>, Failure>;
 }
 
-/// What arrived and was not taken. It is closed when its entity ends; who still waits for the
-/// entity then finds nothing.
+/// The items that arrived and were not taken. It closes when its entity ends; a thread that still
+/// waits for the entity then finds nothing.
 pub(crate) struct Inbox<S: Source> {
     contents: Mutex<Option<Contents<S>>>,
-    /// Items that may be looked ahead at; with those that the source holds there are twice as many.
+    /// The most items to look ahead at. With the source's own there may be twice as many.
     limit: usize,
-    /// Whether looking ahead ends at the limit, instead of pushing the oldest out.
+    /// Whether looking ahead stops at the limit, instead of pushing out the oldest item.
     is_lossless: bool,
-    /// Rung when looking ahead may go on.
+    /// Rings when looking ahead may continue.
     ringer: Ringer,
 }
 
 struct Contents<S: Source> {
     source: S,
-    /// Looked at and not taken.
+    /// The items that were looked at and not taken.
     seen: VecDeque<S::Item>,
-    /// The last so many of them were not counted.
+    /// The number of newest items that were not counted.
     uncounted: usize,
     pushed_out: u64,
     untaken: FailureCounter,
 }
 
 impl<S: Source> Inbox<S> {
-    /// With as many items as the history of the entity keeps.
+    /// `limit` is the number of items that the entity's history keeps.
     pub(crate) fn new(source: S, limit: usize, is_lossless: bool, ringer: &Ringer) -> Self {
         let (seen, untaken) = (VecDeque::new(), FailureCounter::new());
         let contents = Contents { source, seen, uncounted: 0, pushed_out: 0, untaken };
@@ -49,7 +49,7 @@ impl<S: Source> Inbox<S> {
         Self { contents, limit: limit.max(1), is_lossless, ringer }
     }
 
-    /// Whether something can be taken.
+    /// Whether there is an item to take.
     pub(crate) fn has_item(&self) -> bool {
         let mut contents = self.contents.lock();
         let Some(contents) = &mut *contents else { return false };
@@ -59,7 +59,7 @@ impl<S: Source> Inbox<S> {
         !contents.seen.is_empty()
     }
 
-    /// The oldest item.
+    /// Takes the oldest item.
     pub(crate) fn take(&self) -> Result<Option<S::Item>, Failure> {
         let mut guard = self.contents.lock();
         let Some(contents) = &mut *guard else { return Ok(None) };
@@ -73,8 +73,8 @@ impl<S: Source> Inbox<S> {
         Ok(Some(item))
     }
 
-    /// Whether something arrived that was not counted. Looks at all that is there; calls
-    /// `on_pushed_out` when the oldest had to go.
+    /// Whether an item arrived that was not counted. Looks at all items; calls `on_pushed_out` if
+    /// the oldest was pushed out.
     pub(crate) fn has_news(&self, on_pushed_out: impl FnOnce()) -> bool {
         let mut pushed_out = Vec::new();
         let mut contents = self.contents.lock();
@@ -89,18 +89,18 @@ impl<S: Source> Inbox<S> {
         found
     }
 
-    /// How many arrived since this was asked last.
+    /// The number of items that arrived since the last call.
     pub(crate) fn count_news(&self) -> usize {
         let mut contents = self.contents.lock();
         contents.as_mut().map_or(0, |contents| std::mem::take(&mut contents.uncounted))
     }
 
-    /// Items that were pushed out while they were looked ahead at.
+    /// The number of items that were pushed out while looking ahead.
     pub(crate) fn pushed_out(&self) -> u64 {
         self.contents.lock().as_ref().map_or(0, |contents| contents.pushed_out)
     }
 
-    /// Lets go of everything.
+    /// Drops all items.
     pub(crate) fn close(&self) {
         let closed = self.contents.lock().take();
         drop(closed); // after the lock
@@ -108,7 +108,7 @@ impl<S: Source> Inbox<S> {
 }
 
 impl<S: Source> Contents<S> {
-    /// Looks at one item more; says whether there was one.
+    /// Looks at one more item; returns whether there was one.
     fn look(&mut self) -> bool {
         match self.source.next() {
             Ok(Some(item)) => {
@@ -128,7 +128,7 @@ impl<S: Source> Contents<S> {
 
     fn look_at_all(&mut self, limit: usize, is_lossless: bool) -> Vec<S::Item> {
         let mut pushed_out = Vec::new();
-        // Publishers may be faster than this: what comes meanwhile is looked at next time.
+        // Publishers may be faster than this loop: the next look finds what arrives meanwhile.
         for _ in 0..limit {
             if is_lossless && self.seen.len() >= limit || !self.look() {
                 break;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Gives what the test puts in.
+    /// Yields the items that the test puts in.
     #[derive(Clone, Default)]
     struct Numbers(Arc<Mutex<VecDeque<u32>>>);
 
@@ -188,7 +188,7 @@ mod tests {
         for expected in 1..=3 {
             assert_eq!(inbox.take(), Ok(Some(expected)));
         }
-        // What was taken before anybody counted is no news any more.
+        // An item that was taken before anybody counted it is no longer news.
         numbers.0.lock().push_back(4);
         assert!(inbox.has_item());
         assert_eq!(inbox.take(), Ok(Some(4)));

@@ -1,4 +1,5 @@
-//! What is known of messages, requests and endpoints besides their content, in the form of rmw.
+//! The information about messages, requests and endpoints besides their content, in the form of
+//! rmw.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,13 +10,13 @@ use crate::error::guarded;
 use crate::ffi::{SEQUENCE_NUMBER_UNSUPPORTED, rmw_gid_t, rmw_message_info_t, rmw_ret_t};
 use crate::identity::identifier;
 
-/// Nanoseconds since the epoch; 0 where nothing is known.
+/// Nanoseconds since the epoch; 0 if the time is unknown.
 pub(crate) fn nanos(time: Option<SystemTime>) -> i64 {
     let since_epoch = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since_epoch.and_then(|duration| i64::try_from(duration.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// A gid as host programs hold it.
+/// A gid in the form of host programs.
 pub(crate) fn gid(gid: Gid) -> rmw_gid_t {
     rmw_gid_t { implementation_identifier: identifier(), data: gid.0 }
 }
@@ -30,7 +31,7 @@ impl From<MessageInfo> for rmw_message_info_t {
                 .unwrap_or(SEQUENCE_NUMBER_UNSUPPORTED),
             reception_sequence_number: SEQUENCE_NUMBER_UNSUPPORTED,
             publisher_gid: gid(info.publisher_gid),
-            // What rclcpp hands over itself never comes here.
+            // Messages that rclcpp delivers itself never get here.
             from_intra_process: false,
         }
     }
@@ -39,7 +40,7 @@ impl From<MessageInfo> for rmw_message_info_t {
 /// Whether two identities are the same.
 ///
 /// # Safety
-/// The gids are null or such, the result null or a place for one.
+/// The gids are null or valid; the result is null or memory for a bool.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_compare_gids_equal(
     gid1: *const rmw_gid_t,

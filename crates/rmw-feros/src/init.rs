@@ -1,4 +1,4 @@
-//! The beginning and the end: init options and contexts.
+//! Init options, and the begin and end of contexts.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -23,7 +23,7 @@ use crate::ffi::{
 use crate::identity::identifier;
 use crate::log;
 
-/// An allocator without functions, as of what is zero.
+/// An allocator without functions, as in zero-initialized structures.
 const NO_ALLOCATOR: rcutils_allocator_t = rcutils_allocator_t {
     allocate: None,
     deallocate: None,
@@ -32,7 +32,7 @@ const NO_ALLOCATOR: rcutils_allocator_t = rcutils_allocator_t {
     state: ptr::null_mut(),
 };
 
-/// Init options that are zero: `rmw_get_zero_initialized_init_options`.
+/// Zero-initialized options: `rmw_get_zero_initialized_init_options`.
 fn zero_options() -> rmw_init_options_t {
     rmw_init_options_t {
         instance_id: 0,
@@ -57,7 +57,7 @@ fn zero_options() -> rmw_init_options_t {
 /// Fills init options with defaults.
 ///
 /// # Safety
-/// The options are null or such; the allocator is one.
+/// The options are null or valid; the allocator is valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_init_options_init(
     init_options: *mut rmw_init_options_t,
@@ -79,7 +79,7 @@ unsafe extern "C" fn rmw_init_options_init(
             allocator: allocator.raw(),
             ..zero_options()
         };
-        // SAFETY: the place was checked, and holds nothing that has to be freed.
+        // SAFETY: the memory was checked, and holds nothing that has to be freed.
         unsafe { init_options.write(options) };
         Ok(())
     })
@@ -88,7 +88,7 @@ unsafe extern "C" fn rmw_init_options_init(
 /// A copy of init options.
 ///
 /// # Safety
-/// The options are initialized, and their texts and peers are as they say.
+/// The options are initialized, and their texts and peers match their counts.
 unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure> {
     // SAFETY: the options hold the allocator that they were initialized with.
     let allocator = unsafe { Allocator::new(from.allocator) }?;
@@ -114,7 +114,7 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
         let count = from.discovery_options.static_peers_count;
         if count > 0 && !from.discovery_options.static_peers.is_null() {
             let peers = allocator.array::<rmw_peer_address_t>(count)?;
-            // SAFETY: both have so many peers, and the one was just made.
+            // SAFETY: both have `count` peers, and the copy was just allocated.
             unsafe {
                 ptr::copy_nonoverlapping(from.discovery_options.static_peers, peers, count);
             }
@@ -127,17 +127,18 @@ unsafe fn copy(from: &rmw_init_options_t) -> Result<rmw_init_options_t, Failure>
     match fill() {
         Ok(()) => Ok(made),
         Err(failure) => {
-            // SAFETY: all of it was made here.
+            // SAFETY: all of it was allocated here.
             unsafe { free(&mut made, allocator) };
             Err(failure)
         }
     }
 }
 
-/// Frees what options hold.
+/// Frees the memory of options.
 ///
 /// # Safety
-/// What they hold came from this allocator, their peers from that of the discovery options.
+/// The memory came from this allocator, and that of the peers from the allocator of the discovery
+/// options.
 unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
     // SAFETY: as the caller promises.
     unsafe {
@@ -155,7 +156,7 @@ unsafe fn free(options: &mut rmw_init_options_t, allocator: Allocator) {
 /// Copies init options.
 ///
 /// # Safety
-/// Both are null or init options, the second one zero.
+/// Both are null or init options, and the second is zero.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_init_options_copy(
     src: *const rmw_init_options_t,
@@ -176,7 +177,7 @@ unsafe extern "C" fn rmw_init_options_copy(
     })
 }
 
-/// Frees what init options hold.
+/// Frees the memory of init options.
 ///
 /// # Safety
 /// The options are null or initialized.
@@ -193,14 +194,15 @@ unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t
     })
 }
 
-/// The session that options ask for.
+/// The options of the session that init options ask for.
 ///
 /// # Safety
-/// As [`copy`].
+/// The contract of [`copy`].
 unsafe fn session_options(options: &rmw_init_options_t) -> Result<SessionOptions, Failure> {
     // SAFETY: as the caller promises.
     let enclave = unsafe { text(options.enclave, "init_options.enclave") }?;
-    // What the client library says wins, which has read the variables; without one they count.
+    // The client library has read the variables, so its options win; unset options use the
+    // variables.
     let of_variables = SessionOptions::from_variables(|name| {
         let is_discovery = !matches!(name, "ROS_DOMAIN_ID");
         is_discovery.then(|| std::env::var_os(name)).flatten()
@@ -287,10 +289,10 @@ unsafe extern "C" fn rmw_init(
     })
 }
 
-/// Ends the making of nodes in a context.
+/// Shuts a context down: no more nodes can be made in it.
 ///
 /// # Safety
-/// The context is null or one.
+/// The context is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     guarded(|| {
@@ -303,7 +305,7 @@ unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
 /// Ends a context that was shut down.
 ///
 /// # Safety
-/// The context is null or one, of which nothing is used any more.
+/// The context is null or valid, and nobody uses it any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
     guarded(|| {
@@ -312,7 +314,7 @@ unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t 
         if !made.is_shut_down() {
             return Err(Failure::invalid("the context is in use: shut it down first"));
         }
-        // SAFETY: `impl_` holds a reference since `rmw_init`, and is forgotten here.
+        // SAFETY: `impl_` has held a reference since `rmw_init`, and is forgotten here.
         unsafe {
             let allocator = Allocator::new((*context).options.allocator)?;
             let held = Arc::from_raw((*context).impl_.cast::<Context>().cast_const());

@@ -1,4 +1,4 @@
-//! What is lent of a message, for types whose struct is the body of their serialized message.
+//! Lent messages, for types whose struct is the body of their serialized message.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::error::Failure;
 /// The header of a serialized message, in the byte order of this machine.
 pub(crate) const HEADER: [u8; 4] =
     if cfg!(target_endian = "little") { [0, 1, 0, 0] } else { [0, 0, 0, 0] };
-/// How bodies lie in memory of the transports.
+/// The alignment of bodies in memory of the transports.
 const BODY_ALIGNMENT: usize = 8;
 
 /// The layout of a type whose messages can be lent: the struct ends where its body does, so that
-/// the message's memory is all that the struct uses.
+/// the struct uses only the message's memory.
 pub(crate) fn layout(program: &MessageProgram) -> Option<PlainLayout> {
     let plain = program.plain()?;
     (plain.size == plain.body_len && plain.align <= BODY_ALIGNMENT).then_some(plain)
@@ -29,16 +29,16 @@ pub(crate) fn can_be_lent(program: &MessageProgram) -> bool {
 
 /// A message that a subscription lent.
 pub(crate) enum LentMessage {
-    /// In the memory that it came in.
+    /// In the memory in which it arrived.
     InPlace(Payload),
-    /// Decoded, where it came in another byte order or at another alignment, or has a `bool`: not
-    /// every byte of others is one.
+    /// Decoded, because it arrived in another byte order or at another alignment, or has a `bool`:
+    /// not every received byte is a valid one.
     Decoded(DecodedMessage),
 }
 
 /// A message in memory of this library.
 pub(crate) struct DecodedMessage {
-    /// Aligned as every body is.
+    /// Aligned like every body.
     memory: Vec<u64>,
     program: Arc<MessageProgram>,
 }
@@ -59,7 +59,7 @@ impl DecodedMessage {
 
 impl Drop for DecodedMessage {
     fn drop(&mut self) {
-        // SAFETY: the message was initialized, and nobody uses it any more.
+        // SAFETY: the message was initialized, and nobody uses it any longer.
         unsafe { self.program.fini(self.memory.as_mut_ptr().cast()) };
     }
 }
@@ -82,7 +82,7 @@ impl LentMessage {
         Ok(Self::Decoded(DecodedMessage::new(program, &payload)?))
     }
 
-    /// Where the host program reads it.
+    /// The address at which the host program reads it.
     pub(crate) fn pointer(&mut self) -> *mut c_void {
         match self {
             Self::InPlace(payload) => payload[HEADER.len()..].as_ptr().cast_mut().cast(),

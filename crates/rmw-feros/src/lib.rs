@@ -1,11 +1,10 @@
 //! `librmw_feros.so`: an implementation of the middleware interface of stock ROS 2 (rmw) on the
 //! transports of Feros. A program of rclcpp or rclpy uses it with `RMW_IMPLEMENTATION=rmw_feros`,
-//! and is a part of the same graph as Feros's own nodes and as stock nodes of other
-//! implementations.
+//! and joins the same graph as Feros's own nodes and stock nodes of other implementations.
 //!
-//! Each file has the functions of one header or object of rmw. An object that the host program
-//! holds points at an end of ours (`PublisherEnd`, `SubscriptionEnd` ...), which holds an untyped
-//! end of `feros-transport` and the program that encodes or decodes its messages
+//! Each file has the functions of one header or object of rmw. An object of the host program points
+//! at an object of this library (`PublisherEnd`, `SubscriptionEnd` ...), which holds an untyped
+//! endpoint of `feros-transport` and the program that encodes or decodes its messages
 //! (`feros-typesupport`).
 //!
 //! | files | hold |
@@ -16,13 +15,14 @@
 //! | `publisher`, `subscription`, `take`, `loan`, `lent_message`, `content_filter`, `serialize`, `programs` | messages |
 //! | `client`, `service`, `unanswered` | calls |
 //! | `wait_set`, `guard_condition`, `inbox`, `doorbell` | waiting |
-//! | `callback_thread`, `listener` | telling host programs that do not wait |
+//! | `callback_thread`, `listener` | callbacks for host programs that do not wait |
 //! | `events`, `status` | events of endpoints |
-//! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | questions and forms |
-//! | `features` | what there is not |
+//! | `graph`, `endpoint_info`, `names`, `qos`, `info`, `identity` | queries and conversions |
+//! | `features` | unsupported functions |
 //!
-//! `unsafe` is here what the boundary asks for: reading what pointers of the host program point at,
-//! as the documentation of rmw promises it. Nothing panics across the boundary (`error::guarded`).
+//! The code is `unsafe` only where the interface requires it: it reads values behind pointers of
+//! the host program, as the documentation of rmw promises them. No panic crosses the interface
+//! (`error::guarded`).
 
 mod allocation;
 mod arguments;

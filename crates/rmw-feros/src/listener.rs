@@ -1,4 +1,4 @@
-//! The function of a host program that is told of news of one entity, with how many there are.
+//! The function of a host program that is called with the number of new items of one entity.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,19 +8,19 @@ use feros_sync::{Condvar, Mutex};
 
 use crate::ffi::rmw_event_callback_t;
 
-/// A function of the host program and what it is called with.
+/// A function of the host program and its argument.
 #[derive(Clone, Copy)]
 struct Callback {
     function: unsafe extern "C" fn(*const c_void, usize),
     user_data: *const c_void,
 }
 
-// SAFETY: rmw demands of the host program that the function may be called on any thread with its
-// data, until another is set.
+// SAFETY: rmw requires of the host program that the function may be called with its data on any
+// thread, until another function is set.
 unsafe impl Send for Callback {}
 
-/// Holds the function, or none. It is called without a lock, by one thread at a time, and not any
-/// more when it was replaced: what it uses may go then.
+/// Holds the function, if there is one. It is called without a lock, by one thread at a time, and
+/// never after it was replaced, so that its data may then be freed.
 #[derive(Default)]
 pub(crate) struct Listener {
     state: Mutex<State>,
@@ -31,7 +31,7 @@ pub(crate) struct Listener {
 #[derive(Default)]
 struct State {
     callback: Option<Callback>,
-    /// Who is calling it.
+    /// The thread that is calling it.
     caller: Option<ThreadId>,
 }
 
@@ -41,10 +41,10 @@ impl Listener {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Replaces the function. Waits for a call of the former one that runs on another thread.
+    /// Replaces the function. Waits for a call of the old one that runs on another thread.
     ///
     /// # Safety
-    /// Until it is replaced the function may be called on any thread with `user_data`.
+    /// Until the function is replaced, it may be called on any thread with `user_data`.
     pub(crate) unsafe fn set(&self, function: rmw_event_callback_t, user_data: *const c_void) {
         let mut state = self.state.lock();
         state.callback = function.map(|function| Callback { function, user_data });
@@ -54,13 +54,14 @@ impl Listener {
         }
     }
 
-    /// Forgets the function. Waits as [`Listener::set`] does.
+    /// Removes the function. Waits as [`Listener::set`] does.
     pub(crate) fn clear(&self) {
-        // SAFETY: no function is called.
+        // SAFETY: there is no function to call.
         unsafe { self.set(None, std::ptr::null()) };
     }
 
-    /// Calls the function if `count`, which is asked when nobody else is calling, finds anything.
+    /// Calls the function if `count` returns more than 0. `count` runs while no other thread is
+    /// calling.
     pub(crate) fn tell(&self, count: impl FnOnce() -> usize) {
         let me = thread::current().id();
         let mut state = self.state.lock();
@@ -75,7 +76,8 @@ impl Listener {
         drop(state);
         let count = count();
         if count > 0 {
-            // SAFETY: as `set` was promised: it has not been replaced, and who replaces it waits.
+            // SAFETY: as the caller of `set` promised: nobody has replaced it, and a replacement
+            // waits.
             unsafe { (callback.function)(callback.user_data, count) };
         }
         self.state.lock().caller = None;

@@ -1,5 +1,5 @@
-//! Messages that are lent: built in the memory that they are sent from, read in the memory that
-//! they came in. That needs a type whose struct is the body of its serialized message.
+//! Lent messages, which are built in the memory that they are sent from, and read in the memory in
+//! which they arrived. Their type's struct has to be the body of the serialized message.
 
 use std::ffi::c_void;
 
@@ -24,7 +24,7 @@ fn cannot_be_lent(program: &MessageProgram) -> Failure {
 }
 
 fn was_not_lent() -> Failure {
-    Failure::error("this message was not lent here, or was given back already")
+    Failure::error("this message was not lent here, or was already given back")
 }
 
 impl PublisherEnd {
@@ -41,7 +41,7 @@ impl PublisherEnd {
     }
 }
 
-/// Lends memory for a message, to be published or given back.
+/// Lends memory for a message, which is then published or given back.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -69,16 +69,16 @@ unsafe extern "C" fn rmw_borrow_loaned_message(
         }
         let message: *mut c_void = body.as_mut_ptr().cast();
         end.loans.lock().insert(message.addr(), loan);
-        // SAFETY: the place was checked.
+        // SAFETY: the memory was checked.
         unsafe { ros_message.write(message) };
         Ok(())
     })
 }
 
-/// Gives back memory of a message that is not published.
+/// Takes back the memory of a message that is not published.
 ///
 /// # Safety
-/// The publisher is null or one.
+/// The publisher is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     publisher: *const rmw_publisher_t,
@@ -92,10 +92,10 @@ unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     })
 }
 
-/// Publishes a message where it was built.
+/// Publishes a lent message from the memory where it was built.
 ///
 /// # Safety
-/// The publisher is null or one; nobody writes the message any more.
+/// The publisher is null or valid; nobody writes the message any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publish_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -112,7 +112,7 @@ unsafe extern "C" fn rmw_publish_loaned_message(
 }
 
 /// # Safety
-/// As [`rmw_take_loaned_message`].
+/// The contract of [`rmw_take_loaned_message`].
 unsafe fn take_loaned(
     subscription: *const rmw_subscription_t,
     loaned_message: *mut *mut c_void,
@@ -134,13 +134,13 @@ unsafe fn take_loaned(
     let Some((mut message, info)) = lent else { return Ok(None) };
     let pointer = message.pointer();
     end.loans.lock().insert(pointer.addr(), message);
-    // SAFETY: the place was checked.
+    // SAFETY: the memory was checked.
     unsafe { loaned_message.write(pointer) };
     taken.set(true);
     Ok(Some(info))
 }
 
-/// Takes the next message without a copy, if there is one. It is read only.
+/// Takes the next message without a copy, if there is one. The message is read-only.
 ///
 /// # Safety
 /// Each pointer is null or points at what its name says.
@@ -155,10 +155,10 @@ unsafe extern "C" fn rmw_take_loaned_message(
     guarded(|| unsafe { take_loaned(subscription, loaned_message, taken) }.map(|_| ()))
 }
 
-/// As [`rmw_take_loaned_message`], with what is known of the message.
+/// The same as [`rmw_take_loaned_message`], with the message's information.
 ///
 /// # Safety
-/// As [`rmw_take_loaned_message`].
+/// The contract of [`rmw_take_loaned_message`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_loaned_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -180,10 +180,10 @@ unsafe extern "C" fn rmw_take_loaned_message_with_info(
     })
 }
 
-/// Gives back a message that was taken without a copy.
+/// Takes back a message that was taken without a copy.
 ///
 /// # Safety
-/// The subscription is null or one; nobody reads the message any more.
+/// The subscription is null or valid; nobody reads the message any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     subscription: *const rmw_subscription_t,

@@ -1,7 +1,7 @@
-//! What Feros has to say in a process of stock ROS 2: on standard error.
+//! The log of Feros in a process of stock ROS 2: it goes to standard error.
 //!
-//! It is not given to the logging of rcutils: what an engine says comes with locks of the engine
-//! held, and rcutils would have it published on `/rosout`.
+//! It does not go to the logging of rcutils: an engine logs while it holds its locks, and rcutils
+//! would publish the messages on `/rosout`.
 
 use std::fmt;
 use std::sync::Once;
@@ -22,14 +22,14 @@ const WARN: i32 = 30;
 const ERROR: i32 = 40;
 const FATAL: i32 = 50;
 
-/// What is less severe is not said.
+/// Less severe messages are not printed.
 static SEVERITY: AtomicI32 = AtomicI32::new(WARN);
 
-/// Has messages of Feros printed, from the first call on.
+/// Prints the messages of Feros, from the first call on.
 pub(crate) fn begin() {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
-        // A subscriber that is there already is another's choice.
+        // If there is already a subscriber, somebody else chose it.
         let _ = tracing::subscriber::set_global_default(StandardError);
     });
 }
@@ -66,7 +66,7 @@ impl Subscriber for StandardError {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        // Names and reasons of peers are a part of it.
+        // The text contains names and reasons from other processes.
         let text = feros_wording::harmless_block(&text.0);
         eprintln!("[{}] [{NAME}]: {text}", event.metadata().level());
     }
@@ -87,14 +87,14 @@ impl Visit for Text {
     }
 }
 
-/// How severe messages of Feros have to be to be printed.
+/// Sets the least severity of messages of Feros that are printed.
 #[unsafe(no_mangle)]
 extern "C" fn rmw_set_log_severity(severity: u32) -> rmw_ret_t {
     guarded(|| {
         let known = i32::try_from(severity).ok();
         let known = known.filter(|known| matches!(*known, DEBUG | INFO | WARN | ERROR | FATAL));
         let known = known.ok_or_else(|| {
-            Failure::invalid(format!("the severity {severity} is none of 10, 20, 30, 40 and 50"))
+            Failure::invalid(format!("the severity {severity} is not 10, 20, 30, 40 or 50"))
         })?;
         SEVERITY.store(known, Ordering::Relaxed);
         Ok(())

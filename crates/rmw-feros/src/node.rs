@@ -13,24 +13,24 @@ use crate::ffi::{rmw_context_t, rmw_guard_condition_t, rmw_node_t, rmw_ret_t};
 use crate::identity::identifier;
 use crate::names;
 
-/// What a host program may forget, and its node then ends.
+/// An object that ends with its node if the host program forgets it.
 pub(crate) trait EndsWithNode: Send + Sync {
-    /// Ends it, unless it has ended.
+    /// Ends the object, unless it has already ended.
     fn end(&self);
 }
 
-/// What `data` of a node points at.
+/// The object that `data` of a node points at.
 pub(crate) struct NodeEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) id: NodeId,
     name: CString,
     namespace: CString,
-    /// The servers that it may have to end.
+    /// The servers that may have to end with the node.
     servers: Mutex<Vec<Weak<dyn EndsWithNode>>>,
 }
 
 impl NodeEnd {
-    /// Ends the server with the node, if the host program has not.
+    /// Makes the server end with the node, unless the host program ends it earlier.
     pub(crate) fn keep(&self, server: Weak<dyn EndsWithNode>) {
         let mut servers = self.servers.lock();
         servers.retain(|known| known.strong_count() > 0);
@@ -88,7 +88,7 @@ unsafe extern "C" fn rmw_create_node(
 /// Ends a node, whose endpoints have ended.
 ///
 /// # Safety
-/// The node is null or one that [`rmw_create_node`] made, which nobody uses any more.
+/// The node is null or was made by [`rmw_create_node`], and nobody uses it any longer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     guarded(|| {
@@ -109,10 +109,10 @@ unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     })
 }
 
-/// What is triggered when the graph changes: one guard condition for all nodes of a context.
+/// The guard condition that graph changes trigger: one for all nodes of a context.
 ///
 /// # Safety
-/// The node is null or one.
+/// The node is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_node_get_graph_guard_condition(
     node: *const rmw_node_t,

@@ -1,8 +1,8 @@
-//! The compiled type supports of the process: one program per type, whoever uses it.
+//! The compiled type supports of the process: one program per type, shared by all its users.
 //!
-//! A host program passes the same few type supports again and again, with each call of
-//! `rmw_serialize` too. They lie in libraries that it may unload and load again, so a known address
-//! is believed only where what lies there is still the same.
+//! A host program passes the same few type supports again and again, also with each call of
+//! `rmw_serialize`. It may unload and reload the libraries that they lie in, so a known address
+//! counts only if the type support there is still the same.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -13,10 +13,10 @@ use feros_typesupport::{MessageProgram, ServiceProgram};
 use crate::error::Failure;
 use crate::ffi::{rosidl_message_type_support_t, rosidl_service_type_support_t};
 
-/// More types than a process has; what exceeds them is compiled with each use.
+/// More types than a process has; further types are compiled with each use.
 const MOST_KEPT: usize = 4096;
 
-/// What tells whether a type support is the one of before.
+/// The values that show whether a type support is the same as before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Fingerprint {
     identifier: usize,
@@ -29,7 +29,7 @@ impl Fingerprint {
     /// # Safety
     /// The type support is valid.
     unsafe fn of(support: &rosidl_message_type_support_t) -> Self {
-        // SAFETY: the function is the type support's own; a hash is static in its library.
+        // SAFETY: the function belongs to the type support; a hash is static in its library.
         let hash = unsafe { support.get_type_hash_func.and_then(|find| find(support).as_ref()) };
         Self {
             identifier: support.typesupport_identifier.addr(),
@@ -50,8 +50,8 @@ fn known() -> &'static Mutex<Known> {
 /// The program of a message type.
 ///
 /// # Safety
-/// The pointer is null or points at a type support whose library stays as long as what uses the
-/// program.
+/// The pointer is null or points at a type support whose library stays loaded as long as the users
+/// of the program.
 pub(crate) unsafe fn of_message(
     support: *const rosidl_message_type_support_t,
 ) -> Result<Arc<MessageProgram>, Failure> {
@@ -79,7 +79,7 @@ pub(crate) unsafe fn of_message(
 /// The programs of a service type.
 ///
 /// # Safety
-/// As [`of_message`].
+/// The contract of [`of_message`].
 pub(crate) unsafe fn of_service(
     support: *const rosidl_service_type_support_t,
 ) -> Result<ServiceProgram, Failure> {

@@ -1,4 +1,4 @@
-//! Publishers: how they are made and end, how they publish, and what is known of them.
+//! Publishers: they are made and ended, publish, and report on themselves.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
@@ -26,19 +26,19 @@ use crate::identity::identifier;
 use crate::lent_message::can_be_lent;
 use crate::{info, names, node, programs, qos};
 
-/// What `data` of a publisher points at.
+/// The object that `data` of a publisher points at.
 pub(crate) struct PublisherEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
     pub(crate) publisher: Arc<Publisher>,
-    /// Messages that are lent, by their addresses.
+    /// The lent messages, by their addresses.
     pub(crate) loans: Mutex<HashMap<usize, Loan>>,
     pub(crate) events: Events,
     topic: CString,
 }
 
-/// A message of the host program on its way out. It is encoded once, into the memory that it is
-/// sent from; subscriptions of this process share its bytes.
+/// An outgoing message of the host program. It is encoded once, into the memory that it is sent
+/// from; subscriptions of this process share its bytes.
 struct Message<'a> {
     program: &'a MessageProgram,
     message: *const c_void,
@@ -48,7 +48,8 @@ struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// # Safety
-    /// `message` is an initialized message of the type, which nobody changes as long as this lives.
+    /// `message` is an initialized message of the type, which nobody changes as long as this value
+    /// lives.
     unsafe fn new(
         program: &'a MessageProgram,
         message: *const c_void,
@@ -65,7 +66,7 @@ impl Outgoing for Message<'_> {
     }
 
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        // SAFETY: as `new` was promised.
+        // SAFETY: as the caller of `new` promised.
         let encoded = unsafe { self.program.encode(self.message, memory) };
         encoded.map(|_| ()).map_err(|error| {
             self.failure = Some(error);
@@ -96,8 +97,8 @@ pub(crate) unsafe fn end<'a>(
 /// Makes a publisher.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support as long
-/// as the publisher.
+/// Each pointer is null or points at what its name says, through the call; the type support lives
+/// as long as the publisher.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_publisher(
     node: *const rmw_node_t,
@@ -202,8 +203,7 @@ unsafe extern "C" fn rmw_destroy_publisher(
 /// Publishes a message.
 ///
 /// # Safety
-/// Publisher and message are null or what their names say; the message is one of the publisher's
-/// type.
+/// Publisher and message are null or what their names say; the message is of the publisher's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publish(
     publisher: *const rmw_publisher_t,
@@ -232,7 +232,7 @@ impl PublisherEnd {
     }
 }
 
-/// Publishes a message that is serialized already.
+/// Publishes a message that is already serialized.
 ///
 /// # Safety
 /// Publisher and message are null or what their names say.
@@ -251,10 +251,10 @@ unsafe extern "C" fn rmw_publish_serialized_message(
     })
 }
 
-/// How many subscriptions match now.
+/// The number of subscriptions that match now.
 ///
 /// # Safety
-/// The publisher is null or one, the count null or a place for a number.
+/// The publisher is null or valid; the count is null or memory for a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     publisher: *const rmw_publisher_t,
@@ -269,10 +269,10 @@ unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     })
 }
 
-/// The policies with which the publisher was made.
+/// The policies that the publisher was made with.
 ///
 /// # Safety
-/// The publisher is null or one, the profile null or a place for one.
+/// The publisher is null or valid; the profile is null or memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_get_actual_qos(
     publisher: *const rmw_publisher_t,
@@ -286,10 +286,10 @@ unsafe extern "C" fn rmw_publisher_get_actual_qos(
     })
 }
 
-/// Shows that the publisher is alive.
+/// Asserts that the publisher is alive.
 ///
 /// # Safety
-/// The publisher is null or one.
+/// The publisher is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_assert_liveliness(
     publisher: *const rmw_publisher_t,
@@ -300,10 +300,10 @@ unsafe extern "C" fn rmw_publisher_assert_liveliness(
     })
 }
 
-/// Waits until all reliable subscriptions have what was published.
+/// Waits until all reliable subscriptions have all published messages.
 ///
 /// # Safety
-/// The publisher is null or one.
+/// The publisher is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
     publisher: *const rmw_publisher_t,
@@ -323,7 +323,7 @@ unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
 /// The identity of a publisher.
 ///
 /// # Safety
-/// The publisher is null or one, the gid null or a place for one.
+/// The publisher is null or valid; the gid is null or memory for a gid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_get_gid_for_publisher(
     publisher: *const rmw_publisher_t,
@@ -337,10 +337,10 @@ unsafe extern "C" fn rmw_get_gid_for_publisher(
     })
 }
 
-/// Begins to look at a kind of event of a publisher.
+/// Initializes an event of one kind of a publisher.
 ///
 /// # Safety
-/// The event is null or one that is zero, the publisher null or one.
+/// The event is null or zero; the publisher is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_publisher_event_init(
     rmw_event: *mut rmw_event_t,

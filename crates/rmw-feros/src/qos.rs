@@ -1,4 +1,4 @@
-//! Policies in the form of rmw and in Feros's own, and the check of two profiles.
+//! Converts policies between the forms of rmw and Feros, and checks whether two profiles match.
 
 use std::ffi::c_char;
 use std::fmt::Write as _;
@@ -18,9 +18,9 @@ const RELIABLE: u32 = 1;
 const BEST_EFFORT: u32 = 2;
 const TRANSIENT_LOCAL: u32 = 1;
 const VOLATILE: u32 = 2;
-/// Of reliability and durability.
+/// A value of reliability and durability.
 const UNKNOWN: u32 = 3;
-/// Of reliability and durability.
+/// A value of reliability and durability.
 const BEST_AVAILABLE: u32 = 4;
 const AUTOMATIC: u32 = 1;
 const MANUAL_BY_NODE: u32 = 2;
@@ -30,7 +30,7 @@ const LIVELINESS_BEST_AVAILABLE: u32 = 5;
 
 /// `RMW_DURATION_INFINITE`: as many nanoseconds as an `i64` holds.
 const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_807 };
-/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`, one nanosecond less.
+/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`: one nanosecond less.
 const DURATION_BEST_AVAILABLE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_806 };
 
 const COMPATIBILITY_OK: u32 = 0;
@@ -38,7 +38,7 @@ const COMPATIBILITY_WARNING: u32 = 1;
 const COMPATIBILITY_ERROR: u32 = 2;
 
 impl rmw_time_t {
-    /// The time as a duration; `None` for the infinite one and what exceeds it.
+    /// The time as a duration; `None` from the infinite one on.
     pub(crate) fn finite(self) -> Option<Duration> {
         let nanos = u128::from(self.sec) * 1_000_000_000 + u128::from(self.nsec);
         let nanos = i64::try_from(nanos).ok().filter(|nanos| *nanos != i64::MAX)?;
@@ -49,7 +49,7 @@ impl rmw_time_t {
         if self == DURATION_BEST_AVAILABLE {
             return QosDuration::BestAvailable;
         }
-        // Zero is unspecified, which is infinite.
+        // Zero means unspecified, which is infinite.
         self.finite().map_or(QosDuration::Infinite, QosDuration::from)
     }
 }
@@ -66,7 +66,7 @@ impl From<QosDuration> for rmw_time_t {
     }
 }
 
-/// The policies with which an endpoint is to be made.
+/// The policies of an endpoint to be made.
 pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failure> {
     let refused = |policy: &str, value: u32| {
         Failure::invalid(format!(
@@ -114,7 +114,7 @@ pub(crate) fn from_rmw(profile: &rmw_qos_profile_t) -> Result<QosProfile, Failur
     })
 }
 
-/// The policies of an endpoint, our own or another's.
+/// The policies of an endpoint, of this process or another.
 pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     rmw_qos_profile_t {
         history: match profile.history {
@@ -149,7 +149,7 @@ pub(crate) fn to_rmw(profile: &QosProfile) -> rmw_qos_profile_t {
     }
 }
 
-/// What two profiles are to each other, and why.
+/// Whether two profiles match, and the reasons against it.
 #[derive(Debug, PartialEq, Eq)]
 struct Compatibility {
     grade: u32,
@@ -174,7 +174,7 @@ impl Compatibility {
         }
     }
 
-    /// What keeps the two from matching.
+    /// Finds the policies that keep the two from matching.
     fn find_errors(&mut self, publisher: &rmw_qos_profile_t, subscription: &rmw_qos_profile_t) {
         let mut error = |applies, reason| self.add(COMPATIBILITY_ERROR, applies, reason);
         error(
@@ -199,7 +199,8 @@ impl Compatibility {
         );
     }
 
-    /// What may keep them from matching, where a policy is left to the implementation.
+    /// Finds the policies that may keep the two from matching, if the implementation decides on
+    /// them.
     fn find_doubts(&mut self, publisher: &rmw_qos_profile_t, subscription: &rmw_qos_profile_t) {
         let mut doubt = |is_open: &dyn Fn(u32) -> bool, offer, request, weak, strong, reason| {
             let applies = is_open(offer) && (is_open(request) || request == strong)
@@ -213,7 +214,7 @@ impl Compatibility {
             subscription.reliability,
             BEST_EFFORT,
             RELIABLE,
-            "the reliability of one side is not known",
+            "the reliability of one side is unknown",
         );
         doubt(
             &is_open,
@@ -221,7 +222,7 @@ impl Compatibility {
             subscription.durability,
             VOLATILE,
             TRANSIENT_LOCAL,
-            "the durability of one side is not known",
+            "the durability of one side is unknown",
         );
         doubt(
             &|value| matches!(value, SYSTEM_DEFAULT | LIVELINESS_UNKNOWN),
@@ -229,12 +230,12 @@ impl Compatibility {
             subscription.liveliness,
             AUTOMATIC,
             MANUAL_BY_TOPIC,
-            "the liveliness of one side is not known",
+            "the liveliness of one side is unknown",
         );
     }
 }
 
-/// Whether what is offered is longer than what is requested; best-available adapts itself.
+/// Whether the offered time is longer than the requested one; best-available adapts itself.
 fn is_longer(offered: rmw_time_t, requested: rmw_time_t) -> bool {
     match (offered.to_qos(), requested.to_qos()) {
         (QosDuration::BestAvailable, _) | (_, QosDuration::BestAvailable) => false,
@@ -261,7 +262,7 @@ unsafe fn copy_text(text: &str, to: *mut c_char, size: usize) {
 /// Whether a publisher and a subscription of these profiles match.
 ///
 /// # Safety
-/// `compatibility` is null or a place for a number; `reason` has room for `reason_size` bytes.
+/// `compatibility` is null or memory for a number; `reason` has room for `reason_size` bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_qos_profile_check_compatible(
     publisher: rmw_qos_profile_t,
@@ -354,7 +355,7 @@ mod tests {
     #[test]
     fn a_reason_is_cut_to_its_room() {
         let mut room = [1; 4];
-        // SAFETY: the room is as large as is said.
+        // SAFETY: the room is as large as the size says.
         unsafe { copy_text("too long", room.as_mut_ptr(), room.len()) };
         assert_eq!(room.map(|byte| byte as u8), *b"too\0");
         // SAFETY: nothing is written.

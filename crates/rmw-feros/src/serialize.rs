@@ -1,4 +1,4 @@
-//! Messages to bytes and back, without an endpoint.
+//! Serializes and deserializes messages without an endpoint.
 
 use std::ffi::c_void;
 
@@ -10,7 +10,7 @@ use crate::programs;
 /// Serializes a message into an array, which grows as needed.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the message is one of the type.
+/// Each pointer is null or points at what its name says; the message is of the type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_serialize(
     ros_message: *const c_void,
@@ -34,7 +34,7 @@ unsafe extern "C" fn rmw_serialize(
 /// Fills a message from serialized bytes.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the message is one of the type.
+/// Each pointer is null or points at what its name says; the message is of the type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_deserialize(
     serialized_message: *const rmw_serialized_message_t,

@@ -1,4 +1,4 @@
-//! Servers of services.
+//! Service servers.
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, Weak};
@@ -27,11 +27,11 @@ use crate::node::EndsWithNode;
 use crate::unanswered::Unanswered;
 use crate::{names, node, programs, qos};
 
-/// What `data` of a server points at. Host programs may forget a server (rclpy never ends the one
-/// of type descriptions): its node then ends what it is made of.
+/// The object that `data` of a server points at. A host program may forget a server (rclpy never
+/// ends the one of type descriptions): its node then ends the server's parts.
 pub(crate) struct ServiceEnd {
     server: Arc<ServerHolder>,
-    /// The entity, as wait sets have it.
+    /// The entity, for wait sets.
     pub(crate) waitable: Arc<dyn Waitable>,
     name: CString,
 }
@@ -53,7 +53,7 @@ impl EndsWithNode for ServerHolder {
     }
 }
 
-/// What a server is made of.
+/// The parts of a server.
 struct Server {
     context: Arc<Context>,
     program: ServiceProgram,
@@ -64,7 +64,7 @@ struct Server {
     name: String,
 }
 
-/// What wait sets and the callback thread know of a server.
+/// The part of a server that wait sets and the callback thread use.
 struct ServiceEntity {
     ringer: Ringer,
     inbox: Inbox<Requests>,
@@ -95,7 +95,7 @@ impl Told for ServiceEntity {
     }
 }
 
-/// The requests to a server.
+/// The source of a server's requests.
 struct Requests(Service);
 
 impl Source for Requests {
@@ -114,7 +114,7 @@ unsafe fn end<'a>(service: *const rmw_service_t) -> Result<&'a ServiceEnd, Failu
 }
 
 /// # Safety
-/// As [`end`].
+/// The contract of [`end`].
 unsafe fn server(service: *const rmw_service_t) -> Result<Arc<Server>, Failure> {
     // SAFETY: as the caller promises.
     let server = unsafe { end(service) }?.server.0.lock().clone();
@@ -124,8 +124,8 @@ unsafe fn server(service: *const rmw_service_t) -> Result<Arc<Server>, Failure> 
 /// Makes a server.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support as long
-/// as the server.
+/// Each pointer is null or points at what its name says, through the call; the type support lives
+/// as long as the server.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_service(
     node: *const rmw_node_t,
@@ -217,10 +217,10 @@ unsafe extern "C" fn rmw_destroy_service(
     })
 }
 
-/// Takes the next request, if there is one, and who asked.
+/// Takes the next request, if there is one, and the identity of its client.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the request is one of the service's type.
+/// Each pointer is null or points at what its name says; the request is of the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_request(
     service: *const rmw_service_t,
@@ -273,10 +273,10 @@ impl Server {
     }
 }
 
-/// Sends the response to a request. A client that left is no failure.
+/// Sends the response to a request. It is no failure if the client has left.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the response is one of the service's type.
+/// Each pointer is null or points at what its name says; the response is of the service's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_send_response(
     service: *const rmw_service_t,
@@ -308,11 +308,11 @@ unsafe extern "C" fn rmw_send_response(
     })
 }
 
-/// Has the host program told how many requests arrived, on a thread of this library, or no more.
+/// Sets or clears the function that a thread of this library calls with the number of new requests.
 ///
 /// # Safety
-/// The server is null or one. The callback may be called with the data on any thread until another
-/// is set.
+/// The server is null or valid. The callback may be called with the data on any thread until
+/// another callback is set.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_set_on_new_request_callback(
     service: *mut rmw_service_t,
@@ -330,7 +330,7 @@ unsafe extern "C" fn rmw_service_set_on_new_request_callback(
 }
 
 /// # Safety
-/// As [`rmw_service_request_subscription_get_actual_qos`].
+/// The contract of [`rmw_service_request_subscription_get_actual_qos`].
 unsafe fn actual_qos(
     service: *const rmw_service_t,
     profile: *mut rmw_qos_profile_t,
@@ -341,10 +341,10 @@ unsafe fn actual_qos(
     Ok(())
 }
 
-/// The policies of what receives requests.
+/// The policies of the endpoint that receives requests.
 ///
 /// # Safety
-/// The server is null or one, the profile null or a place for one.
+/// The server is null or valid; the profile is null or memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
     service: *const rmw_service_t,
@@ -354,10 +354,10 @@ unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
     guarded(|| unsafe { actual_qos(service, profile) })
 }
 
-/// The policies of what sends responses.
+/// The policies of the endpoint that sends responses.
 ///
 /// # Safety
-/// The server is null or one, the profile null or a place for one.
+/// The server is null or valid; the profile is null or memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
     service: *const rmw_service_t,

@@ -1,4 +1,4 @@
-//! Statuses of events: what endpoints tell, as rmw holds it.
+//! Statuses of events: converts the endpoints' reports to the form of rmw.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The same when nothing has changed since.
+    /// The same status without changes since.
     pub(crate) fn without_changes(self) -> Self {
         match self {
             Self::Matched(status) => Self::Matched(rmw_matched_status_t {
@@ -65,7 +65,7 @@ impl Status {
     /// Fills the host program's structure.
     ///
     /// # Safety
-    /// `to` is a place for the status of this kind of event.
+    /// `to` is memory for the status of this kind of event.
     pub(crate) unsafe fn write(self, to: *mut c_void) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -86,14 +86,14 @@ impl Status {
 
 /// An endpoint that events are taken from.
 pub(crate) trait Eventful: Send + Sync {
-    /// The status of a kind of event before anything happened; `None` for a kind that the endpoint
-    /// does not have.
+    /// The status of a kind of event before any event; `None` if the endpoint does not have the
+    /// kind.
     fn kind(&self, event_type: u32) -> Option<Status>;
 
-    /// How many events of this kind there were.
+    /// The number of events of this kind so far.
     fn count(&self, event_type: u32) -> Result<u64, Failure>;
 
-    /// What changed since the last call.
+    /// The changes since the last call.
     fn take(&self, event_type: u32) -> Result<Option<Status>, Failure>;
 }
 
@@ -138,7 +138,7 @@ fn qos_incompatible(total: u32, change: u32, last_policy: QosPolicyKind) -> Stat
     })
 }
 
-/// The status of a policy that nobody violated yet.
+/// The status of a policy that nobody has violated yet.
 fn no_incompatible_qos() -> Status {
     Status::QosIncompatible(rmw_qos_incompatible_event_status_t {
         last_policy_kind: RMW_QOS_POLICY_INVALID,
@@ -208,15 +208,14 @@ impl Eventful for Publisher {
     }
 }
 
-/// The events of a subscription. Messages that were pushed out while somebody listened are losses
-/// as well.
+/// The events of a subscription. Messages that were pushed out of its inbox count as lost, too.
 pub(crate) struct SubscriptionEvents {
     subscription: Arc<Subscription>,
-    /// How many messages were pushed out.
+    /// The number of messages that were pushed out.
     pushed_out: Box<dyn Fn() -> u64 + Send + Sync>,
-    /// Of those that were pushed out, how many a status has told of.
+    /// The number of pushed-out messages that a status has reported.
     told_pushed_out: AtomicU64,
-    /// Losses that the transports told of.
+    /// The losses that the transports reported.
     lost: AtomicU64,
 }
 
@@ -233,7 +232,8 @@ impl SubscriptionEvents {
         }
     }
 
-    /// Losses of the transports, told or `None`, with those that were pushed out here.
+    /// The losses of the transports, `None` if unchanged, with the messages that were pushed out
+    /// here.
     fn message_lost(&self, news: Option<(u64, u64)>) -> Option<Status> {
         if let Some((total, _)) = news {
             self.lost.store(total, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Subscriptions: how they are made and end, and what is known of them. `take` has how messages are
-//! taken, `events` what happens to them.
+//! Subscriptions: they are made and ended, and report on themselves. `take` takes their messages,
+//! and `events` has their events.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -31,30 +31,30 @@ use crate::listener::Listener;
 use crate::status::SubscriptionEvents;
 use crate::{names, node, programs, qos};
 
-/// What `data` of a subscription points at.
+/// The object that `data` of a subscription points at.
 pub(crate) struct SubscriptionEnd {
     pub(crate) context: Arc<Context>,
     pub(crate) program: Arc<MessageProgram>,
     pub(crate) entity: Arc<SubscriptionEntity>,
-    /// The entity, as wait sets have it.
+    /// The entity, for wait sets.
     pub(crate) waitable: Arc<dyn Waitable>,
     pub(crate) subscription: Arc<Subscription>,
     pub(crate) filter: Arc<Filter>,
-    /// Messages that are lent, by their addresses.
+    /// The lent messages, by their addresses.
     pub(crate) loans: Mutex<HashMap<usize, LentMessage>>,
-    /// Messages that were no messages of the type.
+    /// Counts the received messages that are not of the type.
     pub(crate) malformed: FailureCounter,
     pub(crate) events: Events,
     pub(crate) topic: CString,
 }
 
-/// What wait sets and the callback thread know of a subscription. It outlives the endpoint where
-/// somebody waits for it.
+/// The part of a subscription that wait sets and the callback thread use. It outlives the endpoint
+/// if somebody waits for it.
 pub(crate) struct SubscriptionEntity {
     ringer: Ringer,
     pub(crate) inbox: Inbox<Messages>,
     listener: Listener,
-    /// Told of messages that were pushed out here.
+    /// Called when messages were pushed out of the inbox.
     on_loss: Notify,
 }
 
@@ -82,7 +82,7 @@ impl Told for SubscriptionEntity {
     }
 }
 
-/// The messages of a subscription that its filter wants.
+/// The source of a subscription's messages that pass its filter.
 pub(crate) struct Messages {
     receiver: Receiver<Payload>,
     filter: Arc<Filter>,
@@ -115,8 +115,8 @@ pub(crate) unsafe fn end<'a>(
 /// Makes a subscription.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says, through the call; the type support as long
-/// as the subscription.
+/// Each pointer is null or points at what its name says, through the call; the type support lives
+/// as long as the subscription.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_subscription(
     node: *const rmw_node_t,
@@ -133,7 +133,7 @@ unsafe extern "C" fn rmw_create_subscription(
             let topic = text(topic_name, "topic_name")?;
             let qos = given(qos_policies, "qos_policies")?;
             let options = given(subscription_options, "subscription_options")?;
-            // SAFETY: the type support lives as long as the subscription, so as the filter.
+            // SAFETY: the type support lives as long as the subscription, and so as the filter.
             let filter = Filter::new(type_support);
             create(node, program, topic, qos, options, filter)
         }
@@ -141,7 +141,7 @@ unsafe extern "C" fn rmw_create_subscription(
 }
 
 /// # Safety
-/// The content filter of the options is null or one.
+/// The content filter of the options is null or valid.
 unsafe fn create(
     node: &node::NodeEnd,
     program: Arc<MessageProgram>,
@@ -215,7 +215,7 @@ unsafe fn create(
         implementation_identifier: identifier(),
         data: Box::into_raw(end).cast(),
         topic_name,
-        // The filter's options are the host program's, and may go.
+        // The filter options belong to the host program, which may free them.
         options: rmw_subscription_options_t {
             content_filter_options: std::ptr::null_mut(),
             ..*options
@@ -260,7 +260,7 @@ impl SubscriptionEnd {
     }
 
     /// # Safety
-    /// As [`rmw_subscription_set_on_new_message_callback`].
+    /// The contract of [`rmw_subscription_set_on_new_message_callback`].
     unsafe fn set_listener(
         &self,
         callback: rmw_event_callback_t,
@@ -273,11 +273,11 @@ impl SubscriptionEnd {
     }
 }
 
-/// Has the host program told how many messages arrived, on a thread of this library, or no more.
+/// Sets or clears the function that a thread of this library calls with the number of new messages.
 ///
 /// # Safety
-/// The subscription is null or one. The callback may be called with the data on any thread until
-/// another is set.
+/// The subscription is null or valid. The callback may be called with the data on any thread until
+/// another callback is set.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     subscription: *mut rmw_subscription_t,
@@ -288,10 +288,10 @@ unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     guarded(|| unsafe { end(subscription)?.set_listener(callback, user_data) })
 }
 
-/// How many publishers match now.
+/// The number of publishers that match now.
 ///
 /// # Safety
-/// The subscription is null or one, the count null or a place for a number.
+/// The subscription is null or valid; the count is null or memory for a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     subscription: *const rmw_subscription_t,
@@ -306,10 +306,10 @@ unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     })
 }
 
-/// The policies with which the subscription was made.
+/// The policies that the subscription was made with.
 ///
 /// # Safety
-/// The subscription is null or one, the profile null or a place for one.
+/// The subscription is null or valid; the profile is null or memory for a profile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_get_actual_qos(
     subscription: *const rmw_subscription_t,
@@ -323,7 +323,7 @@ unsafe extern "C" fn rmw_subscription_get_actual_qos(
     })
 }
 
-/// Replaces the content filter of a subscription; the empty expression ends it.
+/// Replaces the content filter of a subscription; an empty expression removes it.
 ///
 /// # Safety
 /// Subscription and options are null or what their names say.
@@ -364,10 +364,10 @@ unsafe extern "C" fn rmw_subscription_get_content_filter(
     })
 }
 
-/// Begins to look at a kind of event of a subscription.
+/// Initializes an event of one kind of a subscription.
 ///
 /// # Safety
-/// The event is null or one that is zero, the subscription null or one.
+/// The event is null or zero; the subscription is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_subscription_event_init(
     rmw_event: *mut rmw_event_t,

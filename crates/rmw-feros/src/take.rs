@@ -1,6 +1,7 @@
-//! How messages are taken from a subscription: into a struct of the host program, or serialized.
+//! Takes messages from a subscription: into a struct of the host program, or serialized.
 //!
-//! A message that cannot be decoded is counted, logged and passed over: it ends no host program.
+//! A message that cannot be decoded is counted, logged and skipped: it does not end the host
+//! program.
 
 use std::ffi::c_void;
 
@@ -16,7 +17,7 @@ use crate::ffi::{
 use crate::subscription::{self, SubscriptionEnd};
 
 impl SubscriptionEnd {
-    /// The next message, decoded by `decode`, with what is known of it.
+    /// Takes the next message, decoded by `decode`, with its information.
     pub(crate) fn take_with<T>(
         &self,
         mut decode: impl FnMut(Received<Payload>) -> Result<T, Failure>,
@@ -43,7 +44,7 @@ impl SubscriptionEnd {
         Ok(None)
     }
 
-    /// The next message, into a struct.
+    /// Takes the next message into a struct.
     ///
     /// # Safety
     /// The struct is an initialized message of the type.
@@ -60,8 +61,7 @@ impl SubscriptionEnd {
 /// Takes the next message, if there is one.
 ///
 /// # Safety
-/// Each pointer is null or points at what its name says; the message is one of the subscription's
-/// type.
+/// Each pointer is null or points at what its name says; the message is of the subscription's type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take(
     subscription: *const rmw_subscription_t,
@@ -82,10 +82,10 @@ unsafe extern "C" fn rmw_take(
     })
 }
 
-/// Takes the next message and what is known of it, if there is one.
+/// Takes the next message and its information, if there is one.
 ///
 /// # Safety
-/// As [`rmw_take`].
+/// The contract of [`rmw_take`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_with_info(
     subscription: *const rmw_subscription_t,
@@ -114,7 +114,8 @@ unsafe extern "C" fn rmw_take_with_info(
 /// Takes as many messages as there are, up to `count`.
 ///
 /// # Safety
-/// As [`rmw_take`]; the sequences have as many places as they say, each message one of the type.
+/// The contract of [`rmw_take`]; the sequences have as much room as they say, each message of the
+/// type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_sequence(
     subscription: *const rmw_subscription_t,
@@ -134,7 +135,7 @@ unsafe extern "C" fn rmw_take_sequence(
             let room = messages.capacity.min(infos.capacity);
             if count == 0 || room < count || messages.data.is_null() || infos.data.is_null() {
                 return Err(Failure::invalid(format!(
-                    "{count} messages were asked for, and the sequences have room for {room}"
+                    "{count} messages were requested, but the sequences have room for {room}"
                 )));
             }
             taken.set(0);
@@ -155,7 +156,7 @@ unsafe extern "C" fn rmw_take_sequence(
 }
 
 /// # Safety
-/// As [`rmw_take`].
+/// The contract of [`rmw_take`].
 unsafe fn take_serialized(
     subscription: *const rmw_subscription_t,
     serialized_message: *mut rmw_serialized_message_t,
@@ -178,7 +179,7 @@ unsafe fn take_serialized(
 /// Takes the next message as bytes, if there is one.
 ///
 /// # Safety
-/// As [`rmw_take`].
+/// The contract of [`rmw_take`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_serialized_message(
     subscription: *const rmw_subscription_t,
@@ -190,10 +191,10 @@ unsafe extern "C" fn rmw_take_serialized_message(
     guarded(|| unsafe { take_serialized(subscription, serialized_message, taken) }.map(|_| ()))
 }
 
-/// Takes the next message as bytes and what is known of it, if there is one.
+/// Takes the next message as bytes, and its information, if there is one.
 ///
 /// # Safety
-/// As [`rmw_take`].
+/// The contract of [`rmw_take`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_take_serialized_message_with_info(
     subscription: *const rmw_subscription_t,

@@ -1,5 +1,5 @@
-//! What the responses of a server need, which `rmw_request_id_t` has no room for: the way that each
-//! request came, by its client and number.
+//! The information that a server needs for its responses and that `rmw_request_id_t` has no room
+//! for: how each request arrived, by its client and number.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,11 +8,11 @@ use feros_transport::Request;
 
 use crate::ffi::rmw_request_id_t;
 
-/// Requests whose responses may come; of more the oldest is forgotten, and is then answered in the
-/// way of rmw_fastrtps.
+/// The most requests that are kept for a response. Beyond that the oldest is forgotten, and its
+/// response is sent like one of rmw_fastrtps.
 const MOST_UNANSWERED: usize = 1 << 16;
 
-/// With so many requests, those are looked for whose clients have left.
+/// The number of requests at which requests of clients that left are first removed.
 const FIRST_LOOK: usize = 64;
 
 type Key = ([u8; 16], i64);
@@ -20,9 +20,9 @@ type Key = ([u8; 16], i64);
 /// The requests that were taken and not answered.
 pub(crate) struct Unanswered {
     requests: HashMap<Key, Request>,
-    /// The keys by age; those of answered requests stay for a while.
+    /// The keys by age, including recently answered requests.
     order: VecDeque<Key>,
-    /// The number of requests at which clients that left are looked for.
+    /// The number of requests at which requests of clients that left are removed next.
     next_look: usize,
 }
 
@@ -34,8 +34,8 @@ impl Default for Unanswered {
 }
 
 impl Unanswered {
-    /// Keeps a request until it is answered. `is_awaited` tells of others whether their clients are
-    /// still there.
+    /// Keeps a request until it is answered. `is_awaited` says whether the client of another
+    /// request is still there.
     pub(crate) fn add(&mut self, request: Request, is_awaited: impl Fn(&Request) -> bool) {
         let id = request.id();
         let key = (id.client, id.sequence_number);
@@ -51,7 +51,7 @@ impl Unanswered {
         {
             self.requests.remove(&oldest);
         }
-        // Those that were answered are forgotten when they are many.
+        // Keys of answered requests are removed when there are many.
         if self.order.len() > 2 * (self.requests.len() + 1) {
             let Self { requests, order, .. } = self;
             order.retain(|key| requests.contains_key(key));

@@ -1,11 +1,10 @@
-//! Waiting for entities: `rmw_wait` and the object it is called with.
+//! Waits for entities: `rmw_wait` and its wait set.
 //!
-//! A wait set of rmw holds nothing but its context. With each wait it takes a wait set of the
-//! executor's from the context's pool: the one that already has the entities of this wait, if there
-//! is one, as of somebody who waits for the same again, be it with another object of rmw, as rclpy
-//! does; then the wait costs a look at each entity and one sleep. Addresses are compared; an entity
-//! that ended stays known, without its endpoint, as long as an idle wait set has it, so that no
-//! other one gets its address.
+//! An rmw wait set holds only its context. Each wait takes one of the executor's wait sets from the
+//! context's pool. If one already has the entities of this wait, from an earlier wait for the same
+//! ones, the wait costs only a look at each entity and one sleep. The rmw object may differ, as
+//! with rclpy. Addresses are compared: while an idle wait set has an entity that ended, the entity
+//! stays known without its endpoint, so that no other one gets its address.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -28,12 +27,12 @@ use crate::identity::identifier;
 use crate::service::ServiceEnd;
 use crate::subscription::SubscriptionEnd;
 
-/// What `data` of a wait set points at.
+/// The object that `data` of a wait set points at.
 struct WaitSetEnd {
     context: Arc<Context>,
 }
 
-/// What the entries of an array point at.
+/// The type that the entries of an array point at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Subscription,
@@ -47,17 +46,17 @@ enum Kind {
 #[derive(Clone, Copy)]
 struct Entry {
     kind: Kind,
-    /// Where the pointer lies, which becomes null unless the entity is ready.
+    /// The address of the pointer, which becomes null unless the entity is ready.
     place: *mut *mut c_void,
 }
 
 impl Entry {
-    /// What is waited for.
+    /// The entity to wait for.
     ///
     /// # Safety
     /// The entry is not null, and its entity lives through the wait.
     unsafe fn waitable<'a>(self) -> &'a Arc<dyn Waitable> {
-        // SAFETY: as the caller promises; each kind of entry points at what is named here.
+        // SAFETY: as the caller promises; each kind of entry points at the type below.
         unsafe {
             let data = *self.place;
             match self.kind {
@@ -70,11 +69,11 @@ impl Entry {
         }
     }
 
-    /// Whether the entity is ready, as its wait set found. Who finds a guard condition triggered
-    /// resets it; of several who wait for it one finds it so.
+    /// Whether the entity is ready, as its wait set found. This resets a triggered guard condition;
+    /// if several threads wait for it, only one gets true.
     ///
     /// # Safety
-    /// As [`Entry::waitable`].
+    /// The contract of [`Entry::waitable`].
     unsafe fn confirm(self) -> bool {
         match self.kind {
             // SAFETY: as the caller promises.
@@ -84,10 +83,10 @@ impl Entry {
     }
 }
 
-/// Where the pointers of an array lie that are not null.
+/// The addresses of an array's pointers that are not null.
 ///
 /// # Safety
-/// The array is null, or has as many entries as it says.
+/// The array is null, or has the number of entries that it says.
 unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c_void> {
     // SAFETY: as the caller promises.
     let (count, entries) = match unsafe { array.as_ref() } {
@@ -95,9 +94,9 @@ unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c
         _ => (0, ptr::null_mut()),
     };
     (0..count).filter_map(move |index| {
-        // SAFETY: the array has so many entries.
+        // SAFETY: the array has `count` entries.
         let place = unsafe { entries.add(index) };
-        // SAFETY: the place is one of the array.
+        // SAFETY: the address is in the array.
         (!unsafe { *place }.is_null()).then_some(place)
     })
 }
@@ -106,10 +105,10 @@ unsafe fn places(array: *mut rmw_entities_t) -> impl Iterator<Item = *mut *mut c
 struct Arrays([(Kind, *mut rmw_entities_t); 5]);
 
 impl Arrays {
-    /// Their entries, without those that are null.
+    /// The entries that are not null.
     ///
     /// # Safety
-    /// Each array is null, or has as many entries as it says.
+    /// Each array is null, or has the number of entries that it says.
     unsafe fn entries(&self) -> impl Iterator<Item = Entry> {
         self.0.iter().flat_map(|&(kind, array)| {
             // SAFETY: as the caller promises.
@@ -120,7 +119,7 @@ impl Arrays {
     /// Refuses events that were not initialized or are another implementation's.
     ///
     /// # Safety
-    /// As [`Arrays::entries`]; each event is one.
+    /// The contract of [`Arrays::entries`]; each event is valid.
     unsafe fn check_events(&self) -> Result<(), Failure> {
         let [.., events] = self.0;
         // SAFETY: as the caller promises.
@@ -134,10 +133,10 @@ impl Arrays {
         Ok(())
     }
 
-    /// Whether a wait set has just these entities, in this order.
+    /// Whether a wait set has exactly these entities, in this order.
     ///
     /// # Safety
-    /// As [`Arrays::entries`], and the entities live.
+    /// The contract of [`Arrays::entries`], and the entities live.
     unsafe fn are_those_of(&self, wait_set: &WaitSet) -> bool {
         let mut known = wait_set.entities().iter();
         for &(kind, array) in &self.0 {
@@ -157,20 +156,20 @@ impl Arrays {
         known.next().is_none()
     }
 
-    /// Makes null what is not among `ready`, which has indices in rising order.
+    /// Sets the entries that are not in `ready` to null; `ready` has indices in rising order.
     ///
     /// # Safety
-    /// As [`Arrays::entries`].
+    /// The contract of [`Arrays::entries`].
     unsafe fn report(&self, ready: &[usize]) {
         let mut ready = ready.iter().copied();
         let (mut next, mut index) = (ready.next(), 0);
         for &(_, array) in &self.0 {
-            // SAFETY: as the caller promises. A place is not looked at again when it became null.
+            // SAFETY: as the caller promises. An entry that became null is not looked at again.
             for place in unsafe { places(array) } {
                 if next == Some(index) {
                     next = ready.next();
                 } else {
-                    // SAFETY: the place is one of the host program's array.
+                    // SAFETY: the address is in the host program's array.
                     unsafe { *place = ptr::null_mut() };
                 }
                 index += 1;
@@ -182,14 +181,14 @@ impl Arrays {
 /// Makes a wait set.
 ///
 /// # Safety
-/// The context is null or one.
+/// The context is null or valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_create_wait_set(
     context: *mut rmw_context_t,
     _max_conditions: usize,
 ) -> *mut rmw_wait_set_t {
     guarded_pointer(|| {
-        // SAFETY: as the caller promises. One may wait while a context is shut down.
+        // SAFETY: as the caller promises. A wait may follow the shutdown of a context.
         let context = unsafe { Context::even_shut_down(context) }?;
         Ok(Box::into_raw(Box::new(rmw_wait_set_t {
             implementation_identifier: identifier(),
@@ -202,7 +201,7 @@ unsafe extern "C" fn rmw_create_wait_set(
 /// Ends a wait set.
 ///
 /// # Safety
-/// The wait set is null or one that [`rmw_create_wait_set`] made, with which nobody waits.
+/// The wait set is null or was made by [`rmw_create_wait_set`], and nobody waits with it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     guarded(|| {
@@ -217,12 +216,12 @@ unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_
     })
 }
 
-/// Waits until an entity is ready, and makes null what is not. A timeout that is null has no end,
-/// one of zero only looks.
+/// Waits until an entity is ready, and sets the entries of others to null. A null timeout waits
+/// forever; a zero timeout does not wait.
 ///
 /// # Safety
-/// Each array is null or has as many entries as it says: the `data` of living entities, or living
-/// events. The wait set and the timeout are null or what their names say.
+/// Each array is null or has the number of entries that it says: the `data` of living entities, or
+/// living events. The wait set and the timeout are null or what their names say.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_entities_t,
@@ -253,10 +252,10 @@ unsafe extern "C" fn rmw_wait(
     })
 }
 
-/// Waits; says how many are ready.
+/// Waits; returns the number of ready entities.
 ///
 /// # Safety
-/// As [`rmw_wait`].
+/// The contract of [`rmw_wait`].
 unsafe fn wait(context: &Context, arrays: &Arrays, timeout: Option<Duration>) -> usize {
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     // SAFETY: as the caller promises.

@@ -11,7 +11,7 @@ pub(crate) struct Text {
     pub(crate) capacity: usize,
 }
 
-/// A sequence of rosidl.
+/// A rosidl sequence.
 #[repr(C)]
 pub(crate) struct Sequence<T> {
     pub(crate) data: *const T,
@@ -77,7 +77,7 @@ impl<T> Sequence<T> {
 
 impl Field {
     /// # Safety
-    /// As [`TypeDescription::read`].
+    /// The contract of [`TypeDescription::read`].
     unsafe fn read(&self) -> feros_interface::FieldDescription {
         // SAFETY: as the caller promises.
         unsafe {
@@ -97,7 +97,7 @@ impl Field {
 
 impl IndividualTypeDescription {
     /// # Safety
-    /// As [`TypeDescription::read`].
+    /// The contract of [`TypeDescription::read`].
     unsafe fn read(&self) -> feros_interface::IndividualTypeDescription {
         // SAFETY: as the caller promises.
         unsafe {
@@ -110,10 +110,10 @@ impl IndividualTypeDescription {
 }
 
 impl TypeDescription {
-    /// The description in Feros's own form.
+    /// Returns the description in Feros's own form.
     ///
     /// # Safety
-    /// The description and what it consists of are initialized.
+    /// The description and all of its parts are initialized.
     pub(crate) unsafe fn read(&self) -> feros_interface::TypeDescription {
         // SAFETY: as the caller promises.
         unsafe {

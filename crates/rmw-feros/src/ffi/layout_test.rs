@@ -1,5 +1,5 @@
-//! The structures of this crate beside those of the real headers: a C program is compiled against
-//! the headers and prints every size and offset.
+//! Compares the structures of this crate with those of the real headers: a C program is compiled
+//! against the headers and prints every size and offset.
 
 use std::fmt::Write as _;
 use std::mem::offset_of;
@@ -205,7 +205,7 @@ fn constants() -> Vec<(&'static str, i64)> {
     ]
 }
 
-/// A C program that prints the same of the headers, and what it is to print.
+/// A C program that prints the layouts of the headers, and the output that it should have.
 fn program(structures: &[Believed]) -> (String, String) {
     let mut source = String::from(
         "#include <stddef.h>\n#include <stdio.h>\n#include \"rmw/rmw.h\"\n\

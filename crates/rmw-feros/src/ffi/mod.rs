@@ -1,5 +1,5 @@
-//! The C interface of rmw, written by hand after the headers of rmw 7.8.2 and rcutils 6.9 (ROS 2
-//! Kilted), so that building needs no ROS installation. `layout_test` compiles a C program against
+//! The C interface of rmw, written by hand from the headers of rmw 7.8.2 and rcutils 6.9 (ROS 2
+//! Kilted), so that a build needs no ROS installation. `layout_test` compiles a C program against
 //! the real headers and compares every size and offset.
 //!
 //! Enumerations are integers here: a host program may pass any number.

@@ -1,8 +1,8 @@
-//! What rmw takes from rcutils: allocators, arrays, return codes.
+//! The types that rmw takes from rcutils: allocators, arrays, return codes.
 
 use std::ffi::{c_char, c_void};
 
-/// Functions with which a host program allocates, and their state.
+/// The functions that a host program allocates with, and their state.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rcutils_allocator_t {
@@ -15,7 +15,7 @@ pub(crate) struct rcutils_allocator_t {
     pub(crate) state: *mut c_void,
 }
 
-/// Texts that an allocator holds.
+/// Texts in memory of an allocator.
 #[repr(C)]
 pub(crate) struct rcutils_string_array_t {
     pub(crate) size: usize,
@@ -23,7 +23,7 @@ pub(crate) struct rcutils_string_array_t {
     pub(crate) allocator: rcutils_allocator_t,
 }
 
-/// Bytes that an allocator holds: `rmw_serialized_message_t`.
+/// Bytes in memory of an allocator: `rmw_serialized_message_t`.
 #[repr(C)]
 pub(crate) struct rcutils_uint8_array_t {
     pub(crate) buffer: *mut u8,

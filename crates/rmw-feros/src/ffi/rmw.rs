@@ -1,4 +1,4 @@
-//! The objects of rmw, as host programs hold them.
+//! The objects of rmw in the form of host programs.
 
 use std::ffi::{c_char, c_void};
 
@@ -6,7 +6,7 @@ use feros_typesupport::ffi::rosidl_type_hash_t;
 
 use super::rcutils::{rcutils_allocator_t, rcutils_string_array_t};
 
-/// What a function of rmw returns.
+/// The result of an rmw function.
 pub(crate) type rmw_ret_t = i32;
 pub(crate) const RMW_RET_OK: rmw_ret_t = 0;
 pub(crate) const RMW_RET_ERROR: rmw_ret_t = 1;
@@ -19,7 +19,7 @@ pub(crate) const RMW_RET_NODE_NAME_NON_EXISTENT: rmw_ret_t = 203;
 
 pub(crate) const RMW_DEFAULT_DOMAIN_ID: usize = usize::MAX;
 pub(crate) const RMW_GID_STORAGE_SIZE: usize = 16;
-/// Bytes of the text of a static peer.
+/// The size of the text of a static peer.
 pub(crate) const STATIC_PEER_BYTES: usize = 256;
 
 pub(crate) const RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET: u32 = 0;
@@ -38,7 +38,7 @@ pub(crate) const RMW_ENDPOINT_SUBSCRIPTION: u32 = 2;
 
 pub(crate) const RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER: u32 = 0;
 
-/// What a message has instead of a number that nobody counts.
+/// The value of a message's number if nobody counts it.
 pub(crate) const SEQUENCE_NUMBER_UNSUPPORTED: u64 = u64::MAX;
 
 /// A duration.
@@ -56,7 +56,7 @@ pub(crate) struct rmw_peer_address_t {
     pub(crate) peer_address: [c_char; STATIC_PEER_BYTES],
 }
 
-/// How far to look for others.
+/// The range of discovery.
 #[repr(C)]
 pub(crate) struct rmw_discovery_options_t {
     pub(crate) automatic_discovery_range: u32,
@@ -72,7 +72,7 @@ pub(crate) struct rmw_security_options_t {
     pub(crate) security_root_path: *mut c_char,
 }
 
-/// How a context is made.
+/// The options of a context.
 #[repr(C)]
 pub(crate) struct rmw_init_options_t {
     pub(crate) instance_id: u64,
@@ -105,7 +105,7 @@ pub(crate) struct rmw_node_t {
     pub(crate) context: *mut rmw_context_t,
 }
 
-/// How a publisher is made.
+/// The options of a publisher.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_publisher_options_t {
@@ -130,7 +130,7 @@ pub(crate) struct rmw_subscription_content_filter_options_t {
     pub(crate) expression_parameters: rcutils_string_array_t,
 }
 
-/// How a subscription is made.
+/// The options of a subscription.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_subscription_options_t {
@@ -151,7 +151,7 @@ pub(crate) struct rmw_subscription_t {
     pub(crate) is_cft_enabled: bool,
 }
 
-/// A server of a service.
+/// A service server.
 #[repr(C)]
 pub(crate) struct rmw_service_t {
     pub(crate) implementation_identifier: *const c_char,
@@ -159,7 +159,7 @@ pub(crate) struct rmw_service_t {
     pub(crate) service_name: *const c_char,
 }
 
-/// A client of a service.
+/// A service client.
 #[repr(C)]
 pub(crate) struct rmw_client_t {
     pub(crate) implementation_identifier: *const c_char,
@@ -183,8 +183,8 @@ pub(crate) struct rmw_wait_set_t {
     pub(crate) data: *mut c_void,
 }
 
-/// A counted array of what to wait for: `rmw_subscriptions_t`, `rmw_services_t`, `rmw_clients_t`,
-/// `rmw_events_t` and `rmw_guard_conditions_t` are all of this form.
+/// A counted array of entities to wait for: `rmw_subscriptions_t`, `rmw_services_t`,
+/// `rmw_clients_t`, `rmw_events_t` and `rmw_guard_conditions_t` all have this form.
 #[repr(C)]
 pub(crate) struct rmw_entities_t {
     pub(crate) count: usize,
@@ -199,11 +199,11 @@ pub(crate) struct rmw_event_t {
     pub(crate) event_type: u32,
 }
 
-/// Told of something new, with how many there are.
+/// A function that is called when there is news, with the number of new items.
 pub(crate) type rmw_event_callback_t =
     Option<unsafe extern "C" fn(user_data: *const c_void, number_of_events: usize)>;
 
-/// Who asked, and the number of the request.
+/// The client that sent a request, and the request's number.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct rmw_request_id_t {
@@ -211,7 +211,7 @@ pub(crate) struct rmw_request_id_t {
     pub(crate) sequence_number: i64,
 }
 
-/// What is known of a request or response.
+/// The information about a request or response.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_service_info_t {
@@ -243,7 +243,7 @@ pub(crate) struct rmw_gid_t {
     pub(crate) data: [u8; RMW_GID_STORAGE_SIZE],
 }
 
-/// What is known of a message.
+/// The information about a message.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct rmw_message_info_t {
@@ -255,7 +255,7 @@ pub(crate) struct rmw_message_info_t {
     pub(crate) from_intra_process: bool,
 }
 
-/// Places for several messages.
+/// Memory for several messages.
 #[repr(C)]
 pub(crate) struct rmw_message_sequence_t {
     pub(crate) data: *mut *mut c_void,
@@ -264,7 +264,7 @@ pub(crate) struct rmw_message_sequence_t {
     pub(crate) allocator: *mut rcutils_allocator_t,
 }
 
-/// Places for what is known of several messages.
+/// Memory for the information about several messages.
 #[repr(C)]
 pub(crate) struct rmw_message_info_sequence_t {
     pub(crate) data: *mut rmw_message_info_t,
@@ -273,14 +273,14 @@ pub(crate) struct rmw_message_info_sequence_t {
     pub(crate) allocator: *mut rcutils_allocator_t,
 }
 
-/// Names, and the types in use under each.
+/// Names, and the types that each is used with.
 #[repr(C)]
 pub(crate) struct rmw_names_and_types_t {
     pub(crate) names: rcutils_string_array_t,
     pub(crate) types: *mut rcutils_string_array_t,
 }
 
-/// What is known of an endpoint of a topic.
+/// The information about an endpoint of a topic.
 #[repr(C)]
 pub(crate) struct rmw_topic_endpoint_info_t {
     pub(crate) node_name: *const c_char,
@@ -292,7 +292,7 @@ pub(crate) struct rmw_topic_endpoint_info_t {
     pub(crate) qos_profile: rmw_qos_profile_t,
 }
 
-/// Several of them.
+/// The information about several endpoints.
 #[repr(C)]
 pub(crate) struct rmw_topic_endpoint_info_array_t {
     pub(crate) size: usize,

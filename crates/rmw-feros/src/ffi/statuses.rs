@@ -1,4 +1,4 @@
-//! What `rmw_take_event` fills, and the kinds of event.
+//! The structures that `rmw_take_event` fills, and the kinds of event.
 
 pub(crate) const RMW_EVENT_INVALID: u32 = 0;
 pub(crate) const RMW_EVENT_LIVELINESS_CHANGED: u32 = 1;
@@ -39,7 +39,7 @@ pub(crate) struct rmw_message_lost_status_t {
     pub(crate) total_count_change: usize,
 }
 
-/// Publishers that are alive, and that are not.
+/// The publishers that are alive, and those that are not.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct rmw_liveliness_changed_status_t {
@@ -49,7 +49,7 @@ pub(crate) struct rmw_liveliness_changed_status_t {
     pub(crate) not_alive_count_change: i32,
 }
 
-/// Endpoints whose policies do not fit.
+/// Endpoints with incompatible policies.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct rmw_qos_incompatible_event_status_t {
@@ -58,7 +58,7 @@ pub(crate) struct rmw_qos_incompatible_event_status_t {
     pub(crate) last_policy_kind: u32,
 }
 
-/// A count and its change: missed deadlines, lost liveliness, types that do not fit.
+/// A count and its change: missed deadlines, lost liveliness, incompatible types.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct rmw_counted_status_t {

@@ -1,11 +1,11 @@
-//! Nodes of rclpy on this library and nodes of rclpy as installed, in both directions.
+//! Nodes of rclpy on this library exchange messages with nodes of stock rclpy, in both directions.
 
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
 use crate::support::{on_feros, run_python, stock};
 
-/// The messages of test_msgs, with a value each that is not the default where one is easily said.
+/// The messages of test_msgs, with a non-default value for each that is easy to write down.
 const MESSAGES: [(&str, &str); 13] = [
     ("Arrays", r#"{"int16_values": [1, -2, 3], "string_values": ["a", "", "c"]}"#),
     ("BasicTypes", r#"{"bool_value": true, "int64_value": -5, "float32_value": 0.5}"#),
@@ -22,7 +22,7 @@ const MESSAGES: [(&str, &str); 13] = [
     ("WStrings", r#"{"wstring_value": "wörter", "array_of_wstrings": ["a", "", "c"]}"#),
 ];
 
-/// What the receiver has is what the sender sent: asked of two receivers, of which one is stock.
+/// Checks that two receivers, one of them stock, have what the sender sent.
 fn exchange(publisher: &mut Peer, subscriptions: [&mut Peer; 2], message: &str, value: &str) {
     let topic = format!("/{}", message.to_lowercase());
     let endpoint = json!({"topic": topic, "type": format!("test_msgs/msg/{message}")});
@@ -99,7 +99,7 @@ fn services_answer_in_both_directions_and_among_themselves() {
     call(&mut on_feros(&domain, "server"), &mut on_feros(&domain, "client"));
 }
 
-/// 2 MB, as often as a history is deep.
+/// Messages of 2 MB, fewer than the depth of the history.
 #[test]
 fn large_messages_arrive_whole() {
     let Some(domain) = Domain::reserve() else { return };
@@ -125,7 +125,7 @@ fn large_messages_arrive_whole() {
     }
 }
 
-/// Every pair of values of each policy that is compared has the grade that stock ROS 2 gives it.
+/// Every pair of values of each compared policy has the grade that stock ROS 2 gives it.
 #[test]
 fn profiles_are_compared_as_stock_compares_them() {
     let Some(domain) = Domain::reserve() else { return };

@@ -1,4 +1,4 @@
-//! `test_rmw_implementation` of ROS 2: 132 cases in 16 programs, compiled from the kit that
+//! `test_rmw_implementation` of ROS 2: 132 cases in 16 programs, compiled by the kit that
 //! `FEROS_STOCK` names.
 
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use feros_interop::{Domain, kit_of_cpp, prefix_of_ros2};
 
 use crate::support::library;
 
-/// As many as stock ROS 2 passes.
+/// The result of stock ROS 2.
 const CASES: &str = "132 passed, 0 failed";
 
 #[test]

@@ -1,10 +1,10 @@
-//! Executors of rclpy on this library: those that wait, and the one that is called back.
+//! Executors of rclpy on this library: those that wait, and the one that gets callbacks.
 
 use feros_interop::Domain;
 
 use crate::support::run_python;
 
-/// Publishes from one node to another until ten messages came, with services and events beside.
+/// Publishes from one node to another until ten messages arrive, and uses a service and events.
 const SCRIPT: &str = r#"
 import threading
 import rclpy
@@ -35,7 +35,7 @@ def check():
             publisher.publish(String(data=str(number)))
         assert done.wait(60.0), got
         assert got == [str(number) for number in range(10)], got
-        # Stock rclpy's executor of events tells of no match either.
+        # Stock rclpy's events executor does not report matches either.
         assert "Events" in type(executor).__name__ or matched.wait(60.0), "no event"
         assert client.wait_for_service(60.0)
         answers = [client.call(SetBool.Request(data=data)).success for data in (True, False)]
@@ -45,7 +45,7 @@ def check():
         outcome.append(error)
 thread = threading.Thread(target=check)
 thread.start()
-# With an end: without one, rclpy's executor of events spins at its lock and starves who calls back.
+# With a timeout: otherwise rclpy's events executor spins on its lock and starves the callbacks.
 while thread.is_alive():
     executor.spin_once(timeout_sec=0.05)
 assert outcome == ["good"], outcome

@@ -1,12 +1,13 @@
-//! What a host program does to the library: many contexts and wait sets, ends in any order, forks,
-//! exits with threads running, what is wrong.
+//! What host programs do to the library: many contexts and wait sets, ends in any order, forks,
+//! exits with threads running, errors.
 
 use feros_interop::Domain;
 
 use crate::support::run_python;
 
-/// A thousand contexts with a node each, which rclpy ends without its service of type descriptions:
-/// neither participants nor places to wait stay, which would take some megabytes each in the end.
+/// Makes a thousand contexts with a node each, which rclpy ends without its service of type
+/// descriptions: neither participants nor doorbell slots leak, which would take some megabytes
+/// each.
 #[test]
 fn contexts_begin_and_end_again_and_again() {
     let Some(domain) = Domain::reserve() else { return };
@@ -78,8 +79,8 @@ print("ok")
     run_python(&domain, script, true);
 }
 
-/// `os._exit` of a child that was forked, and C's exit while a thread spins. Python's own end
-/// aborts on stock ROS 2 as well.
+/// Calls `os._exit` in a forked child, and C's exit while a thread spins. Python's own exit aborts
+/// on stock ROS 2 as well.
 #[test]
 fn forks_and_exits_end_the_process() {
     let Some(domain) = Domain::reserve() else { return };

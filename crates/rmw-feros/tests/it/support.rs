@@ -1,4 +1,4 @@
-//! What the tests share: the library, and peers on it.
+//! Shared by the tests: the library, and nodes on it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,15 +23,15 @@ pub(crate) fn on_feros(domain: &Domain, name: &str) -> Peer {
     })
 }
 
-/// A node of rclpy as it is installed.
+/// A node of rclpy as installed.
 pub(crate) fn stock(domain: &Domain, name: &str) -> Peer {
     Peer::start_prepared(domain, "/", name, |command| {
         command.env_remove("LD_PRELOAD");
     })
 }
 
-/// Runs a script of Python that prints `ok` at its end, with the library or without; gives what it
-/// printed before.
+/// Runs a Python script that prints `ok` at its end, with the library or without; returns its
+/// output.
 pub(crate) fn run_python(domain: &Domain, script: &str, preload: bool) -> String {
     let mut command = Command::new(feros_interop::python_with_ros2());
     command.args(["-c", script]);
