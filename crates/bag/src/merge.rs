@@ -4,8 +4,8 @@ use crate::error::ReadError;
 use crate::message::{BagMessage, MessageFilter};
 use crate::reader::{BagMessages, BagReader};
 
-/// The messages of bags that pass a filter, in the order of their times of receipt. They end after an
-/// error.
+/// The messages of bags that pass a filter, in the order of their times of receipt. They end after
+/// an error.
 pub(crate) struct MergedMessages<'a> {
     /// The messages of each bag that are still to come, and the next one of them.
     sources: Vec<(BagMessages<'a>, BagMessage)>,

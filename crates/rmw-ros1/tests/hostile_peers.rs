@@ -82,14 +82,14 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
     };
     assert_eq!(connect("ffffffff".to_owned()), "");
     assert_eq!(connect(hex(b"GET / HTTP/1.1\r\n\r\n")), "");
-    let told = all_said("/serves_hostile: what connected from 127.0.0.1");
+    let told = all_said("/serves_hostile: the program that connected from 127.0.0.1");
     assert!(told.len() == 1 && told[0].contains("is for nodes of ROS 1"), "{told:?}");
     let answer = connect(header(&[]));
     assert!(answer.contains("neither `topic` nor `service`"), "{answer}");
     let answer = connect(header(&["callerid=/x", "topic=/nowhere", MD5]));
     assert!(answer.contains("/nowhere is not published here"), "{answer}");
     let answer = connect(header(&["callerid=/x", "topic=/served"]));
-    assert!(answer.contains("does not say the md5sum"), "{answer}");
+    assert!(answer.contains("does not state the md5sum"), "{answer}");
     let answer = connect(header(&["callerid=/x", "topic=/served", "md5sum=1"]));
     assert!(answer.contains("md5sum 1,") && answer.contains("string data"), "{answer}");
     assert_eq!(all_said("/x of /served wants").len(), 1);

@@ -1,5 +1,5 @@
-//! Actions of actionlib: five topics, whose messages say which goal they are about before they say
-//! what the action's own type has (`actionlib_msgs`, `actionlib/DetailedDescription`).
+//! Actions of actionlib: five topics, whose messages first identify a goal and then contain the
+//! fields of the action's own type (`actionlib_msgs`, `actionlib/DetailedDescription`).
 
 use feros_interface::TypeName;
 
@@ -33,17 +33,17 @@ impl ActionPart {
         }
     }
 
-    /// The message with what this part has.
+    /// The message with the fields of this part.
     pub(crate) fn message(self, action: &TypeName) -> TypeName {
         TypeName::message(&action.package, format!("{}{}", action.name, self.word()))
     }
 
-    /// The message of the topic.
+    /// The message type of the topic.
     pub(crate) fn topic_type(self, action: &TypeName) -> TypeName {
         TypeName::message(&action.package, format!("{}Action{}", action.name, self.word()))
     }
 
-    /// Its definition, as `genaction` writes it.
+    /// The definition of the topic's message, as `genaction` writes it.
     pub(crate) fn topic_text(self, action: &TypeName) -> String {
         let about = match self {
             Self::Goal => "actionlib_msgs/GoalID goal_id",
@@ -59,54 +59,54 @@ impl ActionPart {
 pub struct Ros1Action {
     /// Its name, `package/msg/Name`.
     pub name: TypeName,
-    /// What a client asks for.
+    /// The goal of a client.
     pub goal: Ros1Type,
-    /// What comes of it.
+    /// The result of a goal.
     pub result: Ros1Type,
-    /// How far it has come.
+    /// The feedback about a goal.
     pub feedback: Ros1Type,
     /// The messages of the topics `goal`, `result` and `feedback`.
     pub topics: [Ros1Type; 3],
 }
 
-/// What identifies a goal.
+/// The identity of a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ros1GoalId {
-    /// When it was asked for, in seconds and nanoseconds.
+    /// The time of the request, in seconds and nanoseconds.
     pub stamp: (u32, u32),
     /// Its name.
     pub id: String,
 }
 
-/// What has become of a goal, and why.
+/// The state of a goal, and the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ros1GoalStatus {
     /// The goal.
     pub goal_id: Ros1GoalId,
     /// A constant of this type.
     pub status: u8,
-    /// For people.
+    /// A text for users.
     pub text: String,
 }
 
 impl Ros1GoalStatus {
-    /// The server has not looked at it yet.
+    /// The server has not considered the goal yet.
     pub const PENDING: u8 = 0;
-    /// The server works for it.
+    /// The server works on it.
     pub const ACTIVE: u8 = 1;
-    /// It ended as a client or a newer goal wished.
+    /// It ended at the wish of a client or because of a newer goal.
     pub const PREEMPTED: u8 = 2;
     /// It was reached.
     pub const SUCCEEDED: u8 = 3;
-    /// The server gave it up.
+    /// The server gave up.
     pub const ABORTED: u8 = 4;
-    /// The server did not take it.
+    /// The server did not accept it.
     pub const REJECTED: u8 = 5;
-    /// It is to be canceled while the server works for it.
+    /// It is to be canceled while the server works on it.
     pub const PREEMPTING: u8 = 6;
-    /// It is to be canceled before the server works for it.
+    /// It is to be canceled before the server works on it.
     pub const RECALLING: u8 = 7;
-    /// It was canceled before the server worked for it.
+    /// It was canceled before the server worked on it.
     pub const RECALLED: u8 = 8;
 
     /// Whether the goal has ended.
@@ -119,18 +119,18 @@ impl Ros1GoalStatus {
     }
 }
 
-/// A message of an action's topic that is none.
+/// A malformed message of an action's topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the message of an action ends or has no text at byte {offset}")]
+#[error("the message of an action ends too early, or its text is malformed, at byte {offset}")]
 pub struct ActionMessageError {
-    /// Where.
+    /// The place of the fault.
     pub offset: usize,
 }
 
-/// Reads a message of the topic `goal`: which goal, and the bytes of what is asked for.
+/// Reads a message of the topic `goal`: the goal's identity, and the bytes of the goal itself.
 ///
 /// # Errors
-/// When it is none.
+/// When it is malformed.
 pub fn read_goal(body: &[u8]) -> Result<(Ros1GoalId, &[u8]), ActionMessageError> {
     let mut reader = Reader { body, at: 0 };
     reader.header()?;
@@ -140,16 +140,16 @@ pub fn read_goal(body: &[u8]) -> Result<(Ros1GoalId, &[u8]), ActionMessageError>
 /// Reads a message of the topic `cancel`.
 ///
 /// # Errors
-/// When it is none.
+/// When it is malformed.
 pub fn read_cancel(body: &[u8]) -> Result<Ros1GoalId, ActionMessageError> {
     Reader { body, at: 0 }.goal_id()
 }
 
-/// Reads a message of the topic `result` or `feedback`: what has become of which goal, and the
-/// bytes of the result or feedback.
+/// Reads a message of the topic `result` or `feedback`: the status of the goal, and the bytes of
+/// the result or feedback.
 ///
 /// # Errors
-/// When it is none.
+/// When it is malformed.
 pub fn read_about(body: &[u8]) -> Result<(Ros1GoalStatus, &[u8]), ActionMessageError> {
     let mut reader = Reader { body, at: 0 };
     reader.header()?;
@@ -159,7 +159,7 @@ pub fn read_about(body: &[u8]) -> Result<(Ros1GoalStatus, &[u8]), ActionMessageE
 /// Reads a message of the topic `status`.
 ///
 /// # Errors
-/// When it is none.
+/// When it is malformed.
 pub fn read_statuses(body: &[u8]) -> Result<Vec<Ros1GoalStatus>, ActionMessageError> {
     let mut reader = Reader { body, at: 0 };
     reader.header()?;
@@ -170,7 +170,7 @@ pub fn read_statuses(body: &[u8]) -> Result<Vec<Ros1GoalStatus>, ActionMessageEr
     (0..count).map(|_| reader.status()).collect()
 }
 
-/// Begins a message of the topic `goal`; what is asked for follows.
+/// Begins a message of the topic `goal`; the caller appends the goal itself.
 pub fn write_goal(out: &mut Vec<u8>, stamp: (u32, u32), goal_id: &Ros1GoalId) {
     write_header(out, stamp);
     write_goal_id(out, goal_id);
@@ -181,7 +181,7 @@ pub fn write_cancel(out: &mut Vec<u8>, goal_id: &Ros1GoalId) {
     write_goal_id(out, goal_id);
 }
 
-/// Begins a message of the topic `result` or `feedback`, which follows.
+/// Begins a message of the topic `result` or `feedback`; the caller appends the result or feedback.
 pub fn write_about(out: &mut Vec<u8>, stamp: (u32, u32), status: &Ros1GoalStatus) {
     write_header(out, stamp);
     write_status(out, status);

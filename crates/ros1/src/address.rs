@@ -1,4 +1,4 @@
-//! Where a node, a master or a service is, and how it is reached.
+//! The addresses of nodes, masters and services, and connections to them.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -11,7 +11,7 @@ use crate::runtime;
 /// The longest name of a host.
 const MAX_HOST_BYTES: usize = 255;
 
-/// Where a node or the master listens: of `http://host:port/`.
+/// The address at which a node or the master listens, from `http://host:port/`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
     /// The name or number of the host.
@@ -31,7 +31,7 @@ impl Address {
         Self::new(host, port.parse().ok()?)
     }
 
-    /// A place on a host that a peer names; `None` where that is no name of a host.
+    /// An address that a peer names; `None` if the host's name is invalid.
     pub(crate) fn new(host: &str, port: u16) -> Option<Self> {
         let is_host = (1..=MAX_HOST_BYTES).contains(&host.len())
             && host.chars().all(|character| !character.is_whitespace())
@@ -39,11 +39,11 @@ impl Address {
         is_host.then(|| Self { host: host.to_owned(), port })
     }
 
-    /// Connects, to the first of the host's addresses that answers; within this time, whatever a
-    /// server of names and the host do.
+    /// Connects to the first of the host's addresses that answers. Takes at most this time, even if
+    /// the name server or the host is slow.
     ///
     /// # Errors
-    /// When none does.
+    /// When no address answers.
     pub fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
         let deadline = Instant::now() + patience;
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
@@ -70,12 +70,12 @@ impl Address {
         let (sender, found) = sync_channel(1);
         let (host, port) = (self.host.clone(), self.port);
         runtime::handle()?.spawn(async move {
-            let _ = sender.send(runtime::resolve(&host, port).await); // nobody waits any more
+            let _ = sender.send(runtime::resolve(&host, port).await); // it may have given up
         });
         found.recv_timeout(patience).map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
-    /// As [`Address::connect`], for tasks; whoever calls sets the time.
+    /// Like [`Address::connect`], for tasks; the caller limits the time.
     pub(crate) async fn reach(&self) -> io::Result<tokio::net::TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in runtime::resolve(&self.host, self.port).await? {

@@ -1,8 +1,8 @@
-//! All definitions of ROS 1 that are known, and their checksums.
+//! All known definitions of ROS 1, and their checksums.
 //!
-//! They come from four places, in this order: what a node said in the header of a connection, the
-//! packages of `ROS_PACKAGE_PATH`, those that come with Feros, and what a type of ROS 2 would be in
-//! ROS 1. A checksum decides whether a definition is the one that a peer means.
+//! They have four sources, in this order: the header of a connection, the packages of
+//! `ROS_PACKAGE_PATH`, the packages shipped with Feros, and types of ROS 2 translated to ROS 1. A
+//! checksum decides whether a definition is the one that a peer uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -17,7 +17,7 @@ use crate::definition::{
 };
 use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type, check_fields, md5, md5_text, unknown};
 
-/// What comes with Feros: the standard packages.
+/// The definitions shipped with Feros: the standard packages.
 const SHIPPED: &[&str] = &[
     include_str!("../definitions/actionlib.txt"),
     include_str!("../definitions/actionlib_msgs.txt"),
@@ -48,7 +48,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The standard packages alone.
+    /// Only the standard packages.
     #[must_use]
     pub fn shipped() -> Self {
         let mut catalog = Self::default();
@@ -85,7 +85,7 @@ impl Catalog {
         }
     }
 
-    /// The text of a message: of the folders, or one that comes with Feros.
+    /// The text of a message: from the folders, or the shipped one.
     fn text(&self, kind: Namespace, name: &TypeName) -> Option<String> {
         let file = format!("{}.{kind}", name.name);
         for folder in &self.folders {
@@ -113,7 +113,7 @@ impl Catalog {
     /// A message by its name, `package/Name`.
     ///
     /// # Errors
-    /// When it or what it refers to is not known, or wrong.
+    /// When it or a type that it refers to is unknown or malformed.
     pub fn message(&self, name: &TypeName) -> Result<Ros1Type, CatalogError> {
         let text = self.text(Namespace::Msg, name).ok_or_else(|| unknown(name))?;
         self.resolve(parse_message(name, &text)?, &BTreeMap::new())
@@ -142,11 +142,11 @@ impl Catalog {
         Ok(Ros1Service { name, request, response, md5sum: md5(&both) })
     }
 
-    /// A message by what a publisher said of it: name, `message_definition`, and the checksum,
-    /// which has to fit.
+    /// A message as a publisher describes it: name, `message_definition`, and the checksum, which
+    /// has to fit the text.
     ///
     /// # Errors
-    /// When the text is wrong, or contradicts the checksum that came with it.
+    /// When the text is malformed, or contradicts the checksum that came with it.
     pub fn message_of_peer(
         &self,
         who: &str,
@@ -162,7 +162,7 @@ impl Catalog {
         ty.agreed(who, md5sum)
     }
 
-    /// What a message of ROS 2 would be in ROS 1: the same fields, `Header` with its number.
+    /// Translates a message of ROS 2 to ROS 1: the same fields, but `Header` has its number.
     ///
     /// # Errors
     /// When ROS 1 has no such types.
@@ -177,7 +177,7 @@ impl Catalog {
         self.resolve(parse_message(name, &text)?, &self.nested_of_ros2(set, ros2))
     }
 
-    /// What a service of ROS 2 would be in ROS 1.
+    /// Translates a service of ROS 2 to ROS 1.
     ///
     /// # Errors
     /// When ROS 1 has no such types.
@@ -195,8 +195,8 @@ impl Catalog {
         self.service_of_text(name, &text, &nested)
     }
 
-    /// An action of actionlib by its name, `package/Name`: of the messages that were made of it, or
-    /// of its `.action` file.
+    /// An action of actionlib by its name, `package/Name`: from the messages generated from it, or
+    /// from its `.action` file.
     ///
     /// # Errors
     /// As [`Catalog::message`].
@@ -218,7 +218,7 @@ impl Catalog {
         self.action_of_texts(name, texts, &BTreeMap::new())
     }
 
-    /// What an action of ROS 2 would be in ROS 1.
+    /// Translates an action of ROS 2 to ROS 1.
     ///
     /// # Errors
     /// When ROS 1 has no such types.
@@ -265,7 +265,7 @@ impl Catalog {
         })
     }
 
-    /// What a message of ROS 2 refers to and ROS 1 does not know.
+    /// The types that a message of ROS 2 refers to and that ROS 1 does not have.
     fn nested_of_ros2(&self, set: &InterfaceSet, name: &TypeName) -> BTreeMap<TypeName, String> {
         let unknown = set.references(name).unwrap_or_default().into_iter().filter(|nested| {
             nested.package != "builtin_interfaces" && self.text(Namespace::Msg, nested).is_none()
@@ -275,7 +275,7 @@ impl Catalog {
             .collect()
     }
 
-    /// Follows all references of a message; `nested` comes before what is known.
+    /// Follows all references of a message; definitions in `nested` take precedence.
     fn resolve(
         &self,
         message: Ros1Message,
@@ -348,12 +348,13 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("/talker contradicts itself") && text.contains("00ff"), "{text}");
         assert!(text.contains(&pose.md5sum), "{text}");
-        // Who says no definition has another one than is known here.
+        // A header without a definition is compared with the known one.
         let error = pose.checked("/talker", "00ff").unwrap_err().to_string();
         assert!(error.contains("/talker has another definition") && error.contains("Pose pose"));
     }
 
-    /// A message of two fields that nests one of two, and so on, has more fields than any memory.
+    /// Messages that each contain two of the next message have more fields than fit into any
+    /// memory.
     #[test]
     fn fields_are_counted_with_those_of_the_messages_in_it() {
         let name = parse_type("a/M0").unwrap();
@@ -391,7 +392,7 @@ mod tests {
                 ..alone
             };
             if name == "std_msgs/Header" {
-                continue; // ROS 2's has no number.
+                continue; // The type of ROS 2 has no number.
             }
             let made = alone.message_of_ros2(&known.name, set, &known.name).unwrap();
             assert_eq!(made.md5sum, known.md5sum, "{name}");

@@ -1,6 +1,6 @@
-//! Definitions of ROS 1 messages, read into the tree that definitions of ROS 2 are read into.
+//! Reads definitions of ROS 1 messages into the same tree as definitions of ROS 2.
 //!
-//! `time` and `duration` are in that tree `builtin_interfaces/Time` and `Duration`: they have the
+//! In that tree, `time` and `duration` are `builtin_interfaces/Time` and `Duration`, which have the
 //! same numbers in the same order. The rules are those of `genmsg/msg_loader.py`.
 
 use feros_interface::{
@@ -10,7 +10,7 @@ use feros_interface::{
 
 use crate::peer_text::shown_name;
 
-/// The line between a definition and those that it refers to, in `message_definition`.
+/// The line before each referenced definition in `message_definition`.
 pub(crate) const SEPARATOR: &str =
     "================================================================================";
 
@@ -19,7 +19,7 @@ pub(crate) const SEPARATOR: &str =
 pub enum DefinitionError {
     /// A line is neither a field nor a constant.
     #[error(
-        "line {number} of {name} is no field and no constant of ROS 1: `{line}` ({expected} is expected)"
+        "line {number} of {name} is not a field or constant of ROS 1: `{line}` ({expected} is expected)"
     )]
     Line {
         /// The message.
@@ -28,7 +28,7 @@ pub enum DefinitionError {
         number: usize,
         /// Its text, at most 80 characters of it.
         line: String,
-        /// What would be right.
+        /// The expected content.
         expected: &'static str,
     },
     /// The text is too long.
@@ -41,10 +41,10 @@ pub enum DefinitionError {
         /// Its length in bytes.
         len: usize,
     },
-    /// The name is none of a message.
-    #[error("`{name}` is no type of ROS 1: package/Name is expected")]
+    /// The name is not that of a message.
+    #[error("`{name}` is not a type of ROS 1: package/Name is expected")]
     Name {
-        /// What it was.
+        /// The malformed name.
         name: String,
     },
     /// A service without the line between request and response.
@@ -58,9 +58,9 @@ pub enum DefinitionError {
 /// One message of ROS 1, without those that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Message {
-    /// Its fields, under the name `package/msg/Name`; constants are in the text alone.
+    /// Its fields, under the name `package/msg/Name`; constants are only in the text.
     pub definition: MessageDefinition,
-    /// The constants as the checksum has them: `type NAME=value`.
+    /// The constants as the checksum includes them: `type NAME=value`.
     pub constants: Vec<String>,
     /// The text that it was read from.
     pub text: String,
@@ -69,7 +69,7 @@ pub struct Ros1Message {
 /// Splits `package/Name`.
 ///
 /// # Errors
-/// When it is no such name.
+/// When the name is malformed.
 pub fn parse_type(name: &str) -> Result<TypeName, DefinitionError> {
     let fault = || DefinitionError::Name { name: shortened(name) };
     let (package, name) = name.split_once('/').ok_or_else(fault)?;
@@ -88,7 +88,7 @@ pub fn type_text(name: &TypeName) -> String {
 /// Reads one message, without those that it refers to.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// Returns the first faulty line.
 pub fn parse_message(name: &TypeName, text: &str) -> Result<Ros1Message, DefinitionError> {
     if text.len() > MAX_DEFINITION_BYTES {
         return Err(DefinitionError::TooLong { name: type_text(name), len: text.len() });
@@ -140,8 +140,8 @@ pub fn parse_service(
     Ok((request, response))
 }
 
-/// Splits a `message_definition`: the text of the message itself, and name and text of each message
-/// that it refers to.
+/// Splits a `message_definition` into the text of the message itself, and the name and text of each
+/// message that it refers to.
 pub(crate) fn split_full_text(text: &str) -> (String, Vec<(String, String)>) {
     let mut sections: Vec<(String, Vec<&str>)> = vec![(String::new(), Vec::new())];
     for line in text.lines() {
@@ -169,7 +169,7 @@ fn constant(line: &str, clean: &str) -> Option<String> {
     if !is_text && primitive(ty).is_none() {
         return None;
     }
-    // A text goes to the end of the line: what looks like a comment belongs to it.
+    // A text extends to the end of the line, even if a part looks like a comment.
     let rest = if is_text { line.split_once(char::is_whitespace)?.1 } else { rest };
     let (name, value) = rest.split_once('=')?;
     is_identifier(name.trim()).then(|| format!("{ty} {}={}", name.trim(), value.trim()))
@@ -225,7 +225,7 @@ fn primitive(name: &str) -> Option<BaseType> {
     })
 }
 
-/// How ROS 1 writes the type of a field; `None` for what ROS 1 has not.
+/// The type of a field as ROS 1 writes it; `None` if ROS 1 lacks it.
 pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     let base = match &ty.base {
         BaseType::Nested(name) if name.package == "builtin_interfaces" => match &*name.name {
@@ -257,8 +257,7 @@ pub(crate) fn field_type_text(ty: &FieldType) -> Option<String> {
     })
 }
 
-/// The definition in ROS 1 that a message of ROS 2 would have, word for word; `None` where ROS 1
-/// has no such type.
+/// The text of the ROS 1 definition for a message of ROS 2; `None` if ROS 1 lacks one of the types.
 pub(crate) fn of_ros2(definition: &MessageDefinition) -> Option<String> {
     let mut text = String::new();
     for constant in &definition.constants {

@@ -1,4 +1,4 @@
-//! The headers with which connections of TCPROS begin: fields `key=value`.
+//! The headers at the beginning of TCPROS connections: fields `key=value`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 
 use crate::peer_text::is_name;
 
-/// The longest header that is read; it may have the definitions of many messages.
+/// The longest header that is read; it may contain the definitions of many messages.
 pub const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// More fields than these are none of a node.
+/// The most fields of a header; nodes send fewer.
 const MOST_FIELDS: usize = 256;
-/// Fields that are names, which are shown and kept.
+/// Fields that contain names, which are shown and kept.
 const NAMES: [&str; 8] = [
     "callerid",
     "md5sum",
@@ -29,13 +29,13 @@ const NAMES: [&str; 8] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionHeader(BTreeMap<String, String>);
 
-/// Bytes that are no header.
+/// Bytes that are not a header.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the header of the connection is wrong at byte {offset}: {problem}")]
 pub struct HeaderError {
-    /// Where.
+    /// The place of the fault.
     pub offset: usize,
-    /// What is wrong.
+    /// The fault.
     pub problem: &'static str,
 }
 
@@ -46,7 +46,7 @@ impl ConnectionHeader {
         Self(fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
     }
 
-    /// The value of a field; empty where it is not there.
+    /// The value of a field; empty if the field is missing.
     #[must_use]
     pub fn get(&self, key: &str) -> &str {
         self.0.get(key).map(String::as_str).unwrap_or_default()
@@ -58,12 +58,12 @@ impl ConnectionHeader {
         self.0.contains_key(key)
     }
 
-    /// Reads the fields behind the length of the whole.
+    /// Reads the fields after the length.
     ///
     /// # Errors
-    /// When they are none, or have names that no node has: of more than
-    /// [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES), or with control characters. What is no UTF-8 is
-    /// replaced.
+    /// When they are malformed, or contain names that no node has: of more than
+    /// [`MAX_NAME_BYTES`](crate::MAX_NAME_BYTES), or with control characters. Bytes that are not
+    /// UTF-8 are replaced.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let mut fields = BTreeMap::new();
         let mut rest = bytes;
@@ -91,7 +91,7 @@ impl ConnectionHeader {
         Ok(Self(fields))
     }
 
-    /// The bytes, with the length of the whole before them.
+    /// The bytes, preceded by the total length.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![0; 4];
@@ -107,7 +107,7 @@ impl ConnectionHeader {
         out
     }
 
-    /// Reads a header in place.
+    /// Reads a header, blocking.
     pub(crate) fn receive(stream: &mut impl Read) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len)?;
@@ -117,12 +117,12 @@ impl ConnectionHeader {
         Self::whole(&bytes, len)
     }
 
-    /// Sends it in place.
+    /// Sends the header, blocking.
     pub(crate) fn send(&self, stream: &mut impl Write) -> io::Result<()> {
         stream.write_all(&self.to_bytes())
     }
 
-    /// As [`ConnectionHeader::receive`], for tasks; whoever calls sets the time.
+    /// Like [`ConnectionHeader::receive`], for tasks; the caller limits the time.
     pub(crate) async fn next(stream: &mut TcpStream) -> io::Result<Self> {
         let mut len = [0; 4];
         stream.read_exact(&mut len).await?;
@@ -132,7 +132,7 @@ impl ConnectionHeader {
         Self::whole(&bytes, len)
     }
 
-    /// As [`ConnectionHeader::send`], for tasks; whoever calls sets the time.
+    /// Like [`ConnectionHeader::send`], for tasks; the caller limits the time.
     pub(crate) async fn put(&self, stream: &mut TcpStream) -> io::Result<()> {
         stream.write_all(&self.to_bytes()).await
     }
@@ -148,7 +148,7 @@ impl ConnectionHeader {
 fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_HEADER_BYTES {
-        let what = format!("a header of {len} bytes is announced, more than are read");
+        let what = format!("a header of {len} bytes is announced, which is too long");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(len)

@@ -1,5 +1,5 @@
-//! As much of HTTP as XML-RPC needs, both sides, with everything that a peer sends bounded: its
-//! bytes, and the time until all of it is there.
+//! The part of HTTP that XML-RPC needs, for both sides. Everything that a peer sends is bounded:
+//! its bytes, and the time until it is complete.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::xmlrpc::MAX_MESSAGE_BYTES;
 
 /// The longest head of a message.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// A peer that is there has answered as a whole within this, from the first try to connect.
+/// The time for a peer's whole answer, from the first attempt to connect.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes that are read at once.
 const BLOCK_BYTES: usize = 4096;
 
-/// Sends a text and returns the answer's, in place.
+/// Sends a text and returns the answer's text, blocking.
 pub(crate) fn post(address: &Address, body: &str) -> io::Result<String> {
     let mut stream = Within::connect(address, PATIENCE)?;
     io::Write::write_all(&mut stream, request(address, body).as_bytes())?;
     read_response(&mut stream)
 }
 
-/// As [`post`], for tasks.
+/// Like [`post`], for tasks.
 pub(crate) async fn ask(address: &Address, body: &str) -> io::Result<String> {
     let asked = async {
         let mut stream = address.reach().await?;
@@ -49,25 +49,24 @@ fn answered(text: Option<String>) -> io::Result<String> {
     text.ok_or_else(|| invalid("the connection was closed before the answer"))
 }
 
-/// Reads the text of one answer, of which everything is bounded.
+/// Reads the text of one answer; its size is bounded.
 ///
 /// # Errors
-/// When the stream ends before or fails, and for what is no answer of XML-RPC by HTTP.
+/// When the stream ends early or fails, or the answer is not XML-RPC over HTTP.
 pub fn read_response(stream: &mut impl Read) -> io::Result<String> {
     answered(read_in_place(stream, Kind::Response)?)
 }
 
-/// Reads the text of one request, of which everything is bounded; `None` at the end of the
-/// connection.
+/// Reads the text of one request; its size is bounded. `None` at the end of the connection.
 ///
 /// # Errors
-/// When the stream fails, and for what is no request of XML-RPC by HTTP.
+/// When the stream fails, or the request is not XML-RPC over HTTP.
 pub fn read_request(stream: &mut impl Read) -> io::Result<Option<String>> {
     read_in_place(stream, Kind::Request)
 }
 
-/// As [`read_request`], for tasks: waits for the first byte as long as `idle`, and for the others
-/// as for an answer.
+/// Like [`read_request`], for tasks: waits up to `idle` for the first byte, and for the others as
+/// for an answer.
 pub(crate) async fn next_request(
     stream: &mut TcpStream,
     idle: Duration,
@@ -111,11 +110,11 @@ enum Kind {
     Response,
 }
 
-/// What has come of a message so far.
+/// The part of a message received so far.
 struct Incoming {
     kind: Kind,
     read: Vec<u8>,
-    /// Where the body begins and how long it is, if that is said, as soon as the head is whole.
+    /// The offset and, if announced, the length of the body, as soon as the head is complete.
     body: Option<(usize, Option<usize>)>,
 }
 
@@ -124,7 +123,7 @@ impl Incoming {
         Self { kind, read: Vec::new(), body: None }
     }
 
-    /// Takes what has come; whether that is all of the message.
+    /// Adds received bytes; returns whether the message is complete.
     fn add(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let looked_at = self.read.len().saturating_sub(3);
         self.read.extend_from_slice(bytes);
@@ -140,12 +139,12 @@ impl Incoming {
         }
         match self.body {
             Some((begin, Some(len))) => Ok(self.read.len() - begin >= len),
-            _ if self.read.len() > MAX_MESSAGE_BYTES => Err(invalid("it is longer than is read")),
+            _ if self.read.len() > MAX_MESSAGE_BYTES => Err(invalid("the message is too long")),
             _ => Ok(false),
         }
     }
 
-    /// Reads the head, which ends here.
+    /// Reads the head, which ends at `end`.
     fn head(&self, end: usize) -> io::Result<(usize, Option<usize>)> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let head = &self.read[..end];
@@ -153,22 +152,23 @@ impl Incoming {
             let mut request = httparse::Request::new(&mut headers);
             request.parse(head).map_err(invalid)?;
             let len = content_length(request.headers)?;
-            return Ok((end, Some(len.ok_or_else(|| invalid("no Content-Length"))?)));
+            return Ok((end, Some(len.ok_or_else(|| invalid("Content-Length is missing"))?)));
         }
         let mut response = httparse::Response::new(&mut headers);
         response.parse(head).map_err(invalid)?;
         match response.code.unwrap_or_default() {
             200 => Ok((end, content_length(response.headers)?)),
-            code => Err(invalid(format!("HTTP answers with {code}"))),
+            code => Err(invalid(format!("the HTTP status is {code}"))),
         }
     }
 
-    /// The text of what is whole, or where the connection has ended; `None` if nothing came.
+    /// The text of a complete message, or of one that the connection's end completes; `None` if
+    /// empty.
     fn end(mut self) -> io::Result<Option<String>> {
         if self.read.is_empty() {
             return Ok(None);
         }
-        let (begin, len) = self.body.ok_or_else(|| invalid("the head is not whole"))?;
+        let (begin, len) = self.body.ok_or_else(|| invalid("the head is incomplete"))?;
         let body = self.read.split_off(begin);
         if len.is_some_and(|len| body.len() != len) {
             return Err(invalid("the message is not as long as announced"));
@@ -183,7 +183,7 @@ fn content_length(headers: &[httparse::Header<'_>]) -> io::Result<Option<usize>>
     let text = std::str::from_utf8(header.value).map_err(invalid)?;
     let len: usize = text.trim().parse().map_err(invalid)?;
     if len > MAX_MESSAGE_BYTES {
-        return Err(invalid(format!("{len} bytes are announced, more than are read")));
+        return Err(invalid(format!("{len} bytes are announced, which is too long")));
     }
     Ok(Some(len))
 }

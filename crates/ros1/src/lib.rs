@@ -1,5 +1,6 @@
-//! ROS 1 without an installation of ROS 1: definitions and their checksums, the plan between a
-//! message of ROS 1 and its like of ROS 2, and a node under a master (XML-RPC and TCPROS).
+//! ROS 1 without an installation of ROS 1: definitions and their checksums, the plans between
+//! messages of ROS 1 and the matching ones of ROS 2, and a node under a master (XML-RPC and
+//! TCPROS).
 //!
 //! Names of types are those of `feros_interface`: `std_msgs/String` of ROS 1 is
 //! `std_msgs/msg/String` here.

@@ -1,15 +1,15 @@
-//! Lines of the log that peers cause: bounded, as peers come as often as they like.
+//! Warnings that peers cause: bounded, since peers can connect any number of times.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use feros_sync::Mutex;
 
-/// Most lines within [`PERIOD`].
+/// The most lines within [`PERIOD`].
 const MOST: u32 = 64;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Lines of the log that peers cause: 64 a minute, the last of which says that there is more.
+/// Warnings that peers cause: 64 per minute; the last one announces that others are omitted.
 ///
 /// ```
 /// let lines = feros_ros1::Lines::default();
@@ -28,7 +28,7 @@ struct State {
 }
 
 /// The end of the last line of a minute.
-const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: what they cause until it is over is left out";
+const AND_MORE: &str = ". Peers of ROS 1 have caused 64 lines within a minute: further ones are omitted until it is over";
 
 impl Lines {
     /// Warns, unless there were too many lines within the last minute.
@@ -39,7 +39,7 @@ impl Lines {
         }
     }
 
-    /// Takes the place of a line; what that line ends with. `None` without a place.
+    /// Takes one line of the budget, and returns a suffix for it; `None` if the budget is used up.
     pub fn next(&self) -> Option<&'static str> {
         self.next_at(Instant::now())
     }

@@ -1,9 +1,9 @@
-//! Finds out which field of a ROS 1 type is which of a ROS 2 type, and makes the plans of both
+//! Pairs the fields of a ROS 1 type with those of a ROS 2 type, and makes the plans for both
 //! directions.
 //!
 //! The rules are those of `ros1_bridge` (`ros1_bridge/__init__.py:determine_field_mapping`): fields
-//! by name, in lower case; what one side alone has is left out; when both sides have fields of
-//! their own, somebody has renamed one, and a rule has to say which.
+//! are paired by name, in lower case; fields of one side only are left out. If both sides have
+//! unpaired fields, one was probably renamed, and a rule has to name the pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::rules::Rules;
 /// Why a type of ROS 1 and one of ROS 2 do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// The type or one that it refers to is not known on ROS 2's side.
+    /// The type or one that it refers to is unknown in ROS 2.
     #[error("{0}")]
     Ros2(#[from] feros_interface::ResolveError),
-    /// Both have fields that the other has not.
+    /// Both have fields that the other lacks.
     #[error(
-        "{ros1} of ROS 1 and {ros2} of ROS 2 do not belong together: {} in ROS 1 alone, {} in ROS 2 alone; \
-         a rule with fields_1_to_2 can say which is which",
+        "{ros1} of ROS 1 and {ros2} of ROS 2 do not belong together: {} only in ROS 1, {} only in ROS 2; \
+         a rule with fields_1_to_2 can pair them",
         only_ros1.join(", "), only_ros2.join(", ")
     )]
     Fields {
@@ -35,12 +35,12 @@ pub enum MappingError {
         ros1: String,
         /// The type of ROS 2.
         ros2: String,
-        /// Fields of ROS 1 alone.
+        /// The fields that only ROS 1 has.
         only_ros1: Vec<String>,
-        /// Fields of ROS 2 alone.
+        /// The fields that only ROS 2 has.
         only_ros2: Vec<String>,
     },
-    /// Fields of one name have other types.
+    /// Fields with the same name have different types.
     #[error(
         "the field {field} is {ros1_type} in {ros1} of ROS 1 and {ros2_type} in {ros2} of ROS 2"
     )]
@@ -51,13 +51,13 @@ pub enum MappingError {
         ros1: String,
         /// The type of ROS 2.
         ros2: String,
-        /// The field's type there.
+        /// The field's type in ROS 1.
         ros1_type: String,
-        /// The field's type here.
+        /// The field's type in ROS 2.
         ros2_type: String,
     },
-    /// A rule names a field that is not there.
-    #[error("the rule for {ros1} of ROS 1 and {ros2} of ROS 2 names {field}, which is not there")]
+    /// A rule names a field that does not exist.
+    #[error("the rule for {ros1} of ROS 1 and {ros2} of ROS 2 names {field}, which does not exist")]
     Rule {
         /// The type of ROS 1.
         ros1: String,
@@ -68,7 +68,7 @@ pub enum MappingError {
     },
 }
 
-/// The plans of both directions.
+/// The plans for both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plans {
     /// From ROS 1 to ROS 2.
@@ -98,7 +98,7 @@ impl Plans {
     }
 }
 
-/// A field, or a field of a field that a rule names.
+/// A field, or a nested field that a rule names.
 struct Leaf {
     path: String,
     ty: FieldType,
@@ -130,7 +130,7 @@ impl Maker<'_> {
         Ok(body)
     }
 
-    /// The definition of ROS 1, or of a time.
+    /// The definition in ROS 1, or that of a time or duration.
     fn ros1_definition(&self, name: &TypeName) -> Option<MessageDefinition> {
         match self.ros1.message(name) {
             Some(message) => Some(message.definition.clone()),
@@ -149,7 +149,7 @@ impl Maker<'_> {
         })
     }
 
-    /// The fields of both, and which is which, by index.
+    /// The fields of both sides, and their pairs by index.
     #[allow(clippy::type_complexity)]
     fn pairs(
         &self,
@@ -198,7 +198,7 @@ impl Maker<'_> {
         Ok((ones, twos, pairs))
     }
 
-    /// The steps in the order of the destination; `pairs` are indices of source and destination.
+    /// The steps in the order of the destination; `pairs` holds indices of source and destination.
     fn steps(
         &mut self,
         names: (&TypeName, &TypeName),
@@ -209,7 +209,8 @@ impl Maker<'_> {
         let source_of: Vec<Option<usize>> = (0..destinations.len())
             .map(|index| pairs.iter().find(|pair| pair.1 == index).map(|pair| pair.0))
             .collect();
-        // Nor is a field read twice: those of ROS 1 that differ in case alone share one of ROS 2.
+        // In order also means that no field is read twice: ROS 1 fields that differ only in case
+        // share one of ROS 2.
         let is_ordered = source_of.iter().flatten().is_sorted_by(|one, two| one < two);
         let to_ros2 = self.direction == Direction::OneToTwo;
         let mut body = Body::default();
@@ -286,7 +287,7 @@ impl Maker<'_> {
         }
     }
 
-    /// How a field lies in ROS 1 or in CDR.
+    /// The layout of a field in ROS 1 or in CDR.
     fn form(&self, ty: &FieldType, is_ros1: bool) -> Form {
         let element = match &ty.base {
             BaseType::String { .. } => Form::Text,
@@ -311,7 +312,7 @@ impl Maker<'_> {
     }
 }
 
-/// Whether a number is a float, and its bytes; `None` for what is no number.
+/// Whether a number is a float, and its bytes; `None` if it is not a number.
 fn kind(base: &BaseType) -> Option<(bool, usize)> {
     Some(match base {
         BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => (false, 1),
@@ -357,7 +358,7 @@ fn sequence(element: Step, most: Option<u32>) -> Step {
     }
 }
 
-/// The fields of a message; a field that a path goes through is replaced by its own fields.
+/// The fields of a message; a field that a path leads through is replaced by its own fields.
 fn leaves(
     prefix: &str,
     definition: Option<MessageDefinition>,

@@ -9,7 +9,7 @@ use crate::http;
 use crate::peer_text::{MAX_NAME_BYTES, is_name, shown, shown_name};
 use crate::xmlrpc::{self, Value};
 
-/// Why the master did not do what it was asked.
+/// Why a call of the master failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterError {
     /// It cannot be reached.
@@ -17,32 +17,32 @@ pub enum MasterError {
         "no ROS 1 master at {address} ({source}): start one with `roscore` or `rosmaster --core`, or set ROS_MASTER_URI"
     )]
     Unreachable {
-        /// Where it should be.
+        /// The address from the configuration.
         address: Address,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
-    /// What answers is no master.
-    #[error("what answers at {address} is no ROS 1 master: {source}")]
+    /// The program that answers is not a master.
+    #[error("the program at {address} is not a ROS 1 master: {source}")]
     NoMaster {
-        /// Where.
+        /// The address.
         address: Address,
-        /// What is wrong.
+        /// The fault in the answer.
         source: xmlrpc::XmlRpcError,
     },
     /// It refused.
     #[error("the ROS 1 master at {address} refused {method}: {reason}")]
     Refused {
-        /// Where it is.
+        /// The address of the master.
         address: Address,
-        /// What was asked.
+        /// The method that was called.
         method: &'static str,
-        /// What it says.
+        /// The master's reason.
         reason: String,
     },
 }
 
-/// Who publishes, subscribes and serves: names with the names of nodes.
+/// Publishers, subscribers and servers: names of topics and services with the names of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemState {
     /// Topics with their publishers.
@@ -54,19 +54,19 @@ pub struct SystemState {
 }
 
 impl SystemState {
-    /// The nodes that have something registered, some of them more than once.
+    /// The nodes that have registered something; a name may occur several times.
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         let all = self.publishers.iter().chain(&self.subscribers).chain(&self.services);
         all.flat_map(|(_, nodes)| nodes.iter().map(String::as_str))
     }
 }
 
-/// Calls the master.
+/// A client of the master.
 #[derive(Clone, Debug)]
 pub struct Master {
     address: Address,
     caller: String,
-    /// Whether it was said that it has names that are none; shared by all clones.
+    /// Whether a warning about a malformed name was logged; shared by all clones.
     has_said: Arc<AtomicBool>,
 }
 
@@ -77,13 +77,13 @@ impl Master {
         Self { address, caller: caller.to_owned(), has_said: Arc::default() }
     }
 
-    /// Where it is.
+    /// The master's address.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Calls a method with the caller's name and these parameters; what it answers.
+    /// Calls a method with the caller's name and these parameters; returns the answer's value.
     ///
     /// # Errors
     /// When it cannot be reached or refuses.
@@ -96,10 +96,10 @@ impl Master {
         self.read_answer(method, &text)
     }
 
-    /// What a master's answer to a method says, in XML.
+    /// Reads a master's answer to a method from XML; returns its value.
     ///
     /// # Errors
-    /// When it is no answer of a master, or says that it refused.
+    /// When it is not an answer of a master, or reports a refusal.
     pub fn read_answer(&self, method: &'static str, text: &str) -> Result<Value, MasterError> {
         let address = self.address.clone();
         let answer = xmlrpc::read_answer(text)
@@ -118,13 +118,13 @@ impl Master {
             _ => Err(MasterError::NoMaster {
                 address,
                 source: xmlrpc::XmlRpcError::Form(format!(
-                    "{method} is not answered as by a master"
+                    "the answer to {method} is not that of a master"
                 )),
             }),
         }
     }
 
-    /// Who publishes, subscribes and serves.
+    /// All publishers, subscribers and servers.
     ///
     /// # Errors
     /// As [`Master::call`].
@@ -132,7 +132,7 @@ impl Master {
         Ok(self.read_system_state(&self.call("getSystemState", &[])?))
     }
 
-    /// What the answer to `getSystemState` says, without what is not said as by a master.
+    /// Reads the answer to `getSystemState`; malformed parts are left out.
     #[must_use]
     pub fn read_system_state(&self, state: &Value) -> SystemState {
         let part = |index: usize| -> Vec<(String, Vec<String>)> {
@@ -148,7 +148,7 @@ impl Master {
         SystemState { publishers: part(0), subscribers: part(1), services: part(2) }
     }
 
-    /// A name that somebody registered; `None` for what is none, which is said once.
+    /// A name that a node registered; `None` if it is malformed, which is logged once.
     fn name(&self, value: &Value) -> Option<String> {
         let name = value.as_text()?;
         if is_name(name) {
@@ -157,7 +157,7 @@ impl Master {
         if !self.has_said.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 "a node has registered the name {} with the ROS 1 master at {}: names have at most {MAX_NAME_BYTES} bytes \
-                 and no control characters; it and others like it are left out, end that node",
+                 and no control characters; this name and others like it are ignored, end that node",
                 shown_name(name),
                 self.address
             );
@@ -165,7 +165,7 @@ impl Master {
         None
     }
 
-    /// The types of topics, as far as anybody said one.
+    /// The types of topics, for the topics whose nodes stated one.
     ///
     /// # Errors
     /// As [`Master::call`].
@@ -173,7 +173,7 @@ impl Master {
         Ok(self.read_topic_types(&self.call("getTopicTypes", &[])?))
     }
 
-    /// What the answer to `getTopicTypes` says, without what is not said as by a master.
+    /// Reads the answer to `getTopicTypes`; malformed parts are left out.
     #[must_use]
     pub fn read_topic_types(&self, types: &Value) -> Vec<(String, String)> {
         let pair = |entry: &Value| match entry.as_list() {
@@ -183,8 +183,8 @@ impl Master {
         types.as_list().iter().filter_map(pair).collect()
     }
 
-    /// How the master calls itself: the same for all who have the same master, whatever name of its
-    /// host each uses.
+    /// The master's own URI: the same for all nodes of one master, whatever host name each of them
+    /// uses for it.
     ///
     /// # Errors
     /// As [`Master::call`].
@@ -193,19 +193,19 @@ impl Master {
         Ok(self.name(&uri).unwrap_or_default())
     }
 
-    /// Where a service is.
+    /// The address of a service.
     ///
     /// # Errors
-    /// As [`Master::call`]; the master refuses what it does not know.
+    /// As [`Master::call`]; the master refuses unknown services.
     pub fn lookup_service(&self, service: &str) -> Result<String, MasterError> {
         let uri = self.call("lookupService", &[service.into()])?;
         Ok(uri.as_text().unwrap_or_default().to_owned())
     }
 
-    /// A parameter or a tree of them.
+    /// A parameter, or a tree of parameters.
     ///
     /// # Errors
-    /// As [`Master::call`]; the master refuses what is not set.
+    /// As [`Master::call`]; the master refuses parameters that are not set.
     pub fn parameter(&self, name: &str) -> Result<Value, MasterError> {
         self.call("getParam", &[name.into()])
     }
@@ -218,10 +218,10 @@ impl Master {
         self.call("setParam", &[name.into(), value]).map(drop)
     }
 
-    /// Deletes a parameter, or a tree of them, if it is there.
+    /// Deletes a parameter, or a tree of parameters, if it is set.
     ///
     /// # Errors
-    /// As [`Master::call`], but for its not being there.
+    /// As [`Master::call`], but a missing parameter is not an error.
     pub fn delete_parameter(&self, name: &str) -> Result<(), MasterError> {
         match self.call("deleteParam", &[name.into()]) {
             Ok(_) | Err(MasterError::Refused { .. }) => Ok(()),

@@ -6,7 +6,7 @@ use crate::node_error::NodeError;
 #[must_use]
 pub fn is_allowed_name(name: &str) -> bool {
     let (parts, is_absolute) = name.strip_prefix('/').map_or((name, false), |parts| (parts, true));
-    // As roscpp has it: what is hidden in ROS 2 is a name as others are.
+    // The rule of roscpp: hidden names of ROS 2 are ordinary names here.
     let begins = |first: char| first.is_ascii_alphabetic() || (is_absolute && first == '_');
     parts.starts_with(begins)
         && !parts.contains("//")
@@ -14,10 +14,10 @@ pub fn is_allowed_name(name: &str) -> bool {
         && parts.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'/')
 }
 
-/// A name that begins at the root, as nodes tell the master.
+/// Checks a name that begins at the root, as nodes register it with the master.
 ///
 /// # Errors
-/// When it is none.
+/// When the name is not allowed.
 pub(crate) fn check_name(name: &str) -> Result<(), NodeError> {
     if name.starts_with('/') && is_allowed_name(name) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A node under a master: what it publishes, subscribes to and serves, and its registrations.
+//! A node under a master: its publications, subscriptions, services and registrations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, TcpListener};
@@ -30,66 +30,67 @@ use crate::strangers::Strangers;
 use crate::subscription::{Subscription, SubscriptionOptions};
 use crate::xmlrpc::Value;
 
-/// How long a node that ends tells its master so.
+/// The time that an ending node spends on unregistering from its master.
 const FAREWELL: Duration = Duration::from_secs(5);
-/// Most topics whose publishers are asked for again in one look.
+/// The most topics whose publishers are requested again in one pass.
 const MOST_ASKED_AGAIN: usize = 16;
 
-/// What hears which parameter may have another value; the name is fully qualified.
+/// Called with the fully qualified name of a parameter that may have a new value.
 pub type HearsParameter = dyn Fn(&str) + Send + Sync;
 
-/// A node of ROS 1. Clones are the same node; when the last one goes, it leaves the master.
+/// A node of ROS 1. Clones share one node; when the last one is dropped, the node leaves the
+/// master.
 #[derive(Clone)]
 pub struct Node(Arc<Owner>);
 
-/// What ends with the last clone; tasks hold only what is within.
+/// The owner of the node, dropped with the last clone; tasks hold only `inner`.
 struct Owner {
     inner: Arc<Inner>,
-    /// What listens, and serves those that have connected.
+    /// The tasks that listen and serve the accepted connections.
     listening: [AbortHandle; 2],
 }
 
 struct Inner {
     name: String,
     master: Master,
-    /// Where calls of the master go.
+    /// The address for calls of the master and other nodes.
     api: Address,
-    /// Where connections of TCPROS go.
+    /// The address for TCPROS connections.
     tcpros: Address,
     publications: Mutex<BTreeMap<String, Arc<Publication>>>,
     subscriptions: Mutex<BTreeMap<String, Arc<Subscription>>>,
     services: Mutex<BTreeMap<String, Arc<Served>>>,
-    /// Nodes whose messages come by another way than TCPROS; this one is among them.
+    /// Nodes that exchange messages without TCPROS; this node is one of them.
     siblings: Siblings,
-    /// Held while the master is told something, so that it hears of beginning and end in order.
+    /// Held during calls of the master, so that registering and unregistering reach it in order.
     telling: Mutex<()>,
-    /// Whether registrations wait for a master that is not there.
+    /// Whether registrations wait for a master that is absent.
     is_patient: bool,
-    /// Whether the master did not answer last time: then only `refresh` asks it, which is patient,
-    /// and nobody tells it any longer that something has ended.
+    /// Whether the master did not answer last time. Then only `refresh` calls it, which can wait,
+    /// and nothing is unregistered any longer.
     is_alone: AtomicBool,
-    /// Until when the master is told that something has ended.
+    /// The deadline for unregistering.
     farewell: Mutex<Option<Instant>>,
     tasks: Handle,
     lines: Arc<Lines>,
     strangers: Strangers,
-    /// Who hears of parameters that others change.
+    /// Called for parameters that other nodes change.
     hears_parameters: Mutex<Option<Arc<HearsParameter>>>,
     told_to_end: Mutex<Option<String>>,
 }
 
 impl Node {
-    /// A node of this name, fully qualified, that registers with the master when it has something
-    /// to register. Nobody is called yet.
+    /// A node of this fully qualified name. It registers with the master when it has something to
+    /// register, and makes no call before that.
     ///
     /// # Errors
-    /// When the name or the address is none, or no port is free.
+    /// When the name or the address is invalid, or no port is free.
     pub fn new(name: &str, master_uri: &str) -> Result<Self, NodeError> {
         Self::make(name, master_uri, &Siblings::default(), false)
     }
 
-    /// As [`Node::new`], among siblings, of which it receives nothing by TCPROS. Where the master
-    /// is not there, what the node has is registered by [`Node::register_missing`] once it is.
+    /// Like [`Node::new`], among siblings, whose messages it does not receive by TCPROS. If the
+    /// master is absent, [`Node::register_missing`] registers the node's topics and services later.
     ///
     /// # Errors
     /// As [`Node::new`].
@@ -111,7 +112,7 @@ impl Node {
         let (host, bound) = own_host(&master);
         let listen = || {
             let bind = TcpListener::bind((bound, 0));
-            // As the runtime wants it.
+            // The runtime requires a nonblocking listener.
             let bind = bind.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
             bind.map_err(|source| NodeError::Listen { host: bound, source })
         };
@@ -151,8 +152,8 @@ impl Node {
         &self.0.inner
     }
 
-    /// Bounds the time that the node spends telling the master what has ended: the master may be
-    /// slow, and each topic needs a call.
+    /// Limits the time that the node spends on unregistering: the master may be slow, and each
+    /// topic needs a call.
     pub fn leave_within(&self, longest: Duration) {
         self.inner().leave_within(longest);
     }
@@ -169,16 +170,16 @@ impl Node {
         &self.inner().master
     }
 
-    /// Why the node was told to end, if it was: another node of this name has come.
+    /// The reason why the node was told to end, if it was: another node has taken its name.
     #[must_use]
     pub fn told_to_end(&self) -> Option<String> {
         self.inner().told_to_end.lock().clone()
     }
 
-    /// Publishes a topic.
+    /// Starts publishing a topic.
     ///
     /// # Errors
-    /// When it does so already, the name is not allowed, or the master refuses.
+    /// When the node publishes it already, the name is not allowed, or the master refuses.
     pub fn advertise(&self, options: PublicationOptions) -> Result<Arc<Publication>, NodeError> {
         check_name(&options.topic)?;
         let publication = Arc::new(Publication::new(options));
@@ -191,7 +192,7 @@ impl Node {
         Ok(publication)
     }
 
-    /// Publishes it no longer.
+    /// Stops publishing.
     pub fn unadvertise(&self, publication: &Publication) {
         let _telling = self.inner().telling.lock();
         self.inner().publications.lock().remove(publication.topic());
@@ -199,7 +200,7 @@ impl Node {
         self.inner().tell("unregisterPublisher", publication.topic());
     }
 
-    /// The topics that it publishes, by name.
+    /// The names of the topics that the node publishes.
     #[must_use]
     pub fn published_topics(&self) -> Vec<String> {
         self.inner().publications.lock().keys().cloned().collect()
@@ -208,7 +209,7 @@ impl Node {
     /// Subscribes to a topic.
     ///
     /// # Errors
-    /// When it does so already, the name is not allowed, or the master refuses.
+    /// When the node has subscribed already, the name is not allowed, or the master refuses.
     pub fn subscribe(&self, options: SubscriptionOptions) -> Result<Arc<Subscription>, NodeError> {
         check_name(&options.topic)?;
         let inner = self.inner();
@@ -223,7 +224,7 @@ impl Node {
         Ok(subscription)
     }
 
-    /// Subscribes no longer.
+    /// Unsubscribes.
     pub fn unsubscribe(&self, subscription: &Subscription) {
         let _telling = self.inner().telling.lock();
         self.inner().subscriptions.lock().remove(subscription.topic());
@@ -231,10 +232,10 @@ impl Node {
         self.inner().tell("unregisterSubscriber", subscription.topic());
     }
 
-    /// Serves a service.
+    /// Starts serving a service.
     ///
     /// # Errors
-    /// When it does so already, the name is not allowed, or the master refuses.
+    /// When the node serves it already, the name is not allowed, or the master refuses.
     pub fn serve(&self, options: ServiceOptions) -> Result<(), NodeError> {
         check_name(&options.service)?;
         let service = Arc::new(Served::new(options));
@@ -248,18 +249,18 @@ impl Node {
         Ok(())
     }
 
-    /// Serves it no longer.
+    /// Stops serving.
     pub fn stop_serving(&self, service: &str) {
         let _telling = self.inner().telling.lock();
         self.inner().services.lock().remove(service);
         self.inner().tell_of_service(service);
     }
 
-    /// Has the master tell of parameters below the node's name that others change, from now on.
-    /// Called again for a master that was started anew.
+    /// Makes the master report parameters below the node's name that other nodes change, from now
+    /// on. Must be called again for a restarted master.
     ///
-    /// `hears` is called by a thread of the node for whatever a peer names; it asks the master for
-    /// the value, and does not wait.
+    /// A thread of the node calls `hears` with whatever name a peer sends; the callback has to get
+    /// the value from the master, and must not wait.
     ///
     /// # Errors
     /// When the master cannot be reached or refuses.
@@ -271,8 +272,8 @@ impl Node {
         inner.master.call("subscribeParam", &[inner.api_uri(), name]).map(drop)
     }
 
-    /// Asks the master who is there, and registers again what it does not know: it was started
-    /// anew. Registering ends early where `is_over`, as a master may be slow.
+    /// Gets all registrations from the master, and registers again what is missing there after its
+    /// restart. Registering ends early if `is_over`, since a master may be slow.
     ///
     /// # Errors
     /// When it cannot be reached.
@@ -284,7 +285,7 @@ impl Node {
         Ok(state)
     }
 
-    /// Registers what the master does not know, by what it says of itself, until `is_over`.
+    /// Registers what is missing in the master's state, until `is_over`.
     ///
     /// # Errors
     /// When it cannot be reached or refuses.
@@ -358,7 +359,7 @@ impl Answers for Inner {
 }
 
 impl Inner {
-    /// Listens, and serves whoever connects, until that is aborted.
+    /// Listens and serves connections, until aborted.
     fn listen<S: Future<Output = ()> + Send + 'static>(
         self: &Arc<Self>,
         listener: TcpListener,
@@ -377,7 +378,7 @@ impl Inner {
                     Some(_) = served.join_next() => continue,
                 };
                 let Ok((stream, from)) = accepted else {
-                    // No descriptor is free, perhaps: not at once again.
+                    // Perhaps no descriptor is free: waits before the next attempt.
                     sleep(Duration::from_millis(50)).await;
                     continue;
                 };
@@ -387,13 +388,13 @@ impl Inner {
         self.tasks.spawn(listening).abort_handle()
     }
 
-    /// Places for a connection that has just come, and has not said what it wants; without them it
-    /// is ended, which is said.
+    /// Slots for a new connection whose header has not arrived yet. Without free slots the
+    /// connection is closed, which is logged.
     fn places(&self) -> Option<(Place, Place)> {
         let places = connections::place_of_stranger().zip(connections::place());
         if places.is_none() {
             self.lines.warn(format_args!(
-                "{}: a connection is refused: there are as many already as this process takes, {} in all",
+                "{}: a connection is refused: the process has the most connections that it accepts, {} in all",
                 self.name,
                 connections::most()
             ));
@@ -450,7 +451,7 @@ impl Inner {
         self.register("registerService", &parameters).map(drop)
     }
 
-    /// Tells the master of something new; `None` where that waits for a master.
+    /// Registers something with the master; `None` if that waits for a master.
     fn register(
         &self,
         method: &'static str,
@@ -507,7 +508,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Says what the master need not hear: it may be gone, or slow.
+    /// Makes a call that may fail without harm: the master may be gone, or slow.
     fn say(&self, method: &'static str, parameters: &[Value]) {
         let is_late = self.farewell.lock().is_some_and(|until| Instant::now() >= until);
         if is_late || self.is_alone() {

@@ -1,27 +1,27 @@
-//! Why a node cannot be.
+//! Why a node cannot be created.
 
 use std::net::IpAddr;
 
 use crate::master::MasterError;
 
-/// Where a master is if nothing says otherwise.
+/// The default address of the master.
 pub const DEFAULT_MASTER: &str = "http://localhost:11311";
 
-/// Why a node cannot be.
+/// Why a node cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
-    /// The address of the master is none.
-    #[error("`{uri}` is no address of a ROS 1 master: ROS_MASTER_URI is like {DEFAULT_MASTER}")]
+    /// The address of the master is malformed.
+    #[error("`{uri}` is not an address of a ROS 1 master: ROS_MASTER_URI is like {DEFAULT_MASTER}")]
     MasterUri {
-        /// What it was.
+        /// The malformed address.
         uri: String,
     },
-    /// The name is none of ROS 1.
+    /// The name is not allowed in ROS 1.
     #[error(
-        "`{name}` is no name of ROS 1: it begins with a letter, `/` or `~` and has letters, digits, `_` and `/`"
+        "`{name}` is not a name of ROS 1: a name begins with a letter, `/` or `~` and has letters, digits, `_` and `/`"
     )]
     Name {
-        /// What it was.
+        /// The name.
         name: String,
     },
     /// The node cannot listen.
@@ -29,19 +29,19 @@ pub enum NodeError {
     Listen {
         /// The address.
         host: IpAddr,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The system has no thread to give.
+    /// The system refuses to start a thread.
     #[error("no threads for connections of ROS 1: {0}; raise `ulimit -u`, or end other processes")]
     Threads(#[source] std::io::Error),
-    /// There is one of this name already.
-    #[error("{name} is already there in this node")]
+    /// The node has one of this name already.
+    #[error("{name} exists already in this node")]
     Taken {
         /// The topic or service.
         name: String,
     },
-    /// The master refuses or is not there.
+    /// The master refuses or is absent.
     #[error(transparent)]
     Master(#[from] MasterError),
 }

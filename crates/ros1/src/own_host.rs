@@ -1,11 +1,11 @@
-//! Where others find this node.
+//! The address at which other nodes find this node.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use crate::address::Address;
 
-/// The host that others are told, and the address to listen on: as roscpp, ROS_HOSTNAME, then
-/// ROS_IP, else the address of this machine on the way to the master.
+/// The host that other nodes are given, and the address to listen on: like roscpp, ROS_HOSTNAME,
+/// then ROS_IP, otherwise this machine's address on the route to the master.
 pub(crate) fn own_host(master: &Address) -> (String, IpAddr) {
     let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let named = ["ROS_HOSTNAME", "ROS_IP"].iter().find_map(|name| std::env::var(name).ok());

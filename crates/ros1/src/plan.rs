@@ -1,51 +1,51 @@
-//! The plan by which a message of ROS 1 becomes one of ROS 2, or the other way round: made once for
-//! a pair of types, followed for each message.
+//! The plan that converts messages of ROS 1 to ROS 2 or back: made once for a pair of types, then
+//! applied to each message.
 //!
-//! Both are little endian; a body of ROS 1 is packed, CDR is aligned, and its texts end with a zero
-//! byte. So a plan is a list of steps in the order of the destination, and what lies side by side
-//! in both goes as one block.
+//! Both forms are little endian. A body of ROS 1 is packed; CDR is aligned, and its texts end with
+//! a zero byte. A plan is a list of steps in the order of the destination; values that are adjacent
+//! in both forms are copied as one block.
 
 use std::sync::Arc;
 
-/// How the bytes of a field lie in one of the two forms, for what is skipped or filled with zeros.
+/// The layout of a field in one of the two forms, for fields that are skipped or filled with zeros.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// So many values of so many bytes each.
+    /// This many values of this many bytes each.
     Run { width: usize, count: usize },
     /// A text.
     Text,
-    /// A count, and so many elements.
+    /// A count, and then this many elements.
     Sequence(Box<Form>),
-    /// So many elements.
+    /// A fixed number of elements.
     Repeat(usize, Box<Form>),
     /// Fields in a row.
     Struct(Vec<Form>),
 }
 
-/// One step, from the source at its position to the destination at its own.
+/// One step, from the current position in the source to the end of the destination.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
     /// Goes to a field of the source.
     Seek(usize),
-    /// The source has what the destination has not.
+    /// Skips a field that the destination lacks.
     Skip(Form),
-    /// The destination has what the source has not.
+    /// Fills a field that the source lacks.
     Fill(Form),
     /// Values of one width.
     Run { width: usize, count: usize },
-    /// Truth values: anything but zero is true in ROS 1.
+    /// Booleans: in ROS 1, any value but zero is true.
     Bool { count: usize },
     /// A text.
     Text { most: Option<u32> },
     /// The level of a log message.
     Level,
-    /// A count, and so many values of one width per element.
+    /// A count, and then this many times `each` values of one width.
     RunSequence { width: usize, each: usize, most: Option<u32> },
-    /// A count, and so many truth values.
+    /// A count, and then this many booleans.
     BoolSequence { most: Option<u32> },
-    /// A count, and so many elements.
+    /// A count, and then this many elements.
     Sequence { most: Option<u32>, element: Arc<Body> },
-    /// So many elements.
+    /// A fixed number of elements.
     Repeat { count: usize, element: Arc<Body> },
     /// A message within a message.
     Struct(Arc<Body>),
@@ -55,12 +55,12 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Body {
     pub(crate) steps: Vec<Step>,
-    /// The fields of the source, where the destination has them in another order.
+    /// The fields of the source, if the destination has them in another order.
     pub(crate) index: Vec<Form>,
 }
 
 impl Body {
-    /// Adds a step; values of one width that follow each other are one block.
+    /// Adds a step; adjacent runs of one width are joined.
     pub(crate) fn push(&mut self, step: Step) {
         if let (Some(Step::Run { width, count }), Step::Run { width: next, count: more }) =
             (self.steps.last_mut(), &step)
@@ -77,7 +77,7 @@ impl Body {
         }
     }
 
-    /// The width and number of values that are all of this message.
+    /// The width and number of values, if the message consists of one run.
     pub(crate) fn as_run(&self) -> Option<(usize, usize)> {
         match (&*self.steps, &*self.index) {
             ([Step::Run { width, count }], []) => Some((*width, *count)),
@@ -86,7 +86,7 @@ impl Body {
     }
 }
 
-/// Which way a plan goes.
+/// The direction of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From ROS 1 to ROS 2.
@@ -105,79 +105,79 @@ pub struct Plan {
 /// A message that cannot be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    /// It ends within a field.
-    #[error("the message ends at byte {offset}, where {needed} more are needed")]
+    /// The message ends within a field.
+    #[error("the message ends at byte {offset}, where {needed} more bytes are needed")]
     Truncated {
-        /// Where.
+        /// The offset.
         offset: usize,
-        /// How many bytes are missing or more.
+        /// The number of bytes needed there.
         needed: usize,
     },
-    /// A message of ROS 1 has bytes behind its last field.
-    #[error("{left} bytes are left behind the last field: the sender's type differs")]
+    /// A message of ROS 1 has bytes after its last field.
+    #[error("{left} bytes are left after the last field: the sender's type differs")]
     Trailing {
-        /// How many.
+        /// The number of bytes.
         left: usize,
     },
-    /// It is no CDR of little endian.
-    #[error("the message does not begin as CDR of little endian does")]
+    /// The message is not little-endian CDR.
+    #[error("the message does not begin like little-endian CDR")]
     Header,
-    /// A text or sequence is longer than ROS 2's type allows.
-    #[error("length {len} at byte {offset}, where ROS 2's type allows at most {most}")]
+    /// A text or sequence is longer than the ROS 2 type allows.
+    #[error("length {len} at byte {offset}, where the type of ROS 2 allows at most {most}")]
     Bound {
-        /// Where.
+        /// The offset.
         offset: usize,
         /// The length.
         len: usize,
-        /// The greatest one.
+        /// The limit.
         most: u32,
     },
-    /// A text has a zero byte within, or none at its end in CDR.
-    #[error("the text at byte {offset} has a zero byte within, or none at its end")]
+    /// A text contains a zero byte, or has none at its end in CDR.
+    #[error("the text at byte {offset} contains a zero byte, or has none at its end")]
     Text {
-        /// Where.
+        /// The offset.
         offset: usize,
     },
-    /// What it would become is out of proportion to what it is.
-    #[error("the message of {len} bytes would become one of more than {most}")]
+    /// The converted message would be far larger than the original.
+    #[error("the message of {len} bytes would become more than {most} bytes")]
     TooLarge {
         /// The length of the message.
         len: usize,
-        /// What is allowed.
+        /// The limit.
         most: usize,
     },
-    /// A count of elements that take no bytes.
+    /// A count of too many elements without bytes.
     #[error("{count} elements without any content, at byte {offset}")]
     Count {
-        /// Where.
+        /// The offset.
         offset: usize,
-        /// How many.
+        /// The count.
         count: usize,
     },
 }
 
-/// The header of CDR of little endian.
+/// The header of little-endian CDR.
 const CDR_HEADER: [u8; 4] = [0, 1, 0, 0];
-/// A message without much content may become so large by what the other type has besides.
+/// The most bytes that fields missing in the source may add to a message.
 const MOST_FILLED_BYTES: usize = 16 << 20;
-/// No message grows more than so many times, besides that: an empty message takes a byte in CDR,
-/// and a text seven.
+/// Besides that, a message grows at most by this factor: an empty message takes a byte in CDR, and
+/// a text seven.
 const MOST_GROWTH: usize = 64;
-/// Most elements that take no bytes at all.
+/// The most elements that take no bytes at all.
 const MOST_EMPTY_ELEMENTS: usize = 1 << 16;
 
 impl Plan {
-    /// Converts a message: the body of ROS 1 without its length, or CDR with its header. What it
-    /// becomes is added to `out`.
+    /// Converts a message: the body of ROS 1 without its length, or CDR with its header. The result
+    /// is appended to `out`.
     ///
     /// # Errors
-    /// When the bytes are no message of the type; `out` then has part of it.
+    /// When the bytes are not a message of the type; `out` then contains a part of it.
     pub fn convert(&self, message: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
         self.convert_last(0, message, out)
     }
 
-    /// As [`Plan::convert`], where in ROS 2 the message is the last field of a larger one, behind
-    /// `before` bytes: zeros in what goes to ROS 2, and left out of what comes from there.
+    /// Like [`Plan::convert`], if in ROS 2 the message is the last field of a larger one, after
+    /// `before` bytes. These are filled with zeros towards ROS 2, and skipped from there.
     ///
     /// # Errors
     /// As [`Plan::convert`].
@@ -216,14 +216,14 @@ impl Plan {
         Ok(())
     }
 
-    /// Which way it goes.
+    /// The direction of the plan.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
     }
 }
 
-/// A message under way.
+/// A message during its conversion.
 struct Way<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -231,7 +231,7 @@ struct Way<'a> {
     /// Where the body begins in `out`.
     base: usize,
     to_ros2: bool,
-    /// Most bytes of the destination.
+    /// The most bytes of the destination.
     most: usize,
 }
 
@@ -301,7 +301,8 @@ impl<'a> Way<'a> {
         Ok(taken)
     }
 
-    /// Room at the end of the destination, filled with zeros up to the alignment.
+    /// Pads the destination with zeros to the alignment, and checks that `len` more bytes may
+    /// follow.
     fn align(&mut self, align: usize, len: usize) -> Result<(), ConvertError> {
         let mut at = self.out.len() - self.base;
         if self.to_ros2 {
@@ -338,7 +339,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// A count of the source, which is at most what its bytes allow.
+    /// Reads a count from the source; its remaining bytes bound it.
     fn read_count(&mut self, least_bytes: usize) -> Result<usize, ConvertError> {
         let bytes = self.take(4, 4)?;
         let count = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
@@ -359,7 +360,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// A count that both have.
+    /// Copies a count from the source to the destination.
     fn count(&mut self, most: Option<u32>, least_bytes: usize) -> Result<usize, ConvertError> {
         let offset = self.position;
         let count = self.read_count(least_bytes)?;
@@ -372,7 +373,7 @@ impl<'a> Way<'a> {
         let offset = self.position;
         let len = self.read_count(1)?;
         let bytes = self.take(1, len)?;
-        // The zero byte at the end is CDR's; some senders leave it away in an empty text.
+        // CDR ends a text with a zero byte; some senders omit it in an empty text.
         let text = match (self.to_ros2, bytes) {
             (true, text) | (false, text @ []) => text,
             (false, [text @ .., 0]) => text,
@@ -436,7 +437,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Zeros, empty texts and empty sequences.
+    /// Writes zeros, empty texts and empty sequences.
     fn fill(&mut self, form: &Form) -> Result<(), ConvertError> {
         match form {
             Form::Run { count: 0, .. } => {}
@@ -475,7 +476,7 @@ fn check(offset: usize, len: usize, most: Option<u32>) -> Result<(), ConvertErro
     }
 }
 
-/// 1, 2, 4, 8, 16 of `rosgraph_msgs/Log` are 10, 20, 30, 40, 50 of `rcl_interfaces/Log`.
+/// The levels 1, 2, 4, 8, 16 of `rosgraph_msgs/Log` are 10, 20, 30, 40, 50 of `rcl_interfaces/Log`.
 fn level_of_ros1(level: u8) -> u8 {
     match level {
         0 => 0,

@@ -1,5 +1,5 @@
-//! A topic that a node of ROS 1 publishes: who is connected, and what each of them still has to
-//! get.
+//! A topic that a node of ROS 1 publishes: its connections, and the messages that each subscriber
+//! still has to get.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,12 +16,12 @@ use crate::header::ConnectionHeader;
 use crate::runtime::waiting;
 use crate::types::ONE_DEFINITION;
 
-/// How soon who waits for room looks again: writers wake it, but hold no lock for it.
+/// How often a wait for room checks again: writers wake it, but without holding its lock.
 const ROOM_AGAIN: Duration = Duration::from_millis(20);
-/// Most messages that are kept for subscribers to come, of as many sources.
+/// The most messages that are kept for later subscribers, over all sources.
 const MOST_LATCHED: usize = 256;
 
-/// What a publication is.
+/// The options of a publication.
 #[derive(Clone, Debug)]
 pub struct PublicationOptions {
     /// The topic, fully qualified.
@@ -30,37 +30,38 @@ pub struct PublicationOptions {
     pub type_name: String,
     /// The checksum of the type.
     pub md5sum: String,
-    /// The definition with all that it refers to.
+    /// The definition with all types that it refers to.
     pub definition: String,
-    /// Whether the last message of each source is kept for subscribers to come.
+    /// Whether the last message of each source is kept for later subscribers.
     pub is_latching: bool,
-    /// Most messages that wait for a subscriber; the oldest one gives way.
+    /// The most messages that wait for a subscriber; the oldest one is dropped for a new one.
     pub queue_len: usize,
-    /// Who hears of subscribers that connect.
+    /// Called for each subscriber that connects.
     pub on_connection: Option<OnConnection>,
-    /// Who hears of subscribers that have gone.
+    /// Called for each subscriber that leaves.
     pub on_disconnection: Option<OnConnection>,
-    /// Whether a bridge publishes: other bridges of the master leave out what says so.
+    /// Whether a bridge publishes: other bridges under the master ignore publications with this
+    /// mark.
     pub is_of_bridge: bool,
 }
 
-/// How one message is published.
+/// The options for one message.
 #[derive(Clone, Copy, Debug)]
 pub struct Publishing {
-    /// Whose message it is; history is kept by source.
+    /// The source of the message; history is kept by source.
     pub source: u64,
-    /// Most messages that wait for a subscriber; the oldest one gives way.
+    /// The most messages that wait for a subscriber; the oldest one is dropped for a new one.
     pub queue_len: usize,
-    /// How many of the source's messages are kept for subscribers to come.
+    /// The number of the source's messages that are kept for later subscribers.
     pub kept: usize,
-    /// When it is to be given to nobody any more who comes late.
+    /// The time after which later subscribers no longer get the message.
     pub expires: Option<Instant>,
 }
 
-/// What hears of a publication.
+/// A callback about a publication.
 pub type Hears = dyn Fn(&Arc<Publication>) + Send + Sync;
 
-/// Called when a subscriber has connected, on a thread of connections, before anything is sent to
+/// Called on a thread of connections when a subscriber has connected, before anything is sent to
 /// it.
 #[derive(Clone)]
 pub struct OnConnection(pub Arc<Hears>);
@@ -71,22 +72,22 @@ impl fmt::Debug for OnConnection {
     }
 }
 
-/// What a publication sent.
+/// The messages of a publication so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublicationCounts {
-    /// Messages that were published while somebody was connected.
+    /// Messages that were published while a subscriber was connected.
     pub published: u64,
-    /// Messages that gave way in the queue of a subscriber, each for itself.
+    /// Messages that were dropped from the queues of subscribers, counted for each subscriber.
     pub dropped: u64,
 }
 
-/// A topic that is published.
+/// A published topic.
 #[derive(Debug)]
 pub struct Publication {
     pub(crate) options: PublicationOptions,
     links: Mutex<Vec<Arc<Link>>>,
     latched: Mutex<VecDeque<Latched>>,
-    /// Told when a queue gets shorter.
+    /// Notified when a queue gets shorter.
     room: Condvar,
     published: AtomicU64,
     dropped: Arc<AtomicU64>,
@@ -102,16 +103,16 @@ struct Latched {
 #[derive(Debug)]
 struct Link {
     caller: String,
-    /// Whether a message is on its way from the queue to the system.
+    /// Whether a message has left the queue and is being written.
     is_writing: AtomicBool,
     queue: Mutex<VecDeque<Arc<Vec<u8>>>>,
-    /// A message waits.
+    /// Notified when a message waits.
     changed: Notify,
-    /// It is to end.
+    /// Notified when the connection is to end.
     closed: Notify,
 }
 
-/// A link among those of its publication, until it ends, however it does.
+/// Keeps a connection in its publication's list until this is dropped.
 struct Linked<'a> {
     publication: &'a Arc<Publication>,
     link: Arc<Link>,
@@ -134,17 +135,17 @@ impl Publication {
         &self.options.topic
     }
 
-    /// How many subscribers are connected.
+    /// The number of connected subscribers.
     pub fn connections(&self) -> usize {
         self.links.lock().len()
     }
 
-    /// The names of the nodes that are connected.
+    /// The names of the connected nodes.
     pub fn subscribers(&self) -> Vec<String> {
         self.links.lock().iter().map(|link| link.caller.clone()).collect()
     }
 
-    /// What was sent so far.
+    /// The counts so far.
     pub fn counts(&self) -> PublicationCounts {
         PublicationCounts {
             published: self.published.load(Ordering::Relaxed),
@@ -152,17 +153,17 @@ impl Publication {
         }
     }
 
-    /// Sends a message: its length in four bytes, and its body. `source` tells apart whose last
-    /// message a latching publication keeps.
+    /// Sends a message: its length in four bytes, and its body. A latching publication keeps the
+    /// last message of each `source`.
     pub fn publish(&self, source: u64, framed: Arc<Vec<u8>>) {
         let kept = usize::from(self.options.is_latching);
         let queue_len = self.options.queue_len;
         self.publish_as(Publishing { source, queue_len, kept, expires: None }, framed);
     }
 
-    /// As [`Publication::publish`], with a history and queue of its own.
+    /// Like [`Publication::publish`], with its own history and queue limits.
     pub fn publish_as(&self, how: Publishing, framed: Arc<Vec<u8>>) {
-        // Held over both, so that no new subscriber misses a message or gets it twice.
+        // Held during both steps, so that no new subscriber misses a message or gets it twice.
         let links = self.links.lock();
         if how.kept > 0 {
             let mut latched = self.latched.lock();
@@ -185,22 +186,21 @@ impl Publication {
         }
     }
 
-    /// Keeps nothing of this source any more.
+    /// Stops keeping messages of this source.
     pub fn forget(&self, source: u64) {
         self.latched.lock().retain(|kept| kept.source != source);
     }
 
-    /// Waits until each subscriber's queue has room beside `most` messages; false when that takes
-    /// longer.
+    /// Waits until each subscriber has fewer than `most` messages in its queue; false after the
+    /// timeout.
     pub fn wait_for_room(&self, most: usize, longest: Duration) -> bool {
         self.wait_for_links(longest, |link| link.queue.lock().len() < most)
     }
 
-    /// Waits until all that was published has been handed to the system; false when that takes
-    /// longer.
+    /// Waits until all published messages have been handed to the system; false after the timeout.
     pub fn wait_until_written(&self, longest: Duration) -> bool {
         let is_written = |link: &Link| {
-            // Said with the queue's lock held.
+            // `is_writing` is set while the queue's lock is held.
             link.queue.lock().is_empty() && !link.is_writing.load(Ordering::Acquire)
         };
         self.wait_for_links(longest, is_written)
@@ -219,12 +219,12 @@ impl Publication {
         true
     }
 
-    /// Answers the header of a subscriber; an error is for its eyes.
+    /// Checks the header of a subscriber; the error is sent to it.
     pub(crate) fn check(&self, header: &ConnectionHeader) -> Result<(), String> {
         let (wanted, ours) = (header.get("md5sum"), &self.options.md5sum);
         if wanted.is_empty() {
             return Err(format!(
-                "a subscriber of {} does not say the md5sum of its type; TCPROS wants `md5sum={ours}` or `md5sum=*`",
+                "a subscriber of {} does not state the md5sum of its type; TCPROS requires `md5sum={ours}` or `md5sum=*`",
                 self.options.topic
             ));
         }
@@ -232,7 +232,7 @@ impl Publication {
             return Ok(());
         }
         Err(format!(
-            "{} of {} wants {} with md5sum {wanted}, it is {} with md5sum {ours} here; {ONE_DEFINITION}; the definition here \
+            "{} of {} wants {} with md5sum {wanted}, but it is {} with md5sum {ours} here; {ONE_DEFINITION}; the definition here \
              is:\n{}",
             header.get("callerid"),
             self.options.topic,
@@ -253,7 +253,7 @@ impl Publication {
             ("message_definition", &self.options.definition),
             ("latching", latching),
         ];
-        // For other bridges of one master, which must not bring back what came from here.
+        // Tells other bridges under the same master not to bridge this topic back.
         if self.options.is_of_bridge {
             fields.push(("feros_bridge", "1"));
         }
@@ -264,11 +264,14 @@ impl Publication {
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_full = self.connections() >= MOST_OF_A_TOPIC;
         is_full.then(|| {
-            format!("{} has {MOST_OF_A_TOPIC} subscribers already, and takes no more", self.topic())
+            format!(
+                "{} has {MOST_OF_A_TOPIC} subscribers already, and accepts no more",
+                self.topic()
+            )
         })
     }
 
-    /// Serves a subscriber until it goes; the header was answered already.
+    /// Serves a subscriber until it leaves; its header has been answered before.
     pub(crate) async fn serve(self: &Arc<Self>, mut stream: TcpStream, caller: &str) {
         let link = Arc::new(Link {
             caller: caller.to_owned(),
@@ -328,12 +331,12 @@ impl Link {
     fn pop(&self) -> Option<Arc<Vec<u8>>> {
         let mut queue = self.queue.lock();
         let message = queue.pop_front()?;
-        // Said with the queue's lock held.
+        // Set while the queue's lock is held.
         self.is_writing.store(true, Ordering::Release);
         Some(message)
     }
 
-    /// Hands messages to the system until that fails.
+    /// Hands messages to the system until an error.
     async fn write(&self, to: &mut (impl AsyncWrite + Unpin), wrote: impl Fn()) {
         loop {
             let Some(message) = self.pop() else {
@@ -350,7 +353,7 @@ impl Link {
     }
 }
 
-/// Waits until a subscriber has gone. It sends nothing, so all that can be read is its end.
+/// Waits until a subscriber has left. It sends nothing, so only the end of the stream can be read.
 async fn has_gone(from: &mut (impl AsyncRead + Unpin)) {
     let mut block = [0; 64];
     while from.read(&mut block).await.is_ok_and(|bytes| bytes > 0) {}

@@ -1,4 +1,4 @@
-//! Messages and services of ROS 1 with all that they refer to, and their checksums.
+//! Messages and services of ROS 1 with all types that they refer to, and their checksums.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use md5::{Digest as _, Md5};
 
 use crate::definition::{DefinitionError, Ros1Message, SEPARATOR, field_type_text, type_text};
 
-/// Most fields of a message, with those of the messages in it, each as often as it is there.
+/// The most fields of a message, including those of nested messages, counted for each occurrence.
 pub const MAX_FIELDS: usize = 1 << 16;
 
 /// A type of ROS 1 that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
-    /// Nobody defined it.
+    /// The type is unknown.
     #[error(
-        "the ROS 1 type {name} is not known: its publisher tells it, or ROS_PACKAGE_PATH names the folder with its package"
+        "the ROS 1 type {name} is unknown: its publisher sends it, or ROS_PACKAGE_PATH names the folder with its package"
     )]
     Unknown {
         /// The type.
         name: String,
     },
-    /// Its definition is wrong.
+    /// Its definition is malformed.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
-    /// It contains itself, or nests too deep.
+    /// It contains itself, or nests too deeply.
     #[error(
-        "the ROS 1 type {name} contains itself, or nests messages more than {MAX_NESTING_DEPTH} deep"
+        "the ROS 1 type {name} contains itself, or nests messages more than {MAX_NESTING_DEPTH} levels deep"
     )]
     TooDeep {
         /// The outermost type.
@@ -35,52 +35,52 @@ pub enum CatalogError {
     },
     /// It has too many fields.
     #[error(
-        "the ROS 1 type {name} has more than the {MAX_FIELDS} fields that are read, with those of the messages in it: \
-         have lists of messages in their place"
+        "the ROS 1 type {name} has more than the {MAX_FIELDS} fields that are read, including those of nested messages: \
+         use lists of messages in their place"
     )]
     TooManyFields {
         /// The outermost type.
         name: String,
     },
-    /// What a peer says of its type cannot be true.
+    /// A peer sends a definition that contradicts its checksum.
     #[error(
-        "{who} contradicts itself: it says that {name} has the md5sum {said}, and the definition that it sends has {computed}; \
-         compile the node again with the messages that it is to use"
+        "{who} contradicts itself: it states the md5sum {said} for {name}, but the definition that it sends has {computed}; \
+         rebuild the node with the right messages"
     )]
     Contradiction {
-        /// Who says it.
+        /// The peer.
         who: String,
         /// The type.
         name: String,
-        /// The checksum that the peer says.
+        /// The checksum that the peer states.
         said: String,
-        /// The checksum of the definition that came with it.
+        /// The checksum of the definition that it sent.
         computed: String,
     },
-    /// The definition that is known is not the peer's.
+    /// The known definition is not the peer's.
     #[error(
-        "{who} has another definition of {name} than is known here: md5sum {theirs} there, {ours} here. Here it is:\n{definition}"
+        "{who} has another definition of {name} than the one known here: md5sum {theirs} there, {ours} here. The one here is:\n{definition}"
     )]
     Differs {
-        /// Who has the other one.
+        /// The peer with the other definition.
         who: String,
         /// The type.
         name: String,
         /// The checksum of the peer's definition.
         theirs: String,
-        /// The checksum of the one that is known.
+        /// The checksum of the known definition.
         ours: String,
-        /// The one that is known.
+        /// The known definition.
         definition: String,
     },
 }
 
-/// A message of ROS 1 with all that it refers to.
+/// A message of ROS 1 with all types that it refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ros1Type {
     /// Its name, `package/msg/Name`, or that of the part of a service.
     pub name: TypeName,
-    /// The message and all that it refers to, by name.
+    /// The message and all types that it refers to, by name.
     pub messages: BTreeMap<TypeName, Arc<Ros1Message>>,
     /// The checksum, 32 hexadecimal digits.
     pub md5sum: String,
@@ -91,16 +91,16 @@ pub struct Ros1Type {
 pub struct Ros1Service {
     /// Its name, `package/srv/Name`.
     pub name: TypeName,
-    /// What a client sends.
+    /// The message from client to server.
     pub request: Ros1Type,
-    /// What a server answers.
+    /// The message from server to client.
     pub response: Ros1Type,
-    /// The checksum over both.
+    /// The checksum over both messages.
     pub md5sum: String,
 }
 
 impl Ros1Type {
-    /// The text with all that it refers to, as publishers of ROS 1 say it.
+    /// The text with all types that it refers to, as publishers of ROS 1 send it.
     #[must_use]
     pub fn full_text(&self) -> String {
         let mut text =
@@ -111,13 +111,13 @@ impl Ros1Type {
         text
     }
 
-    /// The definition of a message of it.
+    /// The definition of one of its messages.
     #[must_use]
     pub fn message(&self, name: &TypeName) -> Option<&Arc<Ros1Message>> {
         self.messages.get(name)
     }
 
-    /// Whether it begins with a `Header`, whose number the publisher counts.
+    /// Whether it begins with a `Header`; publishers count the number in it.
     #[must_use]
     pub fn begins_with_header(&self) -> bool {
         let first = self.messages.get(&self.name).and_then(|own| own.definition.fields.first());
@@ -129,10 +129,10 @@ impl Ros1Type {
 }
 
 impl Ros1Type {
-    /// This type, if it is the one with this checksum.
+    /// Returns this type, if it has this checksum.
     ///
     /// # Errors
-    /// [`CatalogError::Differs`], which says both.
+    /// [`CatalogError::Differs`], which contains both checksums.
     pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
         if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
             return Ok(self);
@@ -146,10 +146,10 @@ impl Ros1Type {
         })
     }
 
-    /// This type, whose definition a peer sends, if it is the one with the checksum that it says.
+    /// Returns this type, which a peer defined, if it has the checksum that the peer states.
     ///
     /// # Errors
-    /// [`CatalogError::Contradiction`], which says both.
+    /// [`CatalogError::Contradiction`], which contains both checksums.
     pub(crate) fn agreed(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
         if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
             return Ok(self);
@@ -164,10 +164,10 @@ impl Ros1Type {
 }
 
 impl Ros1Service {
-    /// This service, if it is the one with this checksum.
+    /// Returns this service, if it has this checksum.
     ///
     /// # Errors
-    /// [`CatalogError::Differs`], which says both.
+    /// [`CatalogError::Differs`], which contains both checksums.
     pub fn checked(self, who: &str, md5sum: &str) -> Result<Self, CatalogError> {
         if md5sum == "*" || md5sum.eq_ignore_ascii_case(&self.md5sum) {
             return Ok(self);
@@ -191,7 +191,7 @@ pub(crate) fn md5(text: &str) -> String {
     Md5::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text whose checksum is that of the message (`genmsg/gentools.py`).
+/// The text over which the message's checksum is computed (`genmsg/gentools.py`).
 pub(crate) fn md5_text(ty: &Ros1Type) -> Result<String, CatalogError> {
     let mut known = BTreeMap::new();
     md5_text_of(ty, &ty.name, &mut known, 0)
@@ -229,11 +229,11 @@ fn md5_text_of(
     Ok(lines.join("\n").trim().to_owned())
 }
 
-/// Refuses a message of too many fields: plans look at each of them, and a message of two fields
-/// that nests one of two, and so on, has more than any memory.
+/// Refuses a message with too many fields: plans handle each field, and messages that each contain
+/// two of the next message have more fields than fit into memory.
 ///
 /// # Errors
-/// [`CatalogError::TooManyFields`]. How deep messages nest is known to be fine.
+/// [`CatalogError::TooManyFields`]. The nesting depth must have been checked before.
 pub(crate) fn check_fields(ty: &Ros1Type) -> Result<(), CatalogError> {
     if fields_of(ty, &ty.name, &mut BTreeMap::new()) > MAX_FIELDS {
         return Err(CatalogError::TooManyFields { name: type_text(&ty.name) });

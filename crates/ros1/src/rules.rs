@@ -1,13 +1,13 @@
-//! Mapping rules as `ros1_bridge` has them (`ros1_bridge/doc/index.rst`): which package, message,
-//! service or field of ROS 1 is which of ROS 2, where names do not tell.
+//! Mapping rules like those of `ros1_bridge` (`ros1_bridge/doc/index.rst`): they pair packages,
+//! messages, services or fields of ROS 1 and ROS 2 whose names differ.
 
 use std::path::{Path, PathBuf};
 
 use feros_interface::TypeName;
 use saphyr_parser::{Event, Parser, StrInput};
 
-/// Rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the old
-/// tf.
+/// The rules of `rcl_interfaces` and `builtin_interfaces` in `ros1_bridge`, and the message of the
+/// old tf.
 const STANDARD: &str = "
 - {ros1_package_name: rosgraph_msgs, ros1_message_name: Log, ros2_package_name: rcl_interfaces, ros2_message_name: Log,
    fields_1_to_2: {header.stamp: stamp, level: level, name: name, msg: msg, file: file, function: function, line: line}}
@@ -29,18 +29,18 @@ pub enum RulesError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The text is no list of rules.
-    #[error("the mapping rules are not as ros1_bridge has them: {problem}")]
+    /// The text is not a list of rules.
+    #[error("the mapping rules do not have the form of ros1_bridge's: {problem}")]
     Form {
-        /// What is wrong, with its place.
+        /// The fault and its place.
         problem: String,
     },
 }
 
-/// Fields of ROS 1 with those of ROS 2: names, or paths with points.
+/// Pairs of ROS 1 and ROS 2 fields: names, or paths with dots.
 pub type FieldPairs = Vec<(String, String)>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,10 +79,10 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The standard rules and those of a file, which come first.
+    /// Adds the rules of a file, which take precedence.
     ///
     /// # Errors
-    /// When the file cannot be read, or has no rules.
+    /// When the file cannot be read, or is malformed.
     pub fn add_file(&mut self, path: &Path) -> Result<(), RulesError> {
         let text = feros_files::read_to_string(path, MAX_RULES_BYTES)
             .map_err(|source| RulesError::Read { path: path.to_owned(), source })?;
@@ -91,17 +91,17 @@ impl Rules {
         Ok(())
     }
 
-    /// The rules of a text alone.
+    /// Only the rules of a text.
     ///
     /// # Errors
-    /// When it has no rules.
+    /// When the text is malformed.
     pub fn parse(text: &str) -> Result<Self, RulesError> {
         let mut reader = Reader(Parser::new_from_str(text));
         reader.rules().map(Self).map_err(|problem| RulesError::Form { problem })
     }
 
-    /// The types of ROS 2 that may be the one of ROS 1, the best first. The namespace of both is
-    /// the same.
+    /// The types of ROS 2 that may match one of ROS 1, the best first. Both have the same
+    /// namespace.
     #[must_use]
     pub fn of_ros1(&self, ros1: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();
@@ -125,7 +125,7 @@ impl Rules {
         found
     }
 
-    /// The types of ROS 1 that may be the one of ROS 2, the best first.
+    /// The types of ROS 1 that may match one of ROS 2, the best first.
     #[must_use]
     pub fn of_ros2(&self, ros2: &TypeName) -> Vec<TypeName> {
         let mut found = Vec::new();
@@ -149,7 +149,7 @@ impl Rules {
         found
     }
 
-    /// Which field is which, where a rule says so: then no other field has a counterpart.
+    /// The pairs of fields of a rule, if there is one; other fields then have no counterpart.
     #[must_use]
     pub fn fields(&self, ros1: &TypeName, ros2: &TypeName) -> Option<&FieldPairs> {
         self.0.iter().find_map(|rule| {
@@ -176,7 +176,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// The names that it maps, of the kind of this type.
+    /// The names that it pairs, of messages or services like this type.
     fn named(&self, ty: &TypeName) -> Option<&(String, String)> {
         let is_service = ty.namespace == feros_interface::Namespace::Srv;
         if is_service { self.service.as_ref() } else { self.message.as_ref() }
@@ -187,7 +187,7 @@ impl Rule {
     }
 }
 
-/// Reads the list of mappings; a mapping has texts, and mappings of texts.
+/// Reads the list of rules; a rule is a mapping to texts and to mappings of texts.
 struct Reader<'a>(Parser<'a, StrInput<'a>>);
 
 impl<'a> Reader<'a> {
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
             match self.next()? {
                 Event::MappingStart(..) => rules.push(self.rule()?),
                 Event::SequenceEnd => return Ok(rules),
-                _ => return Err(format!("rule {} is no mapping", rules.len() + 1)),
+                _ => return Err(format!("rule {} is not a mapping", rules.len() + 1)),
             }
         }
     }
@@ -232,8 +232,8 @@ impl<'a> Reader<'a> {
                 "fields_1_to_2" => rule.fields = Some(self.pairs(&key)?),
                 "request_fields_1_to_2" => rule.request_fields = Some(self.pairs(&key)?),
                 "response_fields_1_to_2" => rule.response_fields = Some(self.pairs(&key)?),
-                // ros1_bridge's leave for rules about another package than their own; a file that
-                // is named here is of no package.
+                // In ros1_bridge, this key allows rules about packages other than the rules' own; a
+                // file that is named here belongs to no package.
                 "enable_foreign_mappings" => drop(self.text(&key)?),
                 _ => {
                     let nearest = feros_wording::did_you_mean(&key, KEYS);
@@ -284,7 +284,7 @@ fn pair(names: [Option<String>; 2], kind: &str) -> Result<Option<(String, String
     match names {
         [Some(one), Some(two)] => Ok(Some((one, two))),
         [None, None] => Ok(None),
-        _ => Err(format!("ros1_{kind}_name and ros2_{kind}_name belong together")),
+        _ => Err(format!("ros1_{kind}_name and ros2_{kind}_name need each other")),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Where connections are served: tasks on a few threads of the process, whatever peers there are.
+//! Serves connections as tasks on a few threads of the process, however many peers there are.
 //!
-//! A thread for each connection would let a peer make as many threads as it names addresses.
+//! With a thread per connection, a peer could cause as many threads as it names addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
@@ -11,26 +11,26 @@ use tokio::sync::Semaphore;
 
 /// Threads that serve connections.
 const WORKERS: usize = 4;
-/// Most threads beside them, for what waits: code of users, and names of hosts.
+/// The most further threads, for blocking work: users' code, and host name lookups.
 const MOST_WAITING: usize = 32;
-/// Most names of hosts that are looked up at a time: a server of names may take its time.
+/// The most concurrent host name lookups: a name server may be slow.
 const MOST_LOOKUPS: usize = 8;
-/// A thread that has nothing to do ends after this.
+/// An idle thread ends after this time.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(10);
 
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 static LOOKUPS: Semaphore = Semaphore::const_new(MOST_LOOKUPS);
 
-/// The threads, which begin with the first node.
+/// The threads, which the first node starts.
 ///
 /// # Errors
-/// When the system has none to give.
+/// When the system refuses to start a thread.
 pub(crate) fn handle() -> io::Result<Handle> {
     let mut runtime = RUNTIME.lock();
     if let Some(runtime) = &*runtime {
         return Ok(runtime.handle().clone());
     }
-    // The runtime panics where the system has no thread at all.
+    // The runtime panics if the system cannot start any thread.
     let tried = std::thread::Builder::new().name("feros-ros1-io".to_owned()).spawn(|| ())?;
     let _ = tried.join();
     let begun = Builder::new_multi_thread()
@@ -44,8 +44,8 @@ pub(crate) fn handle() -> io::Result<Handle> {
     Ok(runtime.insert(begun).handle().clone())
 }
 
-/// Runs what may wait, such as a publisher for its subscriptions: other connections go on
-/// meanwhile. Elsewhere than on a thread of connections it is merely called.
+/// Runs code that may wait, such as a callback that waits for subscriptions, while other
+/// connections continue. Outside of a thread of connections, it only calls the code.
 pub fn waiting<T>(code: impl FnOnce() -> T) -> T {
     let here = Handle::try_current().map(|handle| handle.runtime_flavor());
     match here {
@@ -54,7 +54,7 @@ pub fn waiting<T>(code: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Runs a task beside the connections, on their threads; without a node of ROS 1 it is dropped.
+/// Runs a task on the threads of connections; it is dropped if they cannot be started.
 pub fn spawn(task: impl Future<Output = ()> + Send + 'static) {
     if let Ok(handle) = handle() {
         handle.spawn(task);

@@ -1,4 +1,4 @@
-//! Services of ROS 1: a server's connections, and calls of a client.
+//! Services of ROS 1: the connections of a server, and the calls of a client.
 
 use std::io::{self, Read, Write as _};
 use std::net::TcpStream;
@@ -19,16 +19,16 @@ use crate::subscription::{checked_len, read_message};
 use crate::types::ONE_DEFINITION;
 use crate::within::Within;
 
-/// The longest text of an error that is read.
+/// The longest error text that is read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// Comes to the body of the response, or to why there is none.
+/// Resolves to the body of the response, or to the reason for its absence.
 pub type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
-/// Answers a request. It is called on a thread of connections, and does not wait there: what it
-/// returns does.
+/// Answers a request. It is called on a thread of connections and must not block; the returned
+/// future may wait.
 pub type Handler = Arc<dyn Fn(&[u8]) -> Answer + Send + Sync>;
 
-/// What a service is.
+/// The options of a service.
 #[derive(Clone)]
 pub struct ServiceOptions {
     /// The name, fully qualified.
@@ -37,11 +37,11 @@ pub struct ServiceOptions {
     pub type_name: String,
     /// The checksum of the type.
     pub md5sum: String,
-    /// Who answers.
+    /// Answers the requests.
     pub handler: Handler,
 }
 
-/// What a server says of itself.
+/// A server's description of its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceInfo {
     /// The type, `package/Name`.
@@ -53,7 +53,7 @@ pub struct ServiceInfo {
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The service is not there, or the master is not.
+    /// The service is absent, or the master is.
     #[error(transparent)]
     Master(#[from] MasterError),
     /// The connection failed or broke.
@@ -61,7 +61,7 @@ pub enum CallError {
     Connection {
         /// The service.
         service: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// The server refuses calls of this type.
@@ -69,7 +69,7 @@ pub enum CallError {
     Refused {
         /// The service.
         service: String,
-        /// What it says.
+        /// The server's reason.
         reason: String,
     },
     /// The server answered that it failed.
@@ -77,18 +77,18 @@ pub enum CallError {
     Failed {
         /// The service.
         service: String,
-        /// What it says.
+        /// The server's reason.
         reason: String,
     },
 }
 
-/// A service that is served, and by how many connections.
+/// A service, and the number of its connections.
 pub(crate) struct Served {
     pub(crate) options: ServiceOptions,
     clients: AtomicUsize,
 }
 
-/// A client among those of a service, as long as it is connected.
+/// Counts a client of a service while it is connected.
 struct Client<'a>(&'a AtomicUsize);
 
 impl Drop for Client<'_> {
@@ -102,7 +102,7 @@ impl Served {
         Self { options, clients: AtomicUsize::new(0) }
     }
 
-    /// Serves one connection of a client, whose header was read already.
+    /// Serves one connection of a client, whose header has been read before.
     pub(crate) async fn serve(
         &self,
         mut stream: tokio::net::TcpStream,
@@ -159,10 +159,10 @@ impl Served {
             return Ok(());
         }
         Err(format!(
-            "{} wants {} as {} with md5sum {wanted}, it is {} with md5sum {} here; {ONE_DEFINITION}",
+            "{} wants {} as {} with md5sum {wanted}, but it is {} with md5sum {} here; {ONE_DEFINITION}",
             header.get("callerid"),
             options.service,
-            // Clients of rospy and roscpp say the checksum alone.
+            // Clients of rospy and roscpp state only the checksum.
             if header.has("type") { header.get("type") } else { "a service" },
             options.type_name,
             options.md5sum
@@ -170,10 +170,10 @@ impl Served {
     }
 }
 
-/// Asks a server what it serves.
+/// Asks a server for the type of its service.
 ///
 /// # Errors
-/// When it is not there.
+/// When the service is absent.
 pub fn probe(master: &Master, caller: &str, service: &str) -> Result<ServiceInfo, CallError> {
     let (_, header) = open(master, caller, service, &[("md5sum", "*"), ("probe", "1")])?;
     Ok(ServiceInfo {
@@ -185,7 +185,7 @@ pub fn probe(master: &Master, caller: &str, service: &str) -> Result<ServiceInfo
 /// Calls a service with the body of a request, and waits for the body of the response.
 ///
 /// # Errors
-/// When the service is not there, refuses or fails.
+/// When the service is absent, refuses or fails.
 pub fn call(
     master: &Master,
     caller: &str,
@@ -198,7 +198,7 @@ pub fn call(
     CallConnection { stream, service: service.to_owned() }.call(request)
 }
 
-/// A connection to the server of a service that stays for several calls, one after the other.
+/// A connection to the server of a service that is kept for several consecutive calls.
 #[derive(Debug)]
 pub struct CallConnection {
     stream: TcpStream,
@@ -206,10 +206,10 @@ pub struct CallConnection {
 }
 
 impl CallConnection {
-    /// Connects to whoever serves it now.
+    /// Connects to the current server.
     ///
     /// # Errors
-    /// When the service is not there or refuses.
+    /// When the service is absent or refuses.
     pub fn open(
         master: &Master,
         caller: &str,
@@ -221,10 +221,10 @@ impl CallConnection {
         Ok(Self { stream, service: service.to_owned() })
     }
 
-    /// Whether the server is still at the other end, as far as the system knows.
+    /// Whether the server is still connected, as far as the system knows.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        // A server says nothing without being asked, so all that can be read is its end.
+        // A server sends nothing unasked, so only the end of the stream can be read.
         let _ = self.stream.set_nonblocking(true);
         let peeked = self.stream.peek(&mut [0; 1]);
         let restored = self.stream.set_nonblocking(false);
@@ -232,12 +232,12 @@ impl CallConnection {
         waits && restored.is_ok()
     }
 
-    /// Calls with the body of a request, and waits for the body of the response as long as it
-    /// takes.
+    /// Calls with the body of a request, and waits for the body of the response without a time
+    /// limit.
     ///
     /// # Errors
     /// When the connection breaks or the service fails; after [`CallError::Failed`] the connection
-    /// is as before.
+    /// can be used again.
     pub fn call(&mut self, request: &[u8]) -> Result<Vec<u8>, CallError> {
         let (stream, service) = (&mut self.stream, &self.service);
         let fault = |source| CallError::Connection { service: service.clone(), source };
@@ -245,7 +245,7 @@ impl CallConnection {
         framed.extend_from_slice(&u32::try_from(request.len()).unwrap_or(u32::MAX).to_le_bytes());
         framed.extend_from_slice(request);
         stream.write_all(&framed).map_err(fault)?;
-        // A service may take as long as it likes; a server that goes ends the connection.
+        // A service may take any time; if the server dies, the connection ends.
         let mut ok = [0; 1];
         stream.read_exact(&mut ok).map_err(fault)?;
         let mut body = read_body(stream).map_err(fault)?;
@@ -259,7 +259,7 @@ impl CallConnection {
 }
 
 impl CallConnection {
-    /// A second handle of the connection, by which it can be shut down.
+    /// Returns a second handle of the connection, which can shut it down.
     ///
     /// # Errors
     /// When the system has no descriptor left.
@@ -268,7 +268,7 @@ impl CallConnection {
     }
 }
 
-/// Reads a message in place; its memory is that of what has come.
+/// Reads a message, blocking; memory grows only with the received bytes.
 fn read_body(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut len = [0; 4];
     stream.read_exact(&mut len)?;
@@ -286,8 +286,9 @@ fn open(
 ) -> Result<(TcpStream, ConnectionHeader), CallError> {
     let uri = master.lookup_service(service)?;
     let fault = |source| CallError::Connection { service: service.to_owned(), source };
-    let address = Address::parse(&uri)
-        .ok_or_else(|| fault(io::Error::other(format!("`{}` is no address", shown_name(&uri)))))?;
+    let address = Address::parse(&uri).ok_or_else(|| {
+        fault(io::Error::other(format!("`{}` is not an address", shown_name(&uri))))
+    })?;
     let mut fields = vec![("callerid", caller), ("service", service)];
     fields.extend_from_slice(more);
     let greeted = || {

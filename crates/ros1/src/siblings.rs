@@ -1,4 +1,4 @@
-//! Nodes of one process that hand messages to each other without TCPROS.
+//! Nodes of one process that exchange messages without TCPROS.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use feros_sync::Mutex;
 
 use crate::address::Address;
 
-/// Where nodes are called that receive nothing from each other by TCPROS. Clones are the same.
+/// The addresses of nodes that receive nothing from each other by TCPROS. Clones share one set.
 #[derive(Clone, Debug, Default)]
 pub struct Siblings(Arc<Mutex<BTreeSet<Address>>>);
 

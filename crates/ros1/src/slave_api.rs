@@ -1,4 +1,4 @@
-//! The calls that the master and other nodes make of a node (`ROS/Slave_API`).
+//! The calls of a node by the master and other nodes (`ROS/Slave_API`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,25 +13,25 @@ use crate::siblings::Siblings;
 use crate::subscription::Subscription;
 use crate::xmlrpc::{self, Value};
 
-/// What a node answers from.
+/// The state of a node that its answers need.
 pub(crate) trait Answers {
-    /// What it publishes, by name.
+    /// Its publications, by name.
     fn publications(&self) -> Vec<Arc<Publication>>;
-    /// What it subscribes to, by name.
+    /// Its subscriptions, by name.
     fn subscriptions(&self) -> Vec<Arc<Subscription>>;
-    /// Nodes whose messages come by another way.
+    /// Nodes that exchange messages with it without TCPROS.
     fn siblings(&self) -> &Siblings;
-    /// Where connections of TCPROS go.
+    /// The address for TCPROS connections.
     fn tcpros(&self) -> &Address;
     /// The master.
     fn master(&self) -> &Address;
-    /// Somebody has changed this parameter, or some below it.
+    /// Another node has changed this parameter, or one below it.
     fn parameter_changed(&self, name: &str);
-    /// It has to end, for this reason.
+    /// The node has to end, for this reason.
     fn end(&self, reason: &str);
 }
 
-/// How long a connection without a call is kept.
+/// The time for which an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Answers the calls of one connection.
@@ -67,14 +67,14 @@ fn answer(node: &impl Answers, method: &str, parameters: &[Value]) -> Value {
                 protocol.as_list().first().and_then(Value::as_text) == Some("TCPROS")
             };
             if !protocols.iter().any(is_tcp) {
-                return failed("TCPROS alone is spoken here");
+                return failed("this node supports only TCPROS");
             }
             let Address { host, port } = node.tcpros();
             let place = ["TCPROS".into(), host.as_str().into(), Value::Int(i64::from(*port))];
             done("ready", Value::List(place.to_vec()))
         }
         "paramUpdate" => {
-            // The value is asked of the master: whoever likes to can call this.
+            // The node gets the value from the master, since anybody can make this call.
             node.parameter_changed(text(1).trim_end_matches('/'));
             done("", Value::Int(0))
         }
@@ -94,7 +94,7 @@ fn answer(node: &impl Answers, method: &str, parameters: &[Value]) -> Value {
             node.end(text(1));
             done("", Value::Int(0))
         }
-        other => failed(&format!("{other} is no method of a node")),
+        other => failed(&format!("{other} is not a method of a node")),
     }
 }
 

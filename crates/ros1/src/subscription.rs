@@ -1,5 +1,5 @@
-//! A topic that a node of ROS 1 subscribes to: a connection to each publisher, made again when it
-//! breaks.
+//! A topic that a node of ROS 1 subscribes to: a connection to each publisher, which is renewed
+//! after an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -24,22 +24,22 @@ use crate::siblings::Siblings;
 use crate::types::not_received;
 use crate::xmlrpc::{self, Value};
 
-/// The longest message that is taken.
+/// The longest message that is accepted.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Memory for a message is asked for in these steps, and doubled as the message comes: who merely
-/// announces one gets none.
+/// Memory for a message is allocated in these steps, and doubled as the message arrives: announcing
+/// a long message costs no memory.
 const STEP_BYTES: usize = 64 << 10;
-/// Waits between attempts, as roscpp does: doubled up to the greatest.
+/// The wait between attempts, like that of roscpp: doubled up to the limit.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 
-/// Takes the bodies of a connection.
+/// Takes the bodies of messages from one connection.
 pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
-/// Looks at a publisher's header and makes what takes its messages; an error is said, once per
+/// Checks a publisher's header and makes the sink for its messages; an error is logged, once per
 /// connection.
 pub type Accept = Arc<dyn Fn(&ConnectionHeader) -> Result<Sink, String> + Send + Sync>;
 
-/// What a subscription is.
+/// The options of a subscription.
 #[derive(Clone)]
 pub struct SubscriptionOptions {
     /// The topic, fully qualified.
@@ -48,24 +48,24 @@ pub struct SubscriptionOptions {
     pub type_name: String,
     /// The checksum of the type, or `*` for any.
     pub md5sum: String,
-    /// Who takes the messages.
+    /// Makes the sink for messages.
     pub accept: Accept,
 }
 
-/// A topic that is subscribed to.
+/// A subscribed topic.
 pub struct Subscription {
     pub(crate) options: SubscriptionOptions,
     caller: String,
     tasks: Handle,
     lines: Arc<Lines>,
     publishers: Mutex<BTreeMap<Address, Publisher>>,
-    /// Whether there are publishers for which there was no place.
+    /// Whether publishers have no connection because no slot was free.
     is_short: AtomicBool,
     followed: AtomicUsize,
     received: AtomicU64,
 }
 
-/// A publisher that is followed, or has refused and is not asked again.
+/// A publisher with a connection, or one that has refused and is not asked again.
 struct Publisher {
     task: AbortHandle,
     _remembered: Place,
@@ -84,7 +84,7 @@ enum Followed {
     Refused,
 }
 
-/// Counts a publisher that was accepted, as long as it is connected.
+/// Counts an accepted publisher while it is connected.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -124,18 +124,18 @@ impl Subscription {
         &self.options.topic
     }
 
-    /// How many publishers are connected, and were accepted.
+    /// The number of publishers that are connected and accepted.
     pub fn publishers(&self) -> usize {
         self.followed.load(Ordering::Relaxed)
     }
 
-    /// How many messages came.
+    /// The number of received messages.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Connects to publishers that are new, and leaves those that are gone. Whoever is connected
-    /// keeps its place, however many are named.
+    /// Connects to new publishers, and leaves those that have gone. A connected publisher keeps its
+    /// slot, however many are named.
     pub(crate) fn update(self: &Arc<Self>, publishers: &[String], siblings: &Siblings) {
         let addresses = publishers.iter().filter_map(|uri| Address::parse(uri));
         let wanted: BTreeSet<Address> =
@@ -162,8 +162,8 @@ impl Subscription {
         drop(known);
         if is_short && !self.is_short.swap(true, Ordering::Relaxed) {
             self.lines.warn(format_args!(
-                "{} has more publishers than are connected: at most {MOST_OF_A_TOPIC} of a topic, and {} connections \
-                 in all; others wait for a place",
+                "{} has more publishers than connections: at most {MOST_OF_A_TOPIC} for a topic, and {} connections \
+                 in all; the others wait",
                 self.options.topic,
                 connections::most()
             ));
@@ -171,7 +171,7 @@ impl Subscription {
         self.is_short.store(is_short, Ordering::Relaxed);
     }
 
-    /// Whether publishers wait for a place that may be free now.
+    /// Whether publishers wait for a slot, and one may be free now.
     pub(crate) fn may_go_on(&self) -> bool {
         self.is_short.load(Ordering::Relaxed)
             && connections::are_free()
@@ -180,10 +180,10 @@ impl Subscription {
 
     pub(crate) fn close(&self) {
         let publishers = std::mem::take(&mut *self.publishers.lock());
-        drop(publishers); // without the lock: it ends their tasks
+        drop(publishers); // without the lock, since this ends their tasks
     }
 
-    /// Follows one publisher until the master says that it is gone.
+    /// Follows one publisher until the master reports that it has gone.
     async fn keep(&self, address: &Address, _place: Place) {
         let mut wait = FIRST_RETRY;
         let mut is_said = false;
@@ -191,7 +191,7 @@ impl Subscription {
             match self.follow(address).await {
                 Ok(Followed::Messages) => wait = FIRST_RETRY,
                 Ok(Followed::Nothing) => {}
-                // Asking again changes nothing; a publisher that starts anew has another address.
+                // Asking again is useless; a restarted publisher has another address.
                 Ok(Followed::Refused) => return,
                 Err(error) => self.say(address, &error, &mut is_said),
             }
@@ -200,20 +200,21 @@ impl Subscription {
         }
     }
 
-    /// That a publisher is not there is nothing new; that it speaks another language is said once.
+    /// Logs an error of a publisher: its absence is normal; a wrong protocol is a warning, given
+    /// once.
     fn say(&self, address: &Address, error: &io::Error, is_said: &mut bool) {
         let topic = &self.options.topic;
         if error.kind() == io::ErrorKind::InvalidData && !std::mem::replace(is_said, true) {
             self.lines.warn(format_args!(
-                "{topic}: the publisher at {address} does not speak TCPROS: {error}; nothing is taken from it, end it \
-                 (`rosnode info` and `rostopic info {topic}` say which node it is)"
+                "{topic}: the publisher at {address} does not speak TCPROS: {error}; its messages are ignored, end it \
+                 (`rosnode info` and `rostopic info {topic}` show which node it is)"
             ));
         } else {
             tracing::debug!("{topic} of {address}: {error}");
         }
     }
 
-    /// Says who subscribes, and to what; what the publisher answers.
+    /// Sends the subscription's header, and returns the publisher's.
     async fn greet(
         &self,
         stream: &mut TcpStream,
@@ -233,7 +234,8 @@ impl Subscription {
         timeout(PATIENCE, greeted).await?
     }
 
-    /// Why a publisher refuses. rospy does not say what it has itself, but to who takes anything.
+    /// Describes why a publisher refuses. rospy reports its own type only to subscribers of any
+    /// type.
     async fn refusal(&self, address: &Address, reason: &str) -> String {
         let (topic, reason) = (&self.options.topic, shown(reason));
         let (ty, md5sum) = (&*self.options.type_name, &*self.options.md5sum);
@@ -248,7 +250,7 @@ impl Subscription {
         }
     }
 
-    /// One connection from its beginning to its end.
+    /// Handles one connection from its beginning to its end.
     async fn follow(&self, address: &Address) -> io::Result<Followed> {
         let mut stream = self.connect(address).await?;
         let header =
@@ -268,7 +270,7 @@ impl Subscription {
         self.hand_over(&mut stream, &mut sink).await
     }
 
-    /// Messages from the first to the end of the connection.
+    /// Hands over messages until the connection ends.
     async fn hand_over(&self, stream: &mut TcpStream, sink: &mut Sink) -> io::Result<Followed> {
         let mut buffer = Vec::new();
         let mut came = false;
@@ -280,7 +282,7 @@ impl Subscription {
         Ok(if came { Followed::Messages } else { Followed::Nothing })
     }
 
-    /// Asks the publisher where its messages are, and connects there.
+    /// Asks the publisher for its TCPROS address, and connects there.
     async fn connect(&self, address: &Address) -> io::Result<TcpStream> {
         let protocols = Value::List(vec![Value::List(vec!["TCPROS".into()])]);
         let parameters =
@@ -291,18 +293,18 @@ impl Subscription {
     }
 }
 
-/// Where messages are, by a publisher's answer.
+/// Reads the TCPROS address from a publisher's answer.
 fn place_in(text: &str) -> io::Result<Address> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let answer = xmlrpc::read_answer(text).map_err(|error| invalid(&error.to_string()))?;
     let place = match answer.as_list() {
         [code, _, place] if code.as_int() == Some(1) => place.as_list(),
-        // It publishes no longer, and the master is about to say so.
+        // It no longer publishes, and the master is about to report that.
         [_, reason, _] => {
             let reason = shown_name(reason.as_text().unwrap_or("refused"));
             return Err(io::Error::other(reason.into_owned()));
         }
-        _ => return Err(invalid("no answer to requestTopic")),
+        _ => return Err(invalid("the answer to requestTopic is malformed")),
     };
     let (Some(host), Some(port)) = (
         place.get(1).and_then(Value::as_text),
@@ -310,8 +312,7 @@ fn place_in(text: &str) -> io::Result<Address> {
     ) else {
         return Err(invalid("requestTopic is answered without host and port"));
     };
-    Address::new(host, port)
-        .ok_or_else(|| invalid("requestTopic is answered with a host that is none"))
+    Address::new(host, port).ok_or_else(|| invalid("requestTopic is answered with an invalid host"))
 }
 
 /// Reads a message into a buffer; false at the end of the connection.
@@ -336,11 +337,11 @@ pub(crate) async fn read_message(
     Ok(true)
 }
 
-/// The length of a message, which is bounded.
+/// The length of a message; fails if it is too long.
 pub(crate) fn checked_len(len: [u8; 4]) -> io::Result<usize> {
     let len = u32::from_le_bytes(len) as usize;
     if len > MAX_MESSAGE_BYTES {
-        let what = format!("a message of {len} bytes is announced, more than are read");
+        let what = format!("a message of {len} bytes is announced, which is too long");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(len)

@@ -1,4 +1,4 @@
-//! Which type of ROS 1 is which of ROS 2, and the plans between them.
+//! Pairs types of ROS 1 and ROS 2, and makes the plans between them.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::mapping::{MappingError, Plans};
 use crate::ros1_type::{CatalogError, Ros1Service, Ros1Type};
 use crate::rules::Rules;
 
-/// What to do where the checksums of two sides differ.
+/// The advice for different checksums on both sides.
 pub const ONE_DEFINITION: &str = "bring the packages of both sides to one definition (the one here comes from ROS_PACKAGE_PATH, \
      AMENT_PREFIX_PATH or FEROS_INTERFACES, if one of them has the package), or give one side another name";
 
-/// That a publisher's messages are not received, by type and checksum of both sides.
+/// The warning that a publisher's messages are not received, with type and checksum of both sides.
 #[must_use]
 pub fn not_received(topic: &str, who: &str, theirs: (&str, &str), ours: (&str, &str)) -> String {
     format!(
@@ -23,42 +23,42 @@ pub fn not_received(topic: &str, who: &str, theirs: (&str, &str), ours: (&str, &
     )
 }
 
-/// All that is known of types.
+/// All knowledge about types.
 #[derive(Debug)]
 pub struct Types {
     /// The interfaces of ROS 2.
     pub set: InterfaceSet,
     /// The definitions of ROS 1.
     pub catalog: Catalog,
-    /// Which is which, where names do not tell.
+    /// The rules for pairs whose names differ.
     pub rules: Rules,
 }
 
-/// Why a type of one side has no counterpart.
+/// Why a type has no counterpart.
 #[derive(Debug, thiserror::Error)]
 pub enum TypeError {
-    /// The definition of ROS 1.
+    /// The fault is in the definition of ROS 1.
     #[error(transparent)]
     Catalog(Box<CatalogError>),
-    /// The fields.
+    /// The fields do not match.
     #[error(transparent)]
     Mapping(Box<MappingError>),
-    /// The name of ROS 1's type.
+    /// The name of the ROS 1 type is malformed.
     #[error(transparent)]
     Name(#[from] DefinitionError),
-    /// Types that are in use on both sides do not belong together.
+    /// The types in use on both sides do not belong together.
     #[error(
-        "the type {ros1} of ROS 1 is none of the types of ROS 2 there: {}; a mapping rule can say that it is one", ros2.join(", ")
+        "the type {ros1} of ROS 1 matches none of the types of ROS 2 on this topic: {}; a mapping rule can pair them", ros2.join(", ")
     )]
     Different {
         /// The type of ROS 1.
         ros1: String,
-        /// Those of ROS 2.
+        /// The types of ROS 2.
         ros2: Vec<String>,
     },
-    /// There is no such type of ROS 2.
+    /// ROS 2 has no such type.
     #[error(
-        "the type {ros1} of ROS 1 is not known in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
+        "the type {ros1} of ROS 1 is unknown in ROS 2: add its package by --interfaces or AMENT_PREFIX_PATH, or a mapping rule"
     )]
     NoRos2 {
         /// The type of ROS 1.
@@ -78,21 +78,21 @@ impl From<MappingError> for TypeError {
     }
 }
 
-/// The plans of a service.
+/// The plans for a service.
 #[derive(Debug)]
 pub struct ServicePlans {
-    /// Of requests.
+    /// The plans for requests.
     pub request: Plans,
-    /// Of responses.
+    /// The plans for responses.
     pub response: Plans,
 }
 
 impl Types {
-    /// The type of ROS 2 for one of ROS 1: among those that are in use there, or, when none is,
-    /// that which is known.
+    /// The type of ROS 2 for one of ROS 1: one of those in use there, or, if there are none, a
+    /// known one.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn ros2_message(&self, ros1: &str, used: &[&str]) -> Result<TypeName, TypeError> {
         let candidates = self.rules.of_ros1(&parse_type(ros1)?);
         if used.is_empty() {
@@ -106,10 +106,10 @@ impl Types {
         })
     }
 
-    /// The type of ROS 1 for one of ROS 2, where ROS 1 says none.
+    /// The type of ROS 1 for one of ROS 2, if ROS 1 does not name one.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn ros1_message(&self, ros2: &TypeName) -> Result<Ros1Type, TypeError> {
         for name in self.rules.of_ros2(ros2) {
             match self.catalog.message(&name) {
@@ -120,10 +120,10 @@ impl Types {
         Ok(self.catalog.message_of_ros2(ros2, &self.set, ros2)?)
     }
 
-    /// The definition of a type of ROS 1 that has to be that of ROS 2.
+    /// The definition of a ROS 1 type that has to match one of ROS 2.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn ros1_message_named(&self, ros1: &str, ros2: &TypeName) -> Result<Ros1Type, TypeError> {
         let name = parse_type(ros1)?;
         match self.catalog.message(&name) {
@@ -134,10 +134,10 @@ impl Types {
         }
     }
 
-    /// The definition that a publisher means by name, text and checksum.
+    /// The definition that a publisher uses, by name, text and checksum.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn ros1_message_of_peer(
         &self,
         who: &str,
@@ -156,7 +156,7 @@ impl Types {
     /// The plans between a message of ROS 1 and one of ROS 2.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn plans(&self, ros1: &Ros1Type, ros2: &TypeName) -> Result<Plans, TypeError> {
         Ok(Plans::new(ros1, &self.set, ros2, &self.rules)?)
     }
@@ -164,7 +164,7 @@ impl Types {
     /// The service of ROS 2 for one of ROS 1, with the definition of ROS 1 that has this checksum.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn ros2_service(
         &self,
         who: &str,
@@ -188,7 +188,7 @@ impl Types {
     /// The service of ROS 1 for one of ROS 2.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn ros1_service(&self, ros2: &TypeName) -> Result<Ros1Service, TypeError> {
         for name in self.rules.of_ros2(ros2) {
             match self.catalog.service(&name) {
@@ -202,7 +202,7 @@ impl Types {
     /// The plans between a service of ROS 1 and one of ROS 2.
     ///
     /// # Errors
-    /// When one has no counterpart, or its definition is not known.
+    /// When a type has no counterpart, or its definition is unknown.
     pub fn service_plans(
         &self,
         ros1: &Ros1Service,

@@ -1,5 +1,5 @@
-//! A connection whose answer has to be there as a whole within a time. The time limits of a socket
-//! are those of one read: who sends a byte now and then would hold its reader for ever.
+//! A connection whose whole answer has to arrive within a time. The time limit of a socket is that
+//! of one read: a peer that sends a byte now and then would hold its reader forever.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::address::Address;
 
-/// Reads and writes until the time is over.
+/// Reads and writes until the deadline.
 pub(crate) struct Within {
     stream: TcpStream,
     deadline: Instant,
@@ -15,7 +15,7 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// Connects; the time counts from now.
+    /// Connects; the time starts now.
     pub(crate) fn connect(address: &Address, patience: Duration) -> io::Result<Self> {
         let deadline = Instant::now() + patience;
         Ok(Self { stream: address.connect(patience)?, deadline, patience })
@@ -38,7 +38,8 @@ impl Within {
         io::Error::new(io::ErrorKind::TimedOut, what)
     }
 
-    /// A socket says of its own limit that it would block.
+    /// Turns a socket's own time limit, which it reports as "would block", into the error of this
+    /// limit.
     fn said<T>(&self, done: io::Result<T>) -> io::Result<T> {
         done.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.late(),

@@ -1,5 +1,5 @@
-//! Values, calls and answers of XML-RPC, by which nodes of ROS 1 speak with their master and each
-//! other.
+//! Values, calls and answers of XML-RPC, which nodes of ROS 1 use to talk to their master and to
+//! each other.
 
 use std::fmt::{self, Write as _};
 
@@ -17,11 +17,11 @@ const MAX_DEPTH: usize = 32;
 pub enum Value {
     /// A whole number.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A number.
     Double(f64),
-    /// A text; dates and bytes are texts as they came.
+    /// A text; dates and bytes are kept as texts.
     Text(String),
     /// A list.
     List(Vec<Value>),
@@ -29,14 +29,14 @@ pub enum Value {
     Struct(Vec<(String, Value)>),
 }
 
-/// What is no XML-RPC, or an answer that is a fault.
+/// A text that is not XML-RPC, or an answer that is a fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum XmlRpcError {
-    /// The text is none.
-    #[error("no XML-RPC: {0}")]
+    /// The text is malformed.
+    #[error("not XML-RPC: {0}")]
     Form(String),
-    /// The other side says that the call failed.
-    #[error("the call failed there: {0}")]
+    /// The other side reports that the call failed.
+    #[error("the call failed on the other side: {0}")]
     Fault(String),
 }
 
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The elements; none of what is no list.
+    /// The elements; empty if it is not a list.
     #[must_use]
     pub fn as_list(&self) -> &[Value] {
         match self {
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// The value of a name of a structure.
+    /// The value of a member of a structure.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Value> {
         match self {
@@ -111,7 +111,7 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// As JSON has it.
+    /// Formats the value as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(number) => write!(f, "{number}"),
@@ -151,7 +151,7 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Readers make it the end of a line.
+            // XML parsers turn it into a line feed.
             '\r' => out.push_str("&#13;"),
             other => out.push(other),
         }
@@ -181,7 +181,7 @@ pub(crate) fn answer(value: &Value) -> String {
 /// Reads a call: the method and its parameters.
 ///
 /// # Errors
-/// When the text is no call.
+/// When the text is not a call.
 pub fn read_call(text: &str) -> Result<(String, Vec<Value>), XmlRpcError> {
     let document = parse(text)?;
     let root = document.root_element();
@@ -193,7 +193,7 @@ pub fn read_call(text: &str) -> Result<(String, Vec<Value>), XmlRpcError> {
 /// Reads an answer.
 ///
 /// # Errors
-/// When the text is no answer, or is a fault.
+/// When the text is not an answer, or is a fault.
 pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
     let document = parse(text)?;
     let root = document.root_element();
@@ -209,7 +209,7 @@ pub fn read_answer(text: &str) -> Result<Value, XmlRpcError> {
         return Err(XmlRpcError::Fault(shown(&what.unwrap_or_default()).into_owned()));
     }
     let mut parameters = parameters(root)?.into_iter();
-    parameters.next().ok_or_else(|| XmlRpcError::Form("an answer without a value".to_owned()))
+    parameters.next().ok_or_else(|| XmlRpcError::Form("the answer has no value".to_owned()))
 }
 
 fn parse(text: &str) -> Result<Document<'_>, XmlRpcError> {
@@ -227,14 +227,14 @@ fn parameters(root: Node<'_, '_>) -> Result<Vec<Value>, XmlRpcError> {
     let each = all.children().filter(|node| node.has_tag_name("param"));
     each.map(|node| {
         let node = child(node, "value");
-        value(node.ok_or_else(|| XmlRpcError::Form("a param without a value".to_owned()))?, 0)
+        value(node.ok_or_else(|| XmlRpcError::Form("a param has no value".to_owned()))?, 0)
     })
     .collect()
 }
 
 fn value(node: Node<'_, '_>, depth: usize) -> Result<Value, XmlRpcError> {
     if depth > MAX_DEPTH {
-        return Err(XmlRpcError::Form(format!("values nest more than {MAX_DEPTH} deep")));
+        return Err(XmlRpcError::Form(format!("values nest more than {MAX_DEPTH} levels deep")));
     }
     let Some(typed) = node.children().find(Node::is_element) else {
         return Ok(Value::Text(node.text().unwrap_or_default().to_owned()));
@@ -242,7 +242,7 @@ fn value(node: Node<'_, '_>, depth: usize) -> Result<Value, XmlRpcError> {
     let text = typed.text().unwrap_or_default();
     let wrong = || {
         let (text, kind) = (shown_name(text), shown_name(typed.tag_name().name()));
-        XmlRpcError::Form(format!("`{text}` is no {kind}"))
+        XmlRpcError::Form(format!("`{text}` is not a valid {kind}"))
     };
     Ok(match typed.tag_name().name() {
         "int" | "i4" | "i8" => Value::Int(text.trim().parse().map_err(|_| wrong())?),

@@ -1,5 +1,5 @@
-//! Messages between both forms: against CDR that Feros's own codec makes and reads, for all types
-//! that both have, and against hostile bytes.
+//! Converts messages in both directions: against CDR that Feros's own codec writes and reads, for
+//! all types that both sides have, and against hostile bytes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use feros_interface::{InterfaceSet, TypeName, parse_message, shipped};
@@ -26,7 +26,7 @@ fn json(ty: &str, cdr: &[u8]) -> String {
     format!("{:?}", ty.decode(cdr).unwrap())
 }
 
-/// A text of ROS 1.
+/// A serialized text of ROS 1.
 fn text(text: &str) -> Vec<u8> {
     let mut bytes = (text.len() as u32).to_le_bytes().to_vec();
     bytes.extend_from_slice(text.as_bytes());
@@ -117,7 +117,7 @@ fn a_time_of_its_own_is_that_of_builtin_interfaces() {
     assert_eq!(cdr, [0, 1, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
 }
 
-/// Plans between definitions of one's own, of `a_msgs/A`.
+/// Plans between custom definitions of `a_msgs/A`.
 fn own(ros1: &str, ros2: &str, rules: &str) -> Result<Plans, MappingError> {
     let name = parse_type("a_msgs/A").unwrap();
     let ty = Catalog::shipped().message_of_peer("/x", &name, ros1, "*").unwrap();
@@ -135,12 +135,12 @@ fn fields_go_by_name_in_whatever_order() {
     let cdr = to_ros2(&plans, &body).unwrap();
     assert_eq!(cdr[4..], [&1.5_f64.to_le_bytes()[..], &[3, 0, 0, 0], b"xy\0", &[7]].concat());
     assert_eq!(to_ros1(&plans, &cdr).unwrap(), body);
-    // In lower case.
+    // Names are compared in lower case.
     assert!(own("float64[9] K\n", "float64[9] k\n", "").is_ok());
 }
 
-/// Names of ROS 1 that differ in case alone, or not at all as hostile publishers say them, are one
-/// field of ROS 2: it has the first one's value, and gives it to both.
+/// Names of ROS 1 that differ only in case, or are equal in a hostile definition, are one field of
+/// ROS 2: it gets the first one's value, and gives its value to both.
 #[test]
 fn fields_of_one_name_share_that_of_ros2() {
     for ros1 in ["uint8 X\nuint8 x\nuint8 y\n", "uint8 x\nuint8 x\nuint8 y\n"] {
@@ -206,12 +206,12 @@ fn hostile_bytes_are_refused() {
     let filled = own("uint8[] a\nfloat64[4000000] b\n", "uint8[] a\n", "").unwrap();
     let cdr = [0, 1, 0, 0, 0, 0, 0, 0];
     assert!(matches!(to_ros1(&filled, &cdr), Err(ConvertError::TooLarge { .. })));
-    // Whatever is in them, truth values are 0 or 1 in ROS 2.
+    // Whatever bytes they have in ROS 1, booleans are 0 or 1 in ROS 2.
     let bools = own("bool[] a\n", "bool[] a\n", "").unwrap();
     assert_eq!(to_ros2(&bools, &[2, 0, 0, 0, 7, 0]).unwrap()[8..], [1, 0]);
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudorandom numbers, the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -254,7 +254,7 @@ fn mutated_messages_are_refused_or_convert_back() {
             taken += 1;
             let back = to_ros1(&plans, &cdr).unwrap();
             assert_eq!(to_ros2(&plans, &back).unwrap(), cdr);
-            // Only a text that is no UTF-8 is bridged and yet refused by who reads it here.
+            // Only a text that is not UTF-8 is bridged and then refused by the reader here.
             if let Err(error) = ty.decode(&cdr) {
                 assert!(error.to_string().contains("UTF-8"), "{error}");
             }

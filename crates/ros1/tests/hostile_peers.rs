@@ -1,5 +1,5 @@
-//! Masters, publishers and subscribers that want a node's threads, descriptors and time: what they
-//! get of these is bounded, and is counted here.
+//! Masters, publishers and subscribers that try to exhaust a node's threads, descriptors and time.
+//! The tests count these, and check that they stay bounded.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::io::{Read as _, Write as _};
@@ -14,31 +14,31 @@ use feros_ros1::{
 };
 use feros_test_support::{WATCHDOG, until};
 
-/// What the crate promises.
+/// The limit that the crate promises.
 const MOST_OF_A_TOPIC: usize = 256;
 const MOST_STRANGERS: usize = 256;
 const MOST_THREADS: usize = 4 + 32 + 1;
 const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
 
-/// One test at a time: they count what the process has.
+/// Serializes the tests: they count resources of the process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Threads of connections.
+/// The number of threads for connections.
 fn threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
     names.filter(|name| name.starts_with("feros-ros1")).count()
 }
 
-/// Descriptors of the process.
+/// The number of descriptors of the process.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// What listens on one thread of its own, until it is dropped.
+/// A listener on its own thread, until it is dropped.
 struct Listening {
     port: u16,
     is_over: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ impl Listening {
         Self { port, is_over }
     }
 
-    /// Addresses of it, all of different hosts.
+    /// Addresses of the listener, each with a different host.
     fn uris(&self, many: u32) -> Vec<String> {
         let host = |number| Ipv4Addr::from_bits(0x7f00_0001 + number);
         (0..many).map(|number| format!("http://{}:{}/", host(number), self.port)).collect()
@@ -78,7 +78,7 @@ impl Drop for Listening {
     }
 }
 
-/// Publishers that are connected to and never answer.
+/// Publishers that accept connections and never answer.
 #[derive(Clone, Default)]
 struct Silent {
     now: Arc<AtomicUsize>,
@@ -92,7 +92,7 @@ impl Silent {
         Listening::new(move |stream| {
             open.retain(|stream| !matches!(stream.peek(&mut [0]), Ok(0)));
             if let Some(stream) = stream {
-                // What was asked is read, so that the end can be seen.
+                // The question is read, so that the end of the stream can be seen.
                 stream.set_nonblocking(false).unwrap();
                 let _ = read_request(&mut &stream);
                 stream.set_nonblocking(true).unwrap();
@@ -110,20 +110,19 @@ fn list(texts: &[String]) -> String {
     format!("<value><array><data>{}</data></array></value>", each.collect::<String>())
 }
 
-/// How a master answers a call.
+/// A master's answer to a call.
 enum Answer {
     With(String),
-    /// A byte now and then.
+    /// One byte now and then.
     InBytes,
 }
 
-/// A master that answers as it is told. It says how often it was asked, and how many bytes it sent
-/// one by one.
+/// A master with programmable answers. It counts its calls, and the bytes that it sent one by one.
 struct FakeMaster {
     listening: Listening,
     asked: Arc<AtomicUsize>,
     bytes: Arc<AtomicUsize>,
-    /// Where the node that has registered last is called.
+    /// The API address of the node that registered last.
     api: Arc<Mutex<String>>,
 }
 
@@ -216,9 +215,9 @@ fn many_publishers_make_neither_threads_nor_connections() {
     let master = FakeMaster::new(move |_, _| Answer::With(answer.clone()));
     let node = Node::new("/hears", &master.uri()).unwrap();
     let _subscription = node.subscribe(subscribing("/flood")).unwrap();
-    until("as many connections as there may be", || silent.now.load(SeqCst) == MOST_OF_A_TOPIC);
+    until("the most allowed connections", || silent.now.load(SeqCst) == MOST_OF_A_TOPIC);
     publisher_update(&master.api.lock().unwrap(), "/flood", &more);
-    // After their time is over all of them are asked again, and none beside them.
+    // After the timeout, the same connections are tried again, and no further ones.
     until("a second round", || silent.all.load(SeqCst) >= 2 * MOST_OF_A_TOPIC);
     assert_eq!(silent.most.load(SeqCst), MOST_OF_A_TOPIC);
     assert!(threads() <= MOST_THREADS, "{}", threads());
@@ -235,7 +234,7 @@ fn many_topics_make_neither_threads_nor_connections() {
     let subscribe = |number| node.subscribe(subscribing(&format!("/topic{number}"))).unwrap();
     let _subscriptions: Vec<_> = (0..1000).map(subscribe).collect();
     until("some connections", || silent.all.load(SeqCst) >= 256);
-    // Both ends are of this process; some are on their way.
+    // Both ends belong to this process; some connections are being opened.
     assert!(silent.most.load(SeqCst) <= 1024, "{}", silent.most.load(SeqCst));
     assert!(descriptors() <= before + 2 * 1024 + 64, "{}", descriptors());
     assert!(threads() <= MOST_THREADS, "{}", threads());
@@ -254,7 +253,7 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
         master.bytes.load(SeqCst) == before
     });
     assert!(master.bytes.load(SeqCst) < 2000);
-    // So is a header of TCPROS, and a call.
+    // The same holds for a TCPROS header, and for a call.
     drop(master);
     let master = FakeMaster::new(|_, _| Answer::With(list(&[])));
     let node = Node::new("/is_asked", &master.uri()).unwrap();
@@ -268,11 +267,11 @@ fn who_sends_a_byte_now_and_then_is_not_waited_for() {
             std::thread::sleep(Duration::from_millis(20));
             stream.write_all(b"P").is_err()
         });
-        assert!(ended.is_some(), "a byte now and then keeps a connection");
+        assert!(ended.is_some(), "a connection survives with a byte now and then");
     }
 }
 
-/// The address at which a node says that it publishes the topic.
+/// The TCPROS address at which a node publishes the topic.
 fn tcpros_of(api: &str, topic: &str) -> String {
     let mut stream = Address::parse(api).unwrap().connect(WATCHDOG).unwrap();
     let body = format!(
@@ -302,7 +301,7 @@ fn a_node_ends_although_its_master_is_slow() {
     assert_eq!(master.asked.swap(0, SeqCst), 50);
     is_slow.store(true, SeqCst);
     drop((subscriptions, node));
-    assert_eq!(master.asked.load(SeqCst), 1, "a master that does not answer is asked no more");
+    assert_eq!(master.asked.load(SeqCst), 1, "a master that does not answer is not asked again");
 }
 
 #[test]
@@ -321,10 +320,10 @@ fn strangers_take_a_bounded_number_of_connections() {
         });
         300 - strangers.len()
     };
-    until("those that find no place", || ended() >= 300 - MOST_STRANGERS);
+    until("the connections without a slot", || ended() >= 300 - MOST_STRANGERS);
     assert!(threads() <= MOST_THREADS, "{}", threads());
     drop(strangers);
-    until("a place", || {
+    until("a free slot", || {
         let mut stream = place.connect(WATCHDOG).unwrap();
         let body = "<methodCall><methodName>getPid</methodName></methodCall>";
         let head = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -365,7 +364,7 @@ fn subscribers_and_calls_make_no_threads() {
         handler: Arc::new(handler),
     };
     node.serve(service).unwrap();
-    // Both ends of a connection are here: fewer than there may be, where descriptors are few.
+    // Both ends of a connection are here, so fewer than the limit, in case descriptors are few.
     let callers: Vec<_> = (0..100)
         .map(|_| {
             let fields = [("callerid", "/c"), ("service", "/slow"), ("md5sum", MD5)];

@@ -142,7 +142,7 @@ fn hostile_peers_are_said_and_others_are_bridged() {
     ros1.run(json!({"do": "subscribe", "topic": "/back", "type": "std_msgs/String"}));
     bridge.line(|line| line.contains("bridged: topic /back"));
     ros1.run(json!({"do": "hostile_subscriber", "topic": "/back", "sent": "ffffffff"}));
-    let said = bridge.line(|line| line.contains("what connected from"));
+    let said = bridge.line(|line| line.contains("the program that connected from"));
     assert!(said.contains("is for nodes of ROS 1"), "{said}");
 }
 

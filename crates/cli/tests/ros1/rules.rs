@@ -176,7 +176,7 @@ fn wrong_rules_are_said() {
     rospy.run(json!({"do": "advertise", "topic": "/speed", "type": "old_msgs/Speed"}));
     let _echo = packages.feros(&world, &["topic", "echo", "/speed", "new_msgs/msg/Velocity"]);
     let said = bridge.line(|line| line.contains("/speed of /old is not bridged"));
-    assert!(said.contains("swiftness, which is not there"), "{said}");
+    assert!(said.contains("swiftness, which does not exist"), "{said}");
     assert!(said.contains("old_msgs/Speed") && said.contains("new_msgs/msg/Velocity"), "{said}");
 
     let unreadable = Packages::new("- {ros1_package_name: 'old_msgs', ros3_package_name: 'x'}");
