@@ -1,9 +1,9 @@
-//! Measures how long processes take to find each other, and to end together:
-//! `end_together [PROCESSES [NODES [ROUNDS]]]`.
+//! Measures how long processes take to find each other and to end together: `end_together
+//! [PROCESSES [NODES [ROUNDS]]]`.
 //!
 //! Each process has nodes with a publisher and a subscription of one topic, and all of them share
-//! memory. They end together once each publisher has found all subscriptions and all are at rest,
-//! or, with `early` as a fourth argument, while they still look for each other.
+//! memory. They end together once each publisher has found all subscriptions and all processes are
+//! at rest or, with `early` as a fourth argument, while discovery is still running.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -64,11 +64,11 @@ fn part(nodes: usize, wanted: usize) -> Result<(), Error> {
 }
 
 struct Round {
-    /// From the start of the first process to when the last one had found all subscriptions.
+    /// The time from the start of the first process until the last one had found all subscriptions.
     found: Duration,
-    /// Seconds of processor time that all had used when they were at rest.
+    /// The processor time, in seconds, that all processes had used when they were at rest.
     processor: f64,
-    /// How long each of the processes took to end, in the order in which they did.
+    /// The time that each process took to end, in the order of their ends.
     ended: Vec<Duration>,
 }
 
@@ -114,8 +114,8 @@ fn end_together(processes: usize, nodes: usize, early: bool) -> Result<Round, Er
     Ok(Round { found, processor, ended })
 }
 
-/// Waits until the processes have used less than a fifth of a processor for two seconds: their
-/// links are open then.
+/// Waits until the processes have used less than a fifth of a processor for two seconds: then their
+/// connections are open.
 fn wait_for_rest(children: &[Child]) -> Result<(), Error> {
     let mut before = ticks_of(children)?;
     loop {
@@ -128,11 +128,11 @@ fn wait_for_rest(children: &[Child]) -> Result<(), Error> {
     }
 }
 
-/// Hundredths of a second of processor time that the processes have used.
+/// The processor time that the processes have used, in hundredths of a second.
 fn ticks_of(children: &[Child]) -> Result<u64, Error> {
     let ticks = |child: &Child| {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
-        // Behind the name, utime and stime are the 12th and 13th words: proc(5).
+        // After the name, utime and stime are the 12th and 13th words: proc(5).
         let words = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         Ok::<u64, std::io::Error>(
             words.skip(11).take(2).filter_map(|w| w.parse::<u64>().ok()).sum(),

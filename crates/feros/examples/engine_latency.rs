@@ -1,14 +1,14 @@
-//! Measures what a message costs on each engine, and on two at once: one way between two processes,
-//! by the network transport, 256 B and 1 MB at 50 Hz.
+//! Measures the latency of a message on each engine, and on two at once: one way between two
+//! processes, by the network transport, 256 B and 1 MB at 50 Hz.
 //!
 //! ```console
 //! cargo run --release -p feros --features zenoh --example engine_latency -- cyclonedds zenoh cyclonedds,zenoh > latency.csv
 //! ```
 //!
-//! A round has all sizes, each on all engines in turn, so that what else the machine does meets all
-//! alike. A line is `engines,bytes,microseconds`, from before the call of `publish` to the begin of
-//! the callback; standard error has medians and 99th percentiles. Sessions on Zenoh find each other
-//! by multicast on a port of their own.
+//! A round has all sizes, each on all engines in turn, so that other work of the machine affects
+//! all alike. A line is `engines,bytes,microseconds`, from before the call of `publish` to the
+//! start of the callback; standard error has medians and 99th percentiles. Sessions on Zenoh find
+//! each other by multicast on a port of their own.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -20,11 +20,11 @@ use feros::{Context, QosProfile};
 
 const TOPIC: &str = "/engine_latency";
 const SIZES: [usize; 2] = [256, 1_000_000];
-/// Besides the first round, which warms up.
+/// The number of rounds besides the first, which warms up.
 const ROUNDS: usize = 3;
 const MESSAGES: usize = 100;
 const PERIOD: Duration = Duration::from_millis(20);
-/// The first of as many domains as there are ways: none hears another.
+/// The first of the domains: each pair of processes has its own, so that no pair hears another.
 const DOMAIN_ID: usize = 204;
 const SCOUTING: &str =
     "scouting/multicast/enabled=true;scouting/multicast/address=\"224.0.0.224:7521\"";
@@ -45,12 +45,12 @@ fn now_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap()
 }
 
-/// All messages of a turn: none gives way to another, however late a process is.
+/// Keeps all messages of a turn: no message replaces another, however late a process is.
 fn kept() -> QosProfile {
     QosProfile::keep_last(MESSAGES)
 }
 
-/// Sends as many messages as each line of the input says, of the size it says.
+/// Sends messages: each line of the input has their size and number.
 fn send() {
     let context = Context::from_args([]).unwrap().0;
     let node = context.create_node("sender").unwrap();
@@ -141,7 +141,7 @@ impl Way {
         Self { engines: engines.to_owned(), sender, receiver, micros: Default::default() }
     }
 
-    /// How long each message of a turn took.
+    /// The time that each message of a turn took.
     fn turn(&mut self, bytes: usize) -> Vec<f64> {
         writeln!(self.sender.input, "{bytes} {MESSAGES}").unwrap();
         let mut next = || self.receiver.line().parse::<u32>().unwrap();

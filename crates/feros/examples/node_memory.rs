@@ -1,6 +1,6 @@
-//! Prints what nodes of one process cost at rest: the private memory of one more, threads, and
-//! how often these wake up; with or without the service that describes the node's types:
-//! `node_memory on` or `node_memory off`.
+//! Prints the cost of nodes of one process at rest: the private memory of one more node, the
+//! threads, and the rate of their wake-ups; with or without the service that describes the node's
+//! types: `node_memory on` or `node_memory off`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use feros::{Context, Error, Executor, Node, NodeOptions};
 
 const FIRST: usize = 20;
 const MORE: usize = 200;
-/// Discovery and what begins late have ended by then.
+/// The time in which discovery and other late work end.
 const SETTLE: Duration = Duration::from_secs(5);
 const WATCH: Duration = Duration::from_secs(10);
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Error> {
             .parameter_overrides([("start_type_description_service", describes_types)]);
         context.create_node_with(options)
     };
-    // The first nodes bring along what a process has once.
+    // The first nodes include the fixed cost of a process.
     let first = (0..FIRST).map(create).collect::<Result<Vec<Node>, _>>()?;
     let (wake_ups, threads) = watch(&first)?;
     println!("{FIRST} nodes on one executor: {threads} threads, {wake_ups:.1} wake-ups a second");
@@ -31,8 +31,8 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Wake-ups a second of all threads while the nodes are spun and nothing happens, and how many
-/// threads that are.
+/// The wake-ups per second of all threads while the nodes are spun and nothing happens, and the
+/// number of threads.
 fn watch(nodes: &[Node]) -> Result<(f64, usize), Error> {
     let executor = Executor::new();
     for node in nodes {
@@ -51,7 +51,8 @@ fn watch(nodes: &[Node]) -> Result<(f64, usize), Error> {
     Ok(((after - before) as f64 / WATCH.as_secs_f64(), threads))
 }
 
-/// How often the threads of the process have gone to sleep so far, and how many they are.
+/// The number of times that the threads of the process have gone to sleep so far, and the number of
+/// threads.
 fn switches() -> Result<(u64, usize), Error> {
     let (mut switches, mut threads) = (0, 0);
     for task in std::fs::read_dir("/proc/self/task").map_err(Error::other)? {

@@ -1,8 +1,8 @@
-//! Within a host, publishing and taking allocate nothing after warm-up for messages of a size seen
+//! Within a host, publishing and taking allocate nothing after warm-up, for messages of a size seen
 //! before.
 //!
-//! The message itself is the user's: what is given away is made beforehand here, as a user does who
-//! reuses memory.
+//! The message itself belongs to the user: messages to give away are made beforehand here, as a
+//! user who reuses memory would do.
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
@@ -24,11 +24,11 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts the allocations of each thread for itself: discovery may allocate meanwhile.
+/// Counts the allocations of each thread separately: discovery may allocate meanwhile.
 struct Counting;
 
 fn count() {
-    // A thread that is ending has no counter any more.
+    // A thread that is ending no longer has a counter.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
@@ -59,8 +59,8 @@ const WARM_UP: usize = 200;
 const ROUNDS: usize = 200;
 const SIZES: [usize; 2] = [256, 1 << 20];
 
-/// A subscription that comes or goes has the publishers of the process look at their matches again:
-/// one test at a time.
+/// A subscription that comes or goes makes the publishers of the process check their matches again,
+/// so one test runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
@@ -84,7 +84,7 @@ fn image(size: usize) -> Image {
 }
 
 /// Publishes and spins until each message has been taken; returns the allocations of publishing and
-/// those of taking after the first rounds.
+/// of taking after the first rounds.
 fn allocations(
     executor: &Executor,
     taken: &dyn Fn() -> u64,
@@ -157,7 +157,7 @@ fn publish_on_the_intra_process_transport() {
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
     for size in SIZES {
-        // One that owns.
+        // One subscription that owns.
         let publisher = node.create_publisher::<Image>("owned", 4).unwrap();
         let owned = node.create_subscription("owned", 4, |_: Image| {}).unwrap();
         let taken = || owned.counts().intra_process.messages;
@@ -167,7 +167,7 @@ fn publish_on_the_intra_process_transport() {
         });
         assert_eq!(count, (0, 0), "owned, {size} bytes");
 
-        // Two that share.
+        // Two subscriptions that share.
         let publisher = node.create_publisher::<Image>("shared", 4).unwrap();
         let shared =
             [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());
@@ -178,7 +178,7 @@ fn publish_on_the_intra_process_transport() {
         });
         assert_eq!(count, (0, 0), "shared, {size} bytes");
 
-        // Views and raw messages.
+        // Subscriptions to views and raw messages.
         let publisher = node.create_publisher::<Image>("bytes", 4).unwrap();
         let view = node.create_subscription("bytes", 4, |_: View<Image>| {}).unwrap();
         let raw =

@@ -1,5 +1,5 @@
-//! Trace points on the real engine: the children are unmodified programs, each a process of its
-//! own, since a trace is a process's.
+//! Trace points on the real engine: the children are unmodified programs, each in a separate
+//! process, since a trace belongs to a process.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -21,9 +21,9 @@ use feros::{
 use feros_test_support::{Background, ReservedDomain, WATCHDOG, eventually, until};
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
-/// In a child: what it does.
+/// The role of a child process.
 const ROLE: &str = "FEROS_TRACE_TEST_ROLE";
-/// In a child: the domain of its test.
+/// The domain of a child's test.
 const DOMAIN: &str = "FEROS_TRACE_TEST_DOMAIN";
 const MESSAGES: u32 = 20;
 
@@ -48,7 +48,7 @@ fn image(number: u32) -> Image {
     Image { height: number, data: vec![7; 20_000], ..Image::default() }
 }
 
-/// A subscription that tells the numbers of its messages, spun on a thread of its own until it is
+/// A subscription that reports the numbers of its messages, spun on a separate thread until it is
 /// dropped.
 struct Listener {
     numbers: Receiver<(u32, u64)>,
@@ -81,8 +81,8 @@ impl Listener {
     }
 }
 
-/// Waits until messages of this size take the transport. A pool that is to grow for the first of
-/// them has it take the network while another process makes or removes shared memory.
+/// Waits until messages of this size take the transport. If a pool has to grow for the first of
+/// them, that message takes the network while another process makes or removes shared memory.
 fn wait_for_transport(publisher: &Publisher<Image>, transport: Transport) {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     eventually(|| {
@@ -107,7 +107,7 @@ fn transports(transport: Transport) -> TransportSet {
     }
 }
 
-/// Publishes each message after the one before has arrived, and says how long each took as a
+/// Publishes each message after the one before has arrived, and prints the latency of each as a
 /// program can measure it.
 fn pair(
     transport: Transport,
@@ -140,7 +140,7 @@ fn pair(
     }
 }
 
-/// The children of the tests below: not a test of its own.
+/// Runs the children of the tests below; this is not a test itself.
 #[test]
 fn child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -161,7 +161,7 @@ fn child() {
             pair(Transport::SharedMemory, 10.into(), 10.into(), false);
             assert_eq!((trace::drain(), trace::file()), (vec![], None));
         }
-        // They end when their standard input does.
+        // The children end when their standard input does.
         "talker" => {
             let context = context();
             let node = context.create_node("talker").unwrap();
@@ -175,7 +175,7 @@ fn child() {
         }
         "listener" => {
             let context = context();
-            let listener = Listener::new(&context, 100.into()); // room for all of them
+            let listener = Listener::new(&context, 100.into()); // room for all messages
             listener.wait_for(MESSAGES);
             say_done_and_wait();
         }
@@ -192,7 +192,8 @@ fn say_done_and_wait() {
 fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--nocapture"]).env(ROLE, role);
-    // Tests run side by side, each on a thread with its name: its children meet in one domain.
+    // Tests run in parallel, each on a thread with the test's name: the children of a test share
+    // one domain.
     static HELD: Mutex<BTreeMap<String, ReservedDomain>> = Mutex::new(BTreeMap::new());
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     let domain = HELD.lock().unwrap().entry(test).or_default().id();
@@ -201,7 +202,7 @@ fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     command
 }
 
-/// Runs a pair and returns its messages by the wanted transport, each with the latency that the
+/// Runs a pair and returns its messages on the wanted transport, each with the latency that the
 /// program measured.
 fn run_pair(role: &str, transport: trace::Transport) -> Vec<(Delivery, u64)> {
     let folder = tempfile::tempdir().unwrap();
@@ -225,10 +226,10 @@ fn run_pair(role: &str, transport: trace::Transport) -> Vec<(Delivery, u64)> {
     last.into_iter().zip(measured).collect()
 }
 
-/// The messages passed exactly these layers, and they add up.
+/// Checks that the messages passed exactly these layers, and that the layers add up.
 ///
-/// Where a subscription still looks whether there is more, it may take a message before its flag is
-/// found: that one has no notification.
+/// A subscription that is still checking for more messages may take one before its flag is found:
+/// that message has no notification.
 fn assert_layers(messages: &[(Delivery, u64)], expected: &[Layer]) {
     let passed = |layer: &Layer| {
         messages.iter().any(|(one, _)| one.way.breakdown().unwrap().nanos(*layer).is_some())
@@ -272,7 +273,7 @@ fn the_intra_process_transport_has_every_layer_but_bytes_and_engine() {
 fn with_direct_dispatch_there_is_no_notification() {
     let messages = run_pair("direct", trace::Transport::IntraProcess);
     let count = messages.len();
-    // Where an executor's thread has the subscription's turn in that moment, it gets the message as
+    // If an executor's thread has the subscription's turn at that moment, it gets the message as
     // without direct dispatch.
     let is_direct =
         |(one, _): &(Delivery, u64)| one.way.breakdown().unwrap().nanos(Notification).is_none();
@@ -327,7 +328,7 @@ fn start(role: &str, folder: &FilePath) -> Child {
     child_of(role, Some(folder)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ended by force if the test fails.
+/// A child process that is killed if the test fails.
 struct Ended(Child);
 
 impl Ended {
@@ -356,8 +357,8 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let mut talker = Ended(start("talker", folder.path()));
     talker.wait_until_done();
     listener.wait_until_done();
-    // It comes when all is heard: a second audience would have a transport of its own, and the
-    // talker wait for either.
+    // This listener starts after all messages have arrived: earlier, it would be a second match
+    // with a transport of its own, and the talker would wait for either.
     let mut doomed = Ended(start("listener", folder.path()));
     let is_begun =
         |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;

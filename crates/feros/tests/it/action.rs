@@ -1,5 +1,5 @@
-//! Actions: goals that are reached, deferred, canceled, aborted and given up; what clients hear of
-//! them; servers and clients that end; and requests that are wrong.
+//! Actions: goals that are reached, deferred, canceled, aborted and given up; what clients learn of
+//! them; servers and clients that end; and invalid requests.
 
 mod canceling;
 mod ends;
@@ -44,7 +44,7 @@ impl Pair {
         Self::between([context(), context()], options, |_| {})
     }
 
-    /// `before_spinning` is called when the client has found the server.
+    /// Calls `before_spinning` when the client has found the server.
     fn between(
         [here, there]: [Context; 2],
         options: ActionServerOptions,
@@ -104,8 +104,8 @@ pub(super) fn result(numbers: &[i32]) -> Fibonacci_Result {
     Fibonacci_Result { sequence: numbers.to_vec() }
 }
 
-/// Publishes feedback until some is heard: a server may learn of a client's subscription later than
-/// the client of the server, and feedback is for those who are known.
+/// Publishes feedback until some arrives: a server may find a client's subscription later than the
+/// client finds the server, and feedback goes only to known subscriptions.
 pub(super) fn first_feedback<T>(heard: &Receiver<T>, mut publish: impl FnMut()) -> T {
     eventually(|| {
         publish();
@@ -137,11 +137,11 @@ fn a_goal_has_feedback_statuses_and_a_result() {
     assert_eq!(outcome.result.sequence, [0, 1, 1, 2]);
     assert_eq!((goal.status(), work.status()), (GoalStatus::Succeeded, GoalStatus::Succeeded));
     drop(goal);
-    // Nobody follows the goal any more: its feedback closure, and with it the sender, is gone.
+    // The client no longer follows the goal: its feedback closure, and with it the sender, is gone.
     assert_eq!(feedback.recv_timeout(WATCHDOG), Err(RecvTimeoutError::Disconnected));
 }
 
-/// The three services of an action are rung at one place: none may take it from another.
+/// The three services of an action share one doorbell: no service may take it from another.
 #[test]
 fn a_server_that_begins_to_spin_late_hears_all_its_requests_in_shared_memory() {
     let only_shared_memory = TransportSet::NONE.with(Transport::SharedMemory);
@@ -231,7 +231,7 @@ fn a_goal_may_be_rejected_or_deferred() {
     }
 }
 
-/// The topic has one message, which late subscriptions get.
+/// The topic keeps one message, which late subscriptions get.
 #[test]
 fn who_comes_late_is_told_the_statuses() {
     let pair = Pair::new();
@@ -254,7 +254,8 @@ fn who_comes_late_is_told_the_statuses() {
     assert_eq!(subscription.publisher_count(), 1);
 }
 
-/// Whoever ends goals at the same time, the message that stays is the one that says so of all.
+/// If several threads end goals at the same time, the message that stays has the end of all of
+/// them.
 #[test]
 fn the_last_status_message_is_the_latest() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(None));
@@ -290,7 +291,7 @@ fn the_last_status_message_is_the_latest() {
     }
 }
 
-/// A single thread serves goals, results and cancels, and works for them bit by bit.
+/// A single thread serves goals, results and cancels, and does the work in parts.
 #[test]
 fn a_server_works_for_goals_with_a_timer_on_one_thread() {
     let (here, there) = (context(), context());
@@ -322,7 +323,7 @@ fn a_server_works_for_goals_with_a_timer_on_one_thread() {
     assert_eq!(ends, [vec![0, 1, 1, 2], vec![0, 1, 1, 2, 3, 5]]);
 }
 
-/// Where nothing but pointers is needed, feedback takes none but the intra-process transport.
+/// If pointers are enough, feedback takes only the intra-process transport.
 #[test]
 fn within_a_process_feedback_goes_by_pointer() {
     let context = context();
@@ -351,7 +352,7 @@ fn within_a_process_feedback_goes_by_pointer() {
     assert!(known[server.action_name()].contains("example_interfaces/action/Fibonacci"));
 }
 
-/// More goals than responses find room at a client that looks at none.
+/// There are more goals than a client that takes no responses has room for responses.
 #[test]
 fn goals_that_nobody_waits_for_are_all_worked_for() {
     let pair = Pair::new();

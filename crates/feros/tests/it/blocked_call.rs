@@ -1,4 +1,4 @@
-//! Calls inside callbacks: those that could never end are refused at once, all others are answered.
+//! Calls inside callbacks: calls that could never end are refused at once, all others are answered.
 
 use std::sync::mpsc::sync_channel;
 
@@ -21,7 +21,7 @@ fn every_millisecond() -> TimerOptions {
 
 type Answer = Result<Trigger_Response, CallError>;
 
-/// What a call gets inside a callback of `caller`'s timer, while `executor` spins.
+/// The outcome of a call inside a callback of `caller`'s timer, while `executor` spins.
 fn call_inside(
     caller: &Node,
     executor: Executor,
@@ -33,7 +33,8 @@ fn call_inside(
     let (answers, answered) = sync_channel(1);
     let mut has_called = false;
     let call = move || {
-        // Once: a call that the end of the executor meets would wait for its time limit.
+        // Call once: a second call could meet the end of the executor and would wait for its time
+        // limit.
         if std::mem::replace(&mut has_called, true) {
             return;
         }

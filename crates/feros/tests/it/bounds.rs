@@ -1,5 +1,5 @@
-//! A message that is longer than its type allows is refused, whoever listens on whichever
-//! transport.
+//! A message that is longer than its type allows is refused, whatever subscriptions and transports
+//! there are.
 
 use feros::message::EncodeError;
 use feros::msgs::test_msgs::msg::{BoundedSequences, MultiNested};

@@ -1,5 +1,5 @@
-//! Calls on each transport: which one they take, and that no request and no response is lost or
-//! comes twice, whatever its size, and however many there are at once.
+//! Calls on each transport: the transport that they take, and that no request or response is lost
+//! or duplicated, for any size and any number of calls at once.
 //!
 //! Two contexts of this process that may not use the intra-process transport stand for two
 //! processes. Processes are killed in `tests/crash`.
@@ -25,7 +25,7 @@ use feros_test_support::{block_on, eventually, until};
 use crate::shared_memory::BETWEEN_PROCESSES;
 use crate::support::{WATCHDOG, context, dropped_futures, spinning_node};
 
-/// The transport of two contexts with these options.
+/// The transport between two contexts with these options.
 const TABLE: [(TransportSet, Transport); 3] = [
     (TransportSet::ALL, Transport::IntraProcess),
     (BETWEEN_PROCESSES, Transport::SharedMemory),
@@ -75,7 +75,7 @@ fn counting_server(node: &Node, transports: TransportSet) -> (Service<Trigger>, 
     (service, served)
 }
 
-/// Hands over what sends its responses.
+/// A server that hands its responders to the test.
 pub(crate) fn deferring_server(
     node: &Node,
     transports: TransportSet,
@@ -93,7 +93,7 @@ pub(crate) fn deferring_server(
     (service, deferred)
 }
 
-/// Waits until requests take this transport to all of so many servers.
+/// Waits until requests take this transport to all of this number of servers.
 fn until_on<S: feros::message::Service>(client: &Client<S>, transport: Transport, servers: usize) {
     client.wait_for_service(WATCHDOG).unwrap();
     eventually(|| {
@@ -111,9 +111,9 @@ fn count_of(counts: CallCounts, transport: Transport) -> u64 {
     }
 }
 
-/// The first response. Through the engine it may be lost: a server finds the two halves of a client
-/// one after the other, and waits for the second as long as stock ROS 2 does, which on a busy
-/// machine is too short.
+/// The first response. Through the engine it may be lost: a server finds the two endpoints of a
+/// client one after the other, and waits for the second as long as stock ROS 2 does, which may be
+/// too short on a busy machine.
 fn first_call<S: feros::message::Service>(client: &Client<S>) -> S::Response
 where
     S::Request: Default,
@@ -137,7 +137,7 @@ fn calls_take_the_shortest_transport_that_both_sides_allow() {
         assert_eq!(served.load(Ordering::Relaxed), 100);
         assert_eq!(count_of(client.counts(), transport), 100, "{:?}", client.counts());
         assert_eq!(count_of(service.counts(), transport), 100, "{:?}", service.counts());
-        // A server may find a client later than that is served.
+        // A server may find a client only after it has served it.
         let seen = eventually(|| match service.transports() {
             none if none.is_empty() => Err("no client"),
             seen => Ok(seen),
@@ -272,8 +272,8 @@ fn what_is_too_large_for_shared_memory_takes_the_network_and_is_counted() {
     assert_eq!(service.counts().shared_memory_failures, 2, "{:?}", service.counts());
 }
 
-/// More than any queue holds: neither those that the server has not taken nor those that the client
-/// has not taken are lost.
+/// There are more calls than any queue holds: no request that waits for the server and no response
+/// that waits for the client is lost.
 #[test]
 fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
     const CALLS: usize = 300;
@@ -296,7 +296,7 @@ fn nothing_is_lost_where_more_calls_are_out_than_queues_hold() {
     }
 }
 
-/// A client that looks at no response leaves its servers room for further ones.
+/// A client that takes no responses leaves its servers room for further ones.
 #[test]
 fn a_server_can_answer_who_waits_for_nothing() {
     let calls = dropped_futures(3000);
@@ -325,7 +325,7 @@ fn a_server_can_answer_who_waits_for_nothing() {
 fn a_server_that_takes_nothing_is_told_of_and_not_waited_for_for_ever() {
     for (transports, transport) in &TABLE[..2] {
         let pair = pair();
-        let (_service, _) = counting_server(&pair.server, *transports); // nobody spins it
+        let (_service, _) = counting_server(&pair.server, *transports); // it is not spun
         let client: Client<Trigger> = client(&pair.caller, "count", *transports);
         until_on(&client, *transport, 1);
         let mut calls = Vec::new();
@@ -338,7 +338,7 @@ fn a_server_that_takes_nothing_is_told_of_and_not_waited_for_for_ever() {
         };
         let is_busy = matches!(refused, PublishError::Engine(SendError::ServerBusy { .. }));
         assert!(is_busy, "{transport}: {refused}");
-        // Those that were accepted are all served.
+        // All accepted requests are served.
         let _spinning = spinning_node(&pair.server);
         for call in calls {
             call.wait(WATCHDOG).unwrap();
@@ -365,13 +365,13 @@ fn a_response_to_a_client_that_left_is_an_error() {
     }
 }
 
-/// Whether a thread waits for the response or a future.
+/// The same holds for a thread and for a future that waits for the response.
 #[test]
 fn a_call_whose_server_leaves_says_so() {
     for (transports, transport) in &TABLE[..2] {
         for is_awaited in [false, true] {
             let pair = pair();
-            let (service, _) = counting_server(&pair.server, *transports); // nobody spins it
+            let (service, _) = counting_server(&pair.server, *transports); // it is not spun
             let client: Client<Trigger> = client(&pair.caller, "count", *transports);
             until_on(&client, *transport, 1);
             let calls = [(); 2].map(|()| client.call(&Trigger_Request::default()).unwrap());
@@ -427,7 +427,7 @@ fn a_server_that_is_made_again_is_called_again() {
         let pair = pair();
         let client: Client<Trigger> = client(&pair.caller, "count", transports);
         let _spinning = spinning_node(&pair.server);
-        // More often than a client has channels.
+        // There are more rounds than a client has channels.
         for _ in 0..12 {
             let (service, served) = counting_server(&pair.server, transports);
             until_on(&client, transport, 1);
@@ -442,7 +442,7 @@ fn a_server_that_is_made_again_is_called_again() {
     }
 }
 
-/// A server of each kind: as long as one needs the engine, the engine serves all.
+/// There is a server of each kind: while one of them needs the engine, the engine serves all.
 #[test]
 fn each_server_of_a_name_gets_each_request_once() {
     let of = |transports: [TransportSet; 2], expected: [Transport; 2]| {
@@ -502,7 +502,7 @@ fn service_of(node: &Node, transports: TransportSet) -> (Service<Trigger>, Arc<A
     (service, served)
 }
 
-/// Requests that the engine sends are not overtaken by later ones in shared memory.
+/// Later requests in shared memory do not overtake requests that the engine sends.
 #[test]
 fn requests_of_a_client_are_served_in_order_while_their_transport_changes() {
     for (transports, _) in &TABLE[..2] {
@@ -525,7 +525,7 @@ fn requests_of_a_client_are_served_in_order_while_their_transport_changes() {
         client.wait_for_service(WATCHDOG).unwrap();
         let mut expected = Vec::new();
         for round in 0..200 {
-            // Pairs of which only the order tells one from the other.
+            // Pairs that only their order distinguishes.
             let pair = [round % 2 == 0, round % 3 == 0];
             let calls = pair.map(|data| client.call(&SetBool_Request { data }).unwrap());
             expected.extend(pair);

@@ -1,4 +1,4 @@
-//! What an updater publishes on `/diagnostics`.
+//! The statuses that an updater publishes on `/diagnostics`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Executors of every kind with nodes: groups, priorities, sequences, isolation. What is lost or
-//! held up hangs a test.
+//! Executors of every kind with nodes: groups, priorities, sequences, isolation. A lost or delayed
+//! message makes a test hang.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -116,7 +116,7 @@ fn a_callback_calls_a_service_of_its_own_node_in_another_group() {
     assert_eq!(outcome, Ok(Outcome::Completed(())));
 }
 
-/// Three subscriptions get a message each before the executor spins.
+/// The order in which three subscriptions run that get one message each before the executor spins.
 fn order_of(executor: &Executor, options: [SubscriptionOptions; 3]) -> Vec<i32> {
     let context = context();
     let node = context.create_node("node").unwrap();
@@ -131,7 +131,7 @@ fn order_of(executor: &Executor, options: [SubscriptionOptions; 3]) -> Vec<i32> 
     let publisher = node.create_publisher::<Int32>("numbers", 10).unwrap();
     publisher.wait_for_subscriptions(3, WATCHDOG).unwrap();
     executor.add_node(&node).unwrap();
-    // What is ready because of the matches.
+    // Run the callbacks that are ready because of the matches.
     subscriptions
         .iter()
         .for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
@@ -155,8 +155,8 @@ fn policies_go_by_the_options_of_endpoints() {
     assert_eq!(order_of(&executor, by_position), [3, 2, 1]);
 }
 
-/// What the first publishes is seen by the second in the next round only, although the second comes
-/// after it.
+/// The second callback sees the output of the first only in the next round, although it runs after
+/// the first.
 #[test]
 fn with_let_outputs_are_seen_in_the_next_round() {
     let context = context();
@@ -281,14 +281,14 @@ fn isolated_nodes_do_not_wait_for_each_other() {
     go_on.send(()).unwrap();
     assert!(executors.remove_node(&stuck) && !executors.remove_node(&stuck));
     assert_eq!(executors.len(), 1);
-    // It is free for another executor.
+    // The node is free for another executor.
     let executor = Executor::new();
     executor.add_node(&stuck).unwrap();
     drop(go_on);
     guard.trigger();
     assert_eq!(executor.spin_once(Some(WATCHDOG)), Ok(Outcome::Completed(())));
     while ticks.try_recv().is_ok() {}
-    // The thread of a node that is no more ends with the next change.
+    // The thread of a dropped node ends with the next change.
     let threads = || {
         std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(|task| {
             std::fs::read_to_string(task.path().join("comm"))
@@ -301,7 +301,7 @@ fn isolated_nodes_do_not_wait_for_each_other() {
     }
     assert!(!executors.remove_node(&stuck));
     while threads().count() > 0 {
-        std::thread::yield_now(); // the kernel lists a thread a little longer than it can be joined
+        std::thread::yield_now(); // the kernel lists a thread for a short time after it was joined
     }
     assert_eq!(executors.len(), 1);
     drop(executors);
@@ -362,7 +362,8 @@ fn simulated_time_is_followed_with_every_kind() {
         let spinning = spinning(executor);
         let mut count = 0;
         while count < 5 {
-            // Until it is heard: the first messages may come before the subscription is matched.
+            // Publish until a message arrives: the first may come before the subscription is
+            // matched.
             sec += 10;
             publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
             count += usize::from(ticks.recv_timeout(Duration::from_millis(100)).is_ok());
@@ -398,7 +399,7 @@ fn nodes_come_and_go_while_executors_of_every_kind_spin() {
             while ticks.try_recv().is_ok() {}
             assert!(ticks.try_recv().is_err(), "its callbacks have ended");
             if round % 2 == 0 {
-                executor.add_node(&node).unwrap(); // and is dropped while it is there
+                executor.add_node(&node).unwrap(); // the node is dropped while it is on the executor
                 ticks.recv().unwrap();
             }
         }
@@ -407,8 +408,8 @@ fn nodes_come_and_go_while_executors_of_every_kind_spin() {
     }
 }
 
-/// A timer whose callback takes longer than its period is ready again whenever it ends; nobody
-/// waits for it for more than a turn.
+/// A timer whose callback takes longer than its period is ready again whenever it ends; no other
+/// callback waits for it for more than a turn.
 fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'static) {
     const MESSAGES: usize = 10;
     let context = context();

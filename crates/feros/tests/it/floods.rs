@@ -1,5 +1,5 @@
-//! A failure that each request or message repeats is logged the first time, and then whenever the
-//! count has doubled: a peer that goes on for ever fills no disk.
+//! A failure that each request or message repeats is logged the first time, and then each time the
+//! count doubles, so that a client that goes on forever does not fill the disk.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,12 +14,12 @@ use feros_test_support::log_lines;
 
 use crate::support::{WATCHDOG, context};
 
-/// Calls that go wrong: the 1st, 2nd, 4th, 8th, 16th, 32nd and 64th are said.
+/// The number of calls that fail: the 1st, 2nd, 4th, 8th, 16th, 32nd and 64th are logged.
 const CALLS: usize = 100;
 const SAID: usize = 7;
 
-/// The lines of the server's thread while a client calls so often. `seen` counts requests that get
-/// no response.
+/// The log lines of the server's thread while a client makes these calls. `seen` counts requests
+/// that get no response.
 fn lines_of_calls<S: ServiceType>(
     server: &Node,
     service: &str,
@@ -103,7 +103,7 @@ fn goals_of_an_id_that_is_known() {
     let request = Fibonacci_SendGoal_Request::default();
     type Goals = <Fibonacci as Action>::SendGoal;
     let service = "/f_goals/_action/send_goal";
-    // The first one is accepted.
+    // The first goal is accepted.
     let lines = lines_of_calls::<Goals>(&node, service, &request, None);
     assert_eq!(goals.lock().unwrap().len(), 1);
     assert_eq!(said(&lines, "is rejected: there is one of this id"), SAID, "{lines:?}");

@@ -34,7 +34,7 @@ fn nodes_and_endpoints_appear_with_names_types_hashes_and_qos_and_disappear() {
     assert!(graph.topics().contains_key("/rosout"));
 
     drop((publisher, client, node));
-    // Nodes and endpoints are announced apart, so either may be gone first.
+    // Nodes and endpoints are announced separately, so either may disappear first.
     let gone = || {
         let graph = there.graph();
         !graph.nodes.iter().any(|node| node.name == name)

@@ -1,4 +1,4 @@
-//! Messages between endpoints of one process: pointers, not bytes, with every promise of QoS.
+//! Messages between endpoints of one process: pointers, not bytes, with all guarantees of QoS.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,7 +17,7 @@ use feros::{
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
 use feros_test_support::SetAtEnd;
 
-/// Where the data of an image lies.
+/// The address of an image's data.
 type Place = usize;
 
 fn place(data: &[u8]) -> Place {
@@ -34,7 +34,7 @@ fn channel<T>() -> (SyncSender<T>, Receiver<T>) {
     sync_channel(10_000)
 }
 
-/// The next item, spinning.
+/// Spins until the next item arrives.
 fn receive<T>(executor: &Executor, receiver: &Receiver<T>) -> T {
     let mut received = None;
     spin_until(executor, || {
@@ -291,7 +291,7 @@ fn what_outlived_its_lifespan_is_not_delivered() {
         .create_subscription("number", 10, move |number: Int32| sender.send(number.data).unwrap())
         .unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
-    // The lifespan is what is tested, so it has to pass.
+    // This tests the lifespan, so it has to pass.
     std::thread::sleep(lifespan * 2);
     let executor = spinning(&node);
     let mut data = 2;
@@ -326,7 +326,7 @@ fn local_publications_are_ignored_on_wish() {
     assert!(receiver.try_recv().is_err());
 }
 
-/// A subscription that only the engine knows, as those of other programs.
+/// A subscription that only the engine knows, like those of other programs.
 fn stranger(session: &Arc<dyn Session>, node: &Node, topic: &str) -> Arc<dyn EngineSubscription> {
     let identity = TypeIdentity::of::<Int32>();
     let topic = node.resolve_topic_name(topic, false).unwrap();
@@ -360,7 +360,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         executor.spin_some(Duration::from_secs(1)).unwrap();
         heard_here.extend(receiver.try_iter());
     };
-    // It is known on its transport before anything can be pushed out of that.
+    // The subscription is known on its transport before messages can overflow its queue.
     publisher.publish(Int32 { data: 0 }).unwrap();
     spin();
     let done = AtomicBool::new(false);
@@ -395,7 +395,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         drop(end);
         publishing.join().unwrap()
     });
-    // What waits in both histories, of the queue and of the engine.
+    // Take the messages that wait in both histories, of the queue and of the engine.
     assert!(executor.spin_all(WATCHDOG).unwrap() < 10_000);
     heard_here.extend(receiver.try_iter());
     let heard = heard_here;
@@ -418,7 +418,7 @@ fn direct_dispatch_runs_on_the_publishing_thread() {
             see.lock().unwrap().push((text.data, std::thread::current().id()));
         })
         .unwrap();
-    // Nobody spins.
+    // No executor spins.
     publisher.publish(Text { data: "direct".into() }).unwrap();
     assert_eq!(*seen.lock().unwrap(), [("direct".to_owned(), std::thread::current().id())]);
     drop(subscription);

@@ -1,5 +1,5 @@
-//! Managed nodes: what their callbacks and publishers do in which state, who may change it, and
-//! what others see.
+//! Managed nodes: the work of their callbacks and publishers in each state, the changes of state,
+//! and what other nodes see.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ use CallbackReturn::{Failure, Success};
 type Log = Arc<Mutex<Vec<String>>>;
 type Act = Box<dyn FnMut(&LifecycleNode) -> Result<CallbackReturn, Error> + Send>;
 
-/// Notes what is called, and does what the test wants.
+/// Notes the callbacks that are called, and acts as the test asks.
 struct Noting {
     log: Log,
     acts: Vec<(&'static str, Act)>,
@@ -100,7 +100,7 @@ fn spawn<T: Send + 'static>(
     std::thread::Builder::new().name("asking".into()).spawn(ask).unwrap()
 }
 
-/// A subscription that hands on what it gets; it keeps what is published before it is asked.
+/// A subscription that hands on its messages; it keeps them until the test takes them.
 fn numbers(node: &Node, topic: &str) -> (impl Sized + use<>, Receiver<i32>) {
     let (sender, receiver) = sync_channel(100);
     let options = SubscriptionOptions::from(100).dispatch(Dispatch::PublishingThread);
@@ -196,7 +196,7 @@ fn errors_and_panics_are_processed_by_on_error() {
         );
         let calls = ["configure from unconfigured", "error from unconfigured"];
         assert_eq!(told(&log), calls);
-        // `on_error` of itself fails: the node is at its end.
+        // The default `on_error` fails: the node is finalized.
         let (callbacks, log) = Noting::new();
         let node = managed(&context(), callbacks.act("activate", broken));
         node.configure().unwrap();
@@ -206,7 +206,7 @@ fn errors_and_panics_are_processed_by_on_error() {
             "{error}"
         );
         assert_eq!(told(&log)[1..], ["activate from inactive", "error from inactive"]);
-        // It may break as well.
+        // `on_error` may fail as well.
         let (callbacks, _) = Noting::new();
         let node = managed(&context(), callbacks.act("configure", broken).act("error", broken));
         assert!(node.configure().is_err());
@@ -223,7 +223,7 @@ fn a_second_transition_is_refused_while_one_is_under_way() {
     let (callbacks, _) = Noting::new();
     let refused = inside.clone();
     let callbacks = callbacks.act("configure", move |node| {
-        // Also what only the callback's end may say.
+        // This includes transitions that only the end of the callback may begin.
         for wanted in ["activate", "configure", "transition_success", "nope"] {
             refused.lock().unwrap().push(node.trigger_transition(wanted).unwrap_err());
         }
@@ -299,7 +299,7 @@ fn managed_publishers_send_while_the_node_is_active() {
     let loan = publisher.loan(&()).unwrap();
     loan.publish().unwrap();
     publisher.publish_serialized(&[0, 1, 0, 0, 11, 0, 0, 0]).unwrap();
-    // Dropped: 1, 5, 6, 1, a loan and 11.
+    // The dropped messages are 1, 5, 6, 1, a loan and 11.
     assert_eq!(publisher.dropped_while_inactive(), 6);
     drop((publisher, place.lock().unwrap().take()));
     assert_eq!(received.try_iter().collect::<Vec<_>>(), [2, 3, 4, 2, 7, 8, 9]);
@@ -415,7 +415,7 @@ fn a_timer_of_the_node_may_change_its_state() {
     let mut kept = Vec::new();
     let callbacks = callbacks.act("configure", move |node| {
         let (weak, sender) = (node.downgrade(), sender.clone());
-        // What the node keeps must not keep the node.
+        // Objects that the node owns must not own the node.
         kept.push(node.create_wall_timer(Duration::from_millis(1), move || {
             let Some(node) = weak.upgrade() else { return };
             if node.current_state() == State::Inactive {

@@ -1,4 +1,4 @@
-//! Levels of loggers from other nodes, loggers below that of a node, and messages on conditions.
+//! Levels of loggers set by other nodes, loggers below a node's logger, and conditional messages.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use feros::{Clock, ClockType, Executor, LogLevel, Node, NodeOptions, QosProfile}
 
 use crate::support::{WATCHDOG, context, spin_until, spinning_node};
 
-/// What a node and the loggers below it say on `/rosout`, from now on.
+/// The messages of a node and the loggers below it on `/rosout`, from now on.
 struct Heard {
     executor: Executor,
     receiver: std::sync::mpsc::Receiver<Log>,
@@ -73,7 +73,7 @@ fn loggers_below_a_node_s_are_heard_on_its_rosout() {
         heard.until("the node itself"),
         [said(".planner", "a path"), said(".planner.search", "slow"), said("", "the node itself")]
     );
-    // A logger that nobody has any more is heard no more; one of its clones is enough.
+    // A logger publishes while one of its clones exists, and no longer after the last is dropped.
     let clone = search.clone();
     drop(search);
     feros::error!(clone, "still there");
@@ -150,7 +150,7 @@ fn other_nodes_ask_and_set_levels() {
     assert!(set.call_and_wait(&unset, WATCHDOG).unwrap().results.iter().all(|r| r.successful));
     assert_eq!(levels(&[logger]), expected(&[(logger, 0)]));
     assert_eq!(feros::logging::effective_level(logger), LogLevel::Info);
-    // A node that does not say so has no such service.
+    // A node without this option does not have the service.
     let services = plain.service_names_and_types();
     assert!(!services.contains_key(&format!("{}/set_logger_levels", plain.name())), "{services:?}");
 }

@@ -1,4 +1,4 @@
-//! What the options of a node change: names, remapping, values of parameters, transports.
+//! The effects of a node's options: names, remapping, values of parameters, transports.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Panics of callbacks: without a hook they leave the spin function, with one they end their node
-//! alone.
+//! Panics of callbacks: without a hook they unwind out of the spin function, with a hook they end
+//! only their node.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Parameters of a node: declared, set, refused, heard of.
+//! Parameters of a node: declaring, setting and refusing them, and their events.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -227,7 +227,7 @@ fn callbacks_change_refuse_and_hear_without_a_lock() {
     assert_eq!((a.get(), b.get(), heard.lock().unwrap().len()), (13, 100, 2));
 }
 
-/// A closure that gives the node, for callbacks.
+/// Makes a closure that returns the node, for callbacks.
 trait Held {
     fn held(&self) -> Box<dyn Fn() -> Node + Send + Sync>;
 }
@@ -360,7 +360,7 @@ fn events_tell_what_is_new_changed_and_deleted() {
     };
     node.context().wait_for_graph(WATCHDOG, || "the subscription", graph).unwrap();
     node.declare_parameter("marker", 0).unwrap();
-    // The subscription may match a little later than the graph knows it.
+    // The subscription may match a little later than it appears in the graph.
     spin_until(&executor, || {
         node.set_parameter("marker", 1).unwrap();
         !heard.lock().unwrap().is_empty()
@@ -435,7 +435,7 @@ fn use_sim_time_is_a_parameter_that_switches_the_clock() {
     assert!(matches!(refused, Err(CreateError::Parameter { .. })), "{refused:?}");
 }
 
-/// The services of a node, as its peers find them.
+/// The number of a node's services that other nodes find.
 fn services(context: &Context, node: &Node) -> usize {
     let prefix = format!("{}/", node.name());
     context.graph().services().keys().filter(|name| name.starts_with(&prefix)).count()

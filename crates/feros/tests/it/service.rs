@@ -19,7 +19,7 @@ use feros_test_support::{block_on, eventually};
 use crate::calls::deferring_server;
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// The mappings are those of the network transport.
+/// The mappings apply to the network transport only.
 fn by_network() -> ClientOptions {
     ClientOptions::default().transports(Transport::Network)
 }
@@ -69,7 +69,7 @@ fn many_calls_at_once_each_get_their_own_response() {
     let client = caller.create_client::<Trigger>("count").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let calls: Vec<_> = (0..8).map(|_| client.call(&Trigger_Request::default()).unwrap()).collect();
-    // Waited for in reverse: whoever looks first hands the others theirs.
+    // The waits are in reverse order: the first wait hands the other calls their responses.
     let mut answers: Vec<String> =
         calls.into_iter().rev().map(|call| call.wait(WATCHDOG).unwrap().message).collect();
     answers.reverse();
@@ -115,8 +115,8 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
     }
 }
 
-/// The bytes of `rmw_cyclonedds`: encapsulation, client, number, then the message, and the same 16
-/// bytes in the reply.
+/// The bytes are those of `rmw_cyclonedds`: encapsulation, client, number, then the message; the
+/// reply has the same 16 bytes.
 #[test]
 fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (here, there) = (context(), context());
@@ -144,7 +144,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (_replies, replies) = listen(format!("rr{}Reply", client.service_name()), "Response");
     let _listening = spinning_node(&eavesdropper);
     let (mut asked, mut answered) = (Vec::new(), Vec::new());
-    // Who is overheard may learn of that later than the eavesdropper.
+    // The endpoints may find the eavesdropper later than it finds them.
     let (request, reply) = eventually(|| {
         let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
         assert!(response.success);
@@ -160,7 +160,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     assert_eq!((encapsulation, &reply[..4]), (&[0, 1, 0, 0][..], &[0, 1, 0, 0][..]));
     assert!(header[..8] != [0; 8], "a client that can be told from others");
     assert!(i64::from_le_bytes(header[8..].try_into().unwrap()) >= 1, "numbers count from one");
-    // RTPS fills up to four bytes.
+    // RTPS pads to four bytes.
     assert!(message[0] == 1 && message.len() <= 4, "{message:?}");
     assert!(reply[20..].starts_with(b"\x01\0\0\0\x03\0\0\0on\0") && reply.len() <= 32, "{reply:?}");
 }
@@ -199,7 +199,7 @@ fn a_blocked_call_ends_when_the_context_is_shut_down() {
     }
 }
 
-/// It would be lost in silence, and waited for for ever.
+/// Such a request would be lost silently, and the client would wait forever.
 #[test]
 fn a_call_without_a_server_is_refused_and_says_what_to_do() {
     let context = context();

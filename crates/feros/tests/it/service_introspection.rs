@@ -1,4 +1,4 @@
-//! What clients and services publish of their calls.
+//! The events that clients and services publish about their calls.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -12,7 +12,7 @@ use crate::support::{WATCHDOG, context, spinning_node};
 
 type Event = <SetBool as feros::message::Service>::Event;
 
-/// Policies by which events that come before the match are heard as well.
+/// Policies with which events from before the match arrive as well.
 fn latched() -> QosProfile {
     QosProfile::keep_last(64).transient_local()
 }
@@ -53,7 +53,7 @@ fn both_ends_publish_what_becomes_of_a_call() {
     let request = SetBool_Request { data: true };
     let response = client.call_and_wait(&request, WATCHDOG).unwrap();
     let mut heard: Vec<Event> = (0..4).map(|_| events.recv_timeout(WATCHDOG).unwrap()).collect();
-    // Two publishers: only the order of each is certain.
+    // There are two publishers: only the order of each one's events is certain.
     heard.sort_by_key(|event| event.info.event_type);
     let kinds: Vec<u8> = heard.iter().map(|event| event.info.event_type).collect();
     assert_eq!(
@@ -78,7 +78,7 @@ fn both_ends_publish_what_becomes_of_a_call() {
         assert!(event.info.stamp.to_nanos() >= before.as_nanos(), "{:?}", event.info);
         assert_ne!(event.info.client_gid, [0; 16]);
     }
-    // Both sides name the client alike, so that the events of a call are found together.
+    // Both sides use the same id for the client, so that the events of a call can be matched.
     let named: Vec<[u8; 16]> = heard.iter().map(|event| event.info.client_gid).collect();
     assert_eq!(named, [named[0]; 4]);
     assert!(Gid(named[0]).is_of_session_of(&client.gid()));
@@ -103,7 +103,7 @@ fn metadata_has_no_contents_and_off_is_silent() {
         assert_eq!(event.info.event_type, kind);
         assert!(event.request.is_empty() && event.response.is_empty(), "{event:?}");
     }
-    // The publisher stays where only the contents change, so that nothing is missed in between.
+    // The publisher stays if only the contents change, so that no event is missed in between.
     configure(ServiceIntrospectionState::Contents);
     client.call_and_wait(&SetBool_Request { data: false }, WATCHDOG).unwrap();
     let event = events.recv_timeout(WATCHDOG).unwrap();
@@ -118,7 +118,7 @@ fn metadata_has_no_contents_and_off_is_silent() {
     assert_eq!(Event::default(), SetBool::event(info(), None, None), "an event of nothing");
 }
 
-/// What an event of nothing says.
+/// The info in an event without contents.
 fn info() -> feros::message::ServiceEventInfo {
     feros::message::ServiceEventInfo {
         kind: feros::message::ServiceEventKind::RequestSent,

@@ -1,5 +1,4 @@
-//! What the tests share: contexts that see each other and nobody else, and a watchdog in place of
-//! time limits.
+//! Helpers of the tests: contexts that see only each other, and a watchdog in place of time limits.
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher, TransportSet};
@@ -7,19 +6,19 @@ use feros_test_support::{Background, eventually};
 
 pub(crate) use feros_test_support::WATCHDOG;
 
-/// A context of its own on loopback whose nodes live in the namespace of the test, so that tests do
+/// A separate context on loopback whose nodes are in the namespace of the test, so that tests do
 /// not hear each other.
 pub(crate) fn context() -> Context {
     context_of(TransportSet::ALL)
 }
 
-/// As [`context`], with these transports alone.
+/// Like [`context`], with these transports only.
 pub(crate) fn context_of(transports: TransportSet) -> Context {
     let test = std::thread::current().name().unwrap().replace("::", "/");
     make_context(&format!("--ros-args -r __ns:=/{test}"), transports)
 }
 
-/// A context of its own on loopback, in the domain of this test process.
+/// A separate context on loopback, in the domain of this test process.
 pub(crate) fn context_with(arguments: &str) -> Context {
     make_context(arguments, TransportSet::ALL)
 }
@@ -64,8 +63,8 @@ pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
     );
 }
 
-/// Publishes although a thread that takes messages may be held up for longer than publishing waits
-/// for it: then nothing was sent.
+/// Publishes until it succeeds: a thread that takes messages may be delayed for longer than
+/// publishing waits for it, and then nothing was sent.
 pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
     publisher: &Publisher<M>,
     message: &M,
@@ -73,7 +72,7 @@ pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
     eventually(|| publisher.publish(message.clone()));
 }
 
-/// How many calls or goals are given up; `FEROS_DROPPED_FUTURES` says so, else `usually`.
+/// The number of calls or goals to give up: `FEROS_DROPPED_FUTURES` if it is set, else `usually`.
 pub(crate) fn dropped_futures(usually: usize) -> usize {
     std::env::var("FEROS_DROPPED_FUTURES").map_or(usually, |text| text.parse().unwrap())
 }

@@ -1,5 +1,5 @@
-//! Sleeping, rates and jumps by the system's time and by simulated time, and single messages that
-//! are waited for.
+//! Sleeping, rates and jumps by the system's time and by simulated time, and waits for single
+//! messages.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use feros_test_support::{Background, eventually};
 
 use crate::support::{WATCHDOG, context, context_with, publish_patiently, spinning_node};
 
-/// Does on a thread what waits.
+/// Runs a wait on a thread.
 fn waiting<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     std::thread::Builder::new().name("waiting".into()).spawn(wait).unwrap()
 }
@@ -42,7 +42,7 @@ impl Simulator {
         let simulating = context().create_node("simulator").unwrap();
         let clock = simulating.create_publisher(topic, QosProfile::keep_last(10)).unwrap();
         let simulator = Self { clock, _node: simulating };
-        // One side of a match may know of it before the other, and /clock is best effort.
+        // One side of a match may find it before the other side, and /clock is best effort.
         eventually(|| {
             simulator.set(1);
             if node.now() == seconds(1) { Ok(()) } else { Err("the node follows nobody") }
@@ -98,7 +98,8 @@ fn simulated_sleepers_wake_when_their_time_is_told_or_its_source_changes() {
         let node = node.clone();
         waiting(move || node.clock().sleep_until(seconds(until), node.context()))
     };
-    // Beyond the system's time as well: the second one may begin to sleep at any moment.
+    // The second time is beyond the system's time as well: its thread may begin to sleep at any
+    // moment.
     let (first, second) = (sleep(20), sleep(8_000_000_000));
     simulator.set_and_wait(15, &node);
     simulator.set_and_wait(20, &node);
@@ -135,7 +136,7 @@ fn a_rate_paces_a_loop() {
 fn jumps_are_told_before_and_after() {
     let (simulator, node) = Simulator::start("/jumps/clock");
     simulator.set_and_wait(10, &node);
-    /// Which callback, the jump, and the clock's time then.
+    /// The callback, the jump, and the clock's time during the call.
     type Heard = (&'static str, TimeJump, Time);
     let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
     let listen = |what: &'static str| {

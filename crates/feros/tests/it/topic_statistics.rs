@@ -1,4 +1,4 @@
-//! Statistics of what a subscription receives.
+//! Statistics of the messages that a subscription receives.
 
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -37,7 +37,7 @@ fn age_and_period_are_published() {
     for name in ["message_age", "message_period"] {
         let metrics = loop {
             let metrics: MetricsMessage = heard.recv_timeout(WATCHDOG).unwrap();
-            // Average, maximum, minimum, count, deviation.
+            // The order is average, maximum, minimum, count, deviation.
             if metrics.metrics_source == name && metrics.statistics[3].data > 0.0 {
                 break metrics;
             }

@@ -1,5 +1,5 @@
-//! A context on two engines, here Cyclone DDS in two domains: nodes on both meet nodes of either,
-//! on each transport, and a name is taken by one way alone.
+//! A context on two engines, here Cyclone DDS in two domains: nodes on both find nodes on either,
+//! on each transport, and a message arrives by one of the engines only.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -58,7 +58,8 @@ fn on_both(transports: TransportSet) -> Context {
     context(Arc::new(PairEngine::new(domains())), transports)
 }
 
-/// A node on each of the two engines alone, one on both, and one on both that takes no short way.
+/// A node on each of the two engines alone, one on both, and one on both that may use only the
+/// network transport.
 fn nodes() -> [Node; 4] {
     let [first, second] = domains();
     let all = TransportSet::ALL;
@@ -99,7 +100,7 @@ fn each_message_comes_once_by_whichever_way() {
         (0..500).for_each(|number| assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(number)));
     }
     publisher.wait_for_all_acked(WATCHDOG).unwrap();
-    // What follows comes after all that would have come twice.
+    // This message arrives after any duplicate would have arrived.
     crate::support::publish_patiently(&publisher, &UInt32 { data: 500 });
     for (_, numbers) in &heard {
         assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(500));

@@ -1,4 +1,5 @@
-//! What nodes tell of the types of their endpoints, and what is done with answers that are wrong.
+//! The descriptions that nodes give of the types of their endpoints, and the handling of wrong
+//! answers.
 
 use feros::message::dynamic::DynamicType;
 use feros::message::{Action, Message, Service, TypeHash};
@@ -15,7 +16,7 @@ use feros::{Node, NodeOptions, ParameterValue, TypeDescriptionError};
 
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// What `asker` hears of a type from `teller`, read as a message.
+/// The type that `teller` describes to `asker`, as a message type.
 fn ask<M: Message>(asker: &Node, teller: &Node) -> Result<DynamicType, TypeDescriptionError> {
     let described =
         asker.get_type_description(teller.name(), M::TYPE_NAME, M::TYPE_HASH, WATCHDOG)?;
@@ -46,7 +47,7 @@ fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
         let request = GetTypeDescription_Request { type_hash, ..Default::default() };
         client.call_and_wait(&request, WATCHDOG).unwrap()
     };
-    // As in stock ROS 2 the hash says what is meant, and a service is described as a whole.
+    // As in stock ROS 2, the hash identifies the type, and a service is described as a whole.
     let described = call(<SetBool as Service>::TYPE_HASH.to_string());
     assert!(described.successful, "{}", described.failure_reason);
     assert_eq!(described.type_description.type_description.type_name, "std_srvs/srv/SetBool");
@@ -61,7 +62,7 @@ fn a_node_describes_the_types_of_its_endpoints_and_no_others() {
         assert!(!answer.successful && answer.failure_reason.contains(expected), "{answer:?}");
         assert_eq!(answer.type_description, Default::default());
     }
-    // The hash of a type that only others use.
+    // This is the hash of a type that only other nodes use.
     let refused = ask::<feros::msgs::nav_msgs::msg::Odometry>(&asker, &teller).unwrap_err();
     assert!(matches!(refused, TypeDescriptionError::Refused { .. }), "{refused}");
 }

@@ -1,10 +1,10 @@
-//! What the files under test import of their own crate, by the same paths.
+//! The items that the files under test import from their own crate, by the same paths.
 #![allow(dead_code, reason = "the files have more than what meets under loom")]
 
 #[path = "../../../src/action/state.rs"]
 pub mod state;
 
-/// As messages for people have an id.
+/// The id in the form of messages for people.
 pub(crate) fn hex(id: &[u8; 16]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -17,7 +17,7 @@ use loom::thread;
 use action::state::{GoalEvent, GoalStatus};
 use progress::{Progress, ResultBytes, ResultRequest};
 
-/// Requests are numbers; the time of the end matters to nobody here.
+/// Requests are numbers; the time of the end does not matter here.
 type Goal = Progress<u8, ()>;
 
 fn result(of: u8) -> ResultBytes {
@@ -31,7 +31,8 @@ fn executing() -> Arc<Goal> {
 }
 
 /// Two threads end a goal, as its handle and the end of its server do, while a client asks for the
-/// result: one of the two succeeds, and the client is answered once, with that one's result.
+/// result: one of the two threads succeeds, and the client gets one answer, with the result of that
+/// thread.
 #[test]
 fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
     loom::model(|| {
@@ -57,8 +58,8 @@ fn a_goal_ends_once_and_whoever_asks_is_answered_once() {
     });
 }
 
-/// A wish to cancel meets the end of a goal: it is heeded before the end, or refused after it, and
-/// the goal ends as its handle said.
+/// A request to cancel meets the end of a goal: it is accepted before the end, or refused after it,
+/// and the goal ends as its handle requested.
 #[test]
 fn a_cancel_is_before_the_end_or_refused() {
     loom::model(|| {
@@ -71,7 +72,7 @@ fn a_cancel_is_before_the_end_or_refused() {
     });
 }
 
-/// A deferred goal is begun while a client cancels it: one of both comes first, and the goal is
+/// A deferred goal is begun while a client cancels it: one of the two comes first, and the goal is
 /// canceling in the end.
 #[test]
 fn a_goal_that_is_begun_and_canceled_is_canceling() {

@@ -1,4 +1,4 @@
-//! Canceling goals: one, all, and those up to a time; and what cannot be canceled.
+//! Canceling goals: one goal, all goals, and goals up to a time; and goals that cannot be canceled.
 
 use feros::GoalStatus;
 use feros::action::CancelError;

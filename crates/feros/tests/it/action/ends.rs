@@ -1,5 +1,5 @@
-//! Goals whose server gives them up, panics or ends, and how long results are kept: nobody waits in
-//! vain.
+//! Goals whose server gives them up, panics or ends, and how long results are kept: no client waits
+//! in vain.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn a_goal_whose_thread_panics_is_aborted() {
     assert_eq!(waiting.wait(WATCHDOG).unwrap().status, GoalStatus::Aborted);
 }
 
-/// Panics where it is told to.
+/// Panics in the named callback.
 struct Panics(&'static str);
 
 impl ActionCallbacks<Fibonacci> for Panics {
@@ -131,7 +131,7 @@ fn results_are_kept_as_long_as_the_options_say() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(Duration::ZERO));
     let goal = pair.goal(2);
     let early = goal.client.get_result().unwrap();
-    // Requests are served in their order: the one before waits for the end by then.
+    // Requests are served in order: by then the request before this one waits for the end.
     let error = pair.client.get_result(&[7; 16]).unwrap().wait(WATCHDOG).unwrap_err();
     assert!(matches!(error, GoalResultError::UnknownGoal { .. }), "{error}");
     goal.server.succeed(result(&[2])).unwrap();
@@ -180,7 +180,7 @@ fn a_server_that_comes_late_is_waited_for() {
     });
 }
 
-/// The client whose process ends forgets its goals; the server is not held up by it.
+/// A client whose process ends forgets its goals; it does not hold up the server.
 #[test]
 fn a_goal_outlives_its_client() {
     let pair = Pair::new();

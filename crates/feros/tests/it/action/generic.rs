@@ -15,7 +15,7 @@ use feros::{
 use super::{first_feedback, result};
 use crate::support::{WATCHDOG, context, spinning_node};
 
-/// A result as a server without the type says it; the status is not its business.
+/// A result in the form of a server without the type; the server core fills in the status.
 fn serialized(result: Fibonacci_Result) -> Vec<u8> {
     to_vec(&Fibonacci::get_result_response(0, result)).unwrap()
 }
@@ -50,13 +50,13 @@ fn a_server_may_do_without_the_type() {
     assert!(client.send_goal_and_wait(Fibonacci_Goal { order: -1 }, WATCHDOG).is_err());
 
     let (sender, feedback) = sync_channel(100_000);
-    // Nobody may listen any more when the last comes.
+    // The test may no longer listen when the last feedback comes.
     let on_feedback = move |feedback: Fibonacci_Feedback| drop(sender.send(feedback.sequence));
     let sent = client.send_goal_with_feedback(Fibonacci_Goal { order: 6 }, on_feedback).unwrap();
     let goal = sent.wait(WATCHDOG).unwrap();
     let work = accepted.recv_timeout(WATCHDOG).unwrap();
     assert_eq!((work.goal_id(), order(work.goal())), (goal.goal_id(), 6));
-    // The goal's id is filled in by the server.
+    // The server fills in the goal's id.
     let message = Fibonacci::feedback_message([9; 16], Fibonacci_Feedback { sequence: vec![5] });
     let message = to_vec(&message).unwrap();
     let publish = || work.publish_feedback(message.clone()).unwrap();
@@ -71,7 +71,7 @@ fn a_server_may_do_without_the_type() {
     let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();
     assert_eq!((outcome.status, outcome.result), (GoalStatus::Succeeded, result(&[8])));
 
-    // Whoever has no result of its own gets the empty one.
+    // A goal without a result of its own gets the empty result.
     let goal = client.send_goal_and_wait(Fibonacci_Goal { order: 2 }, WATCHDOG).unwrap();
     drop(accepted.recv_timeout(WATCHDOG).unwrap());
     let outcome = goal.get_result().unwrap().wait(WATCHDOG).unwrap();

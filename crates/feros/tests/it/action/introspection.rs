@@ -1,4 +1,4 @@
-//! What clients and servers of actions publish of their requests.
+//! The events that clients and servers of actions publish about their requests.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -15,7 +15,7 @@ type GoalEvent = <<Fibonacci as Action>::SendGoal as Service>::Event;
 type ResultEvent = <<Fibonacci as Action>::GetResult as Service>::Event;
 type CancelEvent = <CancelGoal as Service>::Event;
 
-/// Policies by which events that come before the match are heard as well.
+/// Policies with which events from before the match arrive as well.
 fn latched() -> QosProfile {
     QosProfile::keep_last(64).transient_local()
 }
@@ -34,7 +34,7 @@ fn listen<E: feros::message::Message>(
     (subscription, receiver)
 }
 
-/// The next four events, in the order of their steps; they are of one call.
+/// The next four events, in the order of their steps; they belong to one call.
 fn call<E>(events: &Receiver<E>, info: impl Fn(&E) -> &ServiceEventInfo) -> Vec<E> {
     let mut heard: Vec<E> = (0..4).map(|_| events.recv_timeout(WATCHDOG).unwrap()).collect();
     heard.sort_by_key(|event| info(event).event_type);
@@ -77,7 +77,7 @@ fn both_sides_publish_what_becomes_of_goals_cancels_and_results() {
     assert_eq!(events[0].request[0].goal_info.goal_id.uuid, goal.client.goal_id());
     assert_eq!(events[3].response[0].goals_canceling.len(), 1);
 
-    // The request for a result is told at once, its response at the end.
+    // The event of a request for a result comes at once, the event of its response at the end.
     let outcome = goal.client.get_result().unwrap();
     let mut asked =
         [results.recv_timeout(WATCHDOG).unwrap(), results.recv_timeout(WATCHDOG).unwrap()];

@@ -1,4 +1,5 @@
-//! What arrives through shared memory, in which order, and what is told of what does not.
+//! Delivery through shared memory: the messages that arrive, their order, and the reports on
+//! messages that do not arrive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,8 +58,9 @@ fn every_form_arrives_through_shared_memory() {
     );
     let _spinning = spinning_node(&listener);
     until_host(&publisher, 4, || publisher.publish(Image::default()).unwrap());
-    // Where a message had to go by the network, those after it do until it has arrived. And a pool
-    // grows only while no other process of the user makes shared memory: it grows here.
+    // If a message had to take the network, the messages after it do so too until it has arrived.
+    // And a pool grows only while no other process of the user makes shared memory: let it grow
+    // here.
     until("a large message goes by shared memory alone", || {
         let before = publisher.counts();
         publisher.publish(Image { data: vec![0; 3_000_000], ..Image::default() }).unwrap();
@@ -87,7 +89,7 @@ fn every_form_arrives_through_shared_memory() {
 #[test]
 fn the_change_to_shared_memory_loses_and_doubles_nothing() {
     let (_here, _there, talker, listener) = nodes();
-    // All is kept, so that a thread that is held up loses nothing.
+    // All messages are kept, so that a delayed thread loses none.
     let publisher = talker.create_publisher::<Int32>("number", QosProfile::keep_all()).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -142,7 +144,7 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
             scope.spawn(move || {
                 let mut height = 0;
                 while !done.load(Ordering::Relaxed) {
-                    let data = vec![1; 200_000]; // takes its time to be serialized
+                    let data = vec![1; 200_000]; // serializing it takes some time
                     publish_patiently(
                         publisher,
                         &Image { width: thread, height, data, ..Image::default() },
@@ -188,7 +190,7 @@ fn back_pressure_reaches_through_shared_memory() {
     let (sender, receiver) = channel();
     let subscription = listener
         .create_subscription("number", options(QosProfile::keep_all()), move |number: Int32| {
-            // Slower than the publisher.
+            // The callback is slower than the publisher.
             if number.data % 64 == 0 {
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -229,7 +231,7 @@ fn what_is_pushed_out_of_shared_memory_is_told() {
         })
         .unwrap();
     let _spinning = spinning_node(&listener);
-    // One at a time, so that none of these is lost.
+    // Publish one message at a time, so that none of these messages is lost.
     until_host(&publisher, 1, || {
         publisher.publish(Int32 { data: -1 }).unwrap();
         assert_eq!(receiver.recv_timeout(WATCHDOG), Ok(-1));
@@ -265,8 +267,8 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     let _spinning = spinning_node(&listener);
     let why = Reason::TooManySubscriptions { limit: 1 };
     let topic = publisher.topic_name().to_owned();
-    // What the publisher, its subscriptions and the graph of a third party say of the matches. That
-    // they may not take the process transport is not of interest here.
+    // The matches as the publisher, its subscriptions and the graph of a third node report them.
+    // The reason that they may not take the intra-process transport does not matter here.
     let told = |subscriptions: &[Subscription<Int32>]| {
         let one = |(transport, reason): (Option<Transport>, Option<Reason>)| {
             (transport, reason.filter(|_| transport != Some(Transport::SharedMemory)))
@@ -309,8 +311,8 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
 #[test]
 fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_once() {
     let (_here, _there, talker, listener) = nodes();
-    // Room for all that is published before the subscription has the history, which takes some
-    // engines a while.
+    // There is room for all messages that are published before the subscription has the history,
+    // which takes some engines a while.
     let qos = QosProfile::keep_last(100).transient_local();
     let publisher = talker.create_publisher::<Int32>("number", qos).unwrap();
     (0..5).for_each(|data| publisher.publish(Int32 { data }).unwrap());
@@ -393,13 +395,13 @@ fn transports_can_be_restricted_and_tell_why() {
     );
     let found = path_of(_deep.gid());
     assert_eq!(found.transport, Some(Transport::Network));
-    // The other side finds its match by itself.
+    // The other side finds its match independently.
     let seen =
         eventually(|| _deep.transports().first().map(|found| found.transport).ok_or("no match"));
     assert_eq!(seen, Some(Transport::Network));
 
-    // No transport at all: the publisher may use the shared-memory transport only, the subscription
-    // anything but that.
+    // There is no common transport: the publisher may use only the shared-memory transport, and the
+    // subscription all others.
     let host_only = feros::PublisherOptions::from(10).transports(Transport::SharedMemory);
     let lonely = talker.create_publisher::<Int32>("lonely", host_only).unwrap();
     let no_host = SubscriptionOptions::from(10)

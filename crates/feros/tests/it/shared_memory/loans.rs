@@ -1,5 +1,5 @@
-//! Views and loans: messages that are read and built where they lie in shared memory, and pools
-//! that run short.
+//! Views and loans: messages that are read and built in place in shared memory, and exhausted
+//! pools.
 
 use std::time::Duration;
 
@@ -24,13 +24,13 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
     let mut held = Vec::new();
     let mut numbers = Vec::new();
     while numbers.last() != Some(&30) {
-        // Those that are held are as they were; letting one go lets the next one come.
+        // The held views are unchanged; dropping one lets the next message come.
         match receiver.recv_timeout(Duration::from_millis(200)) {
             Ok(view) => {
                 numbers.push(view.get().height);
                 held.push(view);
             }
-            Err(_) if held.is_empty() => {} // it has not come to hand out the first
+            Err(_) if held.is_empty() => {} // the first view has not been handed out yet
             Err(_) => drop(held.remove(0)),
         }
         assert!(
@@ -81,7 +81,7 @@ fn messages_are_built_where_they_are_read() {
     while receiver.recv_timeout(WATCHDOG).unwrap() != ("host", seen.clone()) {}
     let after = publisher.counts();
     assert_eq!(after.network, before.network);
-    // Others get it as well.
+    // Other subscriptions get the message as well.
     let _process = listener
         .create_subscription("image", 100, move |image: Image| {
             process_sender.send(("process", see(&image))).unwrap()
@@ -96,7 +96,7 @@ fn messages_are_built_where_they_are_read() {
     drop(spinning);
 }
 
-/// The mapped memory of publishers that holds `marker`, and where.
+/// The mapped memory of publishers that holds `marker`, and the position of the marker.
 fn in_shared_memory(marker: &[u8]) -> (std::fs::File, u64) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
@@ -124,7 +124,7 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
     let mut loan = publisher.loan(&shape).unwrap();
     assert!(loan.is_shared());
     let (file, marker) = in_shared_memory(MARKER.as_bytes());
-    // From the message's header over all that is not data.
+    // The range is from the message's header over all bytes that are not data.
     let (begin, length) = (marker - 16, 16 + MARKER.len() + 40);
     let mut original = vec![0; length];
     file.read_exact_at(&mut original, begin).unwrap();
@@ -145,7 +145,7 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
                     refused += 1;
                 }
             }
-            // What was laid out, and nothing of what was written into the fields.
+            // Restore the original layout, without the bytes that were written into the fields.
             file.write_all_at(&original, begin).unwrap();
         }
     }
@@ -220,7 +220,7 @@ fn serialized_messages_are_built_where_they_are_read() {
         loan.bytes_mut().copy_from_slice(&bytes);
         loan.publish().unwrap();
     });
-    // Under load three loans in a row were buffers once, and arrived all the same.
+    // Under load, three loans in a row were once private buffers, and still arrived.
     eventually(|| {
         let mut loan = lend();
         let is_shared = loan.is_shared();
@@ -233,5 +233,5 @@ fn serialized_messages_are_built_where_they_are_read() {
     no_message.bytes_mut().fill(0xff);
     let refused = no_message.publish().unwrap_err().to_string();
     assert!(refused.contains("header"), "{refused}");
-    drop(lend()); // goes back
+    drop(lend()); // the memory is returned
 }

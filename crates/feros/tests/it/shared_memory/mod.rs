@@ -32,7 +32,7 @@ pub(crate) fn nodes() -> (Context, Context, Node, Node) {
     (here, there, talker, listener)
 }
 
-/// Publishes until all matches are served by shared memory; returns how many messages that took.
+/// Publishes until all matches use shared memory; returns the number of messages that this took.
 pub(crate) fn until_host<M>(
     publisher: &Publisher<M>,
     count: usize,

@@ -28,7 +28,7 @@ impl Subscription {
         })
     }
 
-    /// What a publisher does.
+    /// The work of a publisher.
     fn publish(&self, message: usize) {
         self.queue.lock().unwrap().push(message);
         self.run();
@@ -50,16 +50,16 @@ impl Subscription {
     }
 }
 
-/// All interleavings with up to three preemptions; all others as well took half a minute once, and
-/// found no more.
+/// All interleavings with up to three preemptions; a run of all others as well once took half a
+/// minute, and found nothing more.
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(check);
 }
 
-/// Whoever published last or worked last has delivered all: nothing stays in the queue when all
-/// have returned.
+/// The thread that published last or worked last has delivered all messages: the queue is empty
+/// when all threads have returned.
 #[test]
 fn nothing_is_left_behind() {
     model(|| {
