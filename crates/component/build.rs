@@ -1,16 +1,16 @@
-//! Makes the build number of the compatibility stamp: a hash of all that decides how Feros's types
-//! lie in memory.
+//! Makes the build number of the compatibility stamp: a hash of everything that decides the memory
+//! layout of Feros's types.
 //!
 //! The compiler and its flags, the target, and the sources of the crates that components share. A
-//! released crate has no sources beside it; its version stands for them.
+//! released crate comes without the sources of the others; its version stands for them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The crates that a component and its container share, as folders beside this one, engines that
-/// are features among them. A test looks whether they are all.
+/// The crates that a component and its container share, as folders beside this one, including
+/// engines that are features. A test checks that the list is complete.
 const SHARED_CRATES: [&str; 29] = [
     "cdr",
     "codegen",
@@ -43,7 +43,7 @@ const SHARED_CRATES: [&str; 29] = [
     "wording",
 ];
 
-/// What cargo tells about the target that changes layouts or the calling of functions.
+/// Cargo's settings of the target that change memory layouts or calling conventions.
 const SETTINGS: [&str; 6] = [
     "TARGET",
     "PROFILE",
@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Names and contents of all files, in an order of its own; what is not there counts for nothing.
+/// Hashes names and contents of all files, in a fixed order; missing files count for nothing.
 fn hash_tree(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
     if path.is_dir() {
         println!("cargo::rerun-if-changed={}", path.display());

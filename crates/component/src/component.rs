@@ -2,18 +2,18 @@
 
 use feros::{Context, Node, NodeOptions};
 
-/// A node that others place: on an executor of a program, or in a container.
+/// A node that a program places on an executor, or a container loads.
 pub trait Component: Send + 'static {
-    /// Makes the component. Its node is made with `options`, to which it gives its name; the
-    /// container may remap that.
+    /// Makes the component. Its node is made with `options`, to which the component adds the name;
+    /// the container may remap the name.
     ///
     /// # Errors
-    /// When something that it needs cannot be made. The container then loads nothing and hands the
-    /// text on.
+    /// When the component cannot be made. The container then loads nothing and returns the error's
+    /// text.
     fn new(context: &Context, options: NodeOptions) -> Result<Self, feros::Error>
     where
         Self: Sized;
 
-    /// The node: whose callbacks the executor runs.
+    /// The node whose callbacks the executor runs.
     fn node(&self) -> &Node;
 }

@@ -1,10 +1,11 @@
 //! The index of components: a package lists its plugins and their libraries in a file under each
 //! prefix.
 //!
-//! `<prefix>/share/ament_index/resource_index/feros_components/<package>`, a line `plugin;library`
-//! for each component, the library relative to the prefix. Prefixes come from `FEROS_PREFIX_PATH`,
-//! then `AMENT_PREFIX_PATH`, then [`default_prefix`]; the first that has the package wins, as in
-//! the ament index. Components of rclcpp are listed in the same form under `rclcpp_components`.
+//! `<prefix>/share/ament_index/resource_index/feros_components/<package>` has a line
+//! `plugin;library` for each component, with the library relative to the prefix. Prefixes come from
+//! `FEROS_PREFIX_PATH`, then `AMENT_PREFIX_PATH`, then [`default_prefix`]; the first that has the
+//! package wins, as in the ament index. Components of rclcpp are listed in the same form under
+//! `rclcpp_components`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use crate::plugin::is_name;
 
 /// The folder of a prefix with the ament index.
 pub(crate) const RESOURCES: &str = "share/ament_index/resource_index";
-/// The kind of resource that Feros's components are.
+/// The resource type of Feros's components.
 pub(crate) const COMPONENTS: &str = "feros_components";
 /// The longest list of components that is read.
 const MOST_BYTES: u64 = 1 << 20;
@@ -28,14 +29,14 @@ pub struct Index {
     prefixes: Vec<PathBuf>,
 }
 
-/// A component that a package has.
+/// A component of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexEntry {
     /// The name, such as `pipeline::Camera`.
     pub plugin: String,
-    /// The library that has it.
+    /// The library with the component.
     pub library: PathBuf,
-    /// The prefix whose index says so.
+    /// The prefix whose index lists the component.
     pub prefix: PathBuf,
 }
 
@@ -43,7 +44,7 @@ pub struct IndexEntry {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// No prefix has it.
+    /// No prefix has the package.
     #[error(
         "package {package:?} has no components: no {COMPONENTS}/{package} under {searched}; set FEROS_PREFIX_PATH to where \
          it is installed, or build it (feros component build)"
@@ -51,10 +52,10 @@ pub enum IndexError {
     UnknownPackage {
         /// The package.
         package: String,
-        /// Where was looked.
+        /// The prefixes that were searched.
         searched: String,
     },
-    /// The components are for another library.
+    /// The package has only components for stock containers.
     #[error(
         "package {package:?} has only components of rclcpp ({CPP_COMPONENTS}): they are C++ plugins, which only a stock \
          container can load"
@@ -78,18 +79,18 @@ pub enum IndexError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The index leads to a file that nobody installed in the prefix.
+    /// The index leads to a file outside of the prefix.
     #[error(
-        "{library} is {target}, which lies outside of the prefix {prefix}: a container loads what is installed in a prefix \
-         alone; install it there (feros component register)"
+        "{library} is {target}, which lies outside of the prefix {prefix}: a container loads only what is installed in a prefix; \
+         install it there (feros component register)"
     )]
     OutsidePrefix {
         /// The library as the index names it.
         library: PathBuf,
-        /// The file that it is, symbolic links followed.
+        /// The file itself, with symbolic links followed.
         target: PathBuf,
         /// The prefix.
         prefix: PathBuf,
@@ -97,8 +98,8 @@ pub enum IndexError {
 }
 
 impl IndexEntry {
-    /// The file of the library, symbolic links followed. A file that is not there is returned as
-    /// the index names it: who reads it is told.
+    /// The file of the library, with symbolic links followed. A missing file is returned as the
+    /// index names it, so that reading it reports the error.
     ///
     /// # Errors
     /// When the file lies outside of the prefix.
@@ -132,17 +133,17 @@ impl Index {
         Self { prefixes: kept }
     }
 
-    /// Where is looked, the first first.
+    /// The prefixes, in the order of the search.
     pub fn prefixes(&self) -> &[PathBuf] {
         &self.prefixes
     }
 
-    /// Packages that have components, sorted.
+    /// The packages that have components, sorted.
     pub fn packages(&self) -> Vec<String> {
         self.packages_with(COMPONENTS)
     }
 
-    /// Packages that have components of rclcpp, sorted.
+    /// The packages that have components of rclcpp, sorted.
     pub fn cpp_packages(&self) -> Vec<String> {
         self.packages_with(CPP_COMPONENTS)
     }
@@ -168,7 +169,7 @@ impl Index {
         })
     }
 
-    /// The components of rclcpp that a package has, which stock containers load.
+    /// The components of rclcpp of a package, which stock containers load.
     ///
     /// # Errors
     /// As [`Index::components`].

@@ -16,7 +16,7 @@ pub enum InstallError {
     /// A package cannot have this name.
     #[error("a package cannot be named {0:?}: letters, digits, _ and - are allowed")]
     PackageName(String),
-    /// The entries of the package that are there cannot be used.
+    /// The present entries of the package cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
     /// A file could not be written.
@@ -24,28 +24,28 @@ pub enum InstallError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What was installed.
+/// An installed library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The components, by name.
     pub plugins: Vec<String>,
-    /// Where their library lies now.
+    /// The present path of their library.
     pub library: PathBuf,
     /// The file that names them.
     pub resource: PathBuf,
 }
 
 /// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its
-/// components into the index, in place of what the package had under the same names.
+/// components into the index, in place of the package's entries of the same names.
 ///
 /// # Errors
-/// When it has no components, or something cannot be written. The index is changed last, and as a
-/// whole.
+/// When the library has no components, or a file cannot be written. The index is changed last, and
+/// as a whole.
 pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Installed, InstallError> {
     let plugins = plugins(library, package)?;
     let prefix = made(prefix)?;
@@ -64,8 +64,8 @@ pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Installe
     write_index(entries, plugins, installed, &prefix, resource)
 }
 
-/// Puts a library into a prefix as that of a whole package, `lib/lib<package>_components.so`; the
-/// package has these components afterwards and no others.
+/// Puts the library of a whole package into a prefix, as `lib/lib<package>_components.so`; the
+/// package then has these components and no others.
 ///
 /// # Errors
 /// As [`register`].
@@ -79,8 +79,8 @@ pub fn install(library: &Path, package: &str, prefix: &Path) -> Result<Installed
     write_index(Vec::new(), plugins, installed, &prefix, resource)
 }
 
-/// Copies a file to its place with its permissions: first beside, then moved there, so that who
-/// reads meanwhile, or has it mapped, keeps the old one. A file of the same content is left alone.
+/// Copies a file to its place with its permissions: first beside the target, then renamed, so that
+/// processes that read or map the old file keep it. A file of the same content is left alone.
 ///
 /// # Errors
 /// When one of the two cannot be read or written.
@@ -93,10 +93,10 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), InstallError> {
     replace(to, |beside| fs::copy(from, beside).map(drop))
 }
 
-/// Writes a text to its place, as [`copy`] does.
+/// Writes a text to a file, as [`copy`] does.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the file cannot be written.
 pub fn write(to: &Path, text: &str) -> Result<(), InstallError> {
     replace(to, |beside| fs::write(beside, text))
 }
@@ -108,7 +108,7 @@ fn replace(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<()
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
     let written = folder.and_then(|()| make(&beside)).and_then(|()| fs::rename(&beside, path));
     written.map_err(|source| {
-        // Best effort: what failed is reported, the leftover is not worth a second error.
+        // Best effort: the error is reported, and the leftover is not worth a second error.
         drop(fs::remove_file(&beside));
         InstallError::Write { path: path.to_owned(), source }
     })
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(inode(), first, "the same content is left alone");
         fs::write(&from, "two").unwrap();
         copy(&from, &to).unwrap();
-        assert_ne!(inode(), first, "who has the old file keeps it");
+        assert_ne!(inode(), first, "readers of the old file keep it");
         assert_eq!(fs::read_to_string(&to).unwrap(), "two");
         assert_eq!(
             fs::read_dir(to.parent().unwrap()).unwrap().count(),

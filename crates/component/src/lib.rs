@@ -22,16 +22,16 @@
 //! feros_component::register!(Camera, "pipeline::Camera");
 //! ```
 //!
-//! The crate with this, say `pipeline`, is an ordinary library: a program composes it with
-//! `Camera::new` and [`Executor::add_node`](feros::Executor::add_node). To be loaded by containers,
-//! it becomes a library that shares one Feros with the container: `feros component build` makes and
-//! installs both. By hand, that is a second crate of one line: crate-type `["rlib", "cdylib"]`, and
-//! in `src/lib.rs` `use {feros_shared as _, pipeline as _};`. Two crates, so that a program
-//! composed by hand needs no shared library; one crate can be both.
+//! The crate with this code, say `pipeline`, is an ordinary library: a program composes it with
+//! `Camera::new` and [`Executor::add_node`](feros::Executor::add_node). For containers, it becomes
+//! a library that shares one Feros with the container: `feros component build` makes and installs
+//! both. By hand, that is a second crate of one line: crate-type `["rlib", "cdylib"]`, and in
+//! `src/lib.rs` `use {feros_shared as _, pipeline as _};`. With two crates, a program composed by
+//! hand needs no shared library; one crate can also be both.
 //!
 //! [`index`] finds libraries by package and plugin, [`install`] puts them there, [`library`] reads
-//! what a library holds without running it, [`stamp`] says whether a library fits its container,
-//! and [`remote`] talks to a running container.
+//! a library's components without running it, [`stamp`] decides whether a library fits its
+//! container, and [`remote`] talks to a running container.
 #![forbid(unsafe_code)]
 
 mod component;
@@ -46,8 +46,8 @@ pub use component::Component;
 
 /// Lets containers load a component by a name, such as `"pipeline::Camera"`.
 ///
-/// Two symbols come into being, which a library exports and which do no harm in a program: the
-/// constructor, and the stamp with what the library was built with.
+/// This defines two symbols, which a library exports and which do no harm in a program: the
+/// constructor, and the stamp of the library's build.
 #[macro_export]
 macro_rules! register {
     ($component:ty, $plugin:literal) => {

@@ -1,5 +1,5 @@
-//! Reads the plugins and stamps of a component library from its file, so that no code of a library
-//! runs that does not fit.
+//! Reads the plugins and stamps of a component library from its file, so that no code of an
+//! incompatible library runs.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,19 +11,19 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadCacheRange};
 use crate::plugin::{CONSTRUCTOR_PREFIX, STAMP_PREFIX};
 use crate::stamp::{LONGEST, Mismatch, Stamp};
 
-/// Name of the library that a component library shares with its container, without its ending.
+/// The name of the library that a component library shares with its container, without its suffix.
 const SHARED: &str = "libferos_shared";
 
 /// Why a file cannot be loaded as a component library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LibraryError {
-    /// No such file, or no right to read it.
+    /// The file does not exist, or may not be read.
     #[error("{path}: {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file is not a shared library of this system.
@@ -31,10 +31,10 @@ pub enum LibraryError {
     NotALibrary {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// No `register!` was linked into it.
+    /// No `register!` is linked into the library.
     #[error(
         "{path} has no Feros component: call feros_component::register! in it, and name the crate that does in a library of \
          its own (`use {{feros_shared as _, the_crate as _}};`). Components of rclcpp are C++ and cannot be loaded"
@@ -45,34 +45,34 @@ pub enum LibraryError {
     },
     /// The library brings a Feros of its own.
     #[error(
-        "{path} has a Feros of its own, which would not meet the container's: let it depend on feros-shared \
+        "{path} has a Feros of its own instead of the container's: let it depend on feros-shared \
          (`use feros_shared as _;`)"
     )]
     OwnFeros {
         /// The file.
         path: PathBuf,
     },
-    /// The library has components, but not this one.
+    /// The library has other components, but not this one.
     #[error("{path} has no component {plugin}; it has {available}")]
     NoSuchPlugin {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested component.
         plugin: String,
-        /// What there is.
+        /// The components of the library.
         available: String,
     },
-    /// The library was built with something else.
+    /// The library was built with another compiler, target, profile or Feros.
     #[error("{path} does not fit: {mismatch}")]
     DoesNotFit {
         /// The file.
         path: PathBuf,
-        /// Where it differs.
+        /// The difference.
         mismatch: Mismatch,
     },
 }
 
-/// What the file of a component library says.
+/// The plugins and stamps of a component library.
 #[derive(Debug, Clone)]
 pub struct Library {
     path: PathBuf,
@@ -81,7 +81,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Reads a file. Nothing of it runs.
+    /// Reads a file. None of its code runs.
     ///
     /// # Errors
     /// When it cannot be read, is not an ELF library, or has no component.
@@ -96,8 +96,8 @@ impl Library {
         Ok(Self { path: path.to_owned(), plugins, shared_feros: shared_feros(needed) })
     }
 
-    /// The name of the shared Feros that it was linked with, as in `DT_NEEDED`; `None`: it has one
-    /// of its own.
+    /// The name of the shared Feros that it was linked with, as in `DT_NEEDED`; `None` if it has a
+    /// Feros of its own.
     pub fn shared_feros(&self) -> Option<&str> {
         self.shared_feros.as_deref()
     }
@@ -107,7 +107,7 @@ impl Library {
         self.plugins.iter().map(|(name, _)| name.as_str())
     }
 
-    /// What a component was built with.
+    /// The stamp of a component.
     pub fn stamp(&self, plugin: &str) -> Option<&Stamp> {
         self.plugins.iter().find(|(name, _)| name == plugin).map(|(_, stamp)| stamp)
     }
@@ -115,7 +115,7 @@ impl Library {
     /// Whether the library has a component that this program may load.
     ///
     /// # Errors
-    /// When it has no such component, or was built with something else.
+    /// When it has no such component, or the stamps differ.
     pub fn check(&self, plugin: &str) -> Result<(), LibraryError> {
         let path = self.path.clone();
         let Some(stamp) = self.stamp(plugin) else {
@@ -129,11 +129,11 @@ impl Library {
     }
 }
 
-/// Names of the libraries that a program or a library is linked with, as in `DT_NEEDED`. Nothing of
-/// it runs.
+/// The names of the libraries that a program or a library is linked with, as in `DT_NEEDED`. None
+/// of its code runs.
 ///
 /// # Errors
-/// When the file cannot be read, or is no ELF file of this system.
+/// When the file cannot be read, or is not an ELF file of this system.
 pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
     let cache = ReadCache::new(feros_files::open(path).map_err(failed)?);
@@ -143,8 +143,8 @@ pub fn needed_libraries(path: &Path) -> Result<Vec<String>, LibraryError> {
     needed(&elf, data).map_err(broken)
 }
 
-/// Names of the symbols that a library exports. Those of Rust hold a number for the crate that they
-/// are of, with its version, features and settings: libraries that were linked with one shared
+/// The names of the symbols that a library exports. Names of Rust symbols contain a number for
+/// their crate with its version, features and settings: libraries that were linked with one shared
 /// library can use another one whose symbols have the same names.
 ///
 /// # Errors
@@ -163,7 +163,7 @@ pub fn exported_symbols(path: &Path) -> Result<BTreeSet<Vec<u8>>, LibraryError> 
     exported.map(|symbol| symbol.name_bytes().map(<[u8]>::to_vec).map_err(broken)).collect()
 }
 
-/// The name of the shared Feros among those of libraries.
+/// The name of the shared Feros among the names of libraries.
 pub fn shared_feros(needed: Vec<String>) -> Option<String> {
     needed.into_iter().find(|name| name.starts_with(SHARED))
 }
@@ -207,7 +207,7 @@ fn contents(data: ReadCacheRange<'_, File>) -> Result<Contents, String> {
     Ok((plugins, needed(&elf, data)?))
 }
 
-/// Names of the libraries that the loader of the system loads with it.
+/// The names of the libraries that the system's loader loads with it.
 fn needed<'a>(
     elf: &ElfFile<'a, object::elf::FileHeader64<object::Endianness>, ReadCacheRange<'a, File>>,
     data: ReadCacheRange<'a, File>,

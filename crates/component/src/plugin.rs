@@ -6,20 +6,20 @@ pub use feros::{Context, NodeOptions};
 use crate::component::Component;
 use crate::stamp::STAMP;
 
-/// What a constructor gives.
+/// The result of a constructor.
 pub type Constructed = Result<Box<dyn Component>, feros::Error>;
 
-/// A constructor as a library exports it. To be called only when the library's stamp fits.
+/// A constructor as a library exports it. Call it only if the library's stamp fits.
 pub type Constructor = fn(&Context, NodeOptions) -> Constructed;
 
-/// Before the plugin's name in the name of the symbol of its constructor.
+/// The start of the name of a constructor's symbol, before the plugin's name.
 pub const CONSTRUCTOR_PREFIX: &str = "feros_component_new::";
 
-/// Before the plugin's name in the name of the symbol of its stamp.
+/// The start of the name of a stamp's symbol, before the plugin's name.
 pub const STAMP_PREFIX: &str = "feros_component_stamp::";
 
-/// Whether a plugin may have this name: letters, digits, `_` and `:`. The index separates with `;`
-/// and lines.
+/// Whether a plugin may have this name: letters, digits, `_` and `:`. The index separates entries
+/// with `;` and line breaks.
 pub const fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut i = 0;
@@ -41,7 +41,7 @@ pub const fn check_name(name: &str) {
     );
 }
 
-/// The stamp as the symbol of a library holds it.
+/// The content of the stamp's symbol.
 #[doc(hidden)]
 pub const fn stamp_bytes() -> [u8; STAMP.len()] {
     let mut bytes = [0; STAMP.len()];

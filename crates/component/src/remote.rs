@@ -10,7 +10,7 @@ use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
 use feros::rmw::{EndpointKind, GraphSnapshot};
 use feros::{CallError, Client, CreateError, Node, WaitError};
 
-/// Behind the container's name: its services.
+/// The services of a container, after the container's name.
 pub const SERVICES: [&str; 3] =
     ["/_container/load_node", "/_container/unload_node", "/_container/list_nodes"];
 
@@ -29,9 +29,9 @@ pub struct ContainerClient {
 /// A component in a container.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loaded {
-    /// The number in the container, from 1, never used again.
+    /// The number in the container, from 1, which is never reused.
     pub unique_id: u64,
-    /// The node with the namespace.
+    /// The name of the node with its namespace.
     pub full_node_name: String,
 }
 
@@ -42,15 +42,15 @@ pub struct ComponentState {
     pub unique_id: u64,
     /// `running`, `failed`, `restarting`.
     pub state: String,
-    /// What happened, for people; empty when nothing did.
+    /// The last event, for people; empty without one.
     pub detail: String,
 }
 
-/// Why a container did not do what it was asked for.
+/// Why a container did not do what the client asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// There is no such container.
+    /// The container does not exist.
     #[error(transparent)]
     NoContainer(#[from] WaitError),
     /// The container did not answer.
@@ -58,10 +58,10 @@ pub enum RemoteError {
     Call {
         /// The container.
         container: String,
-        /// What went wrong.
+        /// The error of the call.
         source: CallError,
     },
-    /// The container refused.
+    /// The container refused the request.
     #[error("{reason}")]
     Refused {
         /// The container's own words.
@@ -87,7 +87,7 @@ pub fn containers(graph: &GraphSnapshot) -> BTreeSet<String> {
 impl ContainerClient {
     /// A client of the container of this name, such as `/ComponentManager`. It need not run yet.
     ///
-    /// # Errors
+    /// A client of the container of this name, such as `/ComponentManager`, which may start later.
     /// When the name is not allowed, or the engine refuses.
     pub fn new(node: &Node, container: &str) -> Result<Self, CreateError> {
         let container =
@@ -107,10 +107,10 @@ impl ContainerClient {
         &self.container
     }
 
-    /// Waits until the container is there.
+    /// Waits until the container serves.
     ///
     /// # Errors
-    /// When time runs out or the context is shut down before.
+    /// When time runs out or the context is shut down first.
     pub fn wait(&self, timeout: Duration) -> Result<(), WaitError> {
         let until = Instant::now() + timeout;
         let left = || until.saturating_duration_since(Instant::now());
@@ -119,7 +119,7 @@ impl ContainerClient {
         self.list.wait_for_service(left())
     }
 
-    /// Loads a component; returns its number and the name that its node got.
+    /// Loads a component; returns its number and the name of its node.
     ///
     /// # Errors
     /// When the container refuses, with its reason, or does not answer in time.
@@ -164,7 +164,7 @@ impl ContainerClient {
         Ok(all)
     }
 
-    /// The states of the components; `None` when the container is not one of Feros.
+    /// The states of the components; `None` if the container is not a container of Feros.
     ///
     /// # Errors
     /// As [`ContainerClient::load`].

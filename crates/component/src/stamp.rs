@@ -1,13 +1,13 @@
-//! The compatibility stamp: what a component library was built with, read from the file before any
-//! of its code runs.
+//! The compatibility stamp: the build settings of a component library, read from the file before
+//! any of its code runs.
 //!
 //! Rust has no stable ABI. A library and its container may exchange Rust values only when both were
-//! built by one compiler with one Feros; each library holds its stamp, and the container
-//! compares.
+//! built by one compiler with one Feros; each library holds its stamp, and the container compares
+//! it with its own.
 
 use std::fmt;
 
-/// What this crate, and every program that links it, was built with: lines of `name value`.
+/// The build settings of this crate, and of every program that links it: lines of `name value`.
 pub const STAMP: &str = concat!(
     "feros-component 2\n",
     "rustc ",
@@ -25,32 +25,32 @@ pub const STAMP: &str = concat!(
     "\n"
 );
 
-/// The variable by which `feros component build` tells a build the number of the crates that Feros
-/// stands on: their versions, features and settings. Without it the stamp says `untold`, and only
-/// symbols that are missing tell a difference.
+/// The variable by which `feros component build` passes the number of the dependencies of Feros to
+/// a build: their versions, features and settings. Without it the stamp says `untold`, and only
+/// missing symbols reveal a difference.
 pub const CRATES_VARIABLE: &str = "FEROS_COMPONENT_CRATES";
 
 /// A stamp longer than this was not written by Feros.
 pub(crate) const LONGEST: u64 = 4096;
 
-/// What a library was built with.
+/// The build settings of a library.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stamp(String);
 
-/// Where two stamps differ.
+/// The difference between two stamps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// One of the lines that people understand.
+    /// One of the lines that people understand differs.
     #[error(
         "it was built with {what} {theirs:?}, the container with {ours:?}: build both with the same"
     )]
     Differs {
-        /// What differs: the compiler, the target, the profile, the version of Feros.
+        /// The differing setting: the compiler, the target, the profile, the version of Feros.
         what: &'static str,
-        /// In the library.
+        /// The value of the library.
         theirs: String,
-        /// In the container.
+        /// The value of the container.
         ours: String,
     },
     /// The same versions, but other sources or settings.
@@ -59,32 +59,32 @@ pub enum Mismatch {
          settings: build both together, by one call of feros component build or in one cargo workspace"
     )]
     OtherBuild {
-        /// In the library.
+        /// The value of the library.
         theirs: String,
-        /// In the container.
+        /// The value of the container.
         ours: String,
     },
-    /// The same Feros, but what it stands on differs.
+    /// The same Feros, but its dependencies differ.
     #[error(
-        "it was built on crates {theirs}, the container on crates {ours}: what Feros depends on has other versions, other \
+        "it was built on crates {theirs}, the container on crates {ours}: the dependencies of Feros have other versions, other \
          features or other settings there; build both by one call of feros component build"
     )]
     OtherCrates {
-        /// In the library.
+        /// The value of the library.
         theirs: String,
-        /// In the container.
+        /// The value of the container.
         ours: String,
     },
     /// The text is not a stamp.
     #[error("its stamp cannot be read: {found:?}")]
     Unreadable {
-        /// What there is, shortened.
+        /// The text, shortened.
         found: String,
     },
 }
 
 impl Stamp {
-    /// What this program was built with.
+    /// The stamp of this program.
     pub fn of_this_program() -> Self {
         Self(STAMP.to_owned())
     }
@@ -101,7 +101,7 @@ impl Stamp {
     /// Whether values may be exchanged between code of this stamp and this program.
     ///
     /// # Errors
-    /// The first difference, the most telling first.
+    /// The first difference, in the order of their usefulness to people.
     pub fn check(&self) -> Result<(), Mismatch> {
         let ours = Self::of_this_program();
         if *self == ours {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The crates of this repository that a crate needs to be built, as folders; those of tests do not
-/// count.
+/// The crates of this repository that a crate needs to be built, as folders, without those of
+/// tests.
 fn needs(manifest: &str) -> impl Iterator<Item = &str> {
     let mut is_wanted = false;
     manifest.lines().filter_map(move |line| {
@@ -31,5 +31,5 @@ fn the_build_number_counts_every_crate_below_the_shared_library() {
     let script = include_str!("../build.rs");
     let listed = script.split("const SHARED_CRATES").nth(1).unwrap().split("];").next().unwrap();
     let listed: BTreeSet<_> = listed.split('"').skip(1).step_by(2).map(str::to_owned).collect();
-    assert_eq!(listed, found, "SHARED_CRATES of build.rs beside what Cargo.toml files say");
+    assert_eq!(listed, found, "SHARED_CRATES of build.rs and the Cargo.toml files");
 }
