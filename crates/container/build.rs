@@ -1,6 +1,6 @@
-//! Where the binaries look for libferos_shared and the shared standard library: beside themselves,
-//! as cargo lays them; in the `lib` of the prefix that they are installed in; and where the
-//! compiler has its own.
+//! The places where the binaries search for libferos_shared and the shared standard library: their
+//! own folder, as in cargo's target; the `lib` of the prefix that they are installed in; and the
+//! compiler's folder.
 
 use std::process::Command;
 

@@ -15,7 +15,7 @@ pub enum Kind {
     Process,
 }
 
-/// What the command line asks for.
+/// The request of a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CommandLine {
     Run(Options),
@@ -27,15 +27,15 @@ pub(crate) struct Options {
     pub(crate) restart: RestartPolicy,
     /// Isolated components get executors of several threads.
     pub(crate) use_multi_threaded_executor: bool,
-    /// Requests of other hosts are ignored.
+    /// Requests from other hosts are ignored.
     pub(crate) local_requests_only: bool,
 }
 
 impl CommandLine {
-    /// Reads the arguments that are not ROS's.
+    /// Reads the arguments that do not belong to ROS.
     ///
     /// # Errors
-    /// The first that is not known, with what is.
+    /// The first unknown argument, with the known ones.
     pub(crate) fn read(kind: Kind, line: Vec<String>) -> Result<Self, String> {
         let mut options = Options::default();
         let mut line = line.into_iter();
@@ -79,8 +79,8 @@ fn help(kind: Kind) -> String {
     };
     format!(
         "Runs components, {what}.\n\nUsage: {name} [OPTIONS] [--ros-args ARGUMENTS]\n\nOptions:\n  --restart                      \
-         start components again that failed, after a pause that doubles\n  --restart-limit N              ... at most N times \
-         in a row\n  --local-requests-only          ignore requests of other hosts, by the address that they come from\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless remapped \
+         restart failed components, after a pause that doubles\n  --restart-limit N              ... at most N times \
+         in a row\n  --local-requests-only          ignore requests from other hosts, by their source address\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless remapped \
          (--ros-args -r __node:=NAME)."
     )
 }

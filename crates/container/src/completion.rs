@@ -1,11 +1,11 @@
-//! An event that happens once: the end of a failed component, which may take its time on another
-//! thread while a client unloads the component.
+//! An event that happens once: the end of a failed component, which may take time on another thread
+//! while a client unloads the component.
 
 use feros_sync::Mutex;
 
 type Then = Box<dyn FnOnce() + Send>;
 
-/// An event that happens once, with what is to run after it.
+/// An event that happens once, with the closures that run after it.
 #[derive(Default)]
 pub(crate) struct Completion(Mutex<State>);
 
@@ -16,7 +16,7 @@ struct State {
 }
 
 impl Completion {
-    /// Runs `then` after the event: at once if it has happened.
+    /// Runs `then` after the event, or at once if the event has happened.
     pub(crate) fn then(&self, then: impl FnOnce() + Send + 'static) {
         {
             let mut state = self.0.lock();
@@ -27,7 +27,7 @@ impl Completion {
         then();
     }
 
-    /// Says that the event has happened.
+    /// Marks the event as happened.
     pub(crate) fn finish(&self) {
         let waiting = {
             let mut state = self.0.lock();

@@ -1,5 +1,5 @@
-//! Components of this process: on the container's executor, or each on an executor and a thread of
-//! its own.
+//! Components in the container's process: on the container's executor, or each on an executor and a
+//! thread of its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::placement::{
 };
 use crate::request::apply_log_level;
 
-/// Makes a component and has its panics reported. The node is on no executor yet.
+/// Makes a component and reports its panics. The node is not yet on an executor.
 fn begin(
     context: &Context,
     start_request: StartRequest,
@@ -29,7 +29,7 @@ fn begin(
     Ok((component, node, name))
 }
 
-/// All components on one executor, as `component_container` and `component_container_mt`.
+/// All components on one executor, as in `component_container` and `component_container_mt`.
 pub(crate) struct OnExecutor {
     pub(crate) context: Context,
     pub(crate) executor: Arc<Executor>,
@@ -67,7 +67,7 @@ impl Running for RunningOnExecutor {
     }
 }
 
-/// An executor and a thread for each component, as `component_container_isolated`.
+/// An executor and a thread for each component, as in `component_container_isolated`.
 pub(crate) struct Isolated {
     pub(crate) context: Context,
     /// Makes the executor of a component.
@@ -77,8 +77,8 @@ pub(crate) struct Isolated {
 impl Placement for Isolated {
     fn start(&self, start_request: StartRequest, done: Done) {
         let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
-        // The first 15 bytes are what the system shows: the name that the component was asked for
-        // tells more than its library.
+        // The system shows the first 15 bytes: the name that the request gives the component tells
+        // more than its library.
         let request = &start_request.request;
         let name =
             if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
@@ -122,8 +122,8 @@ fn run(
     let ending = Arc::new(Mutex::new(Ending::Running));
     let running = RunningIsolated { stopper: executor.stopper(), ending: ending.clone() };
     done(Ok(Started { name: name.clone(), running: Box::new(running) }));
-    // Panics of callbacks are caught by the node; this is for what is left, such as a panic of the
-    // executor itself.
+    // The node catches panics of callbacks; this is for other panics, such as one of the executor
+    // itself.
     match catch_unwind(AssertUnwindSafe(|| executor.spin())) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::error!("{name} cannot be spun: {error}"),

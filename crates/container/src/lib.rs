@@ -1,8 +1,8 @@
 //! Component containers: processes that load components on request and run them.
 //!
 //! The binaries `component_container`, `component_container_mt`, `component_container_isolated` and
-//! `component_container_process` are [`main`] with a [`Kind`]. Another program becomes one
-//! in the same way, when it links the Feros that its component libraries link:
+//! `component_container_process` are [`main`] with a [`Kind`]. Another program becomes a container
+//! in the same way, if it links the Feros that its component libraries link:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! `manager` keeps the components, `placement` says what a kind of container has to do,
-//! `in_process` and `process` do it, `loader` is the only place with unsafe code.
+//! `manager` keeps the components, `placement` defines the tasks of a kind of container,
+//! `in_process` and `process` perform them, and `loader` is the only module with unsafe code.
 #![deny(unsafe_code)] // allowed again where libraries are opened
 
 mod command_line;
@@ -43,14 +43,14 @@ use placement::Placement;
 use process::{CHILD_FLAG, InProcesses};
 use services::Services;
 
-/// How long a container may take to end before another signal ends it at once.
+/// The time that a container may take to end before another signal ends it at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Exit code of wrong usage.
+/// The exit code for wrong usage.
 const USAGE: u8 = 2;
 
-/// The life of a container, with the arguments of the process. `shared_stamp` is what the shared
-/// Feros that the process found was built with (`feros_shared::stamp()`).
+/// Runs a container, with the arguments of the process. `shared_stamp` is the stamp of the shared
+/// Feros that the process found (`feros_shared::stamp()`).
 pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if shared_stamp != STAMP {
         eprintln!(
@@ -69,7 +69,7 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if line.first().is_some_and(|argument| argument == CHILD_FLAG) {
         return process::child::main(line.split_off(1));
     }
-    // Components are asked to end; a launcher that sends a signal twice does not cut that short.
+    // Components get time to end; a launcher that sends a signal twice does not cut it short.
     feros::signals::set_patience(PATIENCE);
     let (context, rest) = match Context::from_args(line.iter().cloned()) {
         Ok(made) => made,
@@ -150,7 +150,7 @@ fn executor_of(threads: usize) -> Executor {
     Executor::builder().threads(threads).build()
 }
 
-/// What children are to know of the command line: all from `--ros-args` to `--`.
+/// The part of the command line for children: everything from `--ros-args` to `--`.
 fn ros_part(line: &[String]) -> Vec<String> {
     let mut inside = false;
     let mut part = Vec::new();

@@ -1,10 +1,10 @@
 //! Opens component libraries: the one place of the containers with `unsafe`.
 //!
-//! A library that was opened stays mapped until the process ends. Its code leaves more behind than
-//! its components: `tracing` keeps the places that log, threads keep destructors of thread-locals,
-//! and messages on their way to other components keep their types' drop code. Closing it would
-//! leave pointers to code that is gone; a library that stays costs its pages once, however often
-//! its components are loaded.
+//! An opened library stays mapped until the process ends. Its code leaves more behind than its
+//! components: `tracing` keeps the places that log, threads keep destructors of thread-locals, and
+//! messages on their way to other components keep the drop code of their types. Closing the library
+//! would leave pointers to code that is gone; an open library costs its pages once, however many
+//! times its components are loaded.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
@@ -15,11 +15,11 @@ use feros_component::library::{Library, LibraryError, needed_libraries, shared_f
 use feros_component::plugin::{CONSTRUCTOR_PREFIX, Constructor};
 use feros_sync::Mutex;
 
-/// Why a component's constructor cannot be had.
+/// Why a component has no usable constructor.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum LoadError {
-    /// The file does not hold it, or does not fit.
+    /// The file does not contain the component, or does not fit.
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// The system's loader would load a second Feros with the library.
@@ -28,17 +28,16 @@ pub(crate) enum LoadError {
          both by one call of feros component build"
     )]
     OtherFeros { path: PathBuf, theirs: String, ours: String },
-    /// The library and this container agree in all that the stamp says, and yet not in their
-    /// symbols.
+    /// The library and this container have equal stamps, but different symbols.
     #[error(
-        "{path} needs what is not in this container's Feros (undefined symbol {symbol}): what Feros depends on has other \
+        "{path} needs a symbol that is not in this container's Feros ({symbol}): the dependencies of Feros have other \
          versions or features there; build both by one call of feros component build"
     )]
     MissingSymbol { path: PathBuf, symbol: String },
-    /// The system's loader refuses, before any code of the library ran.
+    /// The system's loader refused the library before any of its code ran.
     #[error("{path}: {reason}")]
     Open { path: PathBuf, reason: String },
-    /// The file changed after it was opened.
+    /// The file changed after this process opened it.
     #[error(
         "{0} has changed since this container opened it, and a library that was opened stays until the process ends: \
          restart the container"
@@ -46,7 +45,7 @@ pub(crate) enum LoadError {
     Changed(PathBuf),
 }
 
-/// A file as it was when it was opened: device, inode, length, time of change.
+/// The identity of a file when it was opened: device, inode, length, time of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileVersion(u64, u64, u64, i64, i64);
 
@@ -58,8 +57,8 @@ struct Open {
 /// The libraries that this process has opened; there is one list, as there is one address space.
 static OPEN: Mutex<Option<HashMap<PathBuf, Open>>> = Mutex::new(None);
 
-/// The constructor of a component. Opens its library unless it is open; looks first whether it
-/// fits.
+/// The constructor of a component. Checks that its library fits, and opens the library unless it is
+/// open.
 pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, LoadError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
     let path = &path.canonicalize().map_err(failed)?;
@@ -67,16 +66,16 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     let file = Library::read(path)?;
     file.check(plugin)?;
     check_shared_feros(path, file.shared_feros())?;
-    // Initializers of a library run below with this lock held. They are those of the language's
-    // runtime only: Rust has no code that runs before main.
+    // Initializers of a library run below while this lock is held. Only the language's runtime has
+    // initializers: Rust has no code that runs before main.
     let mut open = OPEN.lock();
     let open = open.get_or_insert_default();
     if !open.contains_key(path) {
         tracing::info!("Load Library: {}", path.display());
         let flags = libloading::os::unix::RTLD_NOW | libloading::os::unix::RTLD_LOCAL;
-        // SAFETY: the stamp says that compiler, target and Feros are this program's own, so its
-        // initializers are those of Rust libraries. All its symbols are bound now: one that is
-        // missing fails here, before anything of it runs.
+        // SAFETY: by the stamp, compiler, target and Feros are this program's own, so the
+        // initializers are those of Rust libraries. All symbols are bound now: a missing symbol
+        // fails here, before any code of the library runs.
         let library = unsafe { libloading::os::unix::Library::open(Some(path), flags) };
         let library = library.map_err(|error| refused(path, &error))?;
         open.insert(path.clone(), Open { library: library.into(), version });
@@ -86,15 +85,15 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
         return Err(LoadError::Changed(path.clone()));
     }
     let symbol = format!("{CONSTRUCTOR_PREFIX}{plugin}");
-    // SAFETY: the file was read to have this symbol beside a stamp equal to ours, so `register!` of
-    // this Feros made it, with this type. The pointer outlives the borrow, because libraries are
-    // never closed (see above).
+    // SAFETY: the file has this symbol beside a stamp equal to ours, so `register!` of this Feros
+    // made it, with this type. The pointer outlives the borrow, because libraries are never closed
+    // (see above).
     let constructor = unsafe { library.library.get::<Constructor>(symbol.as_bytes()) };
     constructor.map(|symbol| *symbol).map_err(|error| refused(path, &error))
 }
 
-/// Has no library bring a Feros that is not this program's: a shared Feros of a registry has a
-/// number in its name, and a prefix may hold several.
+/// Refuses a library that would bring another Feros than this program's: a shared Feros from a
+/// registry has a number in its name, and a prefix may hold several.
 fn check_shared_feros(path: &Path, theirs: Option<&str>) -> Result<(), LoadError> {
     let ours = shared_feros(needed_libraries(Path::new("/proc/self/exe"))?);
     if ours.as_deref() == theirs {
@@ -113,7 +112,7 @@ fn version_of(path: &Path) -> std::io::Result<FileVersion> {
     Ok(FileVersion(m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec()))
 }
 
-/// The refusal of the system's loader, whose words `libloading` keeps in the source.
+/// The refusal of the system's loader, whose text is in the source of the error of `libloading`.
 fn refused(path: &Path, error: &libloading::Error) -> LoadError {
     let path = path.to_owned();
     let reason = match std::error::Error::source(error) {

@@ -1,5 +1,5 @@
 //! The manager of a container: starts, ends and restarts components, by their unique ids. It
-//! answers as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
+//! answers like rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -17,14 +17,13 @@ use crate::completion::Completion;
 use crate::placement::{NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal};
 use crate::restart::{Failures, RestartPolicy};
 
-/// How long the components may take to end when the container ends.
+/// The time that the components may take to end when the container ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Receives the result of a request; the text of an error is what the client reads.
 pub(crate) type Answer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
 
-/// The components of a container. It is driven by its services, and by what happens to its
-/// components.
+/// The components of a container. Its services and the failures of components drive it.
 pub(crate) struct Manager {
     node: Node,
     placement: Box<dyn Placement>,
@@ -32,10 +31,10 @@ pub(crate) struct Manager {
     state: Mutex<State>,
     /// Notified when a component has ended.
     ended: Condvar,
-    /// Has [`Manager::handle_failures`] called on the container's executor.
+    /// Makes the container's executor call [`Manager::handle_failures`].
     wake: GuardCondition,
     itself: Weak<Self>,
-    /// What was asked for and could not be done.
+    /// The load requests that failed.
     refused: Arc<FailureCounter>,
 }
 
@@ -49,19 +48,19 @@ struct State {
     is_closed: bool,
 }
 
-/// A component that was loaded, or is just being loaded.
+/// A component that is loaded or being loaded.
 struct Slot {
     library: std::path::PathBuf,
     request: Arc<LoadNode_Request>,
     /// The node, once it is known.
     name: Option<String>,
     phase: Phase,
-    /// The number of starts, so that a failure of an earlier start is not taken for one of this.
+    /// The number of starts, so that a failure of an earlier start is not attributed to this one.
     start: u32,
     started: Instant,
     failures: Failures,
     restarts: u32,
-    /// The shutdown of what failed last.
+    /// The shutdown after the last failure.
     shutdown: Option<Arc<Completion>>,
 }
 
@@ -83,8 +82,8 @@ struct Failure {
 }
 
 impl Manager {
-    /// A manager whose log messages and timers belong to `node`. The guard condition is to be kept
-    /// as long as the manager.
+    /// A manager whose log messages and timers belong to `node`. Keep the guard condition as long
+    /// as the manager.
     pub(crate) fn new(
         node: &Node,
         placement: Box<dyn Placement>,
@@ -112,7 +111,7 @@ impl Manager {
         Ok((manager, guard))
     }
 
-    /// Loads a component; answers when it runs or is known not to.
+    /// Loads a component; answers when the component runs or has failed to start.
     pub(crate) fn load(&self, request: LoadNode_Request, answer: Answer<Loaded>) {
         let plugin = request.plugin_name.clone();
         let log_and_answer = {
@@ -150,7 +149,7 @@ impl Manager {
         self.start(id, Box::new(log_and_answer));
     }
 
-    /// The library of a request, if it holds what is wanted.
+    /// The library of a request, if it contains the component.
     fn find(&self, request: &LoadNode_Request) -> Result<std::path::PathBuf, String> {
         let components = Index::from_env().components(&request.package_name).map_err(|error| {
             let words = match error {
@@ -176,7 +175,7 @@ impl Manager {
         checked.map(|()| path).map_err(|error| library_refusal(&error))
     }
 
-    /// Starts what is in a slot.
+    /// Starts the component of a slot.
     fn start(&self, id: u64, answer: Answer<Loaded>) {
         let start_request = {
             let mut state = self.state.lock();
@@ -239,18 +238,18 @@ impl Manager {
             self.end(started.running, || {});
             return Err(text);
         }
-        let slot = state.slots.get_mut(&id).expect("looked for above, under the same lock");
+        let slot = state.slots.get_mut(&id).expect("found above, under the same lock");
         slot.name = Some(started.name.clone());
         slot.started = Instant::now();
         slot.phase = Phase::Running(started.running);
         Ok(Loaded { unique_id: id, full_node_name: started.name })
     }
 
-    /// Unloads a component; answers when nothing of it is left.
+    /// Unloads a component; answers when it has ended completely.
     pub(crate) fn unload(&self, id: u64, answer: Answer<()>) {
         let slot = {
             let mut state = self.state.lock();
-            // One whose load was not answered yet has no number yet.
+            // A component whose load was not answered yet has no known number.
             let is_known = state.slots.get(&id).is_some_and(|slot| slot.name.is_some());
             if is_known { state.slots.remove(&id) } else { None }
         };
@@ -288,14 +287,14 @@ impl Manager {
         }));
     }
 
-    /// The components that are loaded.
+    /// The loaded components.
     pub(crate) fn list(&self) -> Vec<Loaded> {
         let state = self.state.lock();
         let named = state.slots.iter().filter_map(|(id, slot)| Some((*id, slot.name.clone()?)));
         named.map(|(unique_id, full_node_name)| Loaded { unique_id, full_node_name }).collect()
     }
 
-    /// The states of the components that are loaded.
+    /// The states of the loaded components.
     pub(crate) fn states(&self) -> Vec<ComponentState> {
         let state = self.state.lock();
         let named = state.slots.iter().filter(|(_, slot)| slot.name.is_some());
@@ -315,7 +314,7 @@ impl Manager {
             .collect()
     }
 
-    /// Ends what has failed and schedules its restart; runs on the container's executor.
+    /// Ends failed components and schedules their restarts; runs on the container's executor.
     fn handle_failures(&self) {
         let failures = std::mem::take(&mut self.state.lock().failures);
         for failure in failures {
@@ -331,7 +330,7 @@ impl Manager {
                 return;
             };
             if matches!(slot.phase, Phase::Starting) {
-                // It failed before its start was taken in, on another thread: once more, a little
+                // The component failed before another thread recorded its start: try again a little
                 // later.
                 state.failures.push(Failure { id, start, text });
                 drop(state);
@@ -362,13 +361,10 @@ impl Manager {
             slot.failures.next_delay(self.policy, ran).filter(|_| !is_closed)
         };
         let Some(delay) = delay else {
-            feros::info!(
-                self.node,
-                "{name} ({id}) is not started again: unload it, or load it again"
-            );
+            feros::info!(self.node, "{name} ({id}) is not restarted: unload it, or load it again");
             return;
         };
-        feros::info!(self.node, "{name} ({id}) is started again in {delay:?}");
+        feros::info!(self.node, "{name} ({id}) restarts in {delay:?}");
         let manager = self.itself.clone();
         let timer = self.node.create_wall_timer(delay, move || {
             if let Some(manager) = manager.upgrade() {
@@ -382,7 +378,7 @@ impl Manager {
                 }
             }
             Err(error) => {
-                feros::error!(self.node, "{name} ({id}) cannot be started again: {error}")
+                feros::error!(self.node, "{name} ({id}) cannot be restarted: {error}")
             }
         }
     }
@@ -411,7 +407,7 @@ impl Manager {
         self.start(id, Box::new(answer));
     }
 
-    /// A component that could not be started again has failed once more.
+    /// Records another failure of a component that could not be restarted.
     fn restart_failed(&self, id: u64, text: &str) {
         let name = {
             let mut state = self.state.lock();
@@ -419,11 +415,12 @@ impl Manager {
             slot.phase = Phase::Failed(text.to_owned());
             slot.name.clone().unwrap_or_default()
         };
-        feros::error!(self.node, "component {name} ({id}) could not be started again: {text}");
+        feros::error!(self.node, "component {name} ({id}) could not be restarted: {text}");
         self.restart_later(id, &name, text.to_owned(), Duration::ZERO);
     }
 
-    /// Ends all components, the last first, and waits for them; says whether all ended in time.
+    /// Ends all components, the last one first, and waits for them; returns whether all ended in
+    /// time.
     pub(crate) fn close(&self) -> bool {
         let slots = {
             let mut state = self.state.lock();

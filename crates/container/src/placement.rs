@@ -1,4 +1,4 @@
-//! Where a component runs: the trait that an executor, a thread or a process implements for the
+//! The placement of components: the trait that executors, threads and processes implement for the
 //! manager.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,25 +27,25 @@ pub(crate) type Done = Box<dyn FnOnce(Result<Started, String>) + Send>;
 
 /// A kind of container.
 pub(crate) trait Placement: Send + Sync {
-    /// Starts a component, here or elsewhere; calls `done` from any thread, maybe before it
-    /// returns.
+    /// Starts a component, in this process or another; calls `done` from any thread, possibly
+    /// before it returns.
     fn start(&self, start_request: StartRequest, done: Done);
 }
 
-/// A component that runs.
+/// A running component.
 pub(crate) struct Started {
     /// The node's name with the namespace.
     pub(crate) name: String,
     pub(crate) running: Box<dyn Running>,
 }
 
-/// Holds a component where it runs.
+/// The handle of a running component.
 pub(crate) trait Running: Send {
-    /// Ends it; calls `done` when nothing of it is left.
+    /// Ends the component; calls `done` when it has ended completely.
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>);
 }
 
-/// Makes a component in this process. The text of an error is rclcpp's, as far as it has one.
+/// Makes a component in this process. Error texts are rclcpp's where it has one.
 pub(crate) fn instantiate(
     context: &Context,
     library: &Path,

@@ -1,8 +1,9 @@
-//! A process for each component: an abort or a wild pointer of one component ends no other.
+//! A process for each component: an abort or a wild pointer of one component does not end the
+//! others.
 //!
 //! The container starts itself again for each component ([`child`]) and exchanges frames with it
-//! over a socket that is the child's standard input ([`wire`]). Either side ends when it sees that
-//! the socket is closed.
+//! over a socket that is the child's standard input ([`wire`]). Each side ends when the other
+//! closes the socket.
 
 pub(crate) mod child;
 mod supervisor;
@@ -16,7 +17,7 @@ use crate::placement::{Done, Placement, StartRequest};
 
 /// A process per component.
 pub(crate) struct InProcesses {
-    /// The ROS part of the command line: log levels and the like hold in children too.
+    /// The ROS part of the command line: log levels and other options also apply in children.
     pub(crate) ros_arguments: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The options that a load request gives the node, as `ComponentManager::create_node_options`
+//! The options that a load request gives the node, as in `ComponentManager::create_node_options`
 //! (`rclcpp_components/src/component_manager.cpp`).
 
 use feros::logging;
@@ -6,8 +6,8 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{Arguments, LogLevel, NodeOptions, ParameterValue};
 
-/// Options for the node of a component: without the container's own arguments, with what the
-/// request says.
+/// The options for the node of a component: without the container's own arguments, with those of
+/// the request.
 pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, String> {
     let mut rules = request.remap_rules.clone();
     if !request.node_name.is_empty() {
@@ -37,8 +37,8 @@ fn with_extra_argument(options: NodeOptions, argument: &Parameter) -> Result<Nod
         "forward_global_arguments" => options.use_global_arguments(value()?),
         "enable_rosout" => options.enable_rosout(value()?),
         "use_intra_process_comms" => options.use_intra_process_comms(value()?),
-        // Known to stock containers and without meaning here: Feros has no topic statistics, no
-        // thread for the clock and no logger service of a node's own.
+        // Stock containers know these options, but Feros has no topic statistics, no thread for the
+        // clock and no logger service per node.
         "enable_topic_statistics" | "use_clock_thread" | "enable_logger_service" => {
             value()?;
             options
@@ -55,7 +55,8 @@ fn with_extra_argument(options: NodeOptions, argument: &Parameter) -> Result<Nod
     })
 }
 
-/// Applies the request's log level to the loggers of the component. 0, the default, says nothing.
+/// Applies the request's log level to the loggers of the component. 0, the default, changes
+/// nothing.
 pub(crate) fn apply_log_level(request: &LoadNode_Request, logger: &str) {
     let level = match request.log_level {
         1..=10 => LogLevel::Debug,

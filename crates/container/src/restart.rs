@@ -1,5 +1,5 @@
-//! Restarts of failed components: after a delay that doubles with each failure, and is reset
-//! by a long run.
+//! Restarts of failed components: after a delay that doubles with each failure, and that a long run
+//! resets.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ const MAX_DELAY: Duration = Duration::from_secs(10);
 /// A component that ran this long is stable: its earlier failures no longer count.
 const STABLE_AFTER: Duration = Duration::from_secs(60);
 
-/// Whether and how often components are started again.
+/// Whether and how many times components are restarted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RestartPolicy {
     /// A failed component stays listed as failed until it is unloaded.
     #[default]
     Never,
-    /// A failed component is restarted, at most so many times in a row without a stable run.
+    /// A failed component is restarted, at most `limit` times in a row without a stable run.
     OnFailure {
-        /// How many times; `None` knows no end.
+        /// The limit; `None` for no limit.
         limit: Option<u32>,
     },
 }
 
-/// Failures of one component in a row.
+/// The failures of one component in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Failures(u32);
 
 impl Failures {
-    /// Counts a failure after a run of this length; returns the delay before the restart, if there
-    /// is to be one.
+    /// Counts a failure after a run of this length; returns the delay before the restart, or `None`
+    /// without a restart.
     pub(crate) fn next_delay(&mut self, policy: RestartPolicy, ran: Duration) -> Option<Duration> {
         if ran >= STABLE_AFTER {
             self.0 = 0;

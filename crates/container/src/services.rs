@@ -14,10 +14,10 @@ use feros_component::remote::{SERVICES, STATES_SERVICE, write_states};
 
 use crate::manager::Manager;
 
-/// As rclcpp's containers: a launch file may load many components at once.
+/// The depth of rclcpp's containers: a launch file may load many components at once.
 const DEPTH: usize = 200;
 
-/// The services live as long as this.
+/// The services of a container, which live as long as this value.
 pub(crate) struct Services {
     _load: Service<LoadNode>,
     _unload: Service<UnloadNode>,
@@ -26,7 +26,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// `local_requests_only`: whether other hosts are not served.
+    /// `local_requests_only`: whether requests from other hosts are ignored.
     pub(crate) fn new(
         node: &Node,
         manager: &Arc<Manager>,

@@ -17,10 +17,10 @@ use feros_sync::Mutex;
 use crate::placement::{drop_catching_panic, instantiate};
 use crate::request::apply_log_level;
 
-/// Exit code of a process whose component failed.
+/// The exit code of a process whose component failed.
 const FAILED: u8 = 1;
 
-/// The life of the process. `line` is the ROS part of the container's command line.
+/// Runs the process. `line` is the ROS part of the container's command line.
 pub(crate) fn main(line: Vec<String>) -> ExitCode {
     match run(line) {
         Ok(code) => code,
@@ -72,7 +72,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let text = failure.lock().take();
     Ok(match text {
         Some(text) => {
-            // A container that is gone needs no words.
+            // The container may be gone and needs no message then.
             drop(Frame::Panicked { text }.write(&mut socket));
             ExitCode::from(FAILED)
         }
@@ -80,18 +80,18 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     })
 }
 
-/// The socket that is standard input, which becomes empty: what the component starts shall not hold
-/// the socket.
+/// Takes the socket from standard input and replaces that by an empty file: processes that the
+/// component starts must not hold the socket.
 fn take_socket() -> io::Result<UnixStream> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(UnixStream::from(socket))
 }
 
-/// Shuts the context down when the container closes the socket, or is gone.
+/// Shuts the context down when the container closes the socket or ends.
 fn end_with(mut socket: UnixStream, context: Context) -> io::Result<()> {
     thread::Builder::new().name("container".into()).spawn(move || {
-        // Nothing but the end is expected; an error is an end as well.
+        // No frame but the end is expected; an error counts as an end.
         while matches!(Frame::read(&mut socket), Ok(Some(_))) {}
         context.shutdown();
     })?;

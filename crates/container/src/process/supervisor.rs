@@ -20,12 +20,12 @@ use crate::placement::{Done, Running, StartRequest, Started};
 /// The argument by which a child process knows that it is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
 
-/// How long a child may take to end after its socket was closed, before it gets SIGTERM.
+/// The time that a child may take to end after its socket was closed, before it gets SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a child may take to end after SIGTERM, before it gets SIGKILL.
+/// The time that a child may take to end after SIGTERM, before it gets SIGKILL.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the container and the supervising thread share of a child.
+/// The state of a child that the container and the supervising thread share.
 #[derive(Default)]
 struct Shared {
     state: Mutex<Lifecycle>,
@@ -40,7 +40,7 @@ struct Lifecycle {
     has_ended: bool,
 }
 
-/// Starts a child for a component, and a thread that stays with it.
+/// Starts a child for a component, and a thread that supervises it.
 pub(super) fn start(
     ros_arguments: Vec<String>,
     start_request: StartRequest,
@@ -63,7 +63,7 @@ pub(super) fn start(
             done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, start_request, request, done);
     });
-    // The closure is dropped then, and with it the socket: the child ends.
+    // The closure is then dropped together with the socket, and the child ends.
     if let Err(error) = spawned
         && let Some(done) = done.lock().take()
     {
@@ -118,12 +118,12 @@ fn supervise(
         Ok(Some(Frame::Panicked { text })) => {
             failure = Some(format!("a callback panicked: {text}"))
         }
-        Ok(Some(_)) => failure = failure.or(Some("its process said something unexpected".into())),
+        Ok(Some(_)) => failure = failure.or(Some("its process sent an unexpected frame".into())),
         Ok(None) => {}
-        Err(error) => failure = Some(format!("its process cannot be understood: {error}")),
+        Err(error) => failure = Some(format!("the frames of its process cannot be read: {error}")),
     }
     let was_refused = done.is_some() && failure.is_some();
-    drop(socket); // tells the child to end, where it still runs
+    drop(socket); // tells the child to end, if it still runs
     let end = describe(child.wait());
     let on_end = {
         let mut state = shared.state.lock();
@@ -145,7 +145,7 @@ fn supervise(
     }
 }
 
-/// How a process ended, as the end of a sentence.
+/// The end of a process, as the end of a sentence.
 fn describe(status: io::Result<ExitStatus>) -> String {
     let status = match status {
         Ok(status) => status,
@@ -162,7 +162,7 @@ fn describe(status: io::Result<ExitStatus>) -> String {
 }
 
 struct ProcessRunning {
-    /// Names the process even when it is over, so that a signal hits no other.
+    /// Refers to the process even after its end, so that a signal hits no other.
     pidfd: OwnedFd,
     socket: UnixStream,
     shared: Arc<Shared>,
@@ -174,7 +174,7 @@ impl ProcessRunning {
         Ok(Self { pidfd, socket: socket.try_clone()?, shared: shared.clone() })
     }
 
-    /// Ends the process by signals when it does not end in time.
+    /// Ends the process by signals if it does not end in time.
     fn escalate(&self) {
         for (timeout, signal) in [(STOP_TIMEOUT, Signal::TERM), (KILL_TIMEOUT, Signal::KILL)] {
             let state = self.shared.state.lock();
@@ -185,7 +185,7 @@ impl ProcessRunning {
             }
             drop(state);
             tracing::warn!("the process of a component does not end: it gets {signal:?}");
-            // It may have ended just now, which is as well.
+            // The process may have ended meanwhile, which is fine.
             let _ = pidfd_send_signal(&self.pidfd, signal);
         }
     }
@@ -202,12 +202,12 @@ impl Running for ProcessRunning {
             state.stop_requested = true;
             state.on_end.push(done);
         }
-        // An error means that the child is gone already, which its thread sees.
+        // An error means that the child is gone already, which its thread notices.
         drop(self.socket.shutdown(net::Shutdown::Both));
         let spawned =
             thread::Builder::new().name("end-child".into()).spawn(move || self.escalate());
         if let Err(error) = spawned {
-            tracing::warn!("the end of a component's process is not watched: {error}");
+            tracing::warn!("a component's process cannot be supervised while it ends: {error}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-/// The most bytes of a frame: parameters are at most as large as a message may be.
+/// The most bytes of a frame: parameters are at most as large as a message.
 const MAX_FRAME_BYTES: u32 = 64 << 20;
 
 /// One message of the protocol.
@@ -12,7 +12,7 @@ pub(super) enum Frame {
     Start { library: Vec<u8>, request: Vec<u8> },
     /// From the child: it runs, and this is its node.
     Started { name: String },
-    /// From the child: it could not be made; what the client reads.
+    /// From the child: the component could not be made; the text is for the client.
     Refused { text: String },
     /// From the child: it ends because a callback panicked.
     Panicked { text: String },
@@ -40,7 +40,7 @@ impl Frame {
         let mut head = [0; 5];
         match from.read_exact(&mut head) {
             Ok(()) => {}
-            // A process that died with something unread in the socket resets it.
+            // A process that died with unread data in the socket resets it.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -111,7 +111,7 @@ mod tests {
     fn what_is_no_frame_is_refused_and_the_end_is_the_end() {
         assert!(
             read(&[255, 255, 255, 255, 1]).is_err(),
-            "no memory is taken for a length that is too much"
+            "no memory is taken for a length that is too large"
         );
         assert!(read(&[0, 0, 0, 0, 9]).is_err());
         assert!(read(&[2, 0, 0, 0, 0, 1, 1]).is_err());

@@ -1,4 +1,4 @@
-//! What goes wrong is said clearly, loads nothing by half, and leaves the rest running.
+//! Faults are reported clearly, load nothing by half, and leave the rest running.
 
 use feros_test_support::until;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::support::{
     ALL, Container, ISOLATED, PROCESS, SINGLE, WATCHDOG, library, named, parameter, request,
 };
 
-/// Asserts that the container has its first component, and nothing else, and that this one answers.
+/// Asserts that the container has only its first component, and that this component answers.
 fn assert_only_the_first(container: &Container) {
     assert_eq!(container.list(), [(1, "/witness".into())]);
     assert!(container.trigger("/witness/ping", WATCHDOG).is_some(), "the rest keeps running");
     let nodes = container.node.node_names();
     assert!(
         !nodes.iter().any(|node| node.name().contains("constructor")),
-        "nothing half loaded: {nodes:?}"
+        "something is half loaded: {nodes:?}"
     );
 }
 
@@ -111,7 +111,7 @@ fn register_changed(prefix: &Path, from: &str, to: &str) {
     let places: Vec<usize> = (0..bytes.len() - from.len())
         .filter(|&place| &bytes[place..place + from.len()] == from.as_bytes())
         .collect();
-    assert!(!places.is_empty(), "{from} stands in the library");
+    assert!(!places.is_empty(), "{from} is in the library");
     for place in places {
         bytes[place..place + from.len()].copy_from_slice(to.as_bytes());
     }
@@ -132,7 +132,7 @@ fn a_library_of_another_build_is_refused_before_it_runs() {
             (compiler, "built with the compiler"),
             (build, "built with build 0000000000000000 of Feros"),
             (target, "built with target"),
-            (crates, "has other versions, other features or other settings there"),
+            (crates, "have other versions, other features or other settings there"),
         ] {
             let (name, value) = line.split_once(' ').unwrap();
             let other = format!("{name} {}", "0".repeat(value.len()));
@@ -148,13 +148,13 @@ fn a_library_of_another_build_is_refused_before_it_runs() {
 #[test]
 fn a_library_whose_symbols_are_not_there_is_refused_before_it_runs() {
     let container = with_witness(SINGLE, &[]);
-    // Without a stamp that differs: only the system's loader can tell that a function of another
-    // Feros is meant.
+    // The stamps are equal: only the system's loader can find that the library needs a function of
+    // another Feros.
     register_changed(container.prefix.path(), "create_node_with", "create_node_w1th");
     let error = container.refusal(&request("changed", "demo_components::Talker"));
     assert!(
         error.starts_with("Failed to load library: ")
-            && error.contains("needs what is not in this container's Feros (undefined symbol _")
+            && error.contains("needs a symbol that is not in this container's Feros (_")
             && error.contains("other versions or features there"),
         "{error}"
     );
@@ -167,7 +167,7 @@ fn a_library_that_brings_another_shared_feros_is_refused_before_it_runs() {
         let container = with_witness(binary, &[]);
         let prefix = container.prefix.path();
         register_changed(prefix, "libferos_shared.so\0", "libferos_shared.2o\0");
-        // It lies where the system's loader would find it.
+        // The system's loader would find it here.
         let shared = library("feros_shared");
         std::os::unix::fs::symlink(shared, prefix.join("libferos_shared.2o")).unwrap();
         let error = container.refusal(&request("changed", "demo_components::Talker"));
@@ -262,8 +262,8 @@ fn a_component_that_panics_while_it_is_dropped_is_unloaded() {
 #[test]
 fn a_process_that_dies_takes_its_component_alone() {
     let mut container = with_witness(PROCESS, &[]);
-    // Each under a name of its own: a process that dies says no goodbye, so its services are still
-    // in the graph for a while.
+    // Each component has a name of its own: a killed process does not leave discovery, so its
+    // services stay in the graph for a while.
     for (fault, signal) in [("abort", "SIGABRT"), ("segfault", "SIGSEGV")] {
         let victim = format!("victim_of_{fault}");
         let id = container.load(&named("faulty", "faulty::OnDemand", &victim));
@@ -287,7 +287,7 @@ fn processes_end_with_a_container_that_is_killed() {
     let child: u32 = container.trigger("/witness/ping", WATCHDOG).unwrap().parse().unwrap();
     assert_ne!(child, container.pid());
     container.end(Signal::KILL);
-    // A zombie is an end as well: who reaps it is the system's affair.
+    // A zombie counts as an end, too: the system reaps it.
     let lives = || {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))

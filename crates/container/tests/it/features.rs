@@ -1,4 +1,4 @@
-//! The shared library is one, whatever cargo builds: see the end of `crates/shared/Cargo.toml`.
+//! The shared library is the same in every cargo build: see the end of `crates/shared/Cargo.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What cargo would build for these arguments, as its unstable option `--unit-graph` tells.
+/// The units that cargo would build for these arguments, by its unstable option `--unit-graph`.
 ///
-/// `cargo tree` is stable, but mixes what is built for the build with what is for the program.
+/// `cargo tree` is stable, but mixes units for build scripts with units for the program.
 fn unit_graph(arguments: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO"))
@@ -25,17 +25,18 @@ fn unit_graph(arguments: &[&str]) -> Vec<Value> {
     units
 }
 
-/// All that decides the form of a unit, dependencies aside: package, target, features, profile.
+/// Everything that decides the form of a unit, except dependencies: package, target, features,
+/// profile.
 fn own_form(unit: &Value) -> String {
     let mut profile = unit["profile"].clone();
-    // The profile of tests has another name and is the same otherwise.
+    // The profile of tests differs in its name only.
     profile.as_object_mut().unwrap().remove("name");
     let package = unit["pkg_id"].as_str().unwrap().rsplit('/').next().unwrap();
     let (target, mode, features) = (&unit["target"]["name"], &unit["mode"], &unit["features"]);
     format!("{package} {target} {mode} {features} {profile}")
 }
 
-/// The forms of the shared library and of all below it, each with the forms that it depends on.
+/// The forms of the shared library and of its dependencies, each with the forms that it depends on.
 fn forms_of_shared_library(units: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
     let is_shared =
         |unit: &&Value| unit["target"]["name"] == "feros_shared" && unit["mode"] == "build";
@@ -63,7 +64,7 @@ fn the_shared_library_is_built_with_the_same_features_everywhere() {
     assert!(whole.len() > 50, "the shared library has dependencies: {whole:#?}");
     let selections: [&[&str]; 4] = [
         &["test", "-p", "feros-container"],
-        // As the tests of the command and a user of the containers build.
+        // The builds of the command's tests and of a user of the containers.
         &["build", "-p", "feros-container", "-p", "demo_components_library"],
         &["build", "-p", "feros-container"],
         &["build", "--workspace"],

@@ -31,7 +31,7 @@ fn managed_components_are_loaded_managed_and_unloaded_in_every_container() {
         assert_eq!(container.state(id).state, "running");
         assert!(client.change_state("configure", WATCHDOG).unwrap());
         assert!(client.change_state("activate", WATCHDOG).unwrap());
-        // Unloaded while it is active, nothing of it stays.
+        // Unloading an active node leaves nothing of it behind.
         container.client.unload(id, WATCHDOG).unwrap();
         until("the end of the node", || !is_there(&container.node, "/managed"));
         assert_eq!(container.list(), [(2, "/witness".into())]);

@@ -1,4 +1,4 @@
-//! Loading, naming and listing, as rclcpp's containers do it, in every kind of container.
+//! Loading, naming and listing, as in rclcpp's containers, in every kind of container.
 
 use feros::ParameterValue;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
@@ -49,7 +49,7 @@ fn names_namespaces_and_remaps_are_those_of_the_request() {
         let loaded = container.client.load(&full, WATCHDOG).unwrap();
         assert_eq!((loaded.unique_id, loaded.full_node_name.as_str()), (1, "/robot/front/speaker"));
         let said: Text = container.hear("/said");
-        assert!(said.data.starts_with("I say: "), "the parameter is that of the request: {said:?}");
+        assert!(said.data.starts_with("I say: "), "the request sets the parameter: {said:?}");
     }
 }
 
@@ -115,7 +115,7 @@ fn isolated_components_have_threads_of_their_names() {
 fn a_request_reaches_only_libraries_of_indexed_packages() {
     const COMPONENTS: &str = "share/ament_index/resource_index/feros_components";
     const TALKER: &str = "demo_components::Talker";
-    // As usable as the container's own, but in none of its prefixes.
+    // This library is as usable as the container's own, but in none of its prefixes.
     let outside = prefix();
     let index = outside.path().join(COMPONENTS).join("demo");
     let name = outside.path().file_name().unwrap().to_str().unwrap();

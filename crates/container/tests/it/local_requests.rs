@@ -1,5 +1,5 @@
-//! `--local-requests-only` in two network namespaces, which are two hosts to a container that tells
-//! them apart by addresses; what processes announce of their host is the same in both.
+//! `--local-requests-only` in two network namespaces, which are two hosts to a container that
+//! distinguishes them by address; the host names in announcements are the same in both.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -15,10 +15,10 @@ use feros_test_support::{eventually, skip};
 
 use crate::support::{SINGLE, WATCHDOG, prefix, request};
 
-/// What the child does: `load`, `load in vain` or `list`.
+/// The task of the child: `load`, `load in vain` or `list`.
 const TASK: &str = "FEROS_TEST_LOCAL_REQUESTS_TASK";
 
-/// A network namespace, which lives as long as this.
+/// A network namespace, which lives as long as this value.
 struct Host(Child);
 
 impl Host {
@@ -32,10 +32,10 @@ impl Host {
         let mut line = String::new();
         BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let host = Self(holder);
-        if line == "ready\n" { Ok(host) } else { Err("no namespace is permitted".to_owned()) }
+        if line == "ready\n" { Ok(host) } else { Err("namespaces are not permitted".to_owned()) }
     }
 
-    /// A command that runs a program there.
+    /// A command that runs a program in the namespace.
     fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/proc/{}/ns/net", self.0.id())).arg("--").arg(program.as_ref());
@@ -44,18 +44,18 @@ impl Host {
         command
     }
 
-    /// Has `ip` do something there.
+    /// Runs `ip` in the namespace.
     fn ip(&self, arguments: &str) -> Result<(), String> {
         let output = self.command("ip").args(arguments.split(' ')).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() { Ok(()) } else { Err(format!("ip {arguments}: {said}")) }
     }
 
-    /// Has a process of this test do `task` there.
+    /// Runs `task` in the namespace, in a process of this test.
     fn run(&self, task: &str) -> String {
         let mut child = self.command(std::env::current_exe().unwrap());
         child.args(["local_requests::child", "--exact", "--ignored", "--nocapture"]);
-        // Both hosts have one /dev/shm, which two machines have not.
+        // Both hosts share one /dev/shm, unlike two machines.
         child.env("FEROS_TRANSPORTS", "network");
         let output = child.env(TASK, task).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -72,7 +72,7 @@ impl Drop for Host {
     }
 }
 
-/// Two hosts and a cable.
+/// Two hosts, connected by a cable.
 fn two_hosts() -> Result<(Host, Host), String> {
     let (first, second) = (Host::new()?, Host::new()?);
     first.ip(&format!("link add near type veth peer name far netns {}", second.0.id()))?;
@@ -85,7 +85,7 @@ fn two_hosts() -> Result<(Host, Host), String> {
     Ok((first, second))
 }
 
-/// A container, ended when dropped.
+/// A container, which ends when it is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -132,21 +132,21 @@ fn requests_of_other_hosts_are_ignored() {
 
 /// One client of the container; not a test by itself.
 #[test]
-#[ignore = "what the other test runs in its namespaces"]
+#[ignore = "the other test runs this in its namespaces"]
 fn child() {
     let Ok(task) = std::env::var(TASK) else { return };
     let context = Context::from_env().unwrap();
     let node = context.create_node("client").unwrap();
     let client = ContainerClient::new(&node, "/ComponentManager").unwrap();
     client.wait(WATCHDOG).unwrap();
-    // Larger than a datagram: what comes in several is of its own host, too.
+    // Larger than a datagram: requests in several datagrams come from the container's host, too.
     let filler = ParameterValue::String("x".repeat(5000));
     let filler = Parameter { name: "filler".to_owned(), value: filler.into() };
     let talker =
         LoadNode_Request { parameters: vec![filler], ..request("demo", "demo_components::Talker") };
     match task.as_str() {
         "load" => println!("{:?}", client.load(&talker, WATCHDOG).unwrap()),
-        // Whether it came to the container is told by the container's log.
+        // The container's log shows whether the request arrived.
         "load in vain" => println!("{:?}", client.load(&talker, Duration::from_secs(3))),
         _ => println!("{} loaded", client.list(WATCHDOG).unwrap().len()),
     }

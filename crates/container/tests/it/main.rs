@@ -1,4 +1,4 @@
-//! Containers as processes, driven through their services as any client drives them.
+//! Containers as processes, driven through their services as by any client.
 #![allow(clippy::unwrap_used)]
 
 mod faults;

@@ -1,4 +1,4 @@
-//! Components that fail are started again, with pauses, as far as the container was told to.
+//! Failed components are restarted, with pauses, as the options of the container say.
 
 use feros_test_support::eventually;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn a_process_that_died_is_started_again() {
     container.wait_for_state(id, |state| {
         state.state == "running" && state.detail == "restarted 1 times"
     });
-    // Until the lease of the dead process has ended, a request may go to nobody else.
+    // Until the lease of the dead process ends, a request may reach no server.
     let ping = || container.trigger("/phoenix/ping", Duration::from_secs(2));
     let after = eventually(|| ping().ok_or("an answer of the new process"));
     assert_ne!(before.unwrap(), after, "it is another process");
@@ -45,5 +45,5 @@ fn the_limit_holds() {
     container.wait_for_state(id, |state| state.detail == "restarted 1 times");
     container.provoke("/phoenix/panic");
     container.wait_for_state(id, |state| state.state == "failed");
-    container.wait_for_log("/phoenix (1) is not started again");
+    container.wait_for_log("/phoenix (1) is not restarted");
 }

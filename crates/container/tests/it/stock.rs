@@ -1,6 +1,6 @@
 //! A stock rclpy client loads, lists and unloads components, in every kind of container.
 //!
-//! `composition_interfaces` is in no wheel; `scripts/build_interfaces_for_ros2.py` makes it with
+//! No wheel contains `composition_interfaces`; `scripts/build_interfaces_for_ros2.py` makes it with
 //! the wheels' own generators.
 
 use feros_interop::{Domain, Peer};
@@ -52,7 +52,7 @@ fn a_stock_client_drives_our_containers() {
 
         let refused =
             call(&mut peer, LOAD, json!({"package_name": "demo", "plugin_name": "demo::Nothing"}));
-        // The words of rclcpp, and what its container says in its log alone.
+        // The words of rclcpp, and text that its container only logs.
         let text = "Failed to find class with the requested plugin name. package demo has no \
             component \"demo::Nothing\"; it has demo_components::Listener, demo_components::Talker";
         let expected =

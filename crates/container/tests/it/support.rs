@@ -25,7 +25,7 @@ pub(crate) const ISOLATED: &str = env!("CARGO_BIN_EXE_component_container_isolat
 pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_component_container_process");
 pub(crate) const ALL: [&str; 4] = [SINGLE, MULTI, ISOLATED, PROCESS];
 
-/// A library of the test packages, where cargo puts what it builds for a test.
+/// A library of the test packages, at the place where cargo builds it for a test.
 pub(crate) fn library(crate_name: &str) -> PathBuf {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let path = folder.join(format!("lib{crate_name}.so"));
@@ -44,7 +44,7 @@ pub(crate) fn prefix() -> tempfile::TempDir {
     prefix
 }
 
-/// What a process wrote to standard error.
+/// The text that a process wrote to standard error.
 #[derive(Default)]
 struct Log {
     text: Mutex<String>,
@@ -114,19 +114,19 @@ impl Container {
     pub(crate) fn refusal(&self, request: &LoadNode_Request) -> String {
         match self.client.load(request, WATCHDOG) {
             Err(RemoteError::Refused { reason }) => reason,
-            other => panic!("refused was expected: {other:?}"),
+            other => panic!("a refusal was expected: {other:?}"),
         }
     }
 
-    /// Numbers and names of what is loaded.
+    /// The numbers and names of the loaded components.
     pub(crate) fn list(&self) -> Vec<(u64, String)> {
         let all = self.client.list(WATCHDOG).unwrap();
         all.into_iter().map(|loaded| (loaded.unique_id, loaded.full_node_name)).collect()
     }
 
-    /// How a component fares.
+    /// The state of a component.
     pub(crate) fn state(&self, id: u64) -> ComponentState {
-        let states = self.client.states(WATCHDOG).unwrap().expect("a Feros container tells");
+        let states = self.client.states(WATCHDOG).unwrap().expect("a Feros container has states");
         states.into_iter().find(|state| state.unique_id == id).expect("it is loaded")
     }
 
@@ -152,7 +152,7 @@ impl Container {
             .map(|response| response.message)
     }
 
-    /// Has a component do something that it does not survive.
+    /// Makes a component do something that it does not survive.
     pub(crate) fn provoke(&self, service: &str) {
         let client = self.node.create_client::<Trigger>(service).unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
@@ -201,7 +201,7 @@ impl Container {
 impl Drop for Container {
     fn drop(&mut self) {
         if self.child.try_wait().ok().flatten().is_none() {
-            // Whatever the test found, nothing of it stays behind.
+            // Whatever the test found, the process does not stay behind.
             drop(self.child.kill());
             drop(self.child.wait());
         }
@@ -226,8 +226,8 @@ pub(crate) fn parameter(name: &str, value: impl Into<ParameterValue>) -> Paramet
     Parameter { name: name.into(), value: value.into().into() }
 }
 
-/// Threads, open files and memory of its own of a process. What it shares with others counts for
-/// nothing: they come and go.
+/// The threads, open files and private memory of a process. Memory that it shares with others does
+/// not count, since others come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) threads: usize,
@@ -246,7 +246,7 @@ impl Usage {
     }
 }
 
-/// What the shared-memory transport keeps under /dev/shm for a process.
+/// The files of the shared-memory transport for a process under /dev/shm.
 pub(crate) fn shared_memory_files() -> usize {
     fn count(path: &Path) -> usize {
         let Ok(entries) = std::fs::read_dir(path) else { return 0 };

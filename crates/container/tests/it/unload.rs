@@ -1,4 +1,4 @@
-//! Unloading frees what loading took. `FEROS_SOAK=1000` does it a thousand times.
+//! Unloading frees the resources of loading. `FEROS_SOAK=1000` loads and unloads a thousand times.
 
 use feros_test_support::eventually;
 
@@ -6,14 +6,14 @@ use crate::support::{
     Container, ISOLATED, PROCESS, SINGLE, Usage, WATCHDOG, request, shared_memory_files,
 };
 
-/// Times that a component is loaded and unloaded.
+/// The number of rounds of loading and unloading.
 fn rounds() -> u32 {
     std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// Memory that may stay, however many rounds: allocators keep pages, and the engine remembers
-/// participants that left for a while. Seen were up to 0.9 MB after 500 and after 1500 rounds on
-/// one executor, 2.6 MB after 100 and after 400 of processes.
+/// The memory that may stay, however many rounds: allocators keep pages, and the engine remembers
+/// participants that left for a while. Measured growth: up to 0.9 MB after 500 and after 1500
+/// rounds on one executor, 2.6 MB after 100 and after 400 rounds in processes.
 const ALLOWED_KIB: u64 = 4096;
 
 fn soak(binary: &str) {
@@ -24,10 +24,10 @@ fn soak(binary: &str) {
         container.client.unload(talker, WATCHDOG).unwrap();
         container.client.unload(listener, WATCHDOG).unwrap();
     };
-    // What is made once and stays: libraries, the segment, the engine's threads and pools; the
-    // services of the container that have been asked.
+    // Resources that are made once and stay: libraries, the segment, the engine's threads and
+    // pools; the services of the container that have been called.
     (0..10).for_each(|_| round());
-    // As others see it. Some of what has left may be counted still: what stays adds up to more.
+    // Seen by another node. Some removed endpoints may still count: a leak would add up to more.
     let graph = || {
         let graph = container.node.context().graph();
         (graph.nodes.len(), graph.endpoints.len())
@@ -45,8 +45,8 @@ fn soak(binary: &str) {
     eprintln!("{} rounds in {binary}: {before:?} -> {after:?}", rounds());
     assert!(settled(after), "{before:?} -> {after:?}");
     assert!(after.own_kib <= before.own_kib + ALLOWED_KIB, "{before:?} -> {after:?}");
-    // Other tests of this machine come and go there; what one round left behind would add up to
-    // more.
+    // Other tests of this machine create and remove files there; leftovers of each round would add
+    // up to more.
     eventually(|| {
         let now = shared_memory_files();
         if now < files + rounds() as usize { Ok(()) } else { Err(format!("{files}, then {now}")) }

@@ -1,5 +1,5 @@
-//! Components that fail in every way that a container has to survive. Components and library in one
-//! crate, as it may be.
+//! Components that fail in every way that a container has to survive. Components and library are
+//! one crate here, which is allowed.
 
 use feros_shared as _;
 
@@ -10,7 +10,7 @@ use feros::{Context, Error, LifecycleNode, Node, NodeOptions, NodeTimer, Service
 use feros_component::{Component, register};
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Its constructor makes a node, and then an error.
+/// Its constructor makes a node, and then returns an error.
 pub struct ErrorInConstructor(Node);
 
 impl Component for ErrorInConstructor {
@@ -91,8 +91,8 @@ impl Component for OnDemand {
             service("~/panic", || panic!("asked to panic"))?,
             service("~/sleep", || std::thread::sleep(std::time::Duration::from_secs(3)))?,
             service("~/abort", || std::process::abort())?,
-            // The first one only has the language's handler, which looks for stack overflows, step
-            // aside.
+            // The first signal only removes the language's handler, which looks for stack
+            // overflows.
             service("~/segfault", || {
                 loop {
                     kill_process(getpid(), Signal::SEGV)
@@ -108,7 +108,7 @@ impl Component for OnDemand {
     }
 }
 
-/// A managed node that says its state while it is active, and panics when it is cleaned up.
+/// A managed node that publishes its state while it is active, and panics when it is cleaned up.
 pub struct Managed(LifecycleNode);
 
 impl Component for Managed {
@@ -136,7 +136,7 @@ impl LifecycleCallbacks for Saying {
         self.timer = Some(node.create_wall_timer(period, move || {
             let Some(node) = weak.upgrade() else { return };
             let data = node.current_state().to_string();
-            // A message that does not get through is missed by the test.
+            // The test notices a message that does not arrive.
             let _ = publisher.publish(Text { data });
         })?);
         Ok(CallbackReturn::Success)
