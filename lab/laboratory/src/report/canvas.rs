@@ -1,5 +1,5 @@
-//! What figures share: a frame with axes, grid, ticks and the limit line, described for who cannot
-//! see it.
+//! The common parts of figures: a frame with axes, grid, ticks and the limit line, with a
+//! description for people who cannot see it.
 
 use maud::{Markup, html};
 
@@ -53,7 +53,7 @@ impl Frame {
         }
     }
 
-    /// Horizontal grid lines with their numbers on the left, and what they count.
+    /// Horizontal grid lines with their numbers on the left, and the title of the axis.
     pub(crate) fn vertical_axis(&self, scale: &Scale, unit: Unit, title: &str) -> Markup {
         let (start, end) = (self.x(0.0), self.x(1.0));
         html! {
@@ -69,7 +69,7 @@ impl Frame {
         }
     }
 
-    /// Marks and texts below; those that would touch are left out.
+    /// Ticks and their texts below; texts that would touch are left out.
     pub(crate) fn horizontal_axis(
         &self,
         marks: &[(f64, String)],
@@ -99,13 +99,13 @@ impl Frame {
     }
 }
 
-/// A coordinate: a tenth of a pixel is enough.
+/// Formats a coordinate: a tenth of a pixel is enough.
 pub(crate) fn px(number: f64) -> String {
     let text = format!("{:.1}", if number.is_finite() { number } else { 0.0 });
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A text that fits, with an ellipsis where it had to be cut.
+/// Shortens a text to fit, with an ellipsis where it is cut.
 pub(crate) fn fitting(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();

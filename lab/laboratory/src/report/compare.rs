@@ -1,5 +1,5 @@
-//! Two runs side by side: what became better or worse from the first to the second, and where
-//! nobody can tell.
+//! Two runs side by side: what became better or worse from the first to the second, and where no
+//! difference can be shown.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use super::tables::scrolling;
 use crate::record::{Record, Status, Value};
 use crate::statistics::{Comparison, Verdict, compare};
 
-/// Runs that have nothing in common.
+/// The runs have nothing in common.
 #[derive(Debug, Error)]
 pub enum CompareError {
-    /// No scenario is in both, or each differs.
+    /// No scenario is in both runs, or every common one differs.
     #[error("these runs cannot be compared: {}", .0.join("; "))]
     NothingInCommon(Vec<String>),
 }
@@ -28,11 +28,11 @@ pub enum CompareError {
 /// Two runs side by side.
 #[derive(Debug, Clone)]
 pub struct SideBySide {
-    /// What makes the comparison doubtful: other machines, other versions, interrupted runs.
+    /// Reasons to doubt the comparison: other machines, other versions, interrupted runs.
     pub warnings: Vec<String>,
-    /// What is not compared, and why.
+    /// The scenarios and cells that are not compared, and why.
     pub refused: Vec<String>,
-    /// What is compared, in the order of the first run.
+    /// The compared cells, in the order of the first run.
     pub cells: Vec<ComparedCell>,
     names: [String; 2],
 }
@@ -42,19 +42,19 @@ pub struct SideBySide {
 pub struct ComparedCell {
     /// The scenario's name.
     pub scenario: String,
-    /// The system, where it has one.
+    /// The system, if the cell has one.
     pub system: String,
-    /// What else distinguishes it, for people.
+    /// The other dimensions of the cell, for people.
     pub cell: String,
-    /// What is compared, for people.
+    /// The compared metric, for people.
     pub metric: String,
     /// The first run's number, for people.
     pub first: String,
-    /// The second run's.
+    /// The second run's number, for people.
     pub second: String,
-    /// The second divided by the first, with its interval and what may be said.
+    /// The second divided by the first, with its interval and the conclusion.
     pub comparison: Comparison,
-    /// Whether that is good; `None` where no difference can be told.
+    /// Whether the second is better; `None` if no difference can be shown.
     pub better: Option<bool>,
 }
 
@@ -63,7 +63,7 @@ type Key = (String, Vec<(String, String)>);
 /// Compares two runs cell by cell.
 ///
 /// # Errors
-/// When no cell is the same experiment in both.
+/// If no cell is the same experiment in both runs.
 pub fn compare_runs(first: &Results, second: &Results) -> Result<SideBySide, CompareError> {
     let mut refused = Vec::new();
     let scenarios = common_scenarios(first, second, &mut refused);
@@ -118,8 +118,8 @@ pub fn compare_runs(first: &Results, second: &Results) -> Result<SideBySide, Com
     Ok(SideBySide { warnings: warnings(first, second), refused, cells: compared, names })
 }
 
-/// What is looked at, where a cell has it. Less of one may be bought with more of another, so each
-/// is said.
+/// The metrics to compare, if a cell has them. Less of one may be bought with more of another, so
+/// each is reported.
 const METRICS: [&str; 6] = [
     "latency",
     "latency_p99",
@@ -129,7 +129,7 @@ const METRICS: [&str; 6] = [
     "pss_bytes",
 ];
 
-/// Scenarios that mean the same in both runs.
+/// The scenarios that are the same experiment in both runs.
 fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>) -> Vec<String> {
     let mut common = Vec::new();
     for ours in &first.run.scenarios {
@@ -155,7 +155,7 @@ fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>
     common
 }
 
-/// The repetitions of each cell that were tried, in their order.
+/// The repetitions of each cell that were tried, in order.
 fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut cells: Vec<(Key, Vec<Sample<'_>>)> = Vec::new();
@@ -213,11 +213,12 @@ fn compared_cell(
 ) -> Option<ComparedCell> {
     let (first, second) = (estimate(metric, ours, seed)?, estimate(metric, theirs, seed)?);
     let found = compare(&repetitions_of(metric, theirs), &repetitions_of(metric, ours), seed)?;
-    // What nobody lost in either run is not worth a line.
+    // A cell without losses in both runs is not worth a line.
     if *metric == Metric::ReceivedPercent && first.value == second.value {
         return None;
     }
-    // One number of one repetition has no interval: nobody knows what the next would have said.
+    // A single number of one repetition has no interval, since the spread between repetitions is
+    // unknown.
     let unknown = found.repetitions < 2 && *metric != Metric::Latency(Statistic::Median);
     let better = match (found.verdict, metric.better()) {
         _ if unknown => None,
@@ -247,7 +248,7 @@ fn compared_cell(
     })
 }
 
-/// What distinguishes a cell, without its system.
+/// The dimensions of a cell without its system, for people.
 fn name_of(samples: &[Sample<'_>]) -> String {
     let dimensions = samples.first().map(|sample| &sample.record.dimensions).into_iter().flatten();
     let shown = dimensions.filter(|(name, _)| {
@@ -305,7 +306,7 @@ impl ComparedCell {
         format!("{}× ({} to {})", digits(self.comparison.ratio), digits(low), digits(high))
     }
 
-    /// `better`, `worse`, `no difference`.
+    /// The verdict: `better`, `worse` or `no difference`.
     pub fn verdict(&self) -> &'static str {
         match self.better {
             Some(true) => "better",
@@ -316,14 +317,14 @@ impl ComparedCell {
 }
 
 impl SideBySide {
-    /// Cells that became better, became worse, and of which nobody can tell.
+    /// The numbers of cells that became better, became worse, and show no difference.
     pub fn counts(&self) -> (usize, usize, usize) {
         let of =
             |wanted: Option<bool>| self.cells.iter().filter(|cell| cell.better == wanted).count();
         (of(Some(true)), of(Some(false)), of(None))
     }
 
-    /// One self-contained page.
+    /// The comparison as one self-contained page.
     pub fn html(&self) -> String {
         let (better, worse, same) = self.counts();
         let mut systems: Vec<&str> = Vec::new();

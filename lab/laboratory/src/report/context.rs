@@ -1,5 +1,5 @@
-//! What all figures of a report share: the run, its records, colours, and estimates that are
-//! computed once.
+//! The context that all figures of a report share: the run, its records, colours, and estimates
+//! that are computed once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use crate::record::{FigureKind, Record, Run, System};
 
 type EstimateKey = (String, Vec<(usize, Option<usize>)>);
 
-/// What all figures of a report share.
+/// The context that all figures of a report share.
 pub(crate) struct Context<'a> {
     pub(crate) run: &'a Run,
-    /// Without those that are left out.
+    /// The records that count.
     pub(crate) records: Vec<&'a Record>,
-    /// Those that are left out.
+    /// The records that are left out.
     pub(crate) left_out: Vec<&'a Record>,
     pub(crate) palette: Palette,
     pub(crate) floors: Floors<'a>,
@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
         self.records.iter().copied().filter(|record| record.scenario == name).collect()
     }
 
-    /// As [`estimate`], each computed once.
+    /// Like [`estimate`], but each estimate is computed once.
     pub(crate) fn estimate(
         &self,
         selection: &Selection<'_>,
@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
         self.palette.ink(&selection.series.name, selection.series.values.get(series), series)
     }
 
-    /// What the run knows of a system.
+    /// The run's entry for a system.
     pub(crate) fn system(&self, name: &str) -> Option<&'a System> {
         self.run.systems.iter().find(|system| system.name == name)
     }
@@ -82,8 +82,8 @@ impl<'a> Context<'a> {
         self.limits(selection, panel).iter().any(Option::is_some).then_some(name)
     }
 
-    /// Whether a floor is a limit of these samples: within a process it is where the same kind of
-    /// thread calls back.
+    /// Whether a floor is a limit of these samples: within a process, the same kind of thread must
+    /// call back.
     pub(crate) fn is_limit_of(&self, floor: &str, samples: &[Sample<'_>]) -> bool {
         let own = self.system(floor).and_then(|system| system.callback);
         let same = |sample: &Sample<'_>| {
@@ -93,8 +93,8 @@ impl<'a> Context<'a> {
         samples.iter().all(same)
     }
 
-    /// The limit of this machine at each value of x, in the figure's unit: what the figure's floor
-    /// took in the same cells.
+    /// The limit of this machine at each value of x, in the figure's unit: the result of the
+    /// figure's floor in the same cells.
     pub(crate) fn limits(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
         let Some(name) = selection.figure.floor.as_deref() else { return Vec::new() };
         if !selection.metric.has_floor() {
@@ -114,7 +114,7 @@ impl<'a> Context<'a> {
         if title.is_empty() { selection.figure.title.clone() } else { title }
     }
 
-    /// `payload 4 KB`, or the word alone.
+    /// A value of x with its dimension, as in `payload 4 KB`, or the word alone.
     pub(crate) fn x_title(&self, selection: &Selection<'_>, x: usize) -> String {
         selection
             .x
@@ -123,7 +123,7 @@ impl<'a> Context<'a> {
             .map_or_else(String::new, |value| dimension_with_value(&selection.x.name, value))
     }
 
-    /// For who cannot see the image.
+    /// A description for people who cannot see the image.
     pub(crate) fn description(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> String {
         let names: Vec<String> = (0..selection.series.values.len())
             .map(|series| selection.series.label(series))

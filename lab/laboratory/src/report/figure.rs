@@ -14,7 +14,7 @@ use super::tables;
 use super::threads::MARK_MEANS;
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Status};
 
-/// More panels than this are not looked at; their numbers are in the table.
+/// The most panels that readers look at; the numbers of further ones are in the table.
 const MOST_PANELS: usize = 24;
 
 /// A figure with heading, legend, panels and numbers.
@@ -106,7 +106,7 @@ fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     }
 }
 
-/// No panel stands alone in the last line where that can be avoided.
+/// Chooses the columns so that, if possible, no panel is alone in the last line.
 fn columns(panels: usize) -> &'static str {
     match panels {
         1 => "panels one",
@@ -123,7 +123,7 @@ fn left_out(panels: usize) -> Markup {
     }
 }
 
-/// What distinguishes lines. The limit line is named where there is one.
+/// The legend of the series, with the name of the limit line if there is one.
 fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     let limited = selection
         .panels
@@ -143,7 +143,7 @@ fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     }
 }
 
-/// How the figure is to be read.
+/// Explains how to read the figure.
 fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
     let repetitions =
         selection.samples().map(|sample| sample.record.repetition + 1).max().unwrap_or(0);
@@ -190,7 +190,7 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
     format!("{what}{}.{floor}{only}{marks}", capital(&times))
 }
 
-/// What a title says of the variant, without its peer.
+/// The part of a title that describes the variant, without its peer.
 pub(crate) fn title_of_variant(title: &str) -> &str {
     title.split_once(", ").map_or(title, |(_, variant)| variant)
 }
@@ -202,12 +202,12 @@ pub(crate) fn capital(text: &str) -> String {
     })
 }
 
-/// Why there is nothing to show: each reason with the number of cells.
+/// The reasons why there is nothing to show, each with its number of cells.
 fn not_measured(selection: &Selection<'_>) -> Markup {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for sample in selection.samples() {
         let reason = match &sample.record.status {
-            Status::Complete => "it ended, but did not say this".to_owned(),
+            Status::Complete => "it ended, but did not report this".to_owned(),
             Status::Failed(reason) => format!("failed: {reason}"),
             Status::Hung(reason) => format!("hung: {reason}"),
             Status::Skipped(reason) => format!("skipped: {reason}"),
@@ -216,7 +216,7 @@ fn not_measured(selection: &Selection<'_>) -> Markup {
     }
     html! {
         div class="empty" {
-            @if reasons.is_empty() { p { "No cell of it has ended in this run." } }
+            @if reasons.is_empty() { p { "No cell of this figure has ended in this run." } }
             @else {
                 p { "Nothing was measured:" }
                 ul { @for (reason, cells) in reasons.iter().take(8) { li { (reason) " (" (cells) (if *cells == 1 { " cell)" } else { " cells)" }) } } }

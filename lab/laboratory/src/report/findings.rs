@@ -1,4 +1,5 @@
-//! What was measured here, in sentences: computed from the records, beside what the document found.
+//! The findings of this run in sentences, computed from the records and shown beside the document's
+//! finding.
 
 use super::context::Context;
 use super::figure::capital;
@@ -13,13 +14,13 @@ use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Figure, FigureKind, Record, Value};
 use crate::statistics::{Comparison, Verdict, compare};
 
-/// More than so many sentences about a figure, and about a scenario, are not read.
+/// The most sentences that readers accept about a figure, and about a scenario.
 const MOST_OF_A_FIGURE: usize = 2;
 const MOST_OF_A_SCENARIO: usize = 7;
-/// More than so many systems in a sentence neither.
+/// The most systems in a sentence.
 const MOST_NAMED: usize = 3;
 
-/// What a scenario's figures say.
+/// The findings of a scenario's figures.
 pub(crate) fn findings(
     context: &Context<'_>,
     figures: &[Figure],
@@ -32,7 +33,7 @@ pub(crate) fn findings(
             continue;
         }
         let has_kinds = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
-        // Each kind of thread that calls back has sentences of its own.
+        // Each kind of callback thread has its own sentences.
         let most = if has_kinds { 2 * MOST_OF_A_FIGURE } else { MOST_OF_A_FIGURE };
         for sentence in of_figure(context, &selection).into_iter().take(most) {
             if !sentences.contains(&sentence) {
@@ -53,7 +54,8 @@ fn of_figure(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
         _ => {
             let mut sentences = Vec::from_iter(growth(context, selection));
             if selection.series.name == "system" || selection.x.name == "system" {
-                // With how it grows said, one end of it is enough: the far one.
+                // If a sentence already gives the growth, one end of the axis is enough: the far
+                // one.
                 sentences.extend(rankings(context, selection).into_iter().skip(sentences.len()));
             } else {
                 sentences.extend(differences(context, selection));
@@ -67,7 +69,7 @@ fn delivery(metric: &Metric) -> bool {
     matches!(metric, Metric::ReceivedPercent | Metric::LostPercent)
 }
 
-/// Who is first at the ends of the axis, and by how much.
+/// The best system at each end of the axis, and its advantage.
 fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     if selection.metric.better() == Better::Neither {
         return Vec::new();
@@ -90,12 +92,12 @@ fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     sentences
 }
 
-/// Whom a ranking is of: the systems in one place of a figure, and within a process those that call
-/// back on the same kind of thread.
+/// The systems of one ranking: those at one place of a figure; within a process, only those that
+/// call back on the same kind of thread.
 struct Place<'s> {
     panel: &'s Panel<'s>,
     x: usize,
-    /// Systems are on the axis.
+    /// Whether the systems are on the axis.
     by_x: bool,
     kind: Option<CallbackThread>,
 }
@@ -188,7 +190,7 @@ fn against<'s>(
     behind.truncate(MOST_NAMED);
     let mut text = String::new();
     if !same.is_empty() {
-        text.push_str(&format!("; no difference to {} can be told", same.join(", ")));
+        text.push_str(&format!("; no difference from {} can be shown", same.join(", ")));
     }
     if !behind.is_empty() {
         text.push_str(&format!("; then {}", behind.join(", ")));
@@ -199,17 +201,17 @@ fn against<'s>(
     text
 }
 
-/// In brackets, where it is one.
+/// The interval in brackets; empty if it has no width.
 fn interval(found: &Comparison) -> String {
     let (low, high) = (digits(found.interval.0), digits(found.interval.1));
     if low == high { String::new() } else { format!(" ({low} to {high})") }
 }
 
-/// Where lines are not systems: the first value against each other one, over all cells.
+/// If the lines are not systems: each further value against the first, over all cells.
 fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     if selection.series.values.iter().any(|value| matches!(value, Value::Number(_))) {
-        // That another payload takes another time is no finding.
+        // A difference between payload sizes is no finding.
         return sentences;
     }
     for other in 1..selection.series.values.len() {
@@ -231,7 +233,7 @@ fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> 
             continue;
         }
         sentences.push(format!(
-            "{} against {} ({}): {} lower in {lower}, higher in {higher}, no difference to be told in {same} of {cells} {}; {}× on average.",
+            "{} against {} ({}): {} lower in {lower}, higher in {higher}, no difference shown in {same} of {cells} {}; {}× on average.",
             selection.series.label(other),
             selection.series.label(0),
             dimension_title(&selection.series.name),
@@ -243,8 +245,8 @@ fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> 
     sentences
 }
 
-/// Over numbers of nodes or subscriptions: what each further one adds, and whether a straight line
-/// says it all.
+/// Over numbers of nodes or subscriptions: the increase per additional one, and how well a straight
+/// line explains it.
 fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
     let panel = selection.panels.first().filter(|_| counted && selection.x.values.len() >= 3)?;
@@ -300,7 +302,7 @@ fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / xx, xy * xy / (xx * yy)))
 }
 
-/// Every cell, by the system that it measured; by series where no system is named.
+/// All cells by system, or by series if no system is named.
 fn by_system<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<&'s [Sample<'s>]>)> {
     let mut systems: Vec<(String, Vec<&'s [Sample<'s>]>)> = Vec::new();
     for panel in &selection.panels {
@@ -348,7 +350,7 @@ fn capability(selection: &Selection<'_>) -> Vec<String> {
     }
 }
 
-/// In how many cells nearly everything arrived, and in how many nothing.
+/// The number of cells in which nearly everything arrived, and in which nothing did.
 fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
         let arrived: Vec<f64> = cells
@@ -380,7 +382,7 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
     for panel in &selection.panels {
         let of_series = |series: usize| {
             let seconds = mean_timeline(selection, panel, series);
-            // The last second is seldom a whole one.
+            // The last second is usually incomplete.
             let whole = &seconds[..seconds.len().saturating_sub(1)];
             let end = &whole[whole.len().saturating_sub(3)..];
             if end.is_empty() {
@@ -408,7 +410,7 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
     sentences
 }
 
-/// Which layer takes most, for whom.
+/// The layer that takes the most time, for each system.
 fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let Some(panel) = selection.panels.first() else { return Vec::new() };
     let mut largest: Vec<(String, Vec<String>)> = Vec::new();

@@ -1,7 +1,7 @@
 //! The limits of this machine. They are systems of the peer `floors`, measured in the cells of the
 //! others: at the same rate, payload and placement, over the same link, in the same repetition. A
-//! limit that was measured once, at another rate, says nothing: how long a sleeping processor takes
-//! to wake up is most of it.
+//! limit that was measured once, at another rate, would say nothing, since most of it is the time
+//! that a sleeping processor takes to wake up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use crate::record::{CallbackThread, Record, Value};
 /// The peer whose systems are limits.
 const PEER: &str = "floors";
 
-/// What a message's way does not depend on where nothing but a hand-over is measured.
+/// The dimensions that have no effect on a bare hand-over.
 const WITHOUT_EFFECT: [&str; 6] = ["system", "qos", "publish", "type", "executor", "environment"];
 
-/// Whether a system is a limit, and so nobody's competitor.
+/// Whether a system is a limit, and so not a competitor.
 pub(crate) fn is_floor(system: &str) -> bool {
     system.split(':').next() == Some(PEER)
 }
@@ -33,14 +33,14 @@ pub(crate) fn candidates(
 ) -> &'static [&'static str] {
     match (placement, callback) {
         ("remote", _) => &["floors:udp"],
-        // Who builds messages in place copies nothing.
+        // A system that builds messages in place copies nothing.
         ("local", _) => &["floors:futex", "floors:copy"],
         (_, Some(CallbackThread::PublishingThread)) => &["floors:call"],
         _ => &["floors:thread"],
     }
 }
 
-/// Records of limits, by what of their cell has an effect on them.
+/// The records of limits, by the dimensions that have an effect on them.
 #[derive(Debug, Default)]
 pub(crate) struct Floors<'a> {
     cells: BTreeMap<String, BTreeMap<&'a str, Vec<&'a Record>>>,
@@ -57,7 +57,7 @@ impl<'a> Floors<'a> {
         found
     }
 
-    /// What a limit took in the cells of these samples, where all of them have the same.
+    /// The samples of a limit in the cells of these samples, if those are all in the same cell.
     pub(crate) fn beside<'s>(
         &self,
         floor: &str,
@@ -70,7 +70,7 @@ impl<'a> Floors<'a> {
     }
 
     /// Samples as a multiple of a limit: the median over the repetitions of the ratio within each,
-    /// because what disturbs a machine for a while disturbs the cells of a repetition alike.
+    /// because a temporary disturbance of the machine affects the cells of a repetition alike.
     pub(crate) fn ratio(
         &self,
         floor: &str,
@@ -87,7 +87,7 @@ impl<'a> Floors<'a> {
     }
 }
 
-/// A cell without its system and what has no effect on a limit.
+/// The key of a cell without the dimensions that have no effect on a limit.
 fn key(record: &Record) -> String {
     let shown = record.dimensions.iter().filter(|(name, _)| !WITHOUT_EFFECT.contains(&&***name));
     let words: Vec<String> = shown.map(|(name, value)| format!("{name}={value:?}")).collect();

@@ -1,5 +1,5 @@
-//! The font that a page carries: text is as wide on every machine as it was when figures were laid
-//! out, whichever fonts are installed. Inter, Latin letters, all weights; its licence lies beside
+//! The font embedded in a page: text has the width that the layout of figures assumed on every
+//! machine, whichever fonts are installed. Inter, Latin letters, all weights; its licence is beside
 //! it.
 
 use base64::Engine as _;
@@ -7,11 +7,11 @@ use maud::{Markup, PreEscaped, html};
 
 const FONT: &[u8] = include_bytes!("inter.woff2");
 
-/// Size of the figures' text in pixels, as in `style.css`.
+/// The size of the figures' text in pixels, as in `style.css`.
 const SIZE: f64 = 11.5;
 
-/// Advances of the letters from the space to `~` in thousandths of the size, weight 400, digits of
-/// one width.
+/// The advances of the characters from the space to `~` in thousandths of the size, at weight 400,
+/// with digits of equal width.
 #[rustfmt::skip]
 const ADVANCES: [u16; 95] = [
     269, 288, 466, 648, 648, 982, 644, 300, 391, 391, 648, 648, 269, 648, 269, 360,
@@ -22,7 +22,8 @@ const ADVANCES: [u16; 95] = [
     612, 612, 376, 528, 327, 591, 562, 818, 546, 562, 552, 391, 333, 391, 648,
 ];
 
-/// What is not in the table, such as `µ`, `×` and the ellipsis: as much as the widest of these.
+/// The advance of characters that are not in the table, such as `µ`, `×` and the ellipsis: that of
+/// the widest of these.
 const OTHER: u16 = 864;
 
 /// The rule of the style sheet that brings the font.
@@ -33,7 +34,7 @@ pub(crate) fn face() -> Markup {
     ))) } }
 }
 
-/// Width of a text of the figures.
+/// The width of a text of the figures.
 pub(crate) fn width(text: &str) -> f64 {
     let advance = |letter: char| {
         let index = (letter as usize).checked_sub(usize::from(b' '));

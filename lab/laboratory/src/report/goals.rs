@@ -1,4 +1,4 @@
-//! Goals: what systems are to reach beside their references, and whether they did.
+//! Goals that systems should reach relative to their references, and whether they did.
 
 use super::groups::{Place, cells, is_complete, label, median, varied};
 use super::metric::Metric;
@@ -9,7 +9,7 @@ use crate::record::{Goal, Record, Status, Value};
 /// A goal in one cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoalResult {
-    /// What the goal is about.
+    /// The subject of the goal.
     pub title: String,
     /// The cell in words.
     pub cell: String,
@@ -17,16 +17,16 @@ pub struct GoalResult {
     pub own: String,
     /// The reference and its number.
     pub reference: String,
-    /// What the goal is about: the median over the repetitions of the ratio within each.
+    /// The result: the median over the repetitions of the ratio within each.
     pub result: String,
-    /// What is to be reached.
+    /// The bound to reach.
     pub wanted: String,
-    /// Whether it is; `None`: nothing was measured.
+    /// Whether the goal is reached; `None` if nothing was measured.
     pub is_reached: Option<bool>,
 }
 
 impl GoalResult {
-    /// For people.
+    /// The verdict for people.
     pub fn verdict(&self) -> &'static str {
         match self.is_reached {
             Some(true) => "reached",
@@ -57,7 +57,7 @@ fn evaluate(goal: &Goal, records: &[&Record]) -> Vec<GoalResult> {
         records.iter().filter(is_own).copied().collect()
     };
     let mut own = cells(&of(&goal.system), &["system"]);
-    // What cannot be done here is no goal.
+    // Impossible cells have no goal.
     own.retain(|(_, records)| {
         records.iter().any(|record| !matches!(record.status, Status::Skipped(_)))
     });
@@ -127,8 +127,8 @@ fn numbers(metric: &Metric, records: &[&Record]) -> Option<f64> {
     median(complete.filter_map(|record| metric.number(record, None)).collect())
 }
 
-/// The median of the ratios within the repetitions, because what disturbs a machine for a while
-/// disturbs the cells of the same repetition alike.
+/// The median of the ratios within the repetitions, because a temporary disturbance of the machine
+/// affects the cells of a repetition alike.
 fn ratio(metric: &Metric, own: &[&Record], reference: &[&Record]) -> Option<f64> {
     let number =
         |record: &Record| is_complete(record).then(|| metric.number(record, None)).flatten();
@@ -139,7 +139,7 @@ fn ratio(metric: &Metric, own: &[&Record], reference: &[&Record]) -> Option<f64>
     median(own.iter().filter_map(pair).collect())
 }
 
-/// How far the values of a dimension are apart, in each cell that has several.
+/// The spread over the values of a dimension, in each cell that has several.
 fn over_dimension(
     goal: &Goal,
     metric: &Metric,

@@ -1,14 +1,15 @@
-//! Records of the same cell: all repetitions of it, and what distinguishes it from its neighbours.
+//! Groups records by cell: all its repetitions, and the dimensions that distinguish it from its
+//! neighbours.
 
 use std::collections::BTreeMap;
 
 use super::quantity::dimension_with_value;
 use crate::record::{Record, Value};
 
-/// The dimensions of a cell without those that are left out.
+/// The dimensions of a cell, without the ignored ones.
 pub(crate) type Place = BTreeMap<String, Value>;
 
-/// The records of each cell, in the order in which cells were measured first; dimensions in
+/// The records of each cell, in the order in which cells were first measured; dimensions in
 /// `without` do not distinguish cells.
 pub(crate) fn cells<'a>(records: &[&'a Record], without: &[&str]) -> Vec<(Place, Vec<&'a Record>)> {
     let mut found: Vec<(Place, Vec<&'a Record>)> = Vec::new();
@@ -23,7 +24,7 @@ pub(crate) fn cells<'a>(records: &[&'a Record], without: &[&str]) -> Vec<(Place,
     found
 }
 
-/// The dimensions in which these cells differ, in the order of their names; the system first.
+/// The dimensions in which these cells differ: the system first, then in the order of their names.
 pub(crate) fn varied<'a>(places: impl Iterator<Item = &'a Place> + Clone) -> Vec<String> {
     let first = places.clone().next();
     let differs = |name: &&String| {
@@ -37,13 +38,13 @@ pub(crate) fn varied<'a>(places: impl Iterator<Item = &'a Place> + Clone) -> Vec
     names
 }
 
-/// A cell in words: what of it is varied.
+/// A cell in words: the values of its varied dimensions.
 pub(crate) fn label(place: &Place, varied: &[String]) -> String {
     let shown = varied.iter().filter_map(|name| Some(dimension_with_value(name, place.get(name)?)));
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a record has numbers that count.
+/// Whether the numbers of a record count.
 pub(crate) fn is_complete(record: &Record) -> bool {
     record.is_result()
 }

@@ -1,9 +1,9 @@
-//! Cells that are no result of their system, though its programs did what was asked: no statistic
-//! knows them, and the report says how many there are and why.
+//! Cells that are no result of their system, although its programs did their work: statistics
+//! ignore them, and the report gives their number and the reason.
 
 use crate::record::Record;
 
-/// Why a record is left out; `None`: it is not.
+/// Why a record is left out; `None` if it counts.
 pub(crate) fn reason(record: &Record) -> Option<String> {
     let took = record.transport.as_deref().unwrap_or("of another name");
     record.unexpected_transport.then(|| {

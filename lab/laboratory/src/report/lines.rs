@@ -9,13 +9,13 @@ use super::quantity::{Unit, dimension_title, dimension_value};
 use super::scale::Scale;
 use super::selection::{Estimate, Panel, Selection};
 
-/// A point of a line: where, how high, and what it says when pointed at.
+/// A point of a line: its position, its interval, and the text shown when pointed at.
 struct Point {
     share: f64,
     estimate: Estimate,
 }
 
-/// What all panels of a figure have in common, so that they can be compared by eye.
+/// The axes that all panels of a figure share, so that they can be compared by eye.
 pub(crate) struct LineAxes {
     x: Scale,
     y: Scale,
@@ -36,7 +36,7 @@ impl LineAxes {
             }
             numbers.extend(context.limits(selection, panel).into_iter().flatten());
         }
-        // Whether latency grows in a straight line with nodes is seen on a straight scale only.
+        // Only a linear scale shows whether latency grows linearly with the number of nodes.
         let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
         let y = if counted {
             Scale::from_zero(numbers.into_iter())
@@ -88,7 +88,7 @@ pub(crate) fn lines(
     frame.image(class, &title, &context.description(selection, panel), &content)
 }
 
-/// Points do not lie on the very edge of the area.
+/// Keeps points away from the edge of the area.
 fn inset(share: f64) -> f64 {
     0.02 + share * 0.96
 }
@@ -164,7 +164,7 @@ fn limit_line(
             Some((inset(axes.x.at_value(index, value)), (*nanos)?))
         })
         .collect();
-    // What was measured at one place says nothing of the others.
+    // A limit that was measured at only one place gets a short line there.
     if let [(share, nanos)] = places[..] {
         places = vec![((share - 0.03).max(0.0), nanos), ((share + 0.03).min(1.0), nanos)];
     }
@@ -243,10 +243,10 @@ pub(crate) fn timeline(
     )
 }
 
-/// An hour of seconds; what is longer is cut.
+/// The longest timeline in seconds, one hour; longer ones are cut.
 const LONGEST_TIMELINE: usize = 3600;
 
-/// Sent and received in each second, the mean over repetitions.
+/// The messages sent and received in each second, as the mean over repetitions.
 pub(crate) fn mean_timeline(
     selection: &Selection<'_>,
     panel: &Panel<'_>,

@@ -1,4 +1,4 @@
-//! The summary in Markdown: what a page of a repository or a message can hold.
+//! The summary in Markdown, short enough for a page of a repository or a message.
 
 use std::fmt::Write as _;
 
@@ -39,7 +39,7 @@ pub(crate) fn summary(shown: &Shown<'_>) -> String {
     }
     write_first_screen(&mut text, context, &shown.answers);
     write_goals(&mut text, &goals(results));
-    text.push_str("## Median latency by payload\n\nWhere a floor was measured in the same cells: the multiple of it. Bold: the lowest of its column, or not to be told from it.\n\n");
+    text.push_str("## Median latency by payload\n\nIf a floor was measured in the same cells: the multiple of it. Bold: the lowest of its column, or indistinguishable from it.\n\n");
     for block in &shown.blocks {
         write_block(&mut text, block);
     }
@@ -112,7 +112,7 @@ fn write_findings(text: &mut String, context: &Context<'_>) {
             let _ = writeln!(text, "The document found: {}\n", escaped(&scenario.finding));
         }
         if here.is_empty() {
-            text.push_str("Measured here: nothing that can be compared.\n\n");
+            text.push_str("Measured here: nothing comparable.\n\n");
         } else {
             text.push_str("Measured here:\n\n");
             for sentence in here {
@@ -149,7 +149,7 @@ fn write_systems(text: &mut String, results: &Results) {
     text.push('\n');
 }
 
-/// Text that Markdown takes for text, on one line.
+/// Escapes a text so that Markdown shows it literally, on one line.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

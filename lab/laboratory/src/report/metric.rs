@@ -1,15 +1,15 @@
-//! What a figure can show of a record, by name.
+//! The metrics that a figure can show of a record, by name.
 //!
 //! `latency`, `publish_call` (medians) and with an ending `_mean`, `_min`, `_p5`, `_p95`, `_p99`,
 //! `_max`; `received`, `sent`, `received_percent`, `lost_percent`, `late_percent`, `fairness` (the
 //! largest of the subscriptions' medians divided by the smallest); any of the record's values by
-//! its name (`goodput_bytes_per_second`); and `ROLE.NAME` for a value of the processes with that
-//! role, summed up (`talker.cpu_percent`).
+//! its name (`goodput_bytes_per_second`); and `ROLE.NAME` for the sum of a value over the processes
+//! with that role (`talker.cpu_percent`).
 
 use super::quantity::{LARGEST, Unit, words};
 use crate::record::{Distribution, Received, Record};
 
-/// What is shown of a record.
+/// A metric of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Metric {
     Latency(Statistic),
@@ -24,7 +24,7 @@ pub(crate) enum Metric {
     OfRole { role: String, name: String },
 }
 
-/// What is taken of a distribution.
+/// A statistic of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Statistic {
     Median,
@@ -36,7 +36,8 @@ pub(crate) enum Statistic {
     Max,
 }
 
-/// Whether small or large numbers are good; nobody can say that of a number of messages sent.
+/// Whether small or large numbers are better; for some, such as the number of messages sent,
+/// neither is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Better {
     Lower,
@@ -112,7 +113,7 @@ impl Metric {
         }
     }
 
-    /// For the axis.
+    /// The title for the axis.
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Latency(statistic) => format!("{} latency", statistic.word()),
@@ -149,13 +150,13 @@ impl Metric {
         }
     }
 
-    /// Whether the floor of this machine is its limit.
+    /// Whether floors of this machine limit the metric.
     pub(crate) fn has_floor(&self) -> bool {
         matches!(self, Self::Latency(_))
     }
 
-    /// The distribution that stands behind the number, where one does; of one subscription (from 0)
-    /// or of all together.
+    /// The distribution behind the number, if there is one: of one subscription (counted from 0) or
+    /// of all together.
     pub(crate) fn distribution(
         &self,
         record: &Record,
@@ -172,7 +173,7 @@ impl Metric {
         }
     }
 
-    /// The number; `None` where the record does not have it.
+    /// The number; `None` if the record does not have it.
     pub(crate) fn number(&self, record: &Record, subscription: Option<usize>) -> Option<f64> {
         let mine = subscriptions(record, subscription);
         let total =

@@ -1,5 +1,4 @@
-//! From a run's folder to a page that a person wants to look at: `report.html`, and `report.md` as
-//! its summary.
+//! Turns a run's folder into a page for people: `report.html`, and `report.md` as its summary.
 
 mod canvas;
 mod compare;
@@ -46,11 +45,11 @@ use context::Context;
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// The error of writing.
     pub error: io::Error,
 }
 
-/// What page and summary show.
+/// The contents of page and summary.
 struct Shown<'a> {
     results: &'a Results,
     context: &'a Context<'a>,
@@ -61,14 +60,14 @@ struct Shown<'a> {
 /// The report of a run as text.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// One self-contained page.
+    /// The report as one self-contained page.
     pub html: String,
     /// The summary in Markdown.
     pub markdown: String,
 }
 
 impl Report {
-    /// Makes the report.
+    /// Makes the report of a run.
     pub fn of(results: &Results) -> Self {
         let context = Context::new(&results.run, &results.records);
         let shown = Shown {
@@ -80,10 +79,10 @@ impl Report {
         Self { html: page::report(&shown), markdown: markdown::summary(&shown) }
     }
 
-    /// Writes `report.html` and `report.md` into a folder; answers where the page is.
+    /// Writes `report.html` and `report.md` into a folder; returns the path of the page.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// If a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, WriteError> {
         write(&folder.join("report.md"), &self.markdown)?;
         let page = folder.join("report.html");
@@ -92,7 +91,7 @@ impl Report {
     }
 }
 
-/// Whole or not at all: beside its place first, as a report that is half a page says nothing.
+/// Writes a file whole or not at all, first beside its place, since half a page is useless.
 fn write(path: &Path, text: &str) -> Result<(), WriteError> {
     let beside = path.with_extension("part");
     std::fs::write(&beside, text)

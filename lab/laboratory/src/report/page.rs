@@ -1,4 +1,4 @@
-//! The page: one file that asks nothing of the network.
+//! The page: one file that needs no network.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::record::{Record, Run, Scenario, Status, System, Value};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-/// Before anything is drawn: else a page that was left dark would flash.
+/// Runs before anything is drawn, since a page whose reader chose dark would flash otherwise.
 const EARLY_SCRIPT: &str = "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
 
 /// A whole page around a content.
@@ -84,7 +84,7 @@ pub(crate) fn report(shown: &Shown<'_>) -> String {
     frame(&format!("Feros laboratory: {}", run.grid), &navigation, &content).into_string()
 }
 
-/// What was to be reached, and whether it is.
+/// The goals, and whether they are reached.
 fn goals_part(goals: &[GoalResult]) -> Markup {
     let heading = ["goal", "cell", "here", "reference", "result", "wanted", ""];
     html! {
@@ -110,7 +110,7 @@ fn goals_part(goals: &[GoalResult]) -> Markup {
     }
 }
 
-/// Each experiment by what it answers, with a list of them before.
+/// The experiments by the question that they answer, after a list of them.
 fn experiments(context: &Context<'_>) -> Markup {
     let scenarios = &context.run.scenarios;
     html! {
@@ -170,8 +170,8 @@ fn header(results: &Results) -> Markup {
             }
             @if took.is_none() {
                 p class="alert" role="note" {
-                    "This run has not ended: it was interrupted, or is still running. What is here is what was measured until then; "
-                    "the same command continues it."
+                    "This run has not ended: it was interrupted, or is still running. It shows the results so far; "
+                    "the same command continues the run."
                 }
             }
             @if !results.notices.is_empty() {
@@ -232,7 +232,7 @@ fn nothing_said(records: &[&Record]) -> &'static str {
     if records.is_empty() {
         "No cell of this experiment has ended in this run."
     } else {
-        "Nothing that can be compared."
+        "Nothing comparable."
     }
 }
 
@@ -261,7 +261,7 @@ fn systems(run: &Run) -> Markup {
     html! {
         section id="systems" {
             h2 { "Systems" }
-            p { "Each through the same contract, as a program of its own. What is not installed was not measured: it is neither better nor worse." }
+            p { "Each is measured through the same contract, as a separate program. A system that is not installed was not measured: it is neither better nor worse." }
             @if run.systems.is_empty() { p class="empty" { "No system is known." } } @else { (scrolling("Systems and versions", &table)) }
         }
     }
@@ -300,7 +300,7 @@ fn trouble(records: &[Record]) -> Markup {
     html! {
         section id="trouble" {
             h2 { "What did not work" }
-            p { "What failed or hung keeps what it had said until then; in figures it is hollow, in tables it has a star. What is left out counts nowhere. What was skipped was not tried." }
+            p { "A cell that failed or hung keeps its numbers until then; in figures it is hollow, in tables it has a star. Cells that are left out count nowhere. Skipped cells were not tried." }
             @if groups.is_empty() { p class="empty" { "Every cell that was tried is complete." } } @else { (scrolling("Cells that did not work", &table)) }
         }
     }
@@ -329,7 +329,7 @@ fn machine(results: &Results) -> Markup {
             }
             @if let Some(sentence) = own_cost(results) { p { (sentence) } }
             h3 { "Noise during the run" }
-            p { "What disturbed while cells were measured." }
+            p { "Disturbances while cells were measured." }
             @match noise(&results.records) {
                 Some(table) => (scrolling("Noise", &table)),
                 None => p class="empty" { "Nothing was recorded." },
@@ -338,7 +338,7 @@ fn machine(results: &Results) -> Markup {
     }
 }
 
-/// What recording costs against the smallest latency that was measured.
+/// The cost of recording, compared with the smallest latency that was measured.
 fn own_cost(results: &Results) -> Option<String> {
     let cost = results.run.floors.iter().find(|floor| floor.name == "recording")?.nanos.p50;
     let latencies = results
@@ -376,7 +376,7 @@ fn floors(run: &Run) -> Option<Markup> {
     })
 }
 
-/// Smallest, median and largest of each kind over all cells.
+/// The smallest, median and largest value of each kind of noise over all cells.
 fn noise(records: &[Record]) -> Option<Markup> {
     let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (kind, number) in
@@ -412,11 +412,11 @@ fn repeat(run: &Run) -> Markup {
         section id="repeat" {
             h2 { "Repeat it" }
             @if run.command.is_empty() { p class="empty" { "The command is not known." } } @else { pre { code { (run.command) } } }
-            p { "Seed " code { (run.seed) } ", format " code { (run.format) } ". Beside this page: " code { "cells.jsonl" } " (a cell a line, with the histogram of \
-                its samples), " code { "run.json" } " and " code { "raw/" } " (what the programs said)." }
+            p { "Seed " code { (run.seed) } ", format " code { (run.format) } ". Beside this page: " code { "cells.jsonl" } " (one cell per line, with the histogram of \
+                its samples), " code { "run.json" } " and " code { "raw/" } " (the output of the programs)." }
             p { "End-to-end latency is from the call of publish to the call of the subscription callback, on one clock. A median has the 95 % interval of a \
                 bootstrap that draws repetitions first and samples within each then, widened for few repetitions; two systems differ only where the interval \
-                of their ratio does not hold 1. With one repetition a difference below 10 % is never called one." }
+                of their ratio does not contain 1. With one repetition a difference below 10 % does not count." }
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Which colour, marker and dash a system has: the same in every figure of a report.
+//! The colour, marker and dash of each system, the same in every figure of a report.
 //!
 //! A peer has a hue and the shape of its marker; its variants share both and differ in dash and
-//! filling. Hues are apart for the colour-blind, and nothing is told by colour alone.
+//! filling. Hues are distinguishable for colour-blind people, and no information is in colour
+//! alone.
 
 use maud::{Markup, html};
 
@@ -10,10 +11,10 @@ use crate::record::{Run, Value};
 
 /// The colours that `style.css` names `--h0`, `--h1`, ...
 const HUES: usize = 10;
-/// What [`marker_path`] can draw.
+/// The number of shapes that [`marker_path`] can draw.
 const SHAPES: usize = 8;
 
-/// How something is drawn.
+/// The colour, shape and dash of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ink {
     hue: usize,
@@ -29,7 +30,7 @@ pub(crate) struct Palette {
 impl Palette {
     pub(crate) fn of(run: &Run) -> Self {
         let mut peers: Vec<(&str, usize)> = Vec::new();
-        // Who could not be measured needs no colour, and limits have none.
+        // Systems that could not be measured need no colour, and limits have none.
         let measured =
             run.systems.iter().filter(|system| system.missing.is_none() && !is_floor(&system.name));
         let inks = measured.map(|system| {
@@ -48,7 +49,7 @@ impl Palette {
         Self { systems: inks.collect() }
     }
 
-    /// The ink of a value of a dimension: systems have their own, anything else is counted.
+    /// The ink of a value of a dimension: systems have their own, other values get theirs by index.
     pub(crate) fn ink(&self, dimension: &str, value: Option<&Value>, index: usize) -> Ink {
         let of_system = match (dimension, value) {
             ("system", Some(Value::Text(name))) => {
@@ -61,12 +62,12 @@ impl Palette {
 }
 
 impl Ink {
-    /// The ink of the so many-th of something.
+    /// The ink for an index.
     pub(crate) fn counted(index: usize) -> Self {
         Self { hue: index % HUES, shape: index % SHAPES, variant: index / HUES % 4 }
     }
 
-    /// Classes of `style.css`.
+    /// The classes in `style.css`.
     pub(crate) fn class(self) -> String {
         format!("ink h{} v{}", self.hue, self.variant)
     }

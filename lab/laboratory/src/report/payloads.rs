@@ -1,5 +1,5 @@
-//! Medians by payload: a table for each placement, and within a process for each kind of thread that
-//! calls back.
+//! Medians by payload: a table for each placement; within a process, one for each kind of callback
+//! thread.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Record, Scenario, Status, Value};
 use crate::statistics::{Repetition, Verdict, compare};
 
-/// The table of one placement, and within a process of one kind of thread that calls back.
+/// The table of one placement; within a process, of one kind of callback thread.
 pub(crate) struct Block {
     pub(crate) placement: String,
     pub(crate) kind: Option<CallbackThread>,
-    /// The system that is the limit, where it was measured in the same cells.
+    /// The system that is the limit, if it was measured in the same cells.
     pub(crate) floor: Option<&'static str>,
-    /// Where the numbers are from: scenario and what was held fixed.
+    /// The source of the numbers: the scenario and the fixed dimensions.
     pub(crate) source: String,
     pub(crate) sizes: Vec<f64>,
     pub(crate) floors: Vec<Option<f64>>,
@@ -53,7 +53,7 @@ impl Block {
     }
 }
 
-/// The tables of each placement that was measured.
+/// The tables of all measured placements.
 pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
     let mut placements: Vec<String> =
         PLACEMENTS.iter().map(|placement| (*placement).to_owned()).collect();
@@ -74,8 +74,8 @@ fn fits(record: &Record, placement: &str) -> bool {
         Some(Value::Number(number)) => Some(*number),
         _ => None,
     };
-    // Several subscriptions, sending without pause, a loaded machine or a lossy link measure
-    // something else than the way itself.
+    // Several subscriptions, sending without pause, a loaded machine or a lossy link measure more
+    // than the transport itself.
     let plain = number("subscriptions").is_none_or(|count| count == 1.0)
         && number("rate_hz") != Some(0.0)
         && ["cpu_load_percent", "loss_percent", "work_micros"]
@@ -99,7 +99,7 @@ fn blocks_of(context: &Context<'_>, placement: &str) -> Vec<Block> {
         .filter(|(_, (samples, _))| {
             samples.iter().any(|sample| METRIC.number(sample.record, None).is_some())
         })
-        // `max_by_key` takes the last of equals; the first scenario is meant.
+        // `max_by_key` takes the last of equals, but the first scenario should win.
         .rev()
         .max_by_key(|(_, (samples, _))| cells_of(samples));
     let Some((scenario, (samples, fixed))) = chosen else { return Vec::new() };
@@ -137,7 +137,7 @@ fn block(
         .copied()
         .find(|floor| limits(floor).iter().any(Option::is_some));
     let floors = floor.map_or_else(|| vec![None; sizes.len()], limits);
-    // Who could do nothing of it needs no row.
+    // A system that supports no cell needs no row.
     let could = |sample: &&Sample<'_>| !matches!(sample.record.status, Status::Skipped(_));
     let tried: Vec<Sample<'_>> = samples.iter().filter(could).copied().collect();
     let systems = values_of("system", context.run, &tried);
@@ -155,7 +155,7 @@ fn block(
     })
 }
 
-/// Systems and payloads with a number.
+/// The number of cells (system and payload) that have a number.
 fn cells_of(samples: &[Sample<'_>]) -> usize {
     let mut cells: Vec<String> = samples
         .iter()
@@ -167,8 +167,8 @@ fn cells_of(samples: &[Sample<'_>]) -> usize {
     cells.len()
 }
 
-/// A scenario's samples in a placement with every other dimension held at the value that most of
-/// them have.
+/// A scenario's samples in a placement, with every other dimension fixed at its most frequent
+/// value.
 fn narrowed<'a>(
     context: &Context<'a>,
     scenario: &Scenario,
@@ -245,7 +245,7 @@ fn absent(samples: &[Sample<'_>]) -> OverviewCell {
     OverviewCell::Absent { word, reason: reason.to_owned() }
 }
 
-/// Marks the lowest of each column, and those that nobody can tell from it.
+/// Marks the lowest of each column, and those indistinguishable from it.
 fn mark_best(
     context: &Context<'_>,
     rows: &mut [OverviewRow],
@@ -284,8 +284,8 @@ pub(crate) fn payloads(context: &Context<'_>, blocks: &[Block]) -> Markup {
                 p class="empty" { "No latency was measured in this run yet." }
             } @else {
                 p class="lead" {
-                    "Where a floor was measured in the same cells (rate, payload, placement, link, repetition), the multiple of it, and the median below. "
-                    b { "Bold" } ": the lowest of its column, or not to be told from it."
+                    "If a floor was measured in the same cells (rate, payload, placement, link, repetition): the multiple of it, and the median below. "
+                    b { "Bold" } ": the lowest of its column, or indistinguishable from it."
                 }
                 div class="blocks" { @for block in blocks { (table(context, block)) } }
                 div class="scale" aria-hidden="true" { span { "1×" } i {} span { "100× and more" } }
@@ -353,15 +353,15 @@ fn cell_markup(cell: &OverviewCell) -> Markup {
     }
 }
 
-/// A limit for people.
+/// The title of a limit for people.
 pub(crate) fn floor_title<'a>(context: &Context<'a>, floor: &'a str) -> &'a str {
     context.system(floor).map_or(floor, |system| title_of_variant(&system.title))
 }
 
-/// How cells that are left out are called.
+/// The word for cells that are left out.
 pub(crate) const LEFT_OUT: &str = "left out";
 
-/// How many cells ended in which way; limits are not counted.
+/// The number of cells by status, without limits.
 pub(crate) fn endings(records: &[Record]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for record in records.iter().filter(|record| !is_of_floor(record)) {

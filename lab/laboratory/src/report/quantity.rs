@@ -2,11 +2,11 @@
 
 use crate::record::Value;
 
-/// No time in nanoseconds, size or count of a run is beyond this (30 years, an exabyte): a file
-/// that says so is damaged.
+/// The largest plausible time in nanoseconds, size or count of a run (30 years, an exabyte): a file
+/// with a larger number is damaged.
 pub(crate) const LARGEST: f64 = 1e18;
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Nanos,
@@ -21,7 +21,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// The unit that a name ends with: `pss_bytes`, `publish_rate_hz`, `threads`.
+    /// The unit at the end of a name: `pss_bytes`, `publish_rate_hz`, `threads`.
     pub(crate) fn of_name(name: &str) -> Self {
         let statistics = ["_p95", "_p99", "_mean", "_median", "_max", "_min"];
         let name =
@@ -62,13 +62,13 @@ impl Unit {
         }
     }
 
-    /// Steps at which axes have their ticks: of 1024 for sizes, else of 10.
+    /// Whether the ticks of an axis are in steps of 1024, as for sizes, instead of 10.
     pub(crate) fn is_binary(self) -> bool {
         matches!(self, Self::Bytes | Self::BytesPerSecond)
     }
 }
 
-/// What a dimension's name says of its numbers: `size_bytes`, `rate_hz`.
+/// A value with the unit that its dimension's name implies: `size_bytes`, `rate_hz`.
 pub(crate) fn dimension_value(dimension: &str, value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
@@ -81,7 +81,7 @@ pub(crate) fn dimension_value(dimension: &str, value: &Value) -> String {
     }
 }
 
-/// A name as words: `size_bytes` is a payload, `cpu_percent` processor time.
+/// The title of a dimension: `size_bytes` is a payload, `cpu_percent` is processor time.
 pub(crate) fn dimension_title(dimension: &str) -> String {
     match dimension {
         "size_bytes" => "payload".to_owned(),
@@ -112,7 +112,7 @@ pub(crate) fn dimension_with_value(dimension: &str, value: &Value) -> String {
     }
 }
 
-/// Underscores are spaces, units at the end are not said twice.
+/// A name as words: underscores become spaces, and a unit at the end is not repeated.
 pub(crate) fn words(name: &str) -> String {
     let endings = [
         "_bytes_per_second",
@@ -129,7 +129,7 @@ pub(crate) fn words(name: &str) -> String {
     bare.replace('_', " ")
 }
 
-/// Three digits, no more zeros than they carry.
+/// Formats a number with three digits, without trailing zeros.
 pub(crate) fn digits(value: f64) -> String {
     let size = value.abs();
     let text = if size >= 99.95 || size == 0.0 {
@@ -148,7 +148,7 @@ pub(crate) fn digits(value: f64) -> String {
     }
 }
 
-/// How long something took, for people: `3 min 12 s`.
+/// A duration for people: `3 min 12 s`.
 pub(crate) fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round().min(1e15) as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -158,7 +158,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A moment as `2026-11-21 13:05 UTC`.
+/// A time for people: `2026-11-21 13:05 UTC`.
 pub(crate) fn moment(unix_seconds: u64) -> String {
     // Days to a date after Howard Hinnant's `civil_from_days`, from the era's first of March.
     let days = (unix_seconds / 86_400).min(1_000_000_000) as i64 + 719_468;

@@ -1,5 +1,5 @@
-//! A run's folder as it was left: finished, interrupted, or damaged. What can be read is used, what
-//! cannot is said with its place.
+//! Reads a run's folder: finished, interrupted, or damaged. Readable parts are used; others are
+//! reported with file and line.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,29 +10,29 @@ use thiserror::Error;
 
 use crate::record::{FORMAT, Figure, FigureKind, Record, Run, Scenario, System, Value};
 
-/// A line of `cells.jsonl`, and `run.json`, are not longer than this: a record with many
-/// subscriptions is far below.
+/// The longest line of `cells.jsonl`, and the longest `run.json`: a record with many subscriptions
+/// is far shorter.
 const LONGEST_TEXT_BYTES: u64 = 64 << 20;
 
-/// What a run left, as far as it can be read.
+/// The readable results of a run.
 #[derive(Debug, Clone)]
 pub struct Results {
     /// The run.
     pub run: Run,
-    /// Its cells, in the order in which they ended.
+    /// The records of its cells, in the order in which they ended.
     pub records: Vec<Record>,
-    /// What could not be read, or does not fit together.
+    /// Notices of unreadable or inconsistent parts.
     pub notices: Vec<Notice>,
 }
 
-/// Something that could not be read.
+/// A part that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// The file.
     pub file: PathBuf,
-    /// From 1, where it is one line.
+    /// The line, counted from 1, if it is a single line.
     pub line: Option<usize>,
-    /// What is wrong, and what was done about it.
+    /// The error, and how it was handled.
     pub text: String,
 }
 
@@ -46,20 +46,20 @@ impl std::fmt::Display for Notice {
     }
 }
 
-/// Why nothing of a folder can be used.
+/// Why a folder cannot be used at all.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// Not a run's folder, or one without anything in it.
+    /// The folder is not a run's, or is empty.
     #[error(
         "{0}: neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote"
     )]
     NoRun(PathBuf),
-    /// The operating system refuses.
+    /// The operating system refused access.
     #[error("{path} cannot be read: {error}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -68,7 +68,7 @@ impl Results {
     /// Reads a run's folder.
     ///
     /// # Errors
-    /// Only where nothing can be used; everything else is among [`Results::notices`].
+    /// Only if nothing can be used; all other errors are in [`Results::notices`].
     pub fn read(folder: &Path) -> Result<Self, ReadError> {
         let (run_path, cells_path) = (folder.join("run.json"), folder.join("cells.jsonl"));
         if !run_path.exists() && !cells_path.exists() {
@@ -85,9 +85,8 @@ impl Results {
 
 fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadError> {
     let mut say = |line: Option<usize>, text: String| {
-        let text = format!(
-            "{text}; what it would have said is taken from the cells as far as they know it"
-        );
+        let text =
+            format!("{text}; its contents are reconstructed from the cells as far as possible");
         notices.push(Notice { file: path.to_owned(), line, text });
         Ok(None)
     };
@@ -165,7 +164,7 @@ fn read_cells(path: &Path, notices: &mut Vec<Notice>) -> Result<Vec<Record>, Rea
     }
 }
 
-/// A run made up from its cells, where `run.json` cannot be read.
+/// A run reconstructed from its cells, if `run.json` cannot be read.
 fn run_of(records: &[Record], folder: &Path) -> Run {
     Run {
         format: FORMAT,
@@ -187,7 +186,7 @@ fn run_of(records: &[Record], folder: &Path) -> Run {
     }
 }
 
-/// Adds systems and scenarios that only the cells know.
+/// Adds systems and scenarios that appear only in the cells.
 fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Vec<Notice>) {
     let known: BTreeSet<&str> =
         run.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
@@ -224,7 +223,8 @@ fn known_absence(notices: &[Notice], run_path: &Path) -> bool {
     notices.iter().any(|notice| notice.file == run_path)
 }
 
-/// One figure that fits any records: median latency over the dimension of numbers that varies most.
+/// A scenario with one figure that fits any records: median latency over the numeric dimension that
+/// varies most.
 fn general_scenario(name: String, records: &[Record]) -> Scenario {
     let mine: Vec<&Record> = records.iter().filter(|record| record.scenario == name).collect();
     let numbers: BTreeSet<&str> = mine

@@ -16,11 +16,12 @@ use crate::record::{Distribution, FigureKind, Layer};
 
 const ROW: f64 = 21.0;
 const GROUP: f64 = 22.0;
-/// Rows of so few series stand in groups in one panel; more have a panel for each value of x.
+/// The most series whose rows are grouped in one panel; more series get a panel for each value of
+/// x.
 const MOST_IN_A_GROUP: usize = 5;
-/// Panels whose largest numbers are further apart than this have scales of their own.
+/// The largest ratio of the panels' maxima with a shared scale; beyond it each panel has its own.
 const SHARED_UP_TO: f64 = 12.0;
-/// Room that names have at least, in pixels.
+/// The least room for names, in pixels.
 const SHORTEST_NAME: f64 = 36.0;
 /// The longest name, in letters.
 const LONGEST_NAME: usize = 24;
@@ -31,9 +32,9 @@ pub(crate) struct Row<'a> {
     pub(crate) ink: Ink,
     pub(crate) series: usize,
     pub(crate) samples: &'a [Sample<'a>],
-    /// What limits it.
+    /// The limit of the row.
     pub(crate) limit: Option<f64>,
-    /// The value of x that begins here, where rows stand in groups.
+    /// The value of x whose group begins here, if rows are grouped.
     pub(crate) group: Option<String>,
 }
 
@@ -127,7 +128,7 @@ fn has_limit(context: &Context<'_>, selection: &Selection<'_>, samples: &[Sample
     floor.is_some_and(|floor| context.is_limit_of(floor, samples))
 }
 
-/// The axis of each panel: one for all where they can be read on it.
+/// The axis of each panel: a shared one, if all panels are readable on it.
 pub(crate) fn row_scales(
     context: &Context<'_>,
     selection: &Selection<'_>,
@@ -138,7 +139,7 @@ pub(crate) fn row_scales(
     if selection.figure.kind == FigureKind::Boxes {
         return vec![Scale::of_values(numbers.into_iter().flatten()); panels.len()];
     }
-    // The length of a bar is what is compared: it begins at 0.
+    // Readers compare the lengths of bars, so the axis begins at 0.
     let largest = |numbers: &Vec<f64>| {
         numbers.iter().copied().filter(|number| number.is_finite()).fold(0.0, f64::max)
     };
@@ -148,7 +149,7 @@ pub(crate) fn row_scales(
     let shared = of_all <= least * SHARED_UP_TO;
     let scale = |high: &f64| {
         let high = if shared { of_all } else { *high };
-        // With room for the number after the longest.
+        // This leaves room for the number after the longest bar.
         Scale::from_zero(std::iter::once(high * 1.15))
     };
     highest.iter().map(scale).collect()
@@ -243,7 +244,7 @@ pub(crate) fn row_figure(
     frame.image("rows", &title, &description, &content)
 }
 
-/// The middle of each row; groups have a line of their own above.
+/// The middle of each row; each group has an extra line above it.
 fn places(panel: &RowPanel<'_>, top: f64) -> Vec<f64> {
     let mut next = top;
     let place = |row: &Row<'_>| {
@@ -318,7 +319,7 @@ fn stack(
     y: f64,
 ) -> Markup {
     if layers.is_empty() {
-        return nothing(frame, y, "cannot say where its time goes");
+        return nothing(frame, y, "does not report where its time goes");
     }
     let mut until = 0.0;
     let parts: Vec<(&str, f64, f64, Ink)> = layers

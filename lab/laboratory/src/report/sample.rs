@@ -1,4 +1,4 @@
-//! What figures and tables are made of: one record, or one subscription of it.
+//! The unit of figures and tables: one record, or one subscription of it.
 
 use crate::record::{Record, Value};
 

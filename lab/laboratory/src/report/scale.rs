@@ -1,9 +1,9 @@
-//! From numbers to places on an axis, and the ticks that people can read.
+//! Maps numbers to places on an axis, and chooses readable ticks.
 
 use super::quantity::{LARGEST, Unit};
 use crate::record::Value;
 
-/// An axis: where a number lies between its ends, from 0 to 1.
+/// An axis: it maps a number to its place between the ends, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Scale {
     Linear {
@@ -14,11 +14,11 @@ pub(crate) enum Scale {
         low: f64,
         high: f64,
     },
-    /// So many places at equal distances; numbers are their indices.
+    /// This many places at equal distances; numbers are their indices.
     Places(usize),
 }
 
-/// A logarithmic axis begins to be easier to read where the largest is so many times the smallest.
+/// The ratio of the largest to the smallest number from which a logarithmic axis is easier to read.
 pub(crate) const LOG_FROM: f64 = 20.0;
 
 impl Scale {
@@ -39,13 +39,13 @@ impl Scale {
         Self::Linear { low: low.min(0.0), high: top.max(f64::MIN_POSITIVE) }
     }
 
-    /// A straight axis from 0 on which these numbers fit.
+    /// A linear axis from 0 on which these numbers fit.
     pub(crate) fn from_zero(numbers: impl Iterator<Item = f64>) -> Self {
         let high = numbers.filter(|number| number.is_finite()).fold(0.0, f64::max);
         Self::Linear { low: 0.0, high: if high > 0.0 { high * 1.05 } else { 1.0 } }
     }
 
-    /// The axis of a dimension: logarithmic for numbers that span widely, places for words.
+    /// The axis of a dimension: logarithmic for a wide range of numbers, places for words.
     pub(crate) fn of_dimension(values: &[Value]) -> Self {
         let numbers: Option<Vec<f64>> = values
             .iter()
@@ -63,7 +63,7 @@ impl Scale {
         }
     }
 
-    /// Where a number lies.
+    /// The place of a number.
     pub(crate) fn at(&self, number: f64) -> f64 {
         match *self {
             Self::Linear { low, high } => (number - low) / (high - low).max(f64::MIN_POSITIVE),
@@ -75,7 +75,7 @@ impl Scale {
         }
     }
 
-    /// Where the value of a dimension lies.
+    /// The place of a dimension's value.
     pub(crate) fn at_value(&self, index: usize, value: &Value) -> f64 {
         match (self, value) {
             (Self::Places(_), _) | (_, Value::Text(_)) => self.at(index as f64),
@@ -83,7 +83,7 @@ impl Scale {
         }
     }
 
-    /// Numbers that are marked, with their text; about as many as asked for.
+    /// The ticks with their texts; about as many as requested.
     pub(crate) fn ticks(&self, unit: Unit, about: usize) -> Vec<(f64, String)> {
         let numbers = match *self {
             Self::Linear { low, high } => linear_ticks(low, high, unit, about),

@@ -1,8 +1,8 @@
-//! Which records a figure shows, and where in it.
+//! Selects the records that a figure shows, and their places in it.
 //!
-//! The first dimension of [`Figure::series`] distinguishes what stands beside each other within a
-//! panel. Every other one, and every dimension that the figure does not name but its records differ
-//! in, makes panels of its own: nothing different is ever summed up.
+//! The first dimension of [`Figure::series`] distinguishes the series within a panel. Every other
+//! one, and every dimension that the figure does not name but its records differ in, makes separate
+//! panels: different conditions are never summed up.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::statistics::{Repetition, median_over_repetitions};
 pub(crate) struct Dimension {
     pub(crate) name: String,
     pub(crate) values: Vec<Value>,
-    /// Those whose name is marked: [`threads::MARK`].
+    /// The values whose name is marked with [`threads::MARK`].
     marked: Vec<Value>,
 }
 
@@ -30,36 +30,36 @@ impl Dimension {
         if self.marked.contains(value) { format!("{label} {}", threads::MARK) } else { label }
     }
 
-    /// Whether a name among these is marked.
+    /// Whether any name is marked.
     pub(crate) fn has_marks(&self) -> bool {
         !self.marked.is_empty()
     }
 }
 
-/// What a figure shows.
+/// The records that a figure shows.
 pub(crate) struct Selection<'a> {
     pub(crate) figure: &'a Figure,
     pub(crate) metric: Metric,
     pub(crate) series: Dimension,
     pub(crate) x: Dimension,
     pub(crate) panels: Vec<Panel<'a>>,
-    /// What all that is shown has in common, and others of the scenario have not.
+    /// The values that all shown records share and others of the scenario do not have.
     restriction: Vec<(String, Value)>,
 }
 
-/// A part of a figure.
+/// One panel of a figure.
 pub(crate) struct Panel<'a> {
     pub(crate) key: Vec<(String, Value)>,
     cells: BTreeMap<(usize, usize), Vec<Sample<'a>>>,
 }
 
-/// A number, how sure it is, and of how many repetitions.
+/// A number with its interval and its number of repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) interval: (f64, f64),
     pub(crate) repetitions: usize,
-    /// All programs did what was asked; else this is what they had said until then.
+    /// Whether all programs did their work; otherwise this is their result until they failed.
     pub(crate) whole: bool,
 }
 
@@ -69,7 +69,7 @@ impl Panel<'_> {
     }
 }
 
-/// Dimensions and their values for people.
+/// Formats dimensions and their values for people.
 fn title_of<'v>(values: impl IntoIterator<Item = &'v (String, Value)>) -> String {
     let parts: Vec<String> = values
         .into_iter()
@@ -100,12 +100,12 @@ impl<'a> Selection<'a> {
         };
         let samples: Vec<Sample<'a>> = records
             .iter()
-            // Limits are lines beside the others, never among them.
+            // Limits are drawn as separate lines, never as series.
             .filter(|record| !is_of_floor(record))
             .flat_map(|&record| each(record, named("subscription")))
             .filter(|sample| wanted(figure, sample))
             .collect();
-        // What is on the axis already distinguishes nothing more.
+        // The dimension on the axis cannot also distinguish series.
         let first = figure.series.iter().find(|name| **name != figure.x);
         let series_name = match first {
             Some(name) if *name != "layer" && *name != "second" => name.clone(),
@@ -124,7 +124,7 @@ impl<'a> Selection<'a> {
         Self { figure, metric, series, x, panels, restriction }
     }
 
-    /// Where a panel's cells are: for a sentence that stands outside of its figure.
+    /// The conditions of a panel, for a sentence outside its figure.
     pub(crate) fn place_title(&self, panel: &Panel<'_>) -> String {
         title_of(self.restriction.iter().chain(&panel.key))
     }
@@ -160,7 +160,7 @@ fn wanted(figure: &Figure, sample: &Sample<'_>) -> bool {
     })
 }
 
-/// The values to which a figure is restricted, where its scenario has others too.
+/// The values to which a figure is restricted, if its scenario has others too.
 fn restriction_of(figure: &Figure, records: &[&Record]) -> Vec<(String, Value)> {
     let is_other = |dimension: &str, value: &Value| {
         let mut known = records.iter().filter_map(|record| record.dimensions.get(dimension));
@@ -237,8 +237,8 @@ fn panels_of<'a>(
     panels.into_values().collect()
 }
 
-/// The values that occur, systems and placements in their own order, numbers by size, words as they
-/// came.
+/// The values that occur: systems and placements in their fixed order, numbers by size, other words
+/// in order of appearance.
 pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for value in samples.iter().filter_map(|sample| sample.value(dimension)) {
@@ -257,7 +257,8 @@ pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> V
     values
 }
 
-/// All words have the same place, and keep the order in which they came, where there is no other.
+/// The rank of a word in its dimension. Words without a fixed order have equal ranks, and so stay
+/// in order of appearance.
 fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
     let place = match dimension {
         "system" => run.systems.iter().position(|system| system.name == word),
@@ -267,7 +268,7 @@ fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
     place.unwrap_or(usize::MAX)
 }
 
-/// From far to near.
+/// The placements, from far to near.
 pub(crate) const PLACEMENTS: [&str; 4] = ["remote", "local", "composed", "intra"];
 
 /// A placement for people.
@@ -281,10 +282,10 @@ pub(crate) fn placement_words(placement: &str) -> &str {
     }
 }
 
-/// What samples that differ in nothing but their repetition say together.
+/// The joint estimate of samples that differ only in their repetition.
 ///
-/// A median of times has the interval of the bootstrap over repetitions and samples; any other
-/// number is the mean of its repetitions, and the interval is their range.
+/// A median of times has the bootstrap interval over repetitions and samples; any other number is
+/// the mean of its repetitions, with their range as interval.
 pub(crate) fn estimate(metric: &Metric, samples: &[Sample<'_>], seed: u64) -> Option<Estimate> {
     let measured: Vec<(&Sample<'_>, f64)> = samples
         .iter()
@@ -319,7 +320,7 @@ pub(crate) fn repetitions_of(metric: &Metric, samples: &[Sample<'_>]) -> Vec<Rep
     samples.iter().filter_map(of_one).collect()
 }
 
-/// All samples' distributions as one.
+/// The distributions of all samples merged into one.
 pub(crate) fn distribution(metric: &Metric, samples: &[Sample<'_>]) -> Option<Distribution> {
     let parts: Vec<Distribution> = samples
         .iter()

@@ -12,9 +12,9 @@ use super::results::Results;
 use crate::record::{Process, Record, Scenario, Status, Value};
 use crate::statistics::Line;
 
-/// The column that says which transport messages took, where the system says it.
+/// The column for the transport that messages took, if the system reports it.
 const TRANSPORT: &str = "transport";
-/// Names of values that count messages by transport begin so.
+/// The prefix of values that count messages by transport.
 const BY_TRANSPORT: &str = "received_";
 /// The transports in those names.
 const TRANSPORTS: [&str; 3] = ["intra_process", "shared_memory", "network"];
@@ -22,21 +22,21 @@ const TRANSPORTS: [&str; 3] = ["intra_process", "shared_memory", "network"];
 /// One scenario of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// A line for people.
+    /// The title for people, one line.
     pub title: String,
     /// The columns of the table.
     pub heading: Vec<String>,
     /// A row for each cell.
     pub rows: Vec<Vec<String>>,
-    /// Sentences below the table: a line through chains, threads of an idle node, what failed.
+    /// Remarks below the table: a line through chains, threads of an idle node, failures.
     pub remarks: Vec<String>,
     /// An object for each cell, then one for each line through chains.
     pub objects: Vec<serde_json::Value>,
-    /// Cells that failed or hung.
+    /// The number of cells that failed or hung.
     pub failed: usize,
 }
 
-/// Each scenario of a run.
+/// Summarizes each scenario of a run.
 pub fn summaries(results: &Results) -> Vec<Summary> {
     let of = |scenario: &Scenario| {
         let is_own = |record: &&Record| record.scenario == scenario.name;
@@ -112,7 +112,7 @@ fn shown(column: &str, records: &[&Record]) -> String {
     number(column, records).map_or_else(|| "–".to_owned(), |number| unit.show(number))
 }
 
-/// The transport that all messages took, `mixed` where there were several.
+/// The transport that all messages took; `mixed` if there were several.
 fn transport(records: &[&Record]) -> Option<&'static str> {
     let took = |name: &&&str| {
         let key = format!("{BY_TRANSPORT}{name}");
@@ -163,7 +163,7 @@ fn object(
     serde_json::Value::Object(object)
 }
 
-/// What each thread of an idle process did, with a heading.
+/// The activity of each thread of an idle process, with a heading.
 fn threads(process: &Process) -> Vec<String> {
     if process.threads.is_empty() {
         return Vec::new();
@@ -181,8 +181,8 @@ fn threads(process: &Process) -> Vec<String> {
     lines
 }
 
-/// The straight line through cells with different numbers of nodes: the latency of a hop of a
-/// chain, the memory of a node.
+/// Adds the straight line through cells with different numbers of nodes: the latency per hop of a
+/// chain, or the memory per node.
 fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
     let mut series: Vec<(Place, Vec<(f64, f64)>)> = Vec::new();
     for (place, records) in cells {
@@ -224,7 +224,7 @@ fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
     }
 }
 
-/// Cells with messages over several nodes; the others have nodes alone.
+/// Whether the cell sends messages over several nodes; other cells only have the nodes.
 fn is_chain(place: &Place) -> bool {
     place.contains_key("size_bytes")
 }

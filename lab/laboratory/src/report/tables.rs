@@ -1,4 +1,4 @@
-//! Tables: the numbers of a figure, matrices, and what each system is able to do.
+//! Tables: the numbers of a figure, matrices, and the capabilities of each system.
 
 use maud::{Markup, html};
 
@@ -87,7 +87,7 @@ fn estimate_cell(
     };
     html! {
         td class="n" {
-            (unit.show(found.value)) @if !found.whole { span class="mark-partial" title="a program failed or hung; this is what it had said" { "*" } }
+            (unit.show(found.value)) @if !found.whole { span class="mark-partial" title="a program failed or hung; this is its number until then" { "*" } }
             @if found.interval.0 < found.interval.1 {
                 small { (unit.show(found.interval.0)) " – " (unit.show(found.interval.1)) }
             }
@@ -95,7 +95,7 @@ fn estimate_cell(
     }
 }
 
-/// Why a cell is empty, in a word.
+/// The reason for an empty cell, in a word.
 fn absence(samples: &[Sample<'_>]) -> &'static str {
     match samples.first().map(|sample| &sample.record.status) {
         None | Some(Status::Complete) => "–",
@@ -183,11 +183,11 @@ fn timeline_table(selection: &Selection<'_>) -> Markup {
     scrolling(&selection.figure.title, &table)
 }
 
-/// A row of a table: its name, and where its cells are.
+/// A row of a table: its name, and the position of its cells.
 type TableRow<'s> = (String, &'s Panel<'s>, usize);
 
-/// The rows of a table in groups with a title: where a figure names several dimensions, the first
-/// is what groups.
+/// The rows of a table in groups with titles: if a figure names several dimensions, the first one
+/// groups.
 fn groups<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<TableRow<'s>>)> {
     let series = 0..selection.series.values.len().max(1);
     let by_series = selection.figure.series.len() > 1 && selection.panels.len() > 1;
@@ -214,7 +214,8 @@ fn groups<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<TableRow<'s>>)> 
     groups
 }
 
-/// Rows of series, columns of x, coloured by how good a number is among those of the table.
+/// A table with series as rows and values of x as columns, coloured by rank among the numbers of
+/// the table.
 pub(crate) fn matrix(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     let unit = selection.metric.unit();
     let shade = Shade::of(context, selection);
@@ -246,7 +247,7 @@ pub(crate) fn matrix(context: &Context<'_>, selection: &Selection<'_>) -> Markup
     scrolling(&selection.figure.title, &table)
 }
 
-/// From the best number of a table (0) to its worst (1).
+/// The shade of a number, from the best of a table (0) to the worst (1).
 struct Shade {
     best: f64,
     worst: f64,
@@ -287,7 +288,7 @@ impl Shade {
     }
 }
 
-/// What became of a cell, the better the smaller.
+/// The outcome of a cell, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ability {
     Works,
@@ -298,7 +299,7 @@ pub(crate) enum Ability {
 }
 
 impl Ability {
-    /// `None` where it was not tried.
+    /// The worst outcome of the samples; `None` if the cell was not tried.
     pub(crate) fn of(samples: &[Sample<'_>]) -> Option<Self> {
         samples.iter().filter_map(|sample| Self::of_one(sample)).max()
     }

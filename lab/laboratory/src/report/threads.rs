@@ -1,26 +1,26 @@
-//! Which thread calls back within a process: what calls back on the publishing thread and what wakes
-//! up another one are never ranked against each other.
+//! The callback thread within a process: systems that call back on the publishing thread and
+//! systems that wake up another thread are never ranked against each other.
 
 use super::sample::Sample;
 use crate::record::{CallbackThread, Record, Run, Value};
 
-/// Marks the names of systems that call back on the publishing thread, where others do not.
+/// The mark of systems that call back on the publishing thread, if others do not.
 pub(crate) const MARK: &str = "†";
 
-/// What the mark means.
+/// The meaning of the mark.
 pub(crate) const MARK_MEANS: &str = "†: within a process its callback runs on the publishing thread, so the publisher waits for it; the \
     others wake up another thread.";
 
-/// The kinds in the order in which they are shown; `None`: a manifest does not say it.
+/// The kinds in the order in which they are shown; `None` if the manifest does not say.
 pub(crate) const KINDS: [Option<CallbackThread>; 3] =
     [Some(CallbackThread::PublishingThread), Some(CallbackThread::OtherThread), None];
 
-/// A kind for people.
+/// The title of a kind for people.
 pub(crate) fn kind_title(kind: Option<CallbackThread>) -> &'static str {
     match kind {
         Some(CallbackThread::PublishingThread) => "callback on the publishing thread",
         Some(CallbackThread::OtherThread) => "callback on another thread",
-        None => "callback on a thread that is not known",
+        None => "callback on an unknown thread",
     }
 }
 
@@ -30,7 +30,8 @@ pub(crate) fn is_within_process(record: &Record) -> bool {
         Some(Value::Text(placement)) if placement == "composed" || placement == "intra")
 }
 
-/// Which thread called back in a cell; `None` between processes, and where nobody says it.
+/// The thread that called back in a cell; `None` between processes, or if the manifest does not
+/// say.
 pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
     if !is_within_process(record) {
         return None;
@@ -41,7 +42,7 @@ pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
     };
     let system = run.systems.iter().find(|known| Some(known.name.as_str()) == word("system"))?;
     let is_default = word("executor").is_none_or(|executor| executor == "default");
-    // Every node of a chain has a thread of its own, and so have executors that were asked for.
+    // Every node of a chain has its own thread, and so does any explicitly chosen executor.
     let has_own_threads = !is_default || record.dimensions.contains_key("nodes");
     match system.callback {
         Some(CallbackThread::PublishingThread) if has_own_threads => {
@@ -51,7 +52,7 @@ pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
     }
 }
 
-/// The systems whose names are marked: those that call back on the publishing thread, where others
+/// The systems whose names are marked: those that call back on the publishing thread, if others
 /// among the samples do not.
 pub(crate) fn marked(run: &Run, samples: &[Sample<'_>]) -> Vec<Value> {
     let within = samples.iter().filter(|sample| is_within_process(sample.record));

@@ -64,7 +64,7 @@ fn what_nobody_can_tell_apart_is_within_scatter() {
     }
     let report = run.report();
     assert!(
-        verdicts(&report.markdown).contains("; within scatter of it iceoryx2 1.06×; then rcl 1"),
+        verdicts(&report.markdown).contains("; within its scatter: iceoryx2 1.06×; then rcl 1"),
         "{}",
         report.markdown
     );
@@ -74,7 +74,7 @@ fn what_nobody_can_tell_apart_is_within_scatter() {
     once.cell("feros", "local", (MB, 30), 0, 100.0);
     once.cell("iceoryx2", "local", (MB, 30), 0, 108.0);
     let said = once.report().markdown;
-    assert!(verdicts(&said).contains("within scatter of it iceoryx2 1.08×"), "{said}");
+    assert!(verdicts(&said).contains("within its scatter: iceoryx2 1.08×"), "{said}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn that_everybody_loses_messages_is_an_answer() {
         (record.subscriptions[0].received, record.subscriptions[0].lost) = (101 - lost, lost);
     }
     let said = run.report().markdown;
-    let wanted = "Everybody loses messages: feros 19.8\u{202f}%, rcl 59.4\u{202f}%.";
+    let wanted = "Every system loses messages: feros 19.8\u{202f}%, rcl 59.4\u{202f}%.";
     assert!(verdicts(&said).contains(wanted), "{said}");
 }
 
@@ -268,7 +268,7 @@ fn a_camera_writes_its_images() {
     for name in ["feros", "rcl", "zenoh"] {
         run.cell(name, "local", (MB, 30), 0, 100.0);
     }
-    let stamped = "a stamp alone is written";
+    let stamped = "Only a stamp is written";
     assert!(part(&run.clone().report().markdown, "A camera").contains(stamped));
     // Fewer systems, but what they send is written.
     for name in ["feros", "rcl"] {

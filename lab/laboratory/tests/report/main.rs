@@ -111,7 +111,7 @@ fn runs_of_every_shape_make_a_page() {
     assert!(
         report.html.contains("This run has not ended")
             && report.html.contains("No latency was measured")
-            && report.html.contains("No question of a chooser is answered")
+            && report.html.contains("This run does not answer any of the questions")
     );
 
     let mut half = Synthetic::new(1, 1);

@@ -1,4 +1,4 @@
-//! What a chooser asks, and which cells of a run answer it.
+//! The questions of a person who chooses a system, and the cells of a run that answer them.
 
 use super::Column;
 use crate::record::{Record, Value};
@@ -7,26 +7,26 @@ use crate::report::groups::Place;
 use crate::report::quantity::{Unit, digits};
 use crate::report::threads::is_within_process;
 
-/// One question; where several fit the same topic, each has a table of its own.
+/// One question; if several fit the same topic, each has its own table.
 pub(crate) struct Question {
-    /// Of its part of the page.
+    /// The id of its part of the page.
     pub(crate) id: &'static str,
-    /// Questions of one topic are one to who runs an experiment for it.
+    /// The topic; one experiment answers all questions of a topic.
     pub(crate) topic: Topic,
     /// The heading, from what the cells have in common.
     pub(crate) title: fn(&Place) -> String,
     /// Whether a cell answers it at all.
     pub(crate) fits: fn(&Record) -> bool,
-    /// How far a cell is from what is asked, as sums of logarithms; 0: exactly that.
+    /// The distance of a cell from the question, as a sum of logarithms; 0 is an exact match.
     pub(crate) distance: fn(&Record) -> f64,
-    /// Each message matters by what is in it: cells that write payloads anew answer it twice as
-    /// well.
+    /// Whether the contents of messages matter: cells that write each payload anew answer the
+    /// question twice as well.
     pub(crate) is_filled: bool,
-    /// What is shown of it, what ranks first.
+    /// The columns of its table; the first one ranks.
     pub(crate) columns: &'static [Column],
 }
 
-/// What one experiment answers.
+/// The topic that one experiment answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Topic {
     Camera,
@@ -40,7 +40,7 @@ impl Topic {
     pub(crate) const ALL: [Self; 5] =
         [Self::Camera, Self::Loop, Self::Link, Self::Process, Self::Rest];
 
-    /// The question for who finds no answer.
+    /// The question, shown if there is no answer.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Camera => "a camera of 1 MB to another process of this host",
@@ -51,7 +51,7 @@ impl Topic {
         }
     }
 
-    /// What measures it.
+    /// The command that measures the topic.
     pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Camera => {
@@ -73,7 +73,7 @@ const LATENCY: &[Column] =
     &[Column::Median, Column::P99, Column::Lost, Column::Processor, Column::Memory];
 const REST: &[Column] = &[Column::Memory, Column::Processor, Column::Threads, Column::Wakeups];
 
-/// All of them, in the order in which they are shown.
+/// All questions, in the order in which they are shown.
 pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         id: "camera",
@@ -169,7 +169,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 && !other.iter().any(|name| record.dimensions.contains_key(*name))
                 && is_undisturbed(record)
         },
-        // Who looked at one node for a while knows its processor time.
+        // Only a cell that watches one node for a while gives its processor time.
         distance: |record| {
             number(&record.dimensions, "nodes").map_or(0.0, |nodes| 3.0 + nodes.max(1.0).ln())
         },
@@ -180,7 +180,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
 
 const MB: f64 = 1_048_576.0;
 
-/// Whether each payload is written anew.
+/// Whether the cell writes each payload anew.
 pub(super) fn is_filled(place: &Place) -> bool {
     place.get("fill") == Some(&Value::Text("each".to_owned()))
 }
@@ -207,7 +207,7 @@ fn within(record: &Record, name: &str, least: f64, most: f64) -> bool {
     number(&record.dimensions, name).is_some_and(|number| (least..=most).contains(&number))
 }
 
-/// How far a number is from the one that is asked for, in factors of e.
+/// The distance of a number from the wanted one, in factors of e.
 fn apart(record: &Record, name: &str, wanted: f64) -> f64 {
     number(&record.dimensions, name)
         .map_or(0.0, |number| (number.max(1.0) / wanted.max(1.0)).ln().abs())
@@ -218,7 +218,7 @@ fn is_undisturbed(record: &Record) -> bool {
     of("cpu_load_percent") == 0.0 && of("work_micros") == 0.0
 }
 
-/// One publisher, one subscription, and nobody who disturbs them.
+/// Whether the cell has one publisher and one subscription, without disturbance.
 fn is_one_hop(record: &Record) -> bool {
     let place = &record.dimensions;
     number(place, "subscriptions").is_none_or(|count| count == 1.0)

@@ -1,6 +1,6 @@
-//! The first screen: what a chooser asks, answered from the cells that a run has. A question takes
-//! one cell of one experiment, the nearest to it that most systems were measured in, so that nothing
-//! different is put side by side.
+//! The first screen: the questions of a person who chooses a system, answered from the cells of a
+//! run. A question takes one cell of one experiment: the nearest of those in which most systems
+//! were measured, so that all systems are compared under the same conditions.
 
 mod ask;
 mod names;
@@ -28,10 +28,10 @@ use super::threads::{KINDS, callback, is_within_process, kind_title};
 use crate::record::{CallbackThread, Record, Scenario, Status, Value};
 use crate::statistics::{Verdict, compare};
 
-/// Who loses more is not ranked by how fast the rest arrives.
+/// A system that loses more is not ranked by the speed of the rest.
 const MOST_LOST_PERCENT: f64 = 1.0;
 
-/// What a table shows.
+/// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
     Median,
@@ -48,23 +48,23 @@ pub(crate) struct Answer<'a> {
     question: &'static Question,
     title: String,
     scenario: &'a Scenario,
-    /// What else is the same in all of its cells.
+    /// The other dimensions that all of its cells share.
     place: Place,
     parts: Vec<Part<'a>>,
-    /// Who cannot be asked, and why.
+    /// The systems that cannot answer, and why.
     impossible: Vec<(String, String)>,
-    /// What it comes to, for each part.
+    /// The verdict of each part.
     said: Vec<verdict::Said>,
 }
 
 /// Rows that may be ranked against each other.
 pub(crate) struct Part<'a> {
-    /// Within a process: who calls back.
+    /// Within a process: the kind of callback thread.
     kind: Option<CallbackThread>,
     rows: Vec<Row<'a>>,
-    /// The floor that ratios are beside, where it was measured in the same cells.
+    /// The floor of the ratios, if it was measured in the same cells.
     floor: Option<&'static str>,
-    /// Limits of this machine in the same cells.
+    /// The limits of this machine in the same cells.
     limits: Vec<Row<'a>>,
 }
 
@@ -74,28 +74,28 @@ pub(crate) struct Row<'a> {
     /// Within a process: by pointer, or as between processes.
     way: Option<&'static str>,
     samples: Vec<Sample<'a>>,
-    /// As many as the question has columns.
+    /// One estimate for each column of the question.
     cells: Vec<Option<Estimate>>,
     /// The first column as a multiple of the floor.
     from_floor: Option<f64>,
     standing: Standing,
 }
 
-/// Where a system stands among the others of its part.
+/// The rank of a system among the others of its part.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Standing {
     Lowest,
-    /// As a multiple of the lowest; nobody can tell them apart.
+    /// Indistinguishable from the lowest; the number is the multiple of it.
     WithinScatter(f64),
-    /// As a multiple of the lowest.
+    /// Higher than the lowest, by this multiple.
     Behind(f64),
-    /// It has a number that no ratio can be made of.
+    /// The system has a number, but no ratio can be computed.
     Unranked,
-    /// Percent of the messages did not arrive: not ranked by the others.
+    /// This percentage of the messages did not arrive, so the system is not ranked.
     Loses(f64),
-    /// It has no whole number.
+    /// The system has no complete result.
     Failed(String),
-    /// A limit of the machine is nobody's competitor.
+    /// The row is a limit of the machine, not a competitor.
     Limit,
 }
 
@@ -157,7 +157,7 @@ impl Row<'_> {
 }
 
 impl Part<'_> {
-    /// A row's name, with its way where the part has another row of the same system.
+    /// A row's name, with its way if the part has another row of the same system.
     fn name(&self, row: &Row<'_>) -> String {
         let same = self.rows.iter().filter(|other| other.system == row.system).count();
         match row.way {
@@ -172,7 +172,7 @@ impl Answer<'_> {
         self.parts.iter().flat_map(|part| &part.rows)
     }
 
-    /// Columns in which anybody has a number.
+    /// The columns in which any system has a number.
     fn columns(&self) -> Vec<Column> {
         let has =
             |column: &Column| self.rows().any(|row| row.cell(self.question, *column).is_some());
@@ -180,11 +180,12 @@ impl Answer<'_> {
     }
 }
 
-/// Every question that the run has cells for.
+/// The answers to all questions that the run has cells for.
 pub(crate) fn answers<'a>(context: &Context<'a>) -> Vec<Answer<'a>> {
     let mut found: Vec<Answer<'a>> = Vec::new();
     for question in QUESTIONS {
-        // That a link is slow is asked where none loses anything.
+        // The question about a slow link is asked only if no other question about a link has an
+        // answer.
         let is_asked = question.id != "slow"
             || !found.iter().any(|answer| answer.question.topic == Topic::Link);
         if is_asked {
@@ -220,7 +221,7 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
             .into_iter()
             .filter(|(system, _)| !is_shown(&Value::Text(system.clone()))),
     );
-    // That everybody loses messages is an answer, that nobody could be measured is none.
+    // If all systems lose messages, that is an answer; if none could be measured, it is not.
     let is_answer = |row: &Row<'_>| !matches!(row.standing, Standing::Failed(_));
     let has_answer = parts.iter().any(|part| part.rows.iter().any(is_answer));
     let title = (question.title)(&place);
@@ -230,7 +231,7 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
     has_answer.then_some(answer)
 }
 
-/// Systems of a cell whose records are left out, and why.
+/// The systems of a cell whose records are left out, and why.
 fn left_out_of(
     context: &Context<'_>,
     question: &Question,
@@ -260,9 +261,8 @@ fn without(question: &Question) -> &'static [&'static str] {
     }
 }
 
-/// The cell that answers best: that most systems were measured in (twice where payloads matter and
-/// are written anew), then the nearest to what is
-/// asked, then the first.
+/// The cell that answers best: the one in which most systems were measured (they count twice if
+/// payloads matter and are written anew), then the nearest to the question, then the first.
 fn nearest<'a>(
     context: &Context<'a>,
     question: &Question,
@@ -329,12 +329,12 @@ fn part<'a>(
         }
     }
     rank(context, question, &mut rows);
-    // A floor that lost every message says nothing.
+    // A floor that lost every message is useless.
     let floor = floor.filter(|_| rows.iter().any(|row| row.from_floor.is_some()));
     (!rows.is_empty()).then_some(Part { kind, rows, floor, limits })
 }
 
-/// The limit that ratios are beside.
+/// The floor of the ratios.
 fn floor_of(
     context: &Context<'_>,
     placements: &[Value],
@@ -383,7 +383,7 @@ fn row<'a>(
     row
 }
 
-/// What a row is before it is ranked: lossy, failed, or somewhere behind.
+/// The standing of a row before ranking: lossy, failed or not ranked yet.
 fn unranked(question: &Question, row: &Row<'_>) -> Standing {
     let broken = row.samples.iter().find_map(|sample| match &sample.record.status {
         Status::Failed(reason) => Some(format!("failed: {reason}")),
@@ -401,7 +401,7 @@ fn unranked(question: &Question, row: &Row<'_>) -> Standing {
     }
 }
 
-/// Sorts rows, the lowest first, and says how far the others are from it.
+/// Sorts rows, the lowest first, and sets the distance of the others from it.
 fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     let metric = question.columns[0].metric();
     let first = |row: &Row<'_>| row.cells.first().copied().flatten();
@@ -434,8 +434,8 @@ fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     }
 }
 
-/// From the lowest to the highest that a repetition may have: the intervals of the medians together,
-/// or the range of what is one number.
+/// The lowest and highest value that a repetition may have: the union of the medians' intervals, or
+/// the range of single numbers.
 fn scatter(metric: &Metric, samples: &[Sample<'_>]) -> (f64, f64) {
     let of_one = |sample: &Sample<'_>| match metric {
         Metric::Latency(Statistic::Median) => {
@@ -447,12 +447,12 @@ fn scatter(metric: &Metric, samples: &[Sample<'_>]) -> (f64, f64) {
     samples.iter().filter_map(of_one).fold((f64::INFINITY, f64::NEG_INFINITY), wider)
 }
 
-/// What a part is called, where there are several.
+/// The title of a part, if there are several.
 fn part_title(part: &Part<'_>) -> Option<String> {
     part.kind.map(|kind| super::figure::capital(kind_title(Some(kind))))
 }
 
-/// Names that occur in an answer, each once.
+/// The names of the systems in an answer, each once.
 fn systems_of(answer: &Answer<'_>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let limits = answer.parts.iter().flat_map(|part| &part.limits);

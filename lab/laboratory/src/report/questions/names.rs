@@ -1,12 +1,13 @@
-//! Names for people: what a system is, why it is configured so, and which version spoke.
+//! Names for people: what a system is, the reason for its configuration, and its version.
 
 use std::collections::BTreeSet;
 
 use crate::record::{Run, System};
 use crate::report::floors::is_floor;
 
-/// How many systems these names are: configurations of one (`rcl:recommended`), and other builds of
-/// one (`cyclonedds_debian` beside `cyclonedds`), are one system. Limits are none.
+/// The number of systems behind these names: configurations (`rcl:recommended`) and other builds of
+/// a system (`cyclonedds_debian` beside `cyclonedds`) count as the same system. Limits do not
+/// count.
 pub(crate) fn families<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> usize {
     let peer = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
     let peers: BTreeSet<String> = run.systems.iter().map(|system| peer(&system.name)).collect();
@@ -20,7 +21,7 @@ pub(crate) fn families<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> u
     names.filter(|name| !is_floor(name)).map(family).collect::<BTreeSet<_>>().len()
 }
 
-/// `8 systems (14 configurations)`.
+/// The number of systems in words: `8 systems (14 configurations)`.
 pub(crate) fn count_of<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> String {
     let names: BTreeSet<&str> = names.filter(|name| !is_floor(name)).collect();
     let systems = families(run, names.iter().copied());

@@ -13,11 +13,11 @@ use crate::report::quantity::{Unit, digits};
 use crate::report::selection::Estimate;
 use crate::report::tables::scrolling;
 
-/// What remote cells are, in a sentence.
+/// The explanation of remote cells.
 pub(super) const TWO_HOSTS: &str =
     "Two hosts are two network namespaces of one machine, joined by an emulated link.";
 
-/// What stands in tables.
+/// The legend of the tables.
 pub(super) const LEGEND: [(&str, &str); 7] = [
     (
         "p50, p99",
@@ -33,14 +33,17 @@ pub(super) const LEGEND: [(&str, &str); 7] = [
     ),
     (
         "within scatter",
-        "the intervals of the medians overlap, or that of their ratio holds 1: nobody can tell them apart; more repetitions might.",
+        "the intervals of the medians overlap, or that of their ratio contains 1: they are indistinguishable; more repetitions might help.",
     ),
-    ("floor", "what this machine can do at best, measured in the same cells; no competitor."),
-    ("raw", "a middleware by itself, without the nodes, types and tools of ROS."),
-    ("–, *", "not measured in this cell; a program failed or hung, and this is what it had said."),
+    ("floor", "what this machine can do at best, measured in the same cells; not a competitor."),
+    ("raw", "an engine by itself, without the nodes, types and tools of ROS."),
+    (
+        "–, *",
+        "not measured in this cell; a program failed or hung, and these are its numbers until then.",
+    ),
 ];
 
-/// Verdicts and tables.
+/// The verdicts and tables.
 pub(crate) fn first_screen(
     context: &Context<'_>,
     answers: &[Answer<'_>],
@@ -51,7 +54,7 @@ pub(crate) fn first_screen(
         section id="overview" aria-labelledby="overview-title" {
             h2 id="overview-title" { "Which one for what" }
             @if answers.is_empty() {
-                p class="empty" { "No question of a chooser is answered by this run yet." }
+                p class="empty" { "This run does not answer any of the questions yet." }
             } @else {
                 ul class="verdict" {
                     @for answer in answers {
@@ -70,7 +73,7 @@ pub(crate) fn first_screen(
             }
             @if !unasked.is_empty() {
                 div class="missing" {
-                    p { "Not answered by this run, and what measures it:" }
+                    p { "Not answered by this run, with the command that measures it:" }
                     ul { @for topic in &unasked { li { (topic.title()) ": " code { (topic.command()) } } } }
                 }
             }
@@ -85,13 +88,13 @@ pub(crate) fn first_screen(
     }
 }
 
-/// Topics without an answer.
+/// The topics without an answer.
 pub(super) fn unanswered(answers: &[Answer<'_>]) -> Vec<Topic> {
     let has = |topic: &Topic| answers.iter().any(|answer| answer.question.topic == *topic);
     Topic::ALL.into_iter().filter(|topic| !has(topic)).collect()
 }
 
-/// Where numbers of an answer are from, in a line.
+/// The source of an answer's numbers, in a line.
 pub(super) fn source(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let plain =
         ["size_bytes", "rate_hz", "placement", "system", "link", "link_mbit", "loss_percent"];
@@ -118,14 +121,14 @@ pub(super) fn source(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let apart =
         if has("apart") { " Talkers and listeners have processors of their own." } else { "" };
     let stamped = if answer.question.is_filled && !is_filled(&answer.place) {
-        " Into each message a stamp alone is written: who builds messages in place copies nothing."
+        " Only a stamp is written into each message: a system that builds messages in place copies nothing."
     } else {
         ""
     };
     format!("{}{conditions}: {}.{apart}{stamped}", answer.scenario.title, basis(context, answer))
 }
 
-/// Whether its cells are between two hosts.
+/// Whether the answer's cells are between two hosts.
 pub(super) fn is_remote(answer: &Answer<'_>) -> bool {
     answer.place.get("placement") == Some(&Value::Text("remote".to_owned()))
 }
@@ -168,7 +171,7 @@ fn answer_part(context: &Context<'_>, answer: &Answer<'_>) -> Markup {
     }
 }
 
-/// Which floor is meant, for each part that has one.
+/// The floor of each part that has one, in a sentence.
 pub(super) fn floors(answer: &Answer<'_>) -> Vec<String> {
     let of_part = |part: &Part<'_>| {
         let place =
@@ -208,7 +211,7 @@ fn row_markup(
     }
 }
 
-/// A name that may be broken where its parts meet.
+/// A name that may wrap between its parts.
 fn breakable(name: &str) -> Markup {
     let parts = name.split_inclusive([':', '_', '-']).enumerate();
     html! { code { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
@@ -240,7 +243,7 @@ fn standing(standing: &Standing) -> Markup {
     match standing {
         Standing::Lowest => html! { td class="n best" { "lowest" } },
         Standing::WithinScatter(ratio) => html! {
-            td class="n best" title="nobody can tell it from the lowest" { span { (digits(*ratio)) "×" } small { "within scatter" } }
+            td class="n best" title="indistinguishable from the lowest" { span { (digits(*ratio)) "×" } small { "within scatter" } }
         },
         Standing::Behind(ratio) => html! { td class="n" { (digits(*ratio)) "×" } },
         Standing::Loses(percent) => {
@@ -255,11 +258,11 @@ fn standing(standing: &Standing) -> Markup {
     }
 }
 
-/// What each name of a table means.
+/// The meaning of each name in a table.
 fn names(context: &Context<'_>, answer: &Answer<'_>) -> Markup {
     html! {
         details class="names" {
-            summary { "What the names mean, and which version spoke" }
+            summary { "What the names mean, with versions" }
             dl {
                 @for name in systems_of(answer) {
                     div { dt { code { (name) } } dd { (context.system(&name).map_or("not known".to_owned(), explained)) } }

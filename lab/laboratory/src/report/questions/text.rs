@@ -10,7 +10,7 @@ use crate::report::figure::title_of_variant;
 use crate::report::markdown::escaped;
 use crate::report::quantity::{Unit, digits};
 
-/// Verdicts, then a table for each question.
+/// Writes the verdicts, then a table for each question.
 pub(crate) fn write_first_screen(text: &mut String, context: &Context<'_>, answers: &[Answer<'_>]) {
     text.push_str("## Which one for what\n\n");
     for answer in answers {
@@ -21,7 +21,7 @@ pub(crate) fn write_first_screen(text: &mut String, context: &Context<'_>, answe
         }
     }
     if answers.is_empty() {
-        text.push_str("No question of a chooser is answered by this run yet.\n");
+        text.push_str("This run does not answer any of the questions yet.\n");
     } else {
         text.push('\n');
         for (word, meaning) in LEGEND {
@@ -34,7 +34,7 @@ pub(crate) fn write_first_screen(text: &mut String, context: &Context<'_>, answe
     }
     let unasked = unanswered(answers);
     if !unasked.is_empty() {
-        text.push_str("Not answered by this run, and what measures it:\n\n");
+        text.push_str("Not answered by this run, with the command that measures it:\n\n");
         for topic in unasked {
             let _ = writeln!(text, "- {}: `{}`", topic.title(), topic.command());
         }

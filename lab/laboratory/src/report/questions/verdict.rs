@@ -1,4 +1,5 @@
-//! Verdicts in sentences: who is fastest or leanest, by how much, and where nobody can tell.
+//! Verdicts in sentences: which system is fastest or leanest, by how much, and where no difference
+//! can be shown.
 
 use super::names::{count_of, explained};
 use super::{Answer, Column, Part, Row, Standing, part_title};
@@ -7,25 +8,25 @@ use crate::report::quantity::{Unit, digits};
 use crate::report::selection::repetitions_of;
 use crate::statistics::{Verdict, compare};
 
-/// More names in a sentence are not read.
+/// The most names in a sentence.
 const MOST_NAMED: usize = 3;
 
-/// What a part of an answer comes to.
+/// The verdict of one part of an answer.
 pub(super) struct Said {
-    /// Which part; empty where there is one.
+    /// The title of the part; empty if there is only one.
     pub(super) part: String,
-    /// The lowest; empty where nobody is.
+    /// The lowest system; empty if there is none.
     pub(super) winner: String,
-    /// What its name means.
+    /// The meaning of the winner's name.
     pub(super) explained: String,
-    /// What follows the winner.
+    /// The text that follows the winner.
     pub(super) headline: String,
-    /// What else is lowest, and who was not ranked.
+    /// The other lowest values, and the systems that are not ranked.
     pub(super) costs: String,
 }
 
 impl Said {
-    /// All of it in one text.
+    /// The whole verdict in one text.
     pub(super) fn whole(&self) -> String {
         let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
         let costs = if self.costs.is_empty() { String::new() } else { format!(" {}", self.costs) };
@@ -33,7 +34,7 @@ impl Said {
     }
 }
 
-/// What an answer comes to, for each part.
+/// The verdict of each part of an answer.
 pub(super) fn verdicts(context: &Context<'_>, answer: &Answer<'_>) -> Vec<Said> {
     answer.parts.iter().map(|part| verdict(context, answer, part)).collect()
 }
@@ -44,9 +45,9 @@ fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said 
     let title_of_part = part_title(part).unwrap_or_default();
     let Some(best) = part.rows.iter().find(|row| row.standing == Standing::Lowest) else {
         let headline = if losses.is_empty() {
-            "Nobody has a whole number.".to_owned()
+            "No system has a complete result.".to_owned()
         } else {
-            format!("Everybody loses messages: {losses}.")
+            format!("Every system loses messages: {losses}.")
         };
         let (winner, explained, costs) = Default::default();
         return Said { part: title_of_part, winner, explained, headline, costs };
@@ -77,7 +78,7 @@ fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said 
     Said { part: title_of_part, winner, explained, headline, costs }
 }
 
-/// What a column is in a sentence.
+/// The name of a column in a sentence.
 fn title(column: Column) -> &'static str {
     match column {
         Column::Median => "median latency",
@@ -90,7 +91,7 @@ fn title(column: Column) -> &'static str {
     }
 }
 
-/// Who is within scatter of the lowest, and how far the others are.
+/// The systems within scatter of the lowest, and the distance of the others.
 fn behind(part: &Part<'_>) -> String {
     let (mut level, mut further) = (Vec::new(), Vec::new());
     for row in &part.rows {
@@ -102,13 +103,13 @@ fn behind(part: &Part<'_>) -> String {
     }
     let mut text = String::new();
     if !level.is_empty() {
-        text.push_str(&format!("; within scatter of it {}", listed(&level)));
+        text.push_str(&format!("; within its scatter: {}", listed(&level)));
     }
     if !further.is_empty() {
         text.push_str(&format!("; then {}", listed(&further)));
     }
     if text.is_empty() {
-        text.push_str("; nobody else has a number to rank");
+        text.push_str("; no other system has a number to rank");
     }
     text
 }
@@ -126,7 +127,7 @@ fn listed(ratios: &[(String, f64)]) -> String {
     text
 }
 
-/// The least of a column among those that are ranked, with who cannot be told from it.
+/// The lowest of a column among the ranked rows, with those indistinguishable from it.
 fn least(
     context: &Context<'_>,
     answer: &Answer<'_>,
@@ -140,7 +141,7 @@ fn least(
         .filter_map(|row| Some((row, row.cell(answer.question, column)?.value)))
         .collect();
     let (best, value) = ranked.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    // A table of one says it already.
+    // A table with one row shows it already.
     if ranked.len() < 2 {
         return None;
     }
@@ -164,7 +165,7 @@ fn least(
     Some(format!("{}: {} ({shown}{within})", title(column), part.name(best)))
 }
 
-/// Who loses messages, and how many.
+/// The systems that lose messages, and how many.
 fn losers(part: &Part<'_>) -> String {
     let of_row = |row: &Row<'_>| match row.standing {
         Standing::Loses(percent) => {
@@ -175,7 +176,7 @@ fn losers(part: &Part<'_>) -> String {
     part.rows.iter().filter_map(of_row).collect::<Vec<_>>().join(", ")
 }
 
-/// How much stands behind an answer: systems, repetitions, messages.
+/// The data behind an answer: systems, repetitions, messages.
 pub(super) fn basis(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let names = answer.rows().map(|row| row.system.as_str());
     let systems = count_of(context.run, names);
@@ -184,7 +185,7 @@ pub(super) fn basis(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let sent = samples().map(|sample| sample.record.sent).max().unwrap_or(0);
     let cells = samples().count();
     let repetitions = match repetitions {
-        1 => "one repetition: a difference below 10 % is never called one".to_owned(),
+        1 => "one repetition: a difference below 10 % does not count".to_owned(),
         many => format!("{many} repetitions"),
     };
     let messages = if sent > 0 { format!(" of {sent} messages") } else { String::new() };
