@@ -1,23 +1,24 @@
-//! What went over the bridge and what did not, and what was said already.
+//! The counts of a bridge, and its warnings so far.
 
 use feros_rmw::SaidOnce;
 use feros_ros1::Lines;
 use feros_sync::{AtomicU64, Ordering};
 
-/// What a bridge did so far.
+/// The counts of a bridge so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages from ROS 1 that were published in ROS 2.
     pub to_ros2: u64,
     /// Messages from ROS 2 that were published in ROS 1.
     pub to_ros1: u64,
-    /// Calls that were answered, both ways.
+    /// Calls that were answered, in both directions.
     pub calls: u64,
-    /// Messages and calls whose bytes were not those of their type.
+    /// Messages and calls whose bytes did not fit their type.
     pub malformed: u64,
     /// Messages that ROS 2 lost before the bridge got them.
     pub lost_in_ros2: u64,
-    /// Messages that gave way in the queue of a subscriber of ROS 1, each for itself.
+    /// Messages that were dropped from the queues of ROS 1 subscribers, counted for each
+    /// subscriber.
     pub dropped_for_ros1: u64,
     /// Messages that the other side refused, and calls that failed.
     pub failed: u64,
@@ -63,12 +64,12 @@ impl Counters {
         }
     }
 
-    /// Warns of what a master does; peers cause a bounded number of lines.
+    /// Warns about the master or a peer; these lines are bounded in number.
     pub(crate) fn warn(&self, text: impl std::fmt::Display) {
         self.lines.warn(text);
     }
 
-    /// Warns, if that was not said before.
+    /// Warns, unless the same text was logged before.
     pub(crate) fn warn_once(&self, text: String) {
         if self.said.is_new(&text) {
             self.lines.warn(text);

@@ -1,8 +1,9 @@
-//! Bridges that face each other: two masters in one domain, where each bridge waits for somebody
-//! of ROS 2, and a bridge is nobody whom another waits for. Such topics are said, with the cure.
+//! Bridges that wait for each other: with two masters in one domain, each bridge waits for
+//! endpoints of ROS 2, and does not count those of another bridge. The bridge warns about such
+//! topics, with a cure.
 //!
-//! A bridge tells other bridges on a hidden topic which topics its master has subscribers for that
-//! nobody publishes in ROS 2; who has a publisher of one under another master knows that both wait.
+//! On a hidden topic, each bridge announces the topics for which its master has subscribers but ROS
+//! 2 has no publisher. A bridge whose master has a publisher for one of them knows that both wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,28 +12,28 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{CreateError, Gid, MessageInfo, Node, Publisher, QosProfile, Subscription};
 use feros_sync::Mutex;
 
-/// Hidden: tools and other bridges leave it out.
+/// A hidden topic, which tools and other bridges ignore.
 const TOPIC: &str = "/_feros_ros1_bridge/wanted";
-/// Most topics of another bridge that are kept, and most bridges.
+/// The most topics of another bridge that are kept, and the most bridges.
 const MOST_TOPICS: usize = 1024;
 const MOST_BRIDGES: usize = 64;
-/// Topics that the message names.
+/// The number of topics that the warning names.
 const NAMED_TOPICS: usize = 3;
 
-/// The other bridges of the domain, and what this one has told them.
+/// The other bridges of the domain, and the announcement of this one.
 pub(crate) struct Facing {
     others: Arc<Mutex<BTreeMap<Gid, Wanted>>>,
-    /// Made when there is something to tell.
+    /// Created for the first announcement.
     publisher: Option<Publisher<Text>>,
     _subscription: Subscription<Text>,
     told: Wanted,
     has_said: bool,
 }
 
-/// Which topics a master has subscribers for.
+/// The topics for which a master has subscribers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// How the master calls itself.
+    /// The master's own URI.
     pub(crate) master: String,
     pub(crate) topics: BTreeSet<String>,
 }
@@ -76,7 +77,7 @@ impl Facing {
         })
     }
 
-    /// Tells other bridges, if it has changed.
+    /// Announces the topics to other bridges, if they have changed.
     pub(crate) fn tell(&mut self, ros2: &Node, wanted: Wanted) {
         if wanted.topics == self.told.topics {
             return;
@@ -95,8 +96,8 @@ impl Facing {
         }
     }
 
-    /// What to say of the topics that are published under this master, `offered`, and wanted under
-    /// another one: once.
+    /// Warns once about topics that are published under this master (`offered`) and wanted under
+    /// another one.
     pub(crate) fn warning(
         &mut self,
         ros2: &Node,
@@ -125,9 +126,9 @@ impl Facing {
             named.push(&more);
         }
         Some(format!(
-            "published under this ROS 1 master and subscribed to under that of another bridge: {}; a bridge is no subscriber \
-             for which another begins, so nothing goes over: start this bridge with --bridge-all-1to2-topics, and the other \
-             one as well for the way back",
+            "published under this ROS 1 master and subscribed to under that of another bridge: {}; a bridge does not count \
+             another bridge as a subscriber, so nothing is bridged: start this bridge with --bridge-all-1to2-topics, and the other \
+             one as well for the opposite direction",
             named.join(", ")
         ))
     }

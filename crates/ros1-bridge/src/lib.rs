@@ -1,10 +1,9 @@
-//! The bridge between a master of ROS 1 and ROS 2: topics, services and actions, both ways, of all
-//! types that both sides have, without an installation of ROS 1 and without a list of types that
-//! somebody compiled.
+//! The bridge between a master of ROS 1 and ROS 2: topics, services and actions, in both
+//! directions, of all types that both sides have, without an installation of ROS 1 or a compiled
+//! list of types.
 //!
-//! It looks who is there on both sides, and bridges what has somebody on either side. Nothing is
-//! kept for nobody, and nothing comes back: each side leaves out what this bridge itself publishes
-//! there.
+//! It watches both sides, and bridges what both sides need. It keeps nothing without a receiver,
+//! and no message comes back: on each side, it ignores its own endpoints.
 #![forbid(unsafe_code)]
 
 mod actions;
@@ -33,25 +32,25 @@ use names::{forbidden, is_hidden, is_of_every_node, is_of_ros2_itself};
 use sides::{Ros1Side, Ros2Side};
 use topic::{OneToTwo, TwoToOne};
 
-/// What a bridge is asked for.
+/// The options of a bridge.
 #[derive(Clone, Debug)]
 pub struct BridgeOptions {
-    /// Which topics.
+    /// The topics to bridge.
     pub topics: Selection,
-    /// Which services.
+    /// The services to bridge.
     pub services: Selection,
-    /// Which actions.
+    /// The actions to bridge.
     pub actions: Selection,
-    /// Topics of ROS 1 are there in ROS 2 before anybody subscribes to them.
+    /// Publishes topics of ROS 1 in ROS 2 even without a subscription there.
     pub all_of_ros1: bool,
-    /// Topics of ROS 2 are there in ROS 1 before anybody subscribes to them.
+    /// Publishes topics of ROS 2 in ROS 1 even without a subscriber there.
     pub all_of_ros2: bool,
-    /// Most messages that wait in a queue.
+    /// The most messages that wait in a queue.
     pub queue_len: usize,
 }
 
 impl Default for BridgeOptions {
-    /// All topics, services and actions, as far as somebody wants them; 100 messages.
+    /// All topics, services and actions that are wanted; 100 messages per queue.
     fn default() -> Self {
         Self {
             topics: Selection::all(),
@@ -64,19 +63,19 @@ impl Default for BridgeOptions {
     }
 }
 
-/// Why something is not bridged, or a bridge ends.
+/// Why something is not bridged, or why the bridge ends.
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
-    /// ROS 1's side.
+    /// The node of ROS 1 refused.
     #[error(transparent)]
     Ros1(#[from] feros_ros1::NodeError),
-    /// A service of ROS 1.
+    /// A service of ROS 1 failed.
     #[error(transparent)]
     Call(#[from] feros_ros1::CallError),
-    /// ROS 2's side.
+    /// The node of ROS 2 refused.
     #[error(transparent)]
     Ros2(#[from] feros::CreateError),
-    /// The types.
+    /// The types do not match.
     #[error(transparent)]
     Type(Box<TypeError>),
     /// Another bridge has taken its name in ROS 1.
@@ -84,13 +83,13 @@ pub enum BridgeError {
         "the ROS 1 master has ended this bridge: {reason}. Two bridges of one name cannot be under one master"
     )]
     Ended {
-        /// What the master said.
+        /// The master's reason.
         reason: String,
     },
 }
 
 impl BridgeError {
-    /// The error of the master, where it is one.
+    /// The error of the master, if it is one.
     fn of_master(&self) -> Option<&MasterError> {
         match self {
             Self::Ros1(feros_ros1::NodeError::Master(error))
@@ -112,12 +111,12 @@ impl From<TypeError> for BridgeError {
     }
 }
 
-/// What is bridged now.
+/// The bridged topics, services and actions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bridged {
-    /// Topics from ROS 1 to ROS 2, with the types of both.
+    /// Topics from ROS 1 to ROS 2, with the types of both sides.
     pub to_ros2: Vec<(String, String, String)>,
-    /// Topics from ROS 2 to ROS 1, with the types of both; ROS 1's is empty where ROS 2's decides.
+    /// Topics from ROS 2 to ROS 1, with both types; ROS 1's is empty if ROS 2's determines it.
     pub to_ros1: Vec<(String, String, String)>,
     /// Services of ROS 1 that ROS 2 calls, with their nodes.
     pub services_of_ros1: Vec<(String, String)>,
@@ -129,14 +128,14 @@ pub struct Bridged {
     pub actions_of_ros2: Vec<(String, String)>,
 }
 
-/// A bridge. [`Bridge::update`] is called again and again; ROS 2's node has to be spun meanwhile.
+/// A bridge. Call [`Bridge::update`] repeatedly, and spin the node of ROS 2 meanwhile.
 pub struct Bridge {
     ros1: feros_ros1::Node,
     ros2: feros::Node,
     types: Arc<Types>,
     options: BridgeOptions,
     counters: Arc<Counters>,
-    /// Whether the master answered last time; `None` before the first time.
+    /// Whether the master answered the last call; `None` before the first call.
     master_is_there: Option<bool>,
     to_ros2: BTreeMap<String, OneToTwo>,
     to_ros1: BTreeMap<String, TwoToOne>,
@@ -144,23 +143,24 @@ pub struct Bridge {
     of_ros2: BTreeMap<String, service::OfRos2>,
     actions_of_ros1: BTreeMap<String, actions::OfRos1>,
     actions_of_ros2: BTreeMap<String, actions::OfRos2>,
-    /// Actions that are there and whose names one side does not allow.
+    /// Actions whose names one side does not allow.
     forbidden_actions: BTreeSet<String>,
-    /// Services that could not be bridged, with who serves them and when that was tried.
+    /// Services that could not be bridged, with their server or type and the time of the attempt.
     refused: BTreeMap<String, (String, Instant)>,
-    /// Actions that could not be, with their types and when that was tried.
+    /// Actions that could not be bridged, with their types and the time of the attempt.
     refused_actions: BTreeMap<String, (String, Instant)>,
-    /// Bridges of other masters.
+    /// The bridges of other masters.
     facing: Option<Facing>,
-    /// How the master calls itself, once it was asked.
+    /// The master's own URI, once known.
     master_uri: Option<String>,
 }
 
-/// How long a bridge that ends tells the master so.
+/// The time that an ending bridge spends on unregistering from the master.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Servers of services are asked what they serve, for so long in one look.
+/// The time in one update for asking servers for the types of their services.
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
-/// What could not be bridged is tried again after this: a service costs its server a connection.
+/// The time between attempts to bridge something: for a service, each costs its server a
+/// connection.
 const RETRY_REFUSED: Duration = Duration::from_secs(10);
 
 impl Bridge {
@@ -193,15 +193,15 @@ impl Bridge {
         }
     }
 
-    /// Looks who is there, and bridges what both sides have.
+    /// Gets the state of both sides, and bridges what both sides need.
     ///
-    /// A master that is not there is waited for: it is said once when it goes and once when it
-    /// comes.
+    /// If the master is absent, the bridge waits for it; a warning is logged once when it goes and
+    /// once when it comes.
     ///
-    /// Ends early where `is_over`, as a master may be slow, and have very many topics.
+    /// Ends early if `is_over`, since a master may be slow or have very many topics.
     ///
     /// # Errors
-    /// When the bridge was told to end.
+    /// When the master told the bridge to end.
     pub fn update(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), BridgeError> {
         if let Some(reason) = self.ros1.told_to_end() {
             return Err(BridgeError::Ended { reason });
@@ -228,7 +228,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Whether a look is to end, since the user says so or the master no longer answers.
+    /// Whether an update is to end, at the user's request or because the master no longer answers.
     fn is_over(&self, is_over: &dyn Fn() -> bool) -> bool {
         is_over() || self.master_is_there != Some(true)
     }
@@ -241,21 +241,22 @@ impl Bridge {
         self.master_uri = None;
     }
 
-    /// Tells bridges of other masters what waits for them, and says what waits for this one.
+    /// Announces the wanted topics to bridges of other masters, and warns about topics that both
+    /// want.
     fn look_at_other_bridges(&mut self, ros1: &Ros1Side, ros2: &Ros2Side) {
         if self.master_uri.is_none() {
             self.master_uri = self.ros1.master().own_uri().ok();
         }
         if self.facing.is_none() {
             self.facing = Facing::new(&self.ros2)
-                .inspect_err(|error| tracing::debug!("other bridges are not heard: {error}"))
+                .inspect_err(|error| tracing::debug!("cannot listen to other bridges: {error}"))
                 .ok();
         }
         let (Some(master), Some(mut facing)) = (self.master_uri.clone(), self.facing.take()) else {
             return;
         };
         let is_mine = |topic: &str| {
-            // Each master has a log of its own.
+            // Each master has its own log.
             topic != "/rosout"
                 && self.options.topics.has(topic)
                 && !is_hidden(topic)
@@ -280,13 +281,13 @@ impl Bridge {
         self.facing = Some(facing);
     }
 
-    /// Whether the master answered last time.
+    /// Whether the master answered the last call.
     #[must_use]
     pub fn master_is_there(&self) -> bool {
         self.master_is_there == Some(true)
     }
 
-    /// What went over it so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = self.counters.read();
@@ -294,7 +295,7 @@ impl Bridge {
         counts
     }
 
-    /// What is bridged now.
+    /// The currently bridged topics, services and actions.
     #[must_use]
     pub fn bridged(&self) -> Bridged {
         let one = |(topic, way): (&String, &OneToTwo)| {
@@ -358,7 +359,7 @@ impl Bridge {
         }
     }
 
-    /// Whether one side does not allow a name, which is said once.
+    /// Whether one side does not allow a name; a warning is logged once.
     fn is_forbidden(&self, kind: &str, name: &str) -> bool {
         let reason = forbidden(name);
         if let Some(reason) = &reason {
@@ -415,7 +416,7 @@ impl Bridge {
             return;
         };
         let named = ros1.types.get(topic).cloned();
-        // Who publishes in ROS 2 decides; ROS 1's type says which of several.
+        // The publishers of ROS 2 decide; the type of ROS 1 selects one of several.
         let found = match &named {
             Some(ros1_type) => {
                 self.types.ros2_message(ros1_type, &types).map_err(BridgeError::from)

@@ -1,14 +1,13 @@
-//! Which names go over the bridge.
+//! The names that can be bridged.
 
 use feros_rmw::name::validate_full_topic_name;
 use feros_ros1::{MAX_NAME_BYTES, is_allowed_name, shown_name};
 
-/// Why one side does not allow a name that the other side has, and what to do; `None` where both
-/// do.
+/// Why one side does not allow a name of the other side, and the cure; `None` if both allow it.
 pub(crate) fn forbidden(name: &str) -> Option<String> {
     if name.len() > MAX_NAME_BYTES {
         let len = name.len();
-        return Some(format!("the name has {len} bytes, more than the {MAX_NAME_BYTES} of any"));
+        return Some(format!("the name has {len} bytes, more than the {MAX_NAME_BYTES} allowed"));
     }
     let cure =
         || format!("; remap it in the node that has it, such as by `{}:=/other`", shown_name(name));
@@ -21,17 +20,17 @@ pub(crate) fn forbidden(name: &str) -> Option<String> {
     })
 }
 
-/// Names with a part that begins with `_` are for tools and the parts of actions.
+/// Names with a part that begins with `_` belong to tools and to parts of actions.
 pub(crate) fn is_hidden(name: &str) -> bool {
     name.contains("/_")
 }
 
-/// What each node of ROS 1 serves about its own log.
+/// The services that each node of ROS 1 has for its own log.
 pub(crate) fn is_of_every_node(service: &str) -> bool {
     service.ends_with("/get_loggers") || service.ends_with("/set_logger_level")
 }
 
-/// What nodes of ROS 2 serve about themselves.
+/// The services that nodes of ROS 2 have for themselves.
 pub(crate) fn is_of_ros2_itself(ty: &str) -> bool {
     let package = ty.split('/').next().unwrap_or_default();
     matches!(

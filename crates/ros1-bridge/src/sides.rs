@@ -1,4 +1,4 @@
-//! Who is there on each side, without the bridge itself.
+//! The state of each side, without the bridge itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use feros_ros1::SystemState;
 
 use crate::topic::Offered;
 
-/// What the master knows of others.
+/// The master's knowledge of other nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Ros1Side {
     pub(crate) publishers: BTreeSet<String>,
-    /// Topics with how many nodes subscribe to each.
+    /// Topics with the number of nodes that subscribe to each.
     pub(crate) subscribers: BTreeMap<String, usize>,
     /// Services with the node that serves each.
     pub(crate) services: BTreeMap<String, String>,
-    /// The types of topics, as far as somebody said one.
+    /// The types of topics, for the topics whose nodes stated one.
     pub(crate) types: BTreeMap<String, String>,
 }
 
@@ -58,12 +58,12 @@ impl Ros2Topic {
         names(&self.subscriptions)
     }
 
-    /// The types of the publishers and what all of them offer; `None` where there is none.
+    /// The types of the publishers and the QoS that all offer; `None` without publishers.
     pub(crate) fn published(&self, topic: &str) -> Option<(Vec<&str>, Offered)> {
         let all = &self.publishers;
         let offered = Offered {
             is_reliable: all.iter().all(|one| one.qos.reliability == Reliability::Reliable),
-            // Who joins ROS 1's log late does not expect what was logged before.
+            // A late subscriber of ROS 1's log does not expect earlier messages.
             is_transient_local: topic != "/rosout"
                 && all.iter().all(|one| one.qos.durability == Durability::TransientLocal),
         };
@@ -78,7 +78,7 @@ fn names(endpoints: &[EndpointInfo]) -> Vec<&str> {
     names
 }
 
-/// What the graph of ROS 2 has of others.
+/// The endpoints of other nodes in the ROS 2 graph.
 #[derive(Debug, Default)]
 pub(crate) struct Ros2Side {
     pub(crate) topics: BTreeMap<String, Ros2Topic>,

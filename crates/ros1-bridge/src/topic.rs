@@ -19,13 +19,13 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{Types, ros1_name};
 
-/// Latched transforms of several publishers: all of them are kept for subscriptions to come.
+/// Latched transforms of several publishers: all are kept for later subscriptions.
 const STATIC_TRANSFORMS: &str = "/tf_static";
 const STATIC_TRANSFORMS_DEPTH: usize = 100;
-/// Longest time that the first messages wait for subscriptions to match.
+/// The longest time that the first messages wait for subscriptions to match.
 const MATCHING: Duration = Duration::from_secs(1);
 
-/// Messages up to this length are sent at once, without a wait.
+/// Messages up to this length are published directly, without allowing for a wait.
 const SMALL_BYTES: usize = 16 << 10;
 
 /// From publishers of ROS 1 to subscriptions of ROS 2.
@@ -36,7 +36,7 @@ pub(crate) struct OneToTwo {
     pub(crate) ros2_type: TypeName,
 }
 
-/// What every connection to a publisher of ROS 1 uses.
+/// The state that all connections to publishers of ROS 1 share.
 struct Receiver {
     topic: String,
     ros2: Node,
@@ -44,7 +44,7 @@ struct Receiver {
     types: Arc<Types>,
     depth: usize,
     counters: Arc<Counters>,
-    /// For what is latched, and for what is not.
+    /// The publishers for messages that are not latched, and for latched ones.
     publishers: Mutex<[Option<GenericPublisher>; 2]>,
 }
 
@@ -69,7 +69,7 @@ impl OneToTwo {
         let subscription = ros1.subscribe(feros_ros1::SubscriptionOptions {
             topic: topic.to_owned(),
             type_name: ros1_type.clone(),
-            // Whatever it is there: its definition comes with the connection.
+            // Accepts any checksum: the definition comes with the connection.
             md5sum: "*".to_owned(),
             accept: Arc::new(move |header| receiver.accept(header)),
         })?;
@@ -83,7 +83,7 @@ impl Drop for OneToTwo {
     }
 }
 
-/// Publishes in ROS 2. What is sent in several parts may wait for a slow subscription.
+/// Publishes in ROS 2. A message that is sent in several parts may wait for a slow subscription.
 fn publish(publisher: &GenericPublisher, message: &[u8]) -> Result<(), PublishError> {
     if message.len() <= SMALL_BYTES {
         return publisher.publish_serialized(message);
@@ -130,8 +130,8 @@ impl Receiver {
         }))
     }
 
-    /// Waits a moment for the subscriptions that are known to match a publisher that may be new:
-    /// first messages are read only when they have somebody to go to.
+    /// Waits briefly until the known subscriptions match a publisher that may be new, so that the
+    /// first messages are not read before they can be delivered.
     fn wait_for_subscriptions(&self, publisher: &GenericPublisher, is_latched: bool) {
         let context = self.ros2.context();
         let own = context.session().gid();
@@ -143,11 +143,11 @@ impl Receiver {
                 && !endpoint.gid.is_of_session_of(&own)
         };
         let known = context.graph().endpoints.iter().filter(is_known).count();
-        // Who has left meanwhile, or does not match, is not waited for longer.
+        // The timeout covers subscriptions that have left or do not match.
         let _ = publisher.wait_for_subscriptions(known, MATCHING);
     }
 
-    /// The publisher of ROS 2, which is made with the first connection that needs it.
+    /// The publisher of ROS 2, created with the first connection that needs it.
     fn publisher(&self, is_latched: bool) -> Result<GenericPublisher, BridgeError> {
         let mut publishers = self.publishers.lock();
         let place = &mut publishers[usize::from(is_latched)];
@@ -168,7 +168,7 @@ impl Receiver {
     }
 }
 
-/// How the publishers of ROS 2 on a topic publish, as far as a subscription has to know it.
+/// The QoS of the ROS 2 publishers of a topic, as far as a subscription depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offered {
     pub(crate) is_reliable: bool,
@@ -185,7 +185,7 @@ pub(crate) struct TwoToOne {
     pub(crate) offered: Offered,
 }
 
-/// What subscribes in ROS 2, once somebody is connected who gets the messages.
+/// Subscribes in ROS 2 once the awaited subscribers are connected.
 struct Sender {
     topic: String,
     ros2: Node,
@@ -199,15 +199,15 @@ struct Sender {
 }
 
 enum Subscribed {
-    /// Until so many are connected: who connects first gets none that the others miss.
+    /// Until this many are connected, so that early subscribers get no message that others miss.
     NotYet(usize),
     To(#[expect(dead_code, reason = "held")] GenericSubscription),
     Over,
 }
 
 impl TwoToOne {
-    /// `ros1_type` is what ROS 1 says of the topic, if it says something; `subscribers` are those
-    /// that it knows.
+    /// `ros1_type` is the type that ROS 1 names for the topic, if any; `subscribers` is the number
+    /// of subscribers that the master knows.
     pub(crate) fn new(
         (ros1, ros2): (&feros_ros1::Node, &Node),
         (topic, subscribers): (&str, usize),
@@ -249,14 +249,14 @@ impl TwoToOne {
         Ok(Self { ros1: ros1.clone(), publication, sender, ros1_type, ros2_type, offered })
     }
 
-    /// Subscribes for whoever is connected: those that are missing may never come.
+    /// Subscribes for the present subscribers: missing ones may never connect.
     pub(crate) fn update(&self) {
         if self.publication.connections() > 0 {
             self.sender.subscribe(&self.publication, true);
         }
     }
 
-    /// Messages that gave way in queues so far.
+    /// The messages that were dropped from queues so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.publication.counts().dropped
     }
@@ -273,7 +273,7 @@ impl Drop for TwoToOne {
 }
 
 impl Sender {
-    /// Subscribes in ROS 2, if that was not done; a failure is said, and tried again.
+    /// Subscribes in ROS 2, unless that was done; a failure is logged and retried.
     fn subscribe(self: &Arc<Self>, publication: &Arc<Publication>, is_late: bool) {
         let mut subscribed = self.subscribed.lock();
         let Subscribed::NotYet(awaited) = &*subscribed else { return };
@@ -317,7 +317,7 @@ impl Sender {
         self.ros2.create_generic_subscription(&self.topic, &self.identity, options, callback)
     }
 
-    /// The message as ROS 1 sends it; `None` where it is none of its type, which is said.
+    /// The message in the form of ROS 1; `None` if it does not fit its type, which is logged.
     fn framed(&self, message: &[u8]) -> Option<Vec<u8>> {
         let mut framed = Vec::with_capacity(message.len() + 64);
         framed.extend_from_slice(&[0; 4]);
@@ -334,7 +334,7 @@ impl Sender {
 }
 
 impl Offered {
-    /// What a subscription asks for, so that it matches all publishers.
+    /// The QoS of a subscription that matches all publishers.
     fn qos(self, topic: &str, depth: usize) -> QosProfile {
         let depth =
             if topic == STATIC_TRANSFORMS { depth.max(STATIC_TRANSFORMS_DEPTH) } else { depth };
@@ -344,7 +344,7 @@ impl Offered {
     }
 }
 
-/// The half of a publisher's identity that tells apart those of one host and process.
+/// Half a gid, which still distinguishes the publishers of one host and process.
 fn half(gid: &[u8; 16]) -> [u8; 8] {
     let mut half = [0; 8];
     for (index, byte) in gid.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which type of ROS 1 is which of ROS 2, and the plans between them.
+//! Pairs types of ROS 1 and ROS 2, and makes the plans between them.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use feros_message::dynamic::{DynamicType, DynamicTypeError};
 use feros_rmw::TypeHash;
 use feros_ros1::{CatalogError, ConvertError, Plans, Ros1Action, Ros1Type, parse_type, type_text};
 
-/// All that is known of types, those of actions included.
+/// All knowledge about types, including those of actions.
 #[derive(Debug)]
 pub struct Types(feros_ros1::Types);
 
@@ -21,17 +21,17 @@ impl Deref for Types {
     }
 }
 
-/// Why a type of one side has no counterpart.
+/// Why a type has no counterpart.
 #[derive(Debug, thiserror::Error)]
 pub enum TypeError {
-    /// Messages and services.
+    /// The fault is in a message or service.
     #[error(transparent)]
     Type(feros_ros1::TypeError),
-    /// The definition of ROS 2.
+    /// The fault is in the definition of ROS 2.
     #[error(transparent)]
     Ros2(#[from] DynamicTypeError),
-    /// There is no such action of ROS 2.
-    #[error("the action {ros2} is not known: add its package by --interfaces or AMENT_PREFIX_PATH")]
+    /// ROS 2 has no such action.
+    #[error("the action {ros2} is unknown: add its package by --interfaces or AMENT_PREFIX_PATH")]
     NoAction {
         /// Its name.
         ros2: String,
@@ -56,7 +56,7 @@ impl From<feros_ros1::DefinitionError> for TypeError {
     }
 }
 
-/// All that is needed for the messages of an action.
+/// The plans and types for the messages of an action.
 #[derive(Debug)]
 pub(crate) struct ActionPlans {
     pub(crate) ros1: Ros1Action,
@@ -64,17 +64,17 @@ pub(crate) struct ActionPlans {
     goal: Plans,
     result: Plans,
     feedback: Plans,
-    /// A response to who asks for a result, of defaults.
+    /// A response to a request for a result, with default values.
     pub(crate) empty_result: Vec<u8>,
 }
 
-/// What is before a goal in a request, and before feedback in its message: the goal's identity.
+/// The bytes before a goal in a request, and before feedback in its message: the goal's identity.
 const ID_BYTES: usize = 16;
-/// What is before a result: the goal's status.
+/// The bytes before a result: the goal's status.
 const STATUS_BYTES: usize = 1;
 
-/// Between what the topics of actionlib have behind the goal's identity or status, and the messages
-/// that travel in ROS 2, in which zeros stand for these.
+/// Converts between the fields after a goal's identity or status in topics of actionlib, and the
+/// messages of ROS 2, in which these are zeros.
 impl ActionPlans {
     pub(crate) fn goal_to_ros1(&self, of: &[u8], out: &mut Vec<u8>) -> Result<(), ConvertError> {
         self.goal.to_ros1.convert_last(ID_BYTES, of, out)
@@ -110,13 +110,13 @@ impl ActionPlans {
 }
 
 impl Types {
-    /// What is known of interfaces, definitions and rules.
+    /// Collects interfaces, definitions and rules.
     #[must_use]
     pub fn new(types: feros_ros1::Types) -> Self {
         Self(types)
     }
 
-    /// Name and hash of a message of ROS 2.
+    /// The name and hash of a message of ROS 2.
     pub(crate) fn identity(&self, ros2: &TypeName) -> Result<TypeIdentity, TypeError> {
         let ty = DynamicType::resolve(&self.set, ros2)?;
         Ok(TypeIdentity { name: ros2.to_string(), hash: Some(TypeHash(ty.type_hash().0)) })
@@ -179,7 +179,7 @@ impl Types {
                 get_result: self.service_identity(&ros2.with_suffix("_GetResult"))?,
                 feedback: self.identity(&ros2.with_suffix("_FeedbackMessage"))?,
             },
-            // Defaults violate no type.
+            // Default values fit every type.
             empty_result: response.to_cdr().unwrap_or_else(|_| vec![0, 1, 0, 0, 0]),
             ros1: ros1.clone(),
         })
@@ -199,7 +199,7 @@ impl Types {
     }
 }
 
-/// `package/Name`, as ROS 1 registers it.
+/// The name in the form `package/Name`, as ROS 1 registers it.
 pub(crate) fn ros1_name(name: &TypeName) -> String {
     type_text(name)
 }

@@ -1,4 +1,4 @@
-//! The topics of one action in ROS 1, which end together.
+//! The topics of one action in ROS 1, which are released together.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use feros_ros1::{
 
 use crate::BridgeError;
 
-/// Most messages that wait for a subscriber.
+/// The most messages that wait for a subscriber.
 const QUEUE: usize = 100;
 
-/// What is published and subscribed to for one action.
+/// The publications and subscriptions of one action.
 pub(super) struct Ends {
     ros1: Node,
     action: String,
@@ -78,7 +78,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Whether each topic has somebody at its other end.
+    /// Whether each topic is connected to another node.
     pub(super) fn are_connected(&self) -> bool {
         self.publications.iter().all(|one| one.connections() > 0)
             && self.subscriptions.iter().all(|one| one.publishers() > 0)
@@ -96,7 +96,7 @@ impl Drop for Ends {
     }
 }
 
-/// Sends a message whose body is what `write` writes, if it writes one.
+/// Sends a message with the body that `write` writes, unless it fails.
 pub(super) fn send<E>(
     publication: &Publication,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,

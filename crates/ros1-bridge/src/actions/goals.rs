@@ -1,4 +1,4 @@
-//! The goals of a server of ROS 2 that clients of actionlib have sent, and what has become of them.
+//! The goals that clients of actionlib have sent to a server of ROS 2, and their states.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use super::MOST_GOALS;
 /// A goal that the server of ROS 2 has accepted.
 pub(super) type Goal = ClientGoalHandle<Serialized>;
 
-/// How long the status of a goal is said after its end, as a server of actionlib does.
+/// How long the status of a goal is published after its end, as by a server of actionlib.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// All goals, by what they are called.
+/// All goals by their names in ROS 1.
 #[derive(Default)]
 pub(super) struct Goals {
     all: BTreeMap<String, Entry>,
@@ -37,7 +37,7 @@ impl Goals {
         self.all.contains_key(id)
     }
 
-    /// A name for a goal that its client has not named.
+    /// A name for a goal without one.
     pub(super) fn new_name(&mut self) -> String {
         self.named += 1;
         format!("unnamed-{}", self.named)
@@ -48,14 +48,14 @@ impl Goals {
         self.all.insert(goal_id.id.clone(), Entry { about, handle: None, ended: None });
     }
 
-    /// Notes that the server has accepted a goal; whether it is to be canceled already.
+    /// Notes that the server has accepted a goal; returns whether it is to be canceled already.
     pub(super) fn accepted(&mut self, id: &str, handle: Goal) -> bool {
         let Some(entry) = self.all.get_mut(id) else { return false };
         entry.handle = Some(handle);
         entry.about.status == Ros1GoalStatus::RECALLING
     }
 
-    /// Notes the end of a goal. Ones that were refused are said once where there are many.
+    /// Notes the end of a goal. If there are many goals, a new one that was refused is not kept.
     pub(super) fn end(&mut self, about: Ros1GoalStatus) {
         let id = about.goal_id.id.clone();
         if self.all.len() >= 2 * MOST_GOALS && !self.all.contains_key(&id) {
@@ -64,8 +64,8 @@ impl Goals {
         self.all.insert(id, Entry { about, handle: None, ended: Some(Instant::now()) });
     }
 
-    /// Goals that a wish to cancel is about: the one of its name, those that are not younger than
-    /// its time, or all where it says neither. Those that the server has not accepted yet are
+    /// Cancels the goals that a request names: the goal of its name, the goals that are not younger
+    /// than its time, or all goals if it has neither. Returns the accepted ones; the others are
     /// marked.
     pub(super) fn cancel(&mut self, wish: &Ros1GoalId) -> Vec<Goal> {
         let is_all = wish.id.is_empty() && wish.stamp == (0, 0);
@@ -84,14 +84,14 @@ impl Goals {
         handles
     }
 
-    /// What has become of a goal.
+    /// The state of a goal.
     pub(super) fn status(&mut self, id: &str) -> Option<Ros1GoalStatus> {
         let entry = self.all.get_mut(id)?;
         entry.look();
         Some(entry.about.clone())
     }
 
-    /// What has become of all goals; those that ended some time ago are forgotten.
+    /// The states of all goals; goals that ended some time ago are forgotten.
     pub(super) fn statuses(&mut self) -> Vec<Ros1GoalStatus> {
         self.all.retain(|_, entry| entry.ended.is_none_or(|at| at.elapsed() < KEPT));
         let look = |entry: &mut Entry| {
@@ -103,7 +103,7 @@ impl Goals {
 }
 
 impl Entry {
-    /// Asks the handle how the goal goes. Its end is told by the result.
+    /// Updates the state from the handle. The end comes with the result.
     fn look(&mut self) {
         let Some(handle) = self.handle.as_ref().filter(|_| self.ended.is_none()) else { return };
         self.about.status = match handle.status() {

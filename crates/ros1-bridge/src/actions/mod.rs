@@ -1,4 +1,4 @@
-//! Actions: five topics of actionlib are an action of ROS 2, both ways.
+//! Actions: five topics of actionlib become an action of ROS 2, and vice versa.
 
 mod ends;
 mod goals;
@@ -18,9 +18,9 @@ use crate::{Bridge, BridgeError, RETRY_REFUSED};
 pub(crate) use of_ros1::OfRos1;
 pub(crate) use of_ros2::OfRos2;
 
-/// Most goals of one action that are under way or not forgotten yet.
+/// The most goals of one action that are active or not forgotten yet.
 const MOST_GOALS: usize = 256;
-/// A server that was gone for so long is not waited for longer, and its goals are aborted.
+/// After this time without its server, an action's goals are aborted.
 const GONE_AFTER: Duration = Duration::from_secs(5);
 
 impl Bridge {
@@ -93,7 +93,7 @@ impl Bridge {
         }
     }
 
-    /// Whether an action is to be bridged, and is not.
+    /// Whether an action is selected for bridging and not bridged yet.
     fn is_new_action(&self, name: &str) -> bool {
         self.options.actions.has(name)
             && !is_hidden(name)
@@ -111,7 +111,7 @@ impl Bridge {
         self.counters.warn_once(format!("the action {name} is not bridged: {error}"));
     }
 
-    /// The topics of an action are not bridged as topics.
+    /// Stops bridging the topics of an action as plain topics.
     fn leave_topics(&mut self, action: &str) {
         for topic in ACTION_TOPICS.map(|topic| format!("{action}/{topic}")) {
             self.to_ros2.remove(&topic);
@@ -119,7 +119,8 @@ impl Bridge {
         }
     }
 
-    /// Whether a topic is one of an action that is bridged, or would be but for its name.
+    /// Whether a topic belongs to an action that is bridged, or that only its name prevents from
+    /// it.
     pub(crate) fn is_of_action(&self, topic: &str) -> bool {
         topic.rsplit_once('/').is_some_and(|(action, topic)| {
             ACTION_TOPICS.contains(&topic)
@@ -161,7 +162,7 @@ impl Ros2Side {
     }
 }
 
-/// The time as messages of ROS 1 have it.
+/// The current time in the form of ROS 1 messages.
 fn now() -> (u32, u32) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (u32::try_from(since.as_secs()).unwrap_or(u32::MAX), since.subsec_nanos())

@@ -1,8 +1,8 @@
-//! A server of actionlib, whose goals clients of ROS 2 send.
+//! A server of actionlib that gets goals from clients of ROS 2.
 //!
-//! ROS 2 wants to know at once whether a goal is accepted, and actionlib says it later. So the
-//! bridge accepts each goal, which waits until the server begins with it, and one that the server
-//! rejects is aborted.
+//! ROS 2 needs to know at once whether a goal is accepted; actionlib decides that later. So the
+//! bridge accepts each goal, which waits until the server starts it. A goal that the server rejects
+//! is aborted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -25,36 +25,36 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
 
-/// A wish to cancel is known to the goal a moment after the server of ROS 1 has heard of it.
+/// The goal's handle may learn of canceling slightly later than the server of ROS 1.
 const CANCELING_WITHIN: Duration = Duration::from_secs(1);
 
-/// A server of ROS 1, which ROS 2 calls.
+/// A server of ROS 1 that ROS 2 calls.
 pub(crate) struct OfRos1 {
     ros2: Node,
     name: String,
     goals: Arc<Goals>,
-    /// Before `ends`, so that goals end while there are topics.
+    /// Before `ends`, so that goals end while the topics exist.
     server: Option<GenericActionServer>,
     ends: Ends,
-    /// Since when the server of ROS 1 is not connected.
+    /// The time since when the server of ROS 1 is not connected.
     silent_since: Option<Instant>,
     pub(crate) ros1_type: String,
 }
 
-/// The goals of an action, and where they go.
+/// The goals of an action, and the topics for them.
 struct Goals {
     name: String,
     plans: ActionPlans,
     counters: Arc<Counters>,
     goal: Arc<Publication>,
     cancel: Arc<Publication>,
-    /// By what they are called in ROS 1.
+    /// The goals by their names in ROS 1.
     active: Mutex<BTreeMap<String, Active>>,
 }
 
 struct Active {
     handle: ServerGoalHandle<Serialized>,
-    /// The server of ROS 1 has said something of it.
+    /// Whether the server of ROS 1 has reported the goal.
     is_known: bool,
     is_to_be_canceled: bool,
 }
@@ -97,7 +97,7 @@ impl OfRos1 {
         })
     }
 
-    /// Serves in ROS 2 from when all topics are connected, until they were not for a while.
+    /// Serves in ROS 2 once all topics are connected, until they were not for a while.
     pub(crate) fn update(&mut self) {
         if !self.ends.are_connected() {
             let since = self.silent_since.get_or_insert_with(Instant::now);
@@ -127,12 +127,12 @@ impl OfRos1 {
         }
     }
 
-    /// Whether ROS 2 has it.
+    /// Whether ROS 2 sees the action.
     pub(crate) fn is_served(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Aborts what is under way, and serves no longer.
+    /// Aborts the active goals, and stops serving.
     fn leave(&mut self) {
         self.server = None;
         let left = std::mem::take(&mut *self.goals.active.lock());
@@ -148,10 +148,10 @@ impl Drop for OfRos1 {
     }
 }
 
-/// Takes goals of ROS 2.
+/// Accepts goals of ROS 2.
 struct Decides {
     goals: Arc<Goals>,
-    /// The goal that is accepted next, as ROS 1 has it.
+    /// The goal that is accepted next, in the form of ROS 1.
     next: Option<(GoalId, Vec<u8>)>,
 }
 
@@ -216,7 +216,7 @@ impl Goals {
             Err(error) => return self.malformed("feedback of ROS 1", &error),
         };
         let active = self.active.lock().get(&about.goal_id.id).map(|one| one.handle.clone());
-        // Other clients of the server have goals as well.
+        // The goal may belong to another client of the server.
         let Some(handle) = active else { return };
         let mut out = Vec::new();
         match self.plans.feedback_to_ros2(rest, &mut out) {
@@ -259,7 +259,7 @@ impl Goals {
         }
         for handle in begun {
             if handle.status() == GoalStatus::Accepted {
-                // It may be canceling since.
+                // It may have started canceling meanwhile.
                 let _ = handle.execute();
             }
         }
@@ -267,7 +267,7 @@ impl Goals {
             Counters::add(&self.counters.failed);
             let name = &self.name;
             self.counters.warn_once(format!(
-                "a goal of {name} is aborted: its server in ROS 1 says no more of it"
+                "a goal of {name} is aborted: its server in ROS 1 no longer reports it"
             ));
             end(&handle, GoalStatus::Aborted, self.plans.empty_result.clone());
         }
@@ -290,7 +290,7 @@ impl Goals {
         }
         let status = match about.status {
             Ros1GoalStatus::SUCCEEDED => GoalStatus::Succeeded,
-            // A newer goal may have taken its place, which no client of ROS 2 wished.
+            // A newer goal may have replaced it, without a request from ROS 2.
             Ros1GoalStatus::PREEMPTED | Ros1GoalStatus::RECALLED if active.is_to_be_canceled => {
                 GoalStatus::Canceled
             }
@@ -301,7 +301,7 @@ impl Goals {
     }
 }
 
-/// Ends a goal, whichever way it has gone before.
+/// Ends a goal from any state.
 fn end(handle: &ServerGoalHandle<Serialized>, status: GoalStatus, result: Vec<u8>) {
     if status == GoalStatus::Canceled {
         feros_ros1::waiting(|| {
@@ -323,7 +323,7 @@ fn end(handle: &ServerGoalHandle<Serialized>, status: GoalStatus, result: Vec<u8
     }
 }
 
-/// What a goal of ROS 2 is called in ROS 1.
+/// The name of a ROS 2 goal in ROS 1.
 fn name_of(id: &GoalId) -> String {
     let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("ros2-{digits}")

@@ -1,4 +1,4 @@
-//! A server of ROS 2, whose goals clients of actionlib send.
+//! A server of ROS 2 that gets goals from clients of actionlib.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::BridgeError;
 use crate::counts::Counters;
 use crate::types::{ActionPlans, Types};
 
-/// How often the statuses of all goals are said, as a server of actionlib does.
+/// How often the statuses of all goals are published, as by a server of actionlib.
 const STATUS_EVERY: Duration = Duration::from_millis(200);
 
-/// A server of ROS 2, which ROS 1 calls.
+/// A server of ROS 2 that ROS 1 calls.
 pub(crate) struct OfRos2 {
     ros1: feros_ros1::Node,
     name: String,
@@ -34,12 +34,12 @@ pub(crate) struct OfRos2 {
     client: GenericActionClient,
     plans: Arc<ActionPlans>,
     served: Option<(Arc<Server>, Ends)>,
-    /// Since when the server of ROS 2 is not there.
+    /// The time since when the server of ROS 2 is absent.
     gone_since: Option<Instant>,
     pub(crate) ros2_type: TypeName,
 }
 
-/// What answers in ROS 1.
+/// The server that ROS 1 sees.
 struct Server {
     name: String,
     client: GenericActionClient,
@@ -50,7 +50,7 @@ struct Server {
     result: Arc<Publication>,
     goals: Mutex<Goals>,
     changed: Notify,
-    /// The server of ROS 2 is not there.
+    /// Whether the server of ROS 2 is absent.
     is_gone: AtomicBool,
     is_over: AtomicBool,
 }
@@ -78,7 +78,7 @@ impl OfRos2 {
         })
     }
 
-    /// Notes whether the server of ROS 2 is there; whether the action stays bridged.
+    /// Notes whether the server of ROS 2 is present; returns whether the action stays bridged.
     pub(crate) fn note_server(&mut self, is_there: bool) -> bool {
         if let Some((server, _)) = &self.served {
             server.is_gone.store(!is_there, Ordering::Release);
@@ -90,7 +90,7 @@ impl OfRos2 {
         self.gone_since.get_or_insert_with(Instant::now).elapsed() < GONE_AFTER
     }
 
-    /// Serves in ROS 1 from when the server of ROS 2 is ready.
+    /// Serves in ROS 1 once the server of ROS 2 is ready.
     pub(crate) fn update(&mut self) {
         if self.served.is_some() || !self.client.server_is_ready() {
             return;
@@ -104,7 +104,7 @@ impl OfRos2 {
         }
     }
 
-    /// Whether ROS 1 has it.
+    /// Whether ROS 1 sees the action.
     pub(crate) fn is_served(&self) -> bool {
         self.served.is_some()
     }
@@ -181,7 +181,7 @@ impl Server {
         }
         self.changed.notify_one();
         let (server, id) = (self.clone(), goal_id);
-        // A goal takes as long as it likes.
+        // A goal may take any time.
         feros_ros1::spawn(async move { server.follow(&id, request).await });
     }
 
@@ -190,7 +190,7 @@ impl Server {
         self.end(&goal_id, Ros1GoalStatus::REJECTED, text, None);
     }
 
-    /// From the request to the result.
+    /// Follows a goal from the request to the result.
     async fn follow(self: &Arc<Self>, goal_id: &Ros1GoalId, request: Vec<u8>) {
         let ended = self.outcome(goal_id, request).await;
         match ended {
@@ -212,7 +212,7 @@ impl Server {
         }
     }
 
-    /// What the server of ROS 2 makes of a goal; else the status that it has in ROS 1, and why.
+    /// The outcome of a goal at the server of ROS 2, or else its status in ROS 1 and the reason.
     async fn outcome(
         self: &Arc<Self>,
         goal_id: &Ros1GoalId,
@@ -241,7 +241,7 @@ impl Server {
         wait(result, is_over).await.ok_or_else(gone)?.map_err(|error| aborted(&error))
     }
 
-    /// Ends a goal in ROS 1; without a result of ROS 2 it is one of defaults.
+    /// Ends a goal in ROS 1; without a result of ROS 2, the result has default values.
     fn end(&self, goal_id: &Ros1GoalId, status: u8, text: &str, result: Option<&[u8]>) {
         let about = Ros1GoalStatus { goal_id: goal_id.clone(), status, text: text.to_owned() };
         self.goals.lock().end(about.clone());
@@ -271,23 +271,23 @@ impl Server {
     fn take_cancel(&self, body: &[u8]) {
         let wish = match read_cancel(body) {
             Ok(read) => read,
-            Err(error) => return self.malformed("a wish to cancel of ROS 1", &error),
+            Err(error) => return self.malformed("a cancel request of ROS 1", &error),
         };
         let handles: Vec<Goal> = self.goals.lock().cancel(&wish);
         for handle in handles {
-            // What comes of it is said by the goal's status and result.
+            // The outcome appears in the goal's status and result.
             if let Err(error) = handle.cancel() {
                 Counters::add(&self.counters.failed);
-                self.counters.warn_once(format!("a goal of {} goes on: {error}", self.name));
+                self.counters.warn_once(format!("a goal of {} continues: {error}", self.name));
             }
         }
         self.changed.notify_one();
     }
 
-    /// Says the statuses of all goals at each change, and again and again.
+    /// Publishes the statuses of all goals at each change and periodically.
     async fn tell_statuses(&self) {
         while !self.is_over.load(Ordering::Acquire) {
-            let _ = timeout(STATUS_EVERY, self.changed.notified()).await; // or the time is over
+            let _ = timeout(STATUS_EVERY, self.changed.notified()).await; // or the period is over
             let statuses = self.goals.lock().statuses();
             if self.status.connections() > 0 {
                 let Ok(()) = send::<Infallible>(&self.status, |out| {

@@ -1,14 +1,14 @@
-//! Awaits something, and looks meanwhile whether that is in vain.
+//! Awaits a future, and checks meanwhile whether the wait is in vain.
 
 use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-/// How often is looked.
+/// How often to check.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// What comes of a future; `None` where `is_over` before.
+/// The output of a future; `None` if `is_over` becomes true first.
 pub(super) async fn wait<F: Future>(future: F, is_over: impl Fn() -> bool) -> Option<F::Output> {
     let mut future = pin!(future);
     loop {
