@@ -141,7 +141,7 @@ impl<T: Send + 'static> CallbackState<T> {
                     *place = Place::Taken(thread);
                     assert!(
                         thread != this_thread,
-                        "a method of this callback state called another one, by direct dispatch or \
+                        "a method of this callback state called another, by direct dispatch or \
                          by `with`: its state is in use; publish after the method, or call the \
                          other method directly"
                     );

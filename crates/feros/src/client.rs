@@ -435,7 +435,10 @@ impl Inner {
         if self.calls.given_up.load(Ordering::Relaxed) > 0
             && let Err(error) = self.take_responses(NO_CALL)
         {
-            tracing::warn!("a response of {} that nobody awaits: {error}", self.name);
+            tracing::warn!(
+                "responses of {} that no call awaits could not be taken: {error}",
+                self.name
+            );
         }
         let sending = self.sending.lock();
         let nobody = || PublishError::NoServer { service: self.name.clone() };

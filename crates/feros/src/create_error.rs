@@ -60,7 +60,7 @@ pub enum CreateError {
         reason: String,
     },
     /// The result for goals that end without a result of their own is not a message.
-    #[error("node {node}: the empty result for {action} is no serialized message: {reason}")]
+    #[error("node {node}: the empty result for {action} is not a serialized message: {reason}")]
     EmptyResult {
         /// The node.
         node: NodeName,

@@ -28,7 +28,7 @@ pub enum EngineError {
         cure: String,
     },
     /// Two engines that cannot be combined.
-    #[error("the engines {names} cannot be one: {reason}")]
+    #[error("the engines {names} cannot be combined: {reason}")]
     NoPair {
         /// The requested engines.
         names: String,
@@ -97,12 +97,12 @@ fn why_no_pair(names: &[&str]) -> Option<&'static str> {
     match names {
         // The two endpoints of a pair recognize each other by their announcements.
         [_, _] if has("ros1") => Some(
-            "ros1 announces nothing to other processes, so two programs on both would hear each message twice. Choose one \
-             of them; `feros ros1 bridge` joins ROS 1 and the others",
+            "ros1 announces nothing to other processes, so two programs on both would get each message twice. Choose one \
+             of them; `feros ros1 bridge` connects ROS 1 with the others",
         ),
         [_, _] if has("cyclonedds") && has("fastdds") => Some(
-            "both speak DDS, so in one domain everybody would meet each endpoint twice: a server would be asked twice, and \
-             what is latched would come twice. Choose one of them; each reaches all nodes on DDS",
+            "both speak DDS, so in one domain each node would find each endpoint twice: servers would get each request twice, \
+             and latched messages would come twice. Choose one of them; each reaches all nodes on DDS",
         ),
         _ => None,
     }
@@ -174,12 +174,12 @@ mod tests {
         }
         for pair in ["cyclonedds,ros1", "ros1,fastdds", "zenoh,ros1"] {
             let error = engine(pair).err().unwrap().to_string();
-            let says = format!("the engines {pair} cannot be one: ros1 announces nothing");
+            let says = format!("the engines {pair} cannot be combined: ros1 announces nothing");
             assert!(error.starts_with(&says) && error.contains("`feros ros1 bridge`"), "{error}");
         }
         for pair in ["cyclonedds,fastdds", "fastdds,cyclonedds"] {
             let error = engine(pair).err().unwrap().to_string();
-            let says = format!("the engines {pair} cannot be one: both speak DDS");
+            let says = format!("the engines {pair} cannot be combined: both speak DDS");
             assert!(error.starts_with(&says), "{error}");
         }
         let pairs = [("cyclonedds,zeno", "\"zeno\""), ("cyclonedds,cyclonedds", "two that differ")];

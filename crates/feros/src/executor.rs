@@ -49,14 +49,14 @@ pub struct Executor {
 #[non_exhaustive]
 pub enum AddNodeError {
     /// Another executor spins the node; a node has one executor at a time.
-    #[error("node {node} is on an executor already: remove it there first")]
+    #[error("node {node} is on an executor already: remove it from there first")]
     OnAnotherExecutor {
         /// The node.
         node: String,
     },
     /// The system did not start a thread for the node.
     #[error(
-        "the thread of node {node} cannot be started: {reason}; end others, or raise `ulimit -u`"
+        "the thread of node {node} cannot be started: {reason}; end other threads, or raise `ulimit -u`"
     )]
     Thread {
         /// The node.
@@ -70,7 +70,7 @@ pub enum AddNodeError {
     )]
     GroupOfItsNode,
     /// The group is on another executor; a group has one executor at a time.
-    #[error("the callback group is on an executor already: remove it there first")]
+    #[error("the callback group is on an executor already: remove it from there first")]
     GroupOnAnotherExecutor,
     /// The executor has no room for the node's entities.
     #[error("node {node} cannot be added: {source}")]

@@ -65,7 +65,7 @@ fn set_level(wanted: &LoggerLevel) -> Result<(), String> {
     let all = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error, LogLevel::Fatal];
     let Some(level) = all.into_iter().find(|level| *level as u32 == wanted.level) else {
         return Err(format!(
-            "{} is no level: use 10 (debug), 20 (info), 30 (warn), 40 (error), 50 (fatal), or 0 for that of the logger above",
+            "{} is not a level: use 10 (debug), 20 (info), 30 (warn), 40 (error), 50 (fatal), or 0 for the level of the logger above",
             wanted.level
         ));
     };
@@ -110,6 +110,8 @@ mod tests {
         });
         assert_eq!(level_of("stranger.0".into()).level, UNSET);
         assert!(set_level(&wanted("x".repeat(MAX_NAME_BYTES + 1), 10)).is_err());
-        assert!(set_level(&wanted("stranger".into(), 25)).unwrap_err().contains("25 is no level"));
+        assert!(
+            set_level(&wanted("stranger".into(), 25)).unwrap_err().contains("25 is not a level")
+        );
     }
 }

@@ -27,7 +27,7 @@ pub enum PublishError {
     },
     /// The layout of the shared memory that was lent for a message has changed.
     #[error(
-        "the message being built for {topic} was overwritten by another process, which must be one of this user: {source}"
+        "the message being built for {topic} was overwritten by another process, which must belong to this user: {source}"
     )]
     Overwritten {
         /// The topic.
@@ -52,7 +52,7 @@ pub enum PublishError {
         service: String,
     },
     /// The bytes are not a serialized message.
-    #[error("what was published on {topic} is no serialized message: {reason}")]
+    #[error("the bytes published on {topic} are not a serialized message: {reason}")]
     NotSerialized {
         /// The topic or service.
         topic: String,

@@ -75,7 +75,7 @@ impl QosPolicy {
             (Self::Deadline, ParameterValue::Integer(value)) => qos.deadline = duration(*value)?,
             (Self::Depth, ParameterValue::Integer(value)) => {
                 qos.depth =
-                    usize::try_from(*value).map_err(|_| "a depth is not negative".to_owned())?;
+                    usize::try_from(*value).map_err(|_| "a depth cannot be negative".to_owned())?;
             }
             (Self::Durability, ParameterValue::String(value)) => qos.durability = parse(value)?,
             (Self::History, ParameterValue::String(value)) => qos.history = parse(value)?,
@@ -87,7 +87,7 @@ impl QosPolicy {
             (Self::Reliability, ParameterValue::String(value)) => qos.reliability = parse(value)?,
             (_, other) => {
                 return Err(format!(
-                    "a value of type {} is none of this policy",
+                    "a value of type {} does not fit this policy",
                     other.parameter_type()
                 ));
             }
@@ -116,7 +116,7 @@ fn duration(nanos: i64) -> Result<QosDuration, String> {
         BEST_AVAILABLE_NANOS => Ok(QosDuration::BestAvailable),
         _ => u64::try_from(nanos)
             .map(|nanos| Duration::from_nanos(nanos).into())
-            .map_err(|_| "a duration in nanoseconds is not negative".to_owned()),
+            .map_err(|_| "a duration in nanoseconds cannot be negative".to_owned()),
     }
 }
 
@@ -195,7 +195,7 @@ impl QosOverrides {
             let value =
                 declare_or_get(node, &name, &description, policy.read(qos)).map_err(refuse)?;
             policy.write(qos, &value).map_err(|reason| {
-                refuse(format!("parameter '{name}' cannot be its policy: {reason}"))
+                refuse(format!("parameter '{name}' is invalid for its policy: {reason}"))
             })?;
         }
         match &self.validate {

@@ -216,7 +216,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
                 if let Some(count) = self.malformed.count() {
                     tracing::error!(
                         ros_logger = &*self.logger,
-                        "{}: refused {} so far: a request of {} bytes from client {} is no {} request: {error}",
+                        "{}: refused {} so far: a request of {} bytes from client {} is not a {} request: {error}",
                         self.troubles.service(),
                         count,
                         payload.len(),

@@ -84,8 +84,8 @@ fn handler() -> Option<&'static Handle> {
         Ok(handle) => Some(handle),
         Err(error) => {
             tracing::warn!(
-                "SIGINT and SIGTERM will not shut down cleanly: {error}; if threads are what \
-                 lacks, raise `ulimit -u`"
+                "SIGINT and SIGTERM will not shut down cleanly: {error}; if the limit of \
+                 threads is reached, raise `ulimit -u`"
             );
             None
         }

@@ -62,8 +62,8 @@ pub enum TypeDescriptionError {
 /// A description of another type than the requested one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "node {node} describes `{type_name}` as something else: the description is one of `{found_name}` with the hash {found_hash}, \
-     asked for was {asked_hash}; it is not used"
+    "node {node} describes `{type_name}` as another type: the description is of `{found_name}` with the hash {found_hash}, \
+     requested was {asked_hash}; it is not used"
 )]
 pub struct WrongTypeDescription {
     /// The node.

@@ -263,7 +263,7 @@ impl ClientEnd {
     fn refuse(&self, sample: &Sample, error: &feros_typesupport::DecodeError) {
         if let Some(count) = self.malformed.count() {
             tracing::error!(
-                "{}: refused {count} so far: a response of {} bytes from {} is no {} response: \
+                "{}: refused {count} so far: a response of {} bytes from {} is not a {} response: \
                  {error}",
                 self.name.to_string_lossy(),
                 sample.payload.len(),

@@ -262,7 +262,7 @@ impl Server {
     fn refuse(&self, sample: &Sample, error: &DecodeError) {
         if let Some(count) = self.malformed.count() {
             tracing::error!(
-                "{}: refused {count} so far: a request of {} bytes from {} is no {} request: \
+                "{}: refused {count} so far: a request of {} bytes from {} is not a {} request: \
                  {error}",
                 self.name,
                 sample.payload.len(),

@@ -31,7 +31,7 @@ impl SubscriptionEnd {
                     if let Some(count) = self.malformed.count() {
                         tracing::error!(
                             "{}: refused {count} so far: a sample of {len} bytes from {publisher} \
-                             is no {}: {}. Check that both sides were built from the same \
+                             is not a {}: {}. Check that both sides were built from the same \
                              definition",
                             self.topic.to_string_lossy(),
                             self.program.ros_type_name(),

@@ -127,7 +127,7 @@ fn a_description_that_is_not_of_the_hash_is_not_used() {
     beside_arm("/d_lie", lie, || {
         let error = feros(&["topic", "echo", "/d_lie", "--once", "--timeout", "50"]).failure(1);
         assert!(error.contains("unknown type `robot_msgs/msg/Arm`"), "{error}");
-        assert!(error.contains("describes `robot_msgs/msg/Arm` as something else"), "{error}");
+        assert!(error.contains("describes `robot_msgs/msg/Arm` as another type"), "{error}");
     });
 }
 

@@ -78,10 +78,10 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
 #[test]
 fn engines_that_do_not_go_together_are_refused() {
     let error = feros(&["topic", "list", "--engine", "cyclonedds,ros1"]).failure(1);
-    assert!(error.contains("the engines cyclonedds,ros1 cannot be one: ros1 "), "{error}");
+    assert!(error.contains("the engines cyclonedds,ros1 cannot be combined: ros1 "), "{error}");
     assert!(error.contains("`feros ros1 bridge`"), "{error}");
     let error = feros(&["topic", "list", "--engine", "fastdds,cyclonedds"]).failure(1);
-    let says = "the engines fastdds,cyclonedds cannot be one: both speak DDS";
+    let says = "the engines fastdds,cyclonedds cannot be combined: both speak DDS";
     assert!(error.contains(says), "{error}");
 
     for line in [&["--engines", "cyclonedds,ros1"][..], &["--engines", "ros1", "--domains", "3,4"]]

@@ -46,7 +46,7 @@ pub enum GoalEvent {
 /// The error for an event that is not allowed in the status of a goal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "goal {} of {action} cannot {event}: it is {status}, and only {} can; look at its status before", hex(.goal_id), Sources(*.event)
+    "goal {} of {action} cannot {event}: it is {status}, and only {} can; check its status before", hex(.goal_id), Sources(*.event)
 )]
 pub struct GoalTransitionError {
     /// The action.
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "goal 01010101010101010101010101010101 of /fib cannot succeed: it is CANCELED, and only EXECUTING or \
-             CANCELING can; look at its status before"
+             CANCELING can; check its status before"
         );
     }
 }

@@ -28,7 +28,7 @@ pub enum CallError {
     /// The server belongs to this process and cannot run while the callback waits for it. A request
     /// that was sent is served after the callback, in vain.
     #[error(
-        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response elsewhere"
+        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response outside of the callback"
     )]
     ServerBlocked {
         /// The service.
@@ -40,7 +40,7 @@ pub enum CallError {
     },
     /// The response is malformed.
     #[error(
-        "the response of {service} is no {type_name} response: {source}; check that both sides use one definition"
+        "the response of {service} is not a {type_name} response: {source}; check that both sides use one definition"
     )]
     Response {
         /// The service.
@@ -54,13 +54,15 @@ pub enum CallError {
     #[error(transparent)]
     Engine(#[from] TakeError),
     /// The client was dropped.
-    #[error("the call of {service} ended because its client did")]
+    #[error("the call of {service} ended because its client was dropped")]
     Closed {
         /// The service.
         service: String,
     },
     /// The servers that could respond left before they did, or were killed.
-    #[error("{service} has no server any more that could respond; call again once there is one")]
+    #[error(
+        "{service} no longer has a server that could respond; call again once a server is there"
+    )]
     ServerLeft {
         /// The service.
         service: String,

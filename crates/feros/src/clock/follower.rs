@@ -62,7 +62,7 @@ impl ClockFollower {
         });
         let thread = thread.map_err(|error| CreateEndpointError::Engine {
             name: topic.to_owned(),
-            operation: "starting the thread that reads it",
+            operation: "starting the thread that reads the topic",
             code: format!("{error}; end other threads, or raise `ulimit -u`"),
         })?;
         Ok(Self { clocks, _subscription: subscription, stopper, thread: Some(thread) })

@@ -22,8 +22,8 @@ pub enum ChangeStateError {
     },
     /// A callback of another transition is running.
     #[error(
-        "node {node} cannot begin transition {transition}: another one is under way, its state is \
-         {state}. Ask again when that is done"
+        "node {node} cannot begin transition {transition}: another is under way, its state is \
+         {state}. Request it again when that is done"
     )]
     UnderWay {
         /// The node.
@@ -45,8 +45,8 @@ pub enum ChangeStateError {
     },
     /// The callback of the transition had an error, which was logged, and `on_error` was called.
     #[error(
-        "node {node} is {state}: the callback of transition {transition} had an error, which the \
-         node's log tells"
+        "node {node} is {state}: the callback of transition {transition} had an error, which is \
+         in the node's log"
     )]
     Error {
         /// The node.

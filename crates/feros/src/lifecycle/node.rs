@@ -297,7 +297,7 @@ impl LifecycleNode {
             {
                 tracing::error!(
                     ros_logger = &**self.logger(),
-                    "the transition to {} was not told: {error}{so_far}",
+                    "the transition to {} was not published: {error}{so_far}",
                     transition.goal()
                 );
             }
@@ -352,8 +352,8 @@ impl Telling<'_> {
         if let Some(lost) = self.inner.untold.count_many(lost) {
             tracing::error!(
                 ros_logger = &**self.inner.node.logger(),
-                "{lost} transitions were not told so far: more than {MAX_UNTOLD} waited for one \
-                 that was"
+                "{lost} transitions were not published so far: more than {MAX_UNTOLD} waited while \
+                 one was being published"
             );
         }
         next

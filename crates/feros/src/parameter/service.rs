@@ -116,7 +116,7 @@ fn from_message(message: ParameterMessage) -> NamedValue {
 /// As in `rclcpp`, the answer to a query about a parameter that does not exist is empty.
 fn ask<T>(answer: Result<Vec<T>, GetParameterError>) -> Vec<T> {
     answer.unwrap_or_else(|error| {
-        tracing::debug!("a question about parameters is answered with nothing: {error}");
+        tracing::debug!("a query about parameters gets an empty answer: {error}");
         Vec::new()
     })
 }

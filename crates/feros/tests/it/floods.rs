@@ -106,7 +106,7 @@ fn goals_of_an_id_that_is_known() {
     // The first goal is accepted.
     let lines = lines_of_calls::<Goals>(&node, service, &request, None);
     assert_eq!(goals.lock().unwrap().len(), 1);
-    assert_eq!(said(&lines, "is rejected: there is one of this id"), SAID, "{lines:?}");
+    assert_eq!(said(&lines, "is rejected: a goal with this id already exists"), SAID, "{lines:?}");
 }
 
 #[test]

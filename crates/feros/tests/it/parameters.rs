@@ -511,7 +511,10 @@ fn parameters_override_policies_where_the_endpoint_opted_in() {
     assert!(text.contains("/bad.publisher.reliability") && text.contains("best_effort"), "{text}");
     let bad = SubscriptionOptions::from(3).qos_overrides(QosOverrides::default());
     let text = error(node.create_subscription("/bad", bad, |_: Text| {}).map(drop));
-    assert!(text.contains("/bad.subscription.depth") && text.contains("not negative"), "{text}");
+    assert!(
+        text.contains("/bad.subscription.depth") && text.contains("cannot be negative"),
+        "{text}"
+    );
     let validated = QosOverrides::default().validate(|qos| match qos.reliability {
         Reliability::Reliable => Ok(()),
         other => Err(format!("{other} is too little")),

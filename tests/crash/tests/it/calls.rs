@@ -93,7 +93,7 @@ fn a_call_ends_when_its_server_is_killed() {
         slowest = slowest.max(began.elapsed());
         assert_eq!(number(&outcome, "/answered"), 0);
         let error = outcome["errors"][0].as_str().unwrap();
-        assert!(error.contains("has no server any more that could respond"), "{error}");
+        assert!(error.contains("no longer has a server that could respond"), "{error}");
     }
     println!("slowest from the kill to the error: {slowest:?}");
     caller.end();

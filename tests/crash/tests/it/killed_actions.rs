@@ -29,7 +29,7 @@ fn who_waits_for_the_result_of_a_killed_server_is_told() {
         server.kill();
         let told = client.ask("result", json!({}));
         let error = told["error"].as_str().unwrap_or_default();
-        assert!(error.contains("get_result has no server any more that could respond"), "{told}");
+        assert!(error.contains("get_result no longer has a server that could respond"), "{told}");
     }
     client.end();
     place.must_be_swept();

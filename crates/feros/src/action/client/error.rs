@@ -36,7 +36,7 @@ pub enum SendGoalError {
 pub enum GoalResultError {
     /// The server does not know the goal.
     #[error(
-        "the server of {action} knows no goal {}: it never accepted the goal, was started anew, or kept the result no longer; ask before the goal ends, or raise the server's result timeout",
+        "the server of {action} does not know goal {}: it never accepted the goal, was restarted, or no longer keeps the result; ask before the goal ends, or raise the server's result timeout",
         hex(.goal_id)
     )]
     UnknownGoal {
@@ -55,14 +55,14 @@ pub enum GoalResultError {
 #[non_exhaustive]
 pub enum CancelError {
     /// The server rejected the request.
-    #[error("the server of {action} rejected to cancel what it was asked to cancel")]
+    #[error("the server of {action} rejected the request to cancel")]
     Rejected {
         /// The action.
         action: String,
     },
     /// The server does not know the goal.
     #[error(
-        "the server of {action} knows no goal of this id: it may have forgotten one that ended"
+        "the server of {action} does not know a goal with this id: it may have forgotten a goal that ended"
     )]
     UnknownGoal {
         /// The action.
@@ -76,7 +76,7 @@ pub enum CancelError {
     },
     /// The server gave an unknown reason.
     #[error(
-        "the server of {action} cancels nothing, for a reason of number {code} that action_msgs/srv/CancelGoal does not name; check that both sides use one definition"
+        "the server of {action} canceled nothing, for reason number {code}, which action_msgs/srv/CancelGoal does not name; check that both sides use one definition"
     )]
     Unknown {
         /// The action.

@@ -106,7 +106,7 @@ fn ended<F: ActionForm>(
 ///
 /// # Cancel safety
 /// Dropping it forgets the response; the server still handles the request.
-#[must_use = "whether goals are canceled is lost when this is dropped"]
+#[must_use = "the response is lost when this is dropped"]
 pub struct CancelFuture {
     response: Call,
     action: String,

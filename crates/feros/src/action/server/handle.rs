@@ -22,7 +22,7 @@ pub enum SetResultError {
     Transition(#[from] GoalTransitionError),
     /// The result violates its type. The goal has not ended.
     #[error(
-        "the result of goal {} of {action} cannot be serialized: {source}; end the goal with another",
+        "the result of goal {} of {action} cannot be serialized: {source}; end the goal with another result",
         hex(.goal_id)
     )]
     Encode {
@@ -35,7 +35,7 @@ pub enum SetResultError {
     },
     /// The result is given as bytes that are not a serialized message. The goal has not ended.
     #[error(
-        "the result of goal {} of {action} is no serialized message: {reason}; end the goal with another",
+        "the result of goal {} of {action} is not a serialized message: {reason}; end the goal with another result",
         hex(.goal_id)
     )]
     NotSerialized {
@@ -57,7 +57,7 @@ pub enum FeedbackError {
     Publish(#[from] PublishError),
     /// The server was dropped, and has aborted its goals.
     #[error(
-        "goal {} has no feedback any more, because the server of {action} was dropped; end the work for it",
+        "goal {} can publish no more feedback, because the server of {action} was dropped; end the work for it",
         hex(.goal_id)
     )]
     ServerDropped {

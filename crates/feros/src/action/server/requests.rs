@@ -119,7 +119,9 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         if self.core.knows(&id) {
             if let Some(so_far) = self.known_goals.so_far() {
                 let (action, id) = (self.core.action(), hex(&id));
-                tracing::warn!("{action}: goal {id} is rejected: there is one of this id{so_far}");
+                tracing::warn!(
+                    "{action}: goal {id} is rejected: a goal with this id already exists{so_far}"
+                );
             }
             return;
         }

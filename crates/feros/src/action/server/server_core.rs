@@ -222,7 +222,7 @@ impl<F: ActionServerForm> ServerCore<F> {
                 if let Some(count) = self.displaced.count() {
                     tracing::warn!(
                         ros_logger = &*self.logger,
-                        "{}: {count} requests for results gave way to later ones of the same goal {} so far: ask once and keep what waits",
+                        "{}: {count} requests for results gave way to later ones for the same goal {} so far: ask once and keep the future",
                         self.action,
                         hex(id),
                     );

@@ -91,6 +91,6 @@ fn an_empty_result_that_is_no_message_is_refused() {
         let made =
             node.create_generic_action_server("fibonacci", &identity, wrong, options, accept);
         let Err(refused) = made else { panic!("bytes that are no message were taken") };
-        assert!(refused.to_string().contains("is no serialized message"), "{refused}");
+        assert!(refused.to_string().contains("is not a serialized message"), "{refused}");
     }
 }
