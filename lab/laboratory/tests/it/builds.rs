@@ -1,4 +1,4 @@
-//! Programs of systems under test are built aloud, and the Python of ROS 2 is found where it is.
+//! Builds of systems under test report their progress, and the Python of ROS 2 is found.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn a_configuration_with_a_build_of_its_own_may_be_missing_alone() {
         let system = peers.system(name).unwrap();
         let state = builder.prepare(system, &AtomicBool::new(false), &mut |_| ()).unwrap();
         assert_eq!(reason(state), expected, "{name}");
-        // Another process knows it from the files.
+        // Another process gets the state from the files.
         let known = PeerBuilder::at(folder.path().join("cache")).known(system).unwrap();
         assert_eq!(reason(known), expected, "{name}");
     }

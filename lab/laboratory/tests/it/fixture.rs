@@ -1,4 +1,4 @@
-//! A scenario with the mock, a folder for its results, and who watches.
+//! A scenario with the mock, a folder for its results, and an observer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -13,8 +13,8 @@ use feros_lab::record::{Record, Run, Value};
 use feros_lab::run::{self, Observer, Options, RunError, Summary};
 use feros_lab::scenario::ScenarioFile;
 
-/// One machine, one run: tests of one process wait for each other, as the lock of the machine has
-/// them do.
+/// One run at a time per machine: tests of one process wait for each other, as the machine's lock
+/// requires.
 pub(crate) static MACHINE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Fixture {
@@ -23,7 +23,7 @@ pub(crate) struct Fixture {
     pub(crate) machine: Machine,
 }
 
-/// What a run came to, and what was said.
+/// The result of a run, and its notes.
 pub(crate) struct Seen {
     pub(crate) result: Result<Summary, RunError>,
     pub(crate) notes: Vec<String>,
@@ -51,7 +51,7 @@ impl Observer for Witness<'_> {
     }
 }
 
-/// The folder of the peers and the scenarios.
+/// The folder with the peers and the scenarios.
 pub(crate) fn lab_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
@@ -86,7 +86,7 @@ impl Fixture {
         self.run_until(plan, usize::MAX)
     }
 
-    /// Runs until so many cells have ended.
+    /// Runs until this many cells have ended.
     pub(crate) fn run_until(&self, plan: &Plan, cells: usize) -> Seen {
         let _alone = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let interrupted = AtomicBool::new(cells == 0);
@@ -106,7 +106,8 @@ impl Fixture {
             peers: &self.peers,
             interrupted: &interrupted,
         };
-        // Another process may test the laboratory at the same time: its turn comes to an end.
+        // Another process may test the laboratory at the same time; this one waits until it is
+        // done.
         let mut builder = PeerBuilder::at(self.folder.path().join("cache"));
         let result = loop {
             match run::run(plan, &options, &mut builder, &mut witness) {
@@ -130,7 +131,7 @@ impl Fixture {
             .unwrap()
     }
 
-    /// The only record of a system.
+    /// The single record of a system.
     pub(crate) fn record(&self, system: &str) -> Record {
         let is_of = |record: &Record| record.dimensions["system"] == Value::Text(system.into());
         let mut records: Vec<Record> = self.records().into_iter().filter(is_of).collect();

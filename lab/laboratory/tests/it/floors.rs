@@ -1,4 +1,4 @@
-//! Floors are systems like the others: in the cells of a run, at their size, rate and link.
+//! Floors are systems like any other: measured in the cells of a run, at their size, rate and link.
 
 use feros_lab::machine::Machine;
 use feros_lab::record::{Record, Status, Value};
@@ -28,7 +28,7 @@ fn each_floor_hands_over_what_it_is_given_where_it_fits() {
          reliability = \"best_effort\"\n",
     );
     let seen = fixture.run(&plan);
-    // Three local ones and two within a process, of two sizes, filled and not.
+    // Three local floors and two within a process, each with two sizes, filled and not.
     let summary = seen.result.unwrap();
     assert_eq!((summary.complete, summary.skipped), ((3 + 2) * 2 * 2, 0), "{:?}", seen.notes);
     for record in fixture.records() {
@@ -62,13 +62,13 @@ fn over_a_link_a_message_goes_in_packets_and_what_is_lost_is_counted() {
     let (clean, lossy) = (of("clean"), of("lossy"));
     assert_eq!(clean.status, Status::Complete);
     assert_eq!((clean.subscriptions[0].received, clean.subscriptions[0].lost), (20, 0));
-    // No packet is larger than the link takes: 64 KB are 45 of them and more.
+    // No packet is larger than the link's MTU: 64 KB need at least 45 packets.
     assert!(clean.values["wire_packets_per_message"] >= 45.0, "{:?}", clean.values);
-    // All 46 packets of a message come in one of 28000 cases.
+    // All 46 packets of a message arrive in one of 28000 cases.
     let got = &lossy.subscriptions[0];
     assert_eq!((lossy.sent, got.received + got.lost), (20, 20), "{lossy:?}");
     assert!(got.lost > 15, "{lossy:?}");
-    // Looked at before the last message was sent, however long others may be under way.
+    // Memory is measured before the last message is sent, however long messages may be under way.
     for record in [clean, lossy] {
         assert!(record.values.get("pss_bytes").is_some_and(|bytes| *bytes > 1e5), "{record:?}");
     }

@@ -1,4 +1,4 @@
-//! The folder of a run: it continues, and takes nothing that is not its own.
+//! The folder of a run: a run in it continues, and the laboratory takes over no foreign folder.
 
 use std::io::Write as _;
 
@@ -22,8 +22,8 @@ fn an_interrupted_run_continues_without_repeating_anything() {
     assert!(fixture.stored_run().ended_unix_seconds.is_none());
     let kept = fixture.records();
 
-    // As if the machine had died in the middle of a cell: half a line, and a raw file that was not
-    // compressed.
+    // This is the state after the machine died in the middle of a cell: half a line, and an
+    // uncompressed raw file.
     let mut cells =
         std::fs::OpenOptions::new().append(true).open(fixture.out().join("cells.jsonl")).unwrap();
     cells.write_all(b"{\"scenario\":\"resu").unwrap();
@@ -41,7 +41,7 @@ fn an_interrupted_run_continues_without_repeating_anything() {
         second.notes
     );
     let records = fixture.records();
-    assert_eq!(records[..3], kept[..], "what was measured is as it was");
+    assert_eq!(records[..3], kept[..], "the results are unchanged");
     let mut keys: Vec<String> = records
         .iter()
         .map(|record| format!("{:?} {}", record.dimensions, record.repetition))

@@ -1,4 +1,4 @@
-//! The laboratory against systems whose answers are known before.
+//! The laboratory with systems whose results are known in advance.
 #![allow(clippy::unwrap_used)]
 
 mod builds;

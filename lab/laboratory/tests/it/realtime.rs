@@ -1,5 +1,5 @@
-//! The conditions of real time and of processors: what programs are asked for, what is seen of it,
-//! and what is said where the machine refuses.
+//! The conditions of real time and of processors: what programs are asked to do, what the
+//! laboratory observes, and what it reports if the machine refuses.
 
 use feros_lab::machine::Machine;
 
@@ -66,7 +66,7 @@ fn without_the_condition_nothing_is_locked() {
     );
 }
 
-/// The processors that a program of the mock may use, a bit each.
+/// The processors that a program of the mock may use, one bit each.
 fn processors(values: &std::collections::BTreeMap<String, f64>, role: &str) -> u64 {
     values[&format!("{role}_processors")] as u64
 }

@@ -1,4 +1,4 @@
-//! The scenario files of the repository: each is understood in each grid, names what exists, and
+//! The scenario files of the repository: each can be read for each grid, uses existing names, and
 //! can be shown.
 
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ fn every_scenario_is_understood_in_every_grid() {
                 file.name()
             );
         }
-        // Ours answer quickly, or say whether goals are reached.
+        // Feros's own scenarios answer quickly, or check goals.
         if file.source().is_empty() {
             continue;
         }
@@ -59,7 +59,7 @@ fn every_scenario_is_understood_in_every_grid() {
     assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
 }
 
-/// The blocks of TOML on a page.
+/// The TOML blocks on a page.
 fn toml_blocks(page: &str) -> Vec<&str> {
     let starts = page.split("```toml\n").skip(1);
     starts.map(|block| block.split_once("```").expect("the block ends").0).collect()

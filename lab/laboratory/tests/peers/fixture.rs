@@ -1,4 +1,5 @@
-//! Where peers are built for the test, and what they need around them: servers, domains, ports.
+//! The folders in which peers are built for the test, and the environment that they need: servers,
+//! domains, ports.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
@@ -24,7 +25,7 @@ pub(crate) fn peers_folder() -> PathBuf {
 }
 
 pub(crate) enum Built {
-    /// Its programs are in this folder.
+    /// The programs of the peer are in this folder.
     Ready(PathBuf),
     Missing(String),
     Failed(String),
@@ -41,7 +42,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
         return Built::Missing(reason.clone());
     }
     let out = if peer.folder.join("Cargo.lock").exists() {
-        // Built by the laboratory, or not at all.
+        // Such a peer is built by the laboratory, or not at all.
         let out = PeerBuilder::new().cache().join(&peer.name);
         let program = peer.manifest.program[0].replace("{out}", &out.to_string_lossy());
         if !Path::new(&program).is_file() {
@@ -51,7 +52,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
         }
         out
     } else {
-        // Not the laboratory's folder: it would measure what is built for tests.
+        // This is not the laboratory's folder, since the laboratory would then measure test builds.
         beside().join("lab-tests").join(&peer.name)
     };
     std::fs::create_dir_all(&out).unwrap();
@@ -74,7 +75,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
     Built::Ready(out)
 }
 
-/// Reads to the end, so that who writes is never held up.
+/// Reads to the end, so that the writer is never held up.
 fn read_lines(from: impl std::io::Read + Send + 'static, to: SyncSender<String>) {
     let read = move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
@@ -84,7 +85,7 @@ fn read_lines(from: impl std::io::Read + Send + 'static, to: SyncSender<String>)
     thread::Builder::new().name("server".into()).spawn(read).unwrap();
 }
 
-/// A peer with what it needs around it.
+/// A peer with the environment that it needs.
 pub(crate) struct Fixture<'a> {
     peer: &'a Peer,
     out: PathBuf,
@@ -130,7 +131,7 @@ impl<'a> Fixture<'a> {
         let words: Vec<String> = words.iter().map(|word| self.fill(word)).collect();
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
-        // Nothing of the test leaves this machine.
+        // Traffic of the test stays on this machine.
         command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST").env_remove("RMW_IMPLEMENTATION");
         command
             .env_remove("CYCLONEDDS_URI")
@@ -142,7 +143,7 @@ impl<'a> Fixture<'a> {
         command
     }
 
-    /// Starts a server, which ends with this, and waits until it is ready.
+    /// Starts a server, which ends with this fixture, and waits until it is ready.
     fn serve(&mut self, server: &Server) {
         let mut command = self.command(&server.program);
         command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
@@ -213,7 +214,7 @@ impl<'a> Fixture<'a> {
 }
 
 impl Fixture<'_> {
-    /// Kills the servers, and says which files of shared memory they had.
+    /// Kills the servers, and returns their files of shared memory.
     pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
         let mut had = Vec::new();
         for mut server in self.servers.drain(..) {
@@ -231,7 +232,7 @@ impl Fixture<'_> {
 
 impl Drop for Fixture<'_> {
     fn drop(&mut self) {
-        // Asked first, as the laboratory does: RouDi then removes the memory that it owns.
+        // Servers are first asked to end, as the laboratory does: RouDi then removes its memory.
         for server in &self.servers {
             let pid = i32::try_from(server.id()).ok().and_then(Pid::from_raw);
             let _ = pid.map(|pid| kill_process(pid, Signal::TERM));

@@ -1,9 +1,9 @@
-//! One real tiny run of every installed peer in each role and placement that its manifest claims,
-//! by the contract alone.
+//! One tiny real run of every installed peer in each role and placement that its manifest claims,
+//! using only the contract.
 //!
-//! What is not installed is reported as skipped. Peers that are built with cargo are taken from
-//! beside this test, where a test of the whole workspace has put them; those that are workspaces of
-//! their own take minutes to build, and are run only if the laboratory has built them before.
+//! Peers that are not installed are reported as skipped. Peers that are built with cargo are taken
+//! from beside this test, where a test of the whole workspace has put them. Peers that are separate
+//! workspaces take minutes to build, and are run only if the laboratory has built them before.
 #![allow(clippy::unwrap_used)]
 
 mod fixture;
@@ -19,10 +19,10 @@ use feros_lab::peer::{Peer, Peers, SystemRef};
 use fixture::{Built, Fixture, peers_folder};
 use program::{Options, Program};
 
-/// How a program that has no such role or placement says so.
+/// How a program reports that it does not support a role or placement.
 const UNSUPPORTED: &str = "kind: Unsupported";
 
-/// Peers that run beside each other.
+/// The number of peers that run at the same time.
 const AT_ONCE: usize = 4;
 
 #[test]
@@ -49,7 +49,7 @@ fn every_installed_peer_keeps_the_contract() {
             });
         }
     });
-    // By the thread of the test, which has its name.
+    // The thread of the test reports them, since it has the test's name.
     let mut skipped = skipped.into_inner().unwrap();
     skipped.sort();
     skipped.iter().for_each(feros_test_support::skip);
@@ -60,12 +60,12 @@ fn every_installed_peer_keeps_the_contract() {
 /// Why a peer is left out, and what installs it.
 fn skip_of(peer: &Peer, reason: &str) -> Option<String> {
     let install = peer.manifest.install.iter().map(|command| format!("; install: {command}"));
-    // The laboratory's own tests need one that is never there.
+    // The laboratory's own tests need a peer that is never installed.
     (peer.name != "mock_absent")
         .then(|| format!("{}: {reason}{}", peer.name, install.collect::<String>()))
 }
 
-/// What is wrong with a peer, whose programs are in `out`.
+/// Checks a peer whose programs are in `out`; returns the errors.
 fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
     let name = &peer.name;
     let mut fixture = Fixture::new(peer, out);
@@ -73,8 +73,8 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
     let mut refused = 0;
     let mut note = |what: String, result: Result<(), String>| match result {
         Ok(()) => {}
-        // A manifest has lists, not their combinations: what a program says of one that it lacks,
-        // the laboratory says too.
+        // A manifest lists values, not their combinations: a program may refuse a combination, and
+        // the laboratory reports that too.
         Err(error) if error.contains(UNSUPPORTED) => {
             refused += 1;
             println!("{what}: {error}");
@@ -98,7 +98,7 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
             }
         }
     }
-    // The mock's variants are faults, which the laboratory's own tests ask for.
+    // The mock's variants are faults for the laboratory's own tests.
     for variant in peer.manifest.variant.iter().filter(|_| name != "mock") {
         let system = peers.system(&format!("{name}:{}", variant.name)).unwrap();
         if let Some((role, placement)) = self::cells(system).first().copied() {
@@ -113,8 +113,8 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
             cells.len()
         ));
     }
-    // As the laboratory does after each cell: what a middleware leaves is not what its program can
-    // help. A server that was killed could remove nothing.
+    // The laboratory also does this after each cell, since a program cannot prevent leftovers of
+    // its engine, and a killed server could remove nothing.
     let left = fixture.kill_servers();
     feros_lab::run::remove_shared_memory(&peer.manifest.shared_memory);
     for file in left.iter().filter(|file| file.exists()) {
@@ -124,7 +124,7 @@ fn check(peer: &Peer, peers: &Peers, out: PathBuf) -> Vec<String> {
     failures
 }
 
-/// What a system claims that needs no link.
+/// The claimed roles and placements of a system that need no link.
 fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     let mut found = Vec::new();
     let has = |placement: Placement| system.placements().contains(&placement);
@@ -148,7 +148,7 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     found
 }
 
-/// In which role a system's payloads go from program to program, or within one.
+/// The role in which a system's payloads go from program to program, or within one.
 fn filling_role(system: SystemRef<'_>) -> Option<Role> {
     let has = |role, placement| {
         system.roles().contains(&role) && system.placements().contains(&placement)
@@ -159,7 +159,7 @@ fn filling_role(system: SystemRef<'_>) -> Option<Role> {
     has(Role::Pair, Placement::Intra).then_some(Role::Pair)
 }
 
-/// A listener that takes payloads for filled: it gets what it has to, or it says that it did not.
+/// Runs a listener that assumes filled payloads: it must receive them, or report that it did not.
 fn run_filled(
     fixture: &Fixture<'_>,
     system: SystemRef<'_>,
@@ -184,9 +184,9 @@ fn run_filled(
     }
 }
 
-/// As [`run`]. On a busy machine a middleware of others may hang in its own destructors, or two of
-/// its processes never find each other: it is asked once more, for what this test is about is what
-/// its program does every time.
+/// Like [`run`], but with a second attempt. On a busy machine a foreign engine may hang in its
+/// destructors, or two of its processes may never find each other, and this test is about behaviour
+/// that repeats.
 fn run_peer(
     fixture: &Fixture<'_>,
     system: SystemRef<'_>,
@@ -259,7 +259,7 @@ fn run(
             }
         }
         Role::Nodes | Role::Graph => {
-            // Each in a process of its own, or all in one.
+            // Each node is in a separate process, or all are in one.
             let nodes = if placement == Placement::Local { 1 } else { 2 };
             let mut program = fixture.start(system, &Options { nodes, ..options(role) })?;
             program.wait_ready()?;

@@ -1,4 +1,4 @@
-//! A program of a peer that runs, and what it said.
+//! A running program of a peer, and its output.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use feros_lab::contract::{CONTRACT, Fill, Line, Placement, Role};
 
-/// Ends a test that hangs; nothing passes or fails by how fast it is.
+/// Ends a test that hangs; no test passes or fails by its speed.
 const WATCHDOG: Duration = Duration::from_secs(180);
-/// `--timeout`: no latency can be longer.
+/// The value of `--timeout`: no latency can be longer.
 const TIMEOUT_SECONDS: u64 = 40;
-/// How long listeners may go on when their talker has ended, before they are told to end.
+/// How long listeners may continue after their talker has ended, before they are told to end.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Of a program that wait to be read: more than a run has.
+/// The most unread lines of a program: more than a run has.
 const LINES: usize = 1000;
 const COUNT: usize = 20;
 const WARM_UP: usize = 5;
@@ -31,9 +31,9 @@ pub(crate) struct Options {
     pub(crate) index: usize,
     pub(crate) subscriptions: usize,
     pub(crate) nodes: usize,
-    /// What this program takes for granted of payloads.
+    /// The fill of payloads that this program assumes.
     pub(crate) fill: Fill,
-    /// What is best effort may lose messages.
+    /// Whether messages are reliable; with best effort they may be lost.
     pub(crate) is_reliable: bool,
 }
 
@@ -57,7 +57,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// As the laboratory appends them.
+    /// The arguments in the form in which the laboratory appends them.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let mut all = vec![
             ("role", self.role.to_string()),
@@ -97,7 +97,7 @@ impl Options {
     }
 }
 
-/// A started program; it ends with this value.
+/// A started program, which ends with this value.
 pub(crate) struct Program {
     child: Child,
     lines: Receiver<String>,
@@ -111,7 +111,7 @@ impl Program {
         let (sender, lines) = sync_channel(LINES);
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut errors = child.stderr.take().unwrap();
-        // Both end with the program.
+        // Both readers end with the program.
         let said =
             move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
         thread::Builder::new().name("stdout".into()).spawn(said).unwrap();
@@ -153,7 +153,8 @@ impl Program {
         self.child.stdin.take();
     }
 
-    /// Waits for its end; one that only receives is told to end when it does not by itself.
+    /// Waits for the program's end; a program that only receives is told to end if it does not end
+    /// by itself.
     pub(crate) fn finish(&mut self) -> Result<&Said, String> {
         let began = Instant::now();
         loop {
@@ -175,7 +176,7 @@ impl Program {
 
     fn complaint(&mut self, error: &str) -> String {
         let has_ended = matches!(self.said.lines.last(), Some(Line::End(_)));
-        let when = if has_ended { "it had said all, and then " } else { "" };
+        let when = if has_ended { "its output was complete, and then " } else { "" };
         format!("{when}{error}: {}", self.said.all())
     }
 
@@ -187,7 +188,7 @@ impl Program {
         matches!(hello, Some("listener" | "relay"))
     }
 
-    /// Its exit code.
+    /// Waits for the exit status.
     pub(crate) fn wait(&mut self, until: Instant) -> Result<ExitStatus, String> {
         loop {
             if let Some(status) = self.child.try_wait().map_err(|error| error.to_string())? {
@@ -208,7 +209,7 @@ impl Drop for Program {
     }
 }
 
-/// The lines of a program.
+/// The output lines of a program.
 #[derive(Default)]
 pub(crate) struct Said {
     lines: Vec<Line>,
@@ -245,7 +246,7 @@ impl Said {
             .ok_or_else(|| "no end".into())
     }
 
-    /// Every message was published once, in order, and the times make sense.
+    /// Checks that every message was published once, in order, with plausible times.
     pub(crate) fn check_published(&self) -> Result<(), String> {
         let (mut numbers, mut calls, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for line in &self.lines {
@@ -266,8 +267,7 @@ impl Said {
         Ok(())
     }
 
-    /// Every message that is measured was received once by a subscription, and the times make
-    /// sense.
+    /// Checks that a subscription received every measured message once, with plausible times.
     pub(crate) fn check_received(
         &self,
         subscription: usize,
@@ -317,7 +317,7 @@ impl Said {
         Ok(())
     }
 
-    /// A relay has published what it received, and says counts alone.
+    /// Checks that a relay published the messages it received, and reports only counts.
     pub(crate) fn check_relayed(&self) -> Result<(), String> {
         let end = self.end()?;
         let has_samples =
@@ -351,7 +351,7 @@ impl Said {
     }
 }
 
-/// So many times of more than nothing and less than the time that a run has.
+/// Checks that there are `count` times, all above zero and below the time limit of a run.
 fn check_nanos(nanos: &[u64], count: usize) -> Result<(), String> {
     let possible = 1..TIMEOUT_SECONDS * 1_000_000_000;
     if nanos.len() == count && nanos.iter().all(|nanos| possible.contains(nanos)) {

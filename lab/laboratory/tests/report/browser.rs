@@ -1,5 +1,5 @@
-//! The page in a real browser: nothing in its console, nothing wider than the window, light and
-//! dark. Screenshots stay beside it.
+//! The page in a real browser: the console is empty, and nothing is wider than the window, light or
+//! dark. Screenshots stay beside the page.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use serde_json::{Value, json};
 use crate::report_of;
 use crate::synthetic::Synthetic;
 
-/// A headless Chromium and the driver that steers it; both end with it.
+/// A headless Chromium and its driver; both end with this value.
 pub(crate) struct Browser {
     driver: Child,
     session: String,
     agent: ureq::Agent,
-    // The browser's own files; goes last.
+    // The browser's own files, removed last.
     _profile: tempfile::TempDir,
-    // The fonts that it finds, where they are not those of this machine.
+    // The fonts that the browser finds, if they are not those of this machine.
     _fonts: Option<tempfile::TempDir>,
 }
 
-/// Chromium draws nothing of an image that is higher, in pixels.
+/// The highest image in pixels; Chromium draws nothing of a higher one.
 const HIGHEST_IMAGE: u64 = 16_000;
 
 /// A machine without any font.
 const NO_FONT: &str = "<fontconfig><cachedir prefix=\"xdg\">fonts</cachedir></fontconfig>";
 
-/// A machine whose one font is wide.
+/// A machine whose only font is wide.
 const WIDE_FONT: &str = "<fontconfig><dir>/usr/share/fonts</dir><selectfont>
     <rejectfont><glob>*.ttf</glob></rejectfont>
     <acceptfont><glob>*DejaVuSansMono-Bold.ttf</glob></acceptfont>
@@ -40,7 +40,7 @@ impl Browser {
         Self::start_by(&mut Command::new("chromedriver"))
     }
 
-    /// On a machine with the fonts that a configuration of fontconfig names.
+    /// Starts a browser that finds only the fonts of a fontconfig configuration.
     fn with_fonts(configuration: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("fonts.conf");
@@ -108,7 +108,7 @@ impl Browser {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
-    /// As wide as this, and light or dark.
+    /// Sets the size of the window and the colour scheme, light or dark.
     fn look(&self, width: u32, height: u32, scheme: &str) {
         let phone = width < 600;
         self.devtools(
@@ -119,11 +119,11 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Opens a page and waits for the font that it brings.
+    /// Opens a page and waits for its embedded font.
     fn open(&self, page: &Path) {
         let script = "const done = arguments[0];
             document.fonts.ready.then((fonts) => done([...fonts].every((font) => font.status === 'loaded')));";
-        // Where there is no font at all, Chromium refuses each second time the one of a page.
+        // Without any font on the machine, Chromium refuses a page's font every second time.
         let is_drawn = (0..4).any(|_| {
             self.post("/url", &json!({"url": format!("file://{}", page.display())}));
             self.post("/execute/async", &json!({"script": script, "args": []})) == json!(true)
@@ -135,8 +135,8 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// What the console said of our page since the last time. A slow machine has the browser's own
-    /// first page complain too.
+    /// The new console messages about the page. On a slow machine the browser's own first page
+    /// complains too.
     fn console(&self) -> Vec<String> {
         let entries = self.post("/se/log", &json!({"type": "browser"}));
         let messages = entries
@@ -147,7 +147,7 @@ impl Browser {
         messages.filter(|message| !message.starts_with("chrome://")).map(str::to_owned).collect()
     }
 
-    /// The page on paper of this many centimetres, as a PDF.
+    /// Prints the page as a PDF, on paper of this size in centimetres.
     fn print(&self, path: &Path, (width, height): (f64, f64)) -> Vec<u8> {
         let paper = json!({"paperWidth": width / 2.54, "paperHeight": height / 2.54, "printBackground": true});
         let printed = self.devtools("Page.printToPDF", &paper);
@@ -158,7 +158,7 @@ impl Browser {
         bytes
     }
 
-    /// The window, or the page as far down as an image of the browser reaches.
+    /// Saves an image of the window, or of the page as far down as the browser's images reach.
     fn screenshot(&self, path: &Path, whole: bool) {
         let size = self.run(
             "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]",
@@ -189,15 +189,14 @@ impl Drop for Browser {
     }
 }
 
-/// What sticks out of the window without being in an area that scrolls.
+/// A script that finds elements outside the window that are not in a scrolling area.
 const TOO_WIDE: &str = "
     const wide = document.documentElement.clientWidth;
     const found = [...document.querySelectorAll('body *')].filter((one) =>
         one.getBoundingClientRect().right > wide + 1 && !one.closest('.scroll, nav > div, pre, .skip, svg'));
     return [document.documentElement.scrollWidth, wide, found.slice(0, 5).map((one) => one.outerHTML.slice(0, 120))];";
 
-/// The contrast of every piece of text with what is behind it, where that is plainly known: those
-/// below 3 to 1.
+/// A script that finds texts whose contrast with a known background is below 3 to 1.
 const TOO_FAINT: &str = "
     const paper = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
     const parts = (colour) => { paper.clearRect(0, 0, 1, 1); paper.fillStyle = colour; paper.fillRect(0, 0, 1, 1);
@@ -215,7 +214,7 @@ const TOO_FAINT: &str = "
     }
     return [...found];";
 
-/// Texts of an image that lie on each other.
+/// A script that finds overlapping texts in an image.
 const OVERLAPPING: &str = "
     const found = [];
     for (const plot of document.querySelectorAll('svg.plot')) {
@@ -230,7 +229,8 @@ const OVERLAPPING: &str = "
     }
     return found.slice(0, 8);";
 
-/// Looks at a page as a phone and as a screen, light and dark, and leaves screenshots beside it.
+/// Checks a page at the size of a phone and of a screen, light and dark, and leaves screenshots
+/// beside it.
 pub(crate) fn looks_well(browser: &Browser, page: &Path) {
     for (width, height) in [(390, 844), (1280, 860)] {
         for scheme in ["light", "dark"] {
@@ -255,7 +255,7 @@ pub(crate) fn looks_well(browser: &Browser, page: &Path) {
     }
 }
 
-/// What does not fit on paper, is dark, folded, or would be cut: by names.
+/// A script that names the elements that do not fit on paper, are dark or folded, or would be cut.
 const NOT_FOR_PAPER: &str = "
     const [wide, high] = arguments, found = [];
     const name = (one) => one.tagName + '.' + (one.className.baseVal ?? one.className) + ' ' + one.textContent.slice(0, 40);
@@ -283,7 +283,7 @@ fn the_page_is_printed_light_whole_and_unfolded() {
         browser.look(1280, 860, "dark");
         browser.open(&folder.join("report.html"));
         browser.run("document.documentElement.dataset.theme = 'dark'");
-        // As wide as the paper without its margins, 96 pixels an inch.
+        // The window is as wide as the paper without its margins, at 96 pixels per inch.
         let pixels = |centimetres: f64| (centimetres / 2.54 * 96.0).floor();
         let (width, height) = (pixels(paper.0 - 2.4), pixels(paper.1 - 2.8));
         browser.devtools(
@@ -334,13 +334,13 @@ fn the_page_opens_in_a_browser_on_phone_and_screen_light_and_dark() {
     let page = folder.join("report.html");
     looks_well(&browser, &page);
 
-    // The first screen answers the question.
+    // The first screen shows the first verdict.
     browser.look(1280, 860, "light");
     browser.open(&page);
     let first =
         browser.run("return document.querySelector('.verdict p').getBoundingClientRect().bottom");
     assert!(first.as_f64().unwrap() < 400.0, "the first verdict ends at {first}");
-    // The switch of the theme, and a name of a legend.
+    // Click the theme button, then a name in a legend.
     let background = "return getComputedStyle(document.body).backgroundColor";
     let light = browser.run(background);
     browser.run("document.getElementById('theme').click()");
@@ -349,7 +349,7 @@ fn the_page_opens_in_a_browser_on_phone_and_screen_light_and_dark() {
     assert_eq!(browser.run(faded), json!(0));
     browser.run("document.querySelector('.legend button').click()");
     assert!(browser.run(faded).as_u64() > Some(3));
-    // Every image says what it shows.
+    // Every image has a title and a description.
     let nameless = "return [...document.querySelectorAll('svg.plot')].filter((plot) => !plot.querySelector('title')?.textContent \
                     || !plot.querySelector('desc')?.textContent).length";
     assert_eq!(browser.run(nameless), json!(0));

@@ -1,4 +1,4 @@
-//! The first screen: verdicts, a table for each question, names that are explained.
+//! The first screen: verdicts, a table for each question, and explained names.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn what_nobody_can_tell_apart_is_within_scatter() {
         report.markdown
     );
     assert!(part(&report.markdown, "A camera").contains("×, within scatter |"));
-    // One repetition knows nothing of how much repetitions differ.
+    // One repetition shows nothing about the spread between repetitions.
     let mut once = Small::new(&["feros", "iceoryx2"], None);
     once.cell("feros", "local", (MB, 30), 0, 100.0);
     once.cell("iceoryx2", "local", (MB, 30), 0, 108.0);
@@ -132,7 +132,7 @@ fn threads_that_call_back_are_never_ranked_together() {
     // In figures the names are marked, and the mark is explained.
     assert!(report.html.contains("zenoh †") && !report.html.contains("iceoryx2 †"));
     assert!(report.html.contains("†: within a process its callback runs on the publishing thread"));
-    // What a figure finds is of one kind, too.
+    // The findings of a figure do not mix the kinds either.
     let findings = report.markdown.split("Measured here").nth(1).unwrap();
     assert!(
         !findings.contains("feros:direct has the lowest median latency, 500 ns; then feros "),
@@ -211,7 +211,7 @@ fn a_question_without_cells_says_what_measures_it() {
 #[test]
 fn a_cell_in_which_few_were_measured_is_not_the_answer() {
     let mut run = Small::new(&["feros", "rcl", "zenoh"], None);
-    // Exactly what is asked, but of Feros alone.
+    // An exact match, but only with Feros.
     run.cell("feros", "local", (MB, 30), 0, 100.0);
     for name in ["feros", "rcl", "zenoh"] {
         run.cell(name, "local", (2 * MB, 100), 0, 300.0);
@@ -227,7 +227,7 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
         run.cell("feros", "local", (MB, 30), repetition, 100.0);
         run.cell("rcl", "local", (MB, 30), repetition, 500.0);
     }
-    // One of three repetitions of one system, and all of another.
+    // One of three repetitions of one system is left out, and all of another.
     for (name, repetition) in [("feros", 2), ("feros:view", 0)] {
         let record = run.cell(name, "local", (MB, 30), repetition, 10.0);
         (record.transport, record.unexpected_transport) = (Some("network".to_owned()), true);
@@ -245,7 +245,10 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
     run.run.scenarios[0].columns = vec!["latency".to_owned()];
     let results = run.results();
     let report = Report::of(&results);
-    assert!(report.html.contains("<b>4</b> cells complete"), "what is left out is not complete");
+    assert!(
+        report.html.contains("<b>4</b> cells complete"),
+        "cells that are left out are not complete"
+    );
     assert!(report.html.contains("<b>2</b> left out: they took another transport"));
     assert!(report.markdown.contains("2 left out"), "{}", report.markdown);
     let said = verdicts(&report.markdown);
@@ -254,7 +257,7 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
     let table = part(&report.markdown, "A camera");
     assert!(table.contains(&format!("Cannot be asked: feros:view ({reason})")), "{table}");
     assert!(report.html.split("id=\"trouble\"").nth(1).unwrap().contains(reason));
-    // Nor do goals and summaries know their numbers.
+    // Goals and summaries ignore the numbers of these cells too.
     assert_eq!(goals(&results)[0].own, "100 µs");
     let summary = &summaries(&results)[0];
     let feros = summary.rows.iter().find(|row| row[0] == "feros").unwrap();
@@ -270,7 +273,7 @@ fn a_camera_writes_its_images() {
     }
     let stamped = "Only a stamp is written";
     assert!(part(&run.clone().report().markdown, "A camera").contains(stamped));
-    // Fewer systems, but what they send is written.
+    // Fewer systems, but they write their payloads.
     for name in ["feros", "rcl"] {
         let record = run.cell(name, "local", (MB, 30), 0, 300.0);
         record.dimensions.insert("fill".to_owned(), text("each"));
@@ -281,7 +284,7 @@ fn a_camera_writes_its_images() {
     assert!(!table.contains(stamped));
 }
 
-/// What a page tells to run is understood: its scenario, its keys, its systems.
+/// The commands on a page are valid: their scenarios, keys and systems exist.
 #[test]
 fn commands_that_a_page_names_are_those_of_the_laboratory() {
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

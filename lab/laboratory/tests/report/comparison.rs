@@ -64,7 +64,7 @@ fn what_became_slower_is_found_and_noise_is_not() {
             .iter()
             .all(|cell| cell.verdict() == "worse" && (1.6..2.5).contains(&cell.comparison.ratio))
     );
-    // Of the others, only as many as the interval's 5 % of errors allows, and some.
+    // Among the other cells, only slightly more than the interval's 5 % of errors differ.
     let others: Vec<_> = found
         .cells
         .iter()

@@ -1,5 +1,4 @@
-//! Folders that are not as a run leaves them: what is wrong is said with its place, and the rest is
-//! used.
+//! Damaged folders of runs: errors are reported with file and line, and the rest is used.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Limits of the machine: systems of the same cells, and nobody's competitors.
+//! Limits of the machine: systems in the same cells that compete with no other.
 
 use feros_lab::record::{FigureKind, Value};
 
@@ -6,7 +6,7 @@ use crate::small::{Small, text};
 
 const MB: u64 = 1 << 20;
 
-/// Where the limit line of a page goes: the places of its first drawing.
+/// The points of the limit line in the first drawing of a page.
 fn limit_line(html: &str) -> Vec<(f64, f64)> {
     let path = html.split("class=\"limit\"><path d=\"M").nth(1).expect("a limit line");
     let path = path.split('"').next().unwrap();
@@ -28,7 +28,7 @@ fn the_limit_line_goes_through_the_floor_of_each_cell() {
     let line = limit_line(&html);
     assert_eq!(line.len(), 3, "a place for each payload: {line:?}");
     assert!(line[0].1 > line[1].1 && line[1].1 > line[2].1, "it rises: {line:?}");
-    // One at each payload, and nowhere the same for all.
+    // There is one limit at each payload, and they are not all the same.
     assert!(html.contains("The system floors:copy (floors:copy), in the same cells"), "its name");
     assert!(html.contains("<td class=\"n\">60 µs</td>") && html.contains("200 µs"), "its numbers");
 }
@@ -52,7 +52,7 @@ fn a_floor_of_another_cell_is_no_limit() {
         assert!(!report.html.contains("class=\"limit\""), "{dimension}");
         assert!(!report.markdown.contains("× floor"), "{dimension}");
     }
-    // A floor that lost every message is none.
+    // A floor that lost every message is no limit.
     let mut run = Small::new(&["feros", "floors:copy"], Some("floors:copy"));
     run.cell("feros", "local", (MB, 30), 0, 100.0);
     run.cell("floors:copy", "local", (MB, 30), 0, 10.0).subscriptions[0].latency = None;
@@ -74,7 +74,7 @@ fn a_ratio_is_within_a_repetition() {
         run.cell("feros", "local", (MB, 30), repetition, own);
         run.cell("floors:copy", "local", (MB, 30), repetition, floor);
     }
-    // Ratios 2, 3 and 4. Of the medians over the repetitions it would be 2.87.
+    // The ratios are 2, 3 and 4. The ratio of the medians over the repetitions would be 2.87.
     let report = run.report();
     assert!(report.html.contains("(3× the floor)"), "{}", report.markdown);
     assert!(report.html.contains("<small>3× floor</small>"));
@@ -118,7 +118,7 @@ fn a_floor_limits_those_whose_callback_is_on_the_same_kind_of_thread() {
     assert!(found.contains("feros has the lowest median latency, 40 µs, 4× the floor"), "{found}");
     let direct = found.lines().find(|line| line.contains("feros:direct")).unwrap();
     assert!(!direct.contains("the floor"), "{direct}");
-    // The limit is beside one row of three.
+    // Only one row of three has the limit.
     assert_eq!(report.html.matches("<g class=\"limit\">").count(), 1);
     assert!(report.html.contains("Limit line, for names without †"));
 }

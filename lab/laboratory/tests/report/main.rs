@@ -1,5 +1,5 @@
-//! Reports of runs that never were: what they say, how they look in a browser, and what becomes of
-//! damaged ones.
+//! Reports of synthetic runs: their texts, their look in a browser, and the handling of damaged
+//! runs.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod browser;
@@ -16,7 +16,7 @@ use feros_lab::record::*;
 use feros_lab::report::{Report, Results};
 use synthetic::Synthetic;
 
-/// A folder of this test's own, empty.
+/// Creates an empty folder for this test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -24,7 +24,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The report of a run that was written and read again.
+/// Writes a run, reads it again, and makes its report.
 pub(crate) fn report_of(made: &Synthetic, name: &str) -> (PathBuf, Results, Report) {
     let folder = folder(name);
     made.write(&folder);
@@ -40,7 +40,7 @@ fn a_whole_run_is_said_with_its_numbers() {
     assert_eq!(results.notices, []);
     assert_eq!(results.records.len(), Synthetic::new(7, 2).records.len());
     let html = std::fs::read_to_string(folder.join("report.html")).unwrap();
-    // The model: rcl needs 160 us between processes, floor 19 us; feros 27.
+    // In the model, rcl needs 160 us between processes, feros 27 us, and the floor is 19 us.
     for needed in [
         "Which one for what",
         "a futex hand-over after one copy",
@@ -57,13 +57,13 @@ fn a_whole_run_is_said_with_its_numbers() {
         assert!(html.contains(needed), "{needed}");
     }
     assert!(report.markdown.contains("| roscpp |") && report.markdown.contains("floors:udp"));
-    // A straight line was put in: 118 us a node.
+    // The model has a straight line of 118 us per node.
     let chain = report.markdown.split("## Chains of nodes").nth(1).unwrap();
     assert!(
         chain.contains("A straight line through median latency adds for each node: feros 2"),
         "{chain}"
     );
-    // ROS 1 is unfair by the model: the fifth takes twice as long.
+    // In the model ROS 1 is unfair: the fifth subscription takes twice as long.
     let fairness = report.markdown.split("## Five subscriptions").nth(1).unwrap();
     assert!(
         fairness.contains("feros has the lowest spread") && fairness.contains("roscpp 1."),
@@ -90,14 +90,14 @@ fn nothing_is_fetched_and_everything_is_escaped() {
         }
     }
     let (_, _, report) = report_of(&made, "attack");
-    assert!(!report.html.contains("<script>alert"), "a script of the data is in the page");
+    assert!(!report.html.contains("<script>alert"), "a script from the data is in the page");
     assert_eq!(report.html.matches("<script").count(), 2, "the page's own scripts");
     // The font is in the page itself.
     let html = report.html.replacen("url(data:font/woff2;base64,", "", 1);
     for outside in ["http://", "https://", "src=", "@import", "url("] {
         assert!(!html.contains(outside), "{outside}");
     }
-    // What is between fences is text to Markdown.
+    // Markdown shows text between fences literally.
     let outside_fences = report.markdown.split("```").step_by(2).collect::<String>();
     assert!(!outside_fences.contains("<script>"));
 }
@@ -143,7 +143,7 @@ fn runs_of_every_shape_make_a_page() {
     );
 }
 
-/// Numbers that no system has, but a file may.
+/// A file may have numbers that no system produces.
 #[test]
 fn odd_numbers_do_no_harm() {
     let mut made = Synthetic::new(1, 1);
@@ -167,6 +167,6 @@ fn odd_numbers_do_no_harm() {
     let (_, _, report) = report_of(&made, "odd");
     assert!(
         !report.html.contains("NaN") && !report.html.contains(" inf"),
-        "a number that is none is in the page"
+        "the page shows a value that is not a number"
     );
 }

@@ -1,4 +1,4 @@
-//! Runs of a few cells, each made by hand, so that every number of a page is known.
+//! Runs of a few hand-made cells, so that every number of a page is known.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,8 @@ pub(crate) fn system(name: &str) -> System {
 }
 
 impl Small {
-    /// Without cells: a scenario `one` with a figure over payloads, limited by a floor.
+    /// A run without cells: it has a scenario `one` with a figure over payloads, limited by a
+    /// floor.
     pub(crate) fn new(systems: &[&str], floor: Option<&str>) -> Self {
         let figure = Figure {
             title: "Latency".to_owned(),
@@ -69,7 +70,7 @@ impl Small {
         Self { run, records: Vec::new() }
     }
 
-    /// A cell whose samples lie closely around a median in microseconds.
+    /// Adds a cell whose samples lie closely around a median in microseconds.
     pub(crate) fn cell(
         &mut self,
         name: &str,
@@ -115,12 +116,12 @@ impl Small {
         self.records.last_mut().unwrap()
     }
 
-    /// As it is read from its folder.
+    /// The run as if it had been read from its folder.
     pub(crate) fn results(self) -> Results {
         Results { run: self.run, records: self.records, notices: Vec::new() }
     }
 
-    /// The report of it.
+    /// The report of the run.
     pub(crate) fn report(self) -> Report {
         Report::of(&self.results())
     }

@@ -1,6 +1,5 @@
-//! A run that never was, from a seed: many systems and placements, with failures, hangs, skipped
-//! cells and systems that are missing. Its numbers follow a simple model, so that what a report
-//! says of them is known.
+//! A synthetic run from a seed: many systems and placements, with failures, hangs, skipped cells
+//! and missing systems. Its numbers follow a simple model, so that the text of its report is known.
 
 mod described;
 
@@ -15,7 +14,7 @@ use rand_distr::{Distribution as _, LogNormal};
 
 pub(crate) const SIZES: [u64; 6] = [256, 4096, 65_536, 262_144, 1 << 20, 4 << 20];
 
-/// Name, title, microseconds for the smallest message between processes, nanoseconds for each KB.
+/// Name, title, microseconds for the smallest message between processes, nanoseconds per KB.
 const SYSTEMS: [(&str, &str, f64, f64); 11] = [
     ("feros", "Feros", 27.0, 30.0),
     ("feros:direct", "Feros, callbacks on the receiving thread", 24.5, 30.0),
@@ -62,7 +61,7 @@ const FLOORS: [Limit; 5] = [
 const PUBLISHING: Option<CallbackThread> = Some(CallbackThread::PublishingThread);
 const OTHER: Option<CallbackThread> = Some(CallbackThread::OtherThread);
 
-/// Who calls back on the publishing thread within a process.
+/// The systems that call back on the publishing thread within a process.
 const ON_PUBLISHING_THREAD: [&str; 3] = ["feros:direct", "fastdds", "zenoh"];
 
 pub(crate) struct Synthetic {
@@ -81,7 +80,7 @@ fn number(number: u64) -> Value {
 }
 
 impl Synthetic {
-    /// All of it.
+    /// Creates the whole run.
     pub(crate) fn new(seed: u64, repetitions: u32) -> Self {
         let mut made = Self {
             random: ChaCha8Rng::seed_from_u64(seed),
@@ -120,7 +119,7 @@ impl Synthetic {
         made
     }
 
-    /// Writes what a run leaves.
+    /// Writes the files that a run leaves.
     pub(crate) fn write(&self, folder: &Path) {
         fs::create_dir_all(folder.join("raw")).unwrap();
         fs::write(folder.join("run.json"), serde_json::to_string_pretty(&self.run).unwrap())
@@ -149,7 +148,7 @@ impl Synthetic {
         Distribution::of(&samples, self.run.seed).unwrap()
     }
 
-    /// How much a repetition differs from the next.
+    /// The random factor of a repetition.
     fn between(&mut self) -> f64 {
         LogNormal::new(0.0, 0.03).unwrap().sample(&mut self.random)
     }
@@ -188,7 +187,7 @@ impl Synthetic {
         }
     }
 
-    /// The laboratory's own cost, and limits in the cells of the others.
+    /// Adds the laboratory's own cost, and limits in the cells of the other systems.
     fn floors(&mut self) {
         let nanos = self.samples(90.0, 400);
         self.run.floors.push(Floor { name: "recording".to_owned(), size_bytes: 0, nanos });
@@ -204,7 +203,7 @@ impl Synthetic {
         }
     }
 
-    /// A small message each millisecond; a machine that does not sleep wakes up sooner.
+    /// Adds a small message every millisecond; a machine that does not sleep wakes up sooner.
     fn control_loop(&mut self) {
         let of = |name: &str, base: f64| (name.to_owned(), base);
         let floors = [of("floors:futex", 8.0), of("floors:copy", 8.2)];

@@ -1,4 +1,4 @@
-//! What a made-up run names: its systems and its scenarios with their figures.
+//! The contents of a synthetic run: its systems, and its scenarios with their figures.
 
 use feros_lab::record::*;
 
