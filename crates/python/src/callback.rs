@@ -1,5 +1,5 @@
-//! Calling Python from an executor, and what becomes of an exception there: it ends the spinning,
-//! whose caller gets it, as with stock ROS 2.
+//! Calls Python from an executor. An exception there ends the spinning, whose caller gets it, as in
+//! stock ROS 2.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,19 +20,19 @@ impl Failure {
         Arc::new(Self { error: Mutex::new(None), is_set: AtomicBool::new(false), stopper })
     }
 
-    /// Whether there is one, for a look after each callback.
+    /// Whether there is an exception; checked after each callback.
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// The exception, which is over then.
+    /// Takes the exception, so that there is none afterwards.
     pub(crate) fn take(&self) -> Option<PyErr> {
         let mut error = self.error.lock();
         self.is_set.store(false, Ordering::Release);
         error.take()
     }
 
-    /// Keeps the first; of others nobody would hear, so they are printed.
+    /// Keeps the first exception; others would be lost, so they are printed.
     pub(crate) fn set(&self, py: Python<'_>, error: PyErr) {
         let mut kept = self.error.lock();
         if kept.is_some() {
@@ -47,19 +47,19 @@ impl Failure {
     }
 }
 
-/// Where exceptions of a node's callbacks go: to the executor that spins the node now.
+/// The destination of exceptions of a node's callbacks: the executor that spins the node now.
 #[derive(Default)]
 pub(crate) struct Failures(Mutex<Option<Arc<Failure>>>);
 
 impl Failures {
-    /// The node is spun by this executor from now on, or by none.
+    /// Sets the executor that spins the node from now on, or none.
     pub(crate) fn go_to(&self, failure: Option<Arc<Failure>>) {
         *self.0.lock() = failure;
     }
 
     /// Runs Python; an exception ends the spinning.
     pub(crate) fn run(&self, call: impl FnOnce(Python<'_>) -> PyResult<()>) {
-        // None where the interpreter ends: what comes now is for nobody.
+        // Fails while the interpreter ends: nobody would see a result then.
         let _ = Python::try_attach(|py| {
             if let Err(error) = call(py) {
                 let failure = self.0.lock().clone();
@@ -72,7 +72,7 @@ impl Failures {
     }
 }
 
-/// What entities need of the node that they belong to.
+/// What entities need from the node that they belong to.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner<'a> {
     pub(crate) node: &'a feros::Node,

@@ -1,4 +1,4 @@
-//! Groups of callbacks, and what else a callback is scheduled by.
+//! Callback groups, and the other options by which a callback is scheduled.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(crate) struct CallbackGroup(pub(crate) feros::CallbackGroup);
 /// The group of a callback, its priority, and its deadline in nanoseconds.
 pub(crate) type Schedule = (Option<Py<CallbackGroup>>, i32, Option<u64>);
 
-/// How such a callback is scheduled; as the others of its node, if nothing is said.
+/// The options of a callback with this schedule, or without one the defaults of its node.
 pub(crate) fn callback_options(schedule: Option<&Schedule>) -> CallbackOptions {
     let mut options = CallbackOptions::default();
     if let Some((group, priority, deadline)) = schedule {

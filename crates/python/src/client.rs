@@ -1,5 +1,5 @@
-//! Clients of services. A call is waited for in place, awaited in an event loop, or ended by a
-//! callback on the executor.
+//! Service clients. A caller waits for the response in place, awaits it in an event loop, or gets
+//! it by a callback on the executor.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -30,12 +30,12 @@ pub(crate) struct Client {
     completions: Arc<Completions>,
 }
 
-/// Calls that end by a callback on the executor of the client's node.
+/// The calls that end by a callback on the executor of the client's node.
 struct Completions {
     calls: Mutex<Vec<CallWithCallback>>,
     response_type: Py<MessageType>,
     failures: Arc<Failures>,
-    /// Made with the first such call: most clients need none.
+    /// Made by the first such call, since most clients have no such calls.
     condition: OnceLock<Detached<feros::NodeGuardCondition>>,
     trigger: OnceLock<feros::GuardCondition>,
 }
@@ -43,7 +43,7 @@ struct Completions {
 struct CallWithCallback {
     future: SerializedResponseFuture,
     callback: Py<PyAny>,
-    /// How it ended, where it had when it was looked at first.
+    /// The result, if the call had ended when it was first polled.
     ended: Option<Result<SerializedMessage, CallError>>,
 }
 
@@ -56,7 +56,7 @@ impl CallWithCallback {
     }
 }
 
-/// Has an executor look at the calls of a client.
+/// Makes an executor look at the calls of a client.
 struct Trigger(feros::GuardCondition);
 
 impl Wake for Trigger {
@@ -75,7 +75,7 @@ fn response<'py>(
 }
 
 impl Completions {
-    /// Ends the calls whose responses came.
+    /// Ends the calls whose responses arrived.
     fn look(&self) {
         let Some(trigger) = self.trigger.get() else { return };
         let waker = Waker::from(Arc::new(Trigger(trigger.clone())));
@@ -143,7 +143,7 @@ impl Client {
         py.detach(send).map_err(publish_error)
     }
 
-    /// What has the executor look at calls, made once.
+    /// The guard condition that makes the executor look at the calls; made once.
     fn condition(&self, py: Python<'_>) -> PyResult<&Detached<feros::NodeGuardCondition>> {
         if let Some(condition) = self.completions.condition.get() {
             return Ok(condition);
@@ -162,16 +162,16 @@ impl Client {
 
 #[pymethods]
 impl Client {
-    /// Sends a request. Raises `CallFailed` where no server is there.
+    /// Sends a request. Raises `CallFailed` if there is no server.
     fn call(&self, py: Python<'_>, request: &Bound<'_, PyAny>) -> PyResult<Call> {
         let future = Mutex::new(Some(self.send(py, request, true)?));
         Ok(Call { future, response_type: self.types.1.clone_ref(py) })
     }
 
     /// Sends a request; the executor of the node calls `callback` with the response and `None`, or
-    /// with `None` and an exception. Returns what events of introspection name the call by. Where
-    /// no server is there the request is lost, as in stock ROS 2; with `needs_server` that raises
-    /// `CallFailed`.
+    /// with `None` and an exception. Returns the identity of the call in service introspection
+    /// events. If there is no server, the request is lost, as in stock ROS 2; with `needs_server`
+    /// that raises `CallFailed`.
     #[pyo3(signature = (request, callback, needs_server=false))]
     fn call_with_callback<'py>(
         &self,
@@ -183,8 +183,8 @@ impl Client {
         let condition = self.condition(py)?;
         let future = self.send(py, request, needs_server)?;
         let call = call_tuple(py, future.call_id());
-        // The first look leaves the waker. It is not left to the executor, whose turn it would be
-        // part of: what the server publishes behind its response could come after that.
+        // The first poll registers the waker. If the executor did that in its turn, messages that
+        // the server publishes after its response could arrive before it.
         let waker = Waker::from(Arc::new(Trigger((***condition).clone())));
         let mut call_of = CallWithCallback { future, callback, ended: None };
         let mut calls = self.completions.calls.lock();
@@ -205,7 +205,7 @@ impl Client {
         self.client.service_name().to_owned()
     }
 
-    /// The hash of the service type that it announces, as `RIHS01_...`.
+    /// The hash of the service type that the client announces, as `RIHS01_...`.
     #[getter]
     fn type_hash(&self) -> Option<String> {
         self.type_hash.map(hash_text)
@@ -216,12 +216,12 @@ impl Client {
         qos::tuple(&self.client.qos())
     }
 
-    /// Whether a server is there.
+    /// Whether there is a server.
     fn service_is_ready(&self) -> bool {
         self.client.service_is_ready()
     }
 
-    /// Waits until a server is there; says whether it is. `timeout` is in seconds.
+    /// Waits until there is a server; returns whether there is one. `timeout` is in seconds.
     #[pyo3(signature = (timeout=None))]
     fn wait_for_service(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         match wait_in_slices(py, timeout, |slice| self.client.wait_for_service(slice))? {
@@ -240,13 +240,13 @@ pub(crate) struct Call {
 }
 
 fn over() -> PyErr {
-    FerosError::new_err("the call is over: its response was taken, or somebody else waits for it")
+    FerosError::new_err("the call is over: its response was taken, or another thread waits for it")
 }
 
 #[pymethods]
 impl Call {
-    /// Waits in place for the response. `timeout` is in seconds; after it the call may be waited
-    /// for again.
+    /// Waits in place for the response. `timeout` is in seconds; after a timeout the caller may
+    /// wait again.
     #[pyo3(signature = (timeout=None))]
     fn wait<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
         let future = self.future.lock().take().ok_or_else(over)?;
@@ -266,7 +266,7 @@ impl Call {
         }
     }
 
-    /// The response if it is there, else `None`; then the loop is woken for `token` when it is.
+    /// The response if it has arrived; otherwise `None`, and the loop is woken for `token` later.
     fn poll<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Clocks, and who is told when they jump.
+//! Clocks, and callbacks for their jumps.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::detached::Detached;
 
-/// A clock: 1 is ROS time, 2 the system's, 3 one that is never set, as in `rcl`.
+/// A clock: 1 is ROS time, 2 the system time, 3 steady time, as in `rcl`.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Clock(feros::Clock);
 
@@ -48,7 +48,7 @@ impl Clock {
         }
     }
 
-    /// Whether it shows simulated time.
+    /// Whether the clock shows simulated time.
     #[getter]
     fn is_simulated(&self) -> bool {
         self.0.is_simulated()
@@ -57,14 +57,14 @@ impl Clock {
     /// Sets simulated time, in nanoseconds, as a `/clock` message does.
     fn set_simulated_time(&self, py: Python<'_>, nanos: u64) {
         let time = i64::try_from(nanos).unwrap_or(i64::MAX);
-        // Who is told of the jump takes the lock of the interpreter himself.
+        // The callbacks of the jump take the interpreter lock themselves.
         py.detach(|| self.0.set_simulated_time(feros::Time::from_nanos(time)));
     }
 
     /// Calls `before` and `after` around each jump that exceeds a threshold, with the time before,
-    /// the time after, and the change of the clock: 1 is none, 2 that simulated time was turned on,
-    /// 3 that it was turned off. Leaps are in nanoseconds. The callbacks run on the thread that
-    /// sets the clock; what they raise is printed.
+    /// the time after, and the change of the clock: 1 for no change, 2 if simulated time was turned
+    /// on, 3 if it was turned off. Thresholds are in nanoseconds. The callbacks run on the thread
+    /// that sets the clock; exceptions in them are printed.
     #[pyo3(signature = (before, after, on_clock_change, min_forward=None, min_backward=None))]
     fn create_jump_callback(
         &self,
@@ -105,13 +105,13 @@ fn call(callback: &Py<PyAny>, jump: &TimeJump) {
     });
 }
 
-/// Keeps the callbacks of a clock's jumps.
+/// Keeps the callbacks for a clock's jumps.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct JumpHandle(Mutex<Option<Detached<JumpGuard>>>);
 
 #[pymethods]
 impl JumpHandle {
-    /// Ends them. Calling it again does nothing.
+    /// Removes them. Calling this again does nothing.
     fn remove(&self) {
         let guard = self.0.lock().take();
         drop(guard); // outside the lock: it may be the last that is left of the callbacks

@@ -15,19 +15,19 @@ use crate::node::Node;
 use crate::waiting::SLICE;
 use crate::{parameter, qos};
 
-/// One participant. It leaves the graph when it and all that was made of it are gone.
+/// One participant. It leaves the graph when it and everything made from it are gone.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Context {
     context: Detached<feros::Context>,
     rest: Vec<String>,
     domain_id: u32,
-    /// What is to be done at the end keeps guards here.
+    /// The guards of callbacks that run at shutdown.
     guards: Mutex<Vec<feros::ShutdownGuard>>,
 }
 
 #[pymethods]
 impl Context {
-    /// A context as these arguments (without the program's name) and the environment say.
+    /// Makes a context from these arguments (without the program's name) and the environment.
     #[new]
     #[pyo3(signature = (args=Vec::new(), domain_id=None))]
     fn new(py: Python<'_>, args: Vec<String>, domain_id: Option<u32>) -> PyResult<Self> {
@@ -48,13 +48,13 @@ impl Context {
         Ok(Self { context, rest, domain_id, guards: Mutex::default() })
     }
 
-    /// Arguments that are not of ROS.
+    /// The arguments that are not ROS arguments.
     #[getter]
     fn remaining_arguments(&self) -> Vec<String> {
         self.rest.clone()
     }
 
-    /// Whether it was not shut down yet.
+    /// Whether the context has not been shut down yet.
     fn ok(&self) -> bool {
         self.context.is_ok()
     }
@@ -64,7 +64,7 @@ impl Context {
         py.detach(|| self.context.shutdown());
     }
 
-    /// Calls `callback` when it is shut down.
+    /// Calls `callback` when the context is shut down.
     fn on_shutdown(&self, py: Python<'_>, callback: Py<PyAny>) {
         let call = move || {
             let _ = Python::try_attach(|py| {
@@ -83,8 +83,8 @@ impl Context {
         self.domain_id
     }
 
-    /// Blocks until a clock shows a time, in nanoseconds; says whether it does. It does not where
-    /// the context was shut down before.
+    /// Blocks until a clock reaches a time, in nanoseconds; returns whether it does. It does not if
+    /// the context is shut down first.
     fn sleep_until(&self, py: Python<'_>, clock: &Bound<'_, Clock>, until: i64) -> PyResult<bool> {
         let (until, clock) = (Time::from_nanos(until), clock.get().inner());
         if clock.is_simulated() {
@@ -114,7 +114,7 @@ impl Context {
     }
 
     /// Makes a managed node. `run(name, previous)` calls the callback of a transition, such as
-    /// `on_configure`, and returns the number of how it ended.
+    /// `on_configure`, and returns the number of its result.
     #[pyo3(signature = (name, run, enable_communication_interface=true, **options))]
     fn create_lifecycle_node(
         &self,

@@ -1,6 +1,6 @@
-//! What may wait for another thread when it is dropped, and so is dropped without the lock of the
-//! interpreter: the other thread may be about to call Python. In a child of the process there are
-//! no other threads, so that nobody would answer: there it is left alone.
+//! A value whose drop may wait for another thread, and which is therefore dropped without the
+//! interpreter lock: the other thread may be about to call Python. In a forked child there are no
+//! other threads to wait for, so the value is leaked there.
 
 use std::ops::Deref;
 
@@ -32,7 +32,7 @@ impl<T: Send> Drop for Detached<T> {
         if self.process != std::process::id() {
             return std::mem::forget(value);
         }
-        // None where the interpreter ends: nobody runs Python any more then.
+        // Fails while the interpreter ends: nobody runs Python any longer then.
         let dropped = Python::try_attach(|py| {
             let value = value.take();
             py.detach(|| drop(value));

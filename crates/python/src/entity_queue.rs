@@ -1,6 +1,6 @@
-//! What waits for the callbacks of entities of the package `rclpy`, and tells an executor that it
-//! does. Between a message and its callback no Python runs here where that can be: at low rates
-//! each of its functions costs microseconds.
+//! The queues of items for the callbacks of entities of the package `rclpy`, which notify an
+//! executor. If possible, no other Python code runs between a message and its callback: at low
+//! rates each Python function costs microseconds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,14 +13,14 @@ use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::exclusive_group::{Exclusion, ExclusiveGroup};
 
-/// Entities that have something waiting, and who waits for them.
+/// The entities with waiting items, and the executor that waits for them.
 pub(crate) struct Ready {
     entities: Mutex<VecDeque<(Py<PyAny>, Arc<Waiting>)>>,
-    /// An entity came that nobody has looked at.
+    /// An entity was added that nobody has looked at.
     has_new: AtomicBool,
-    /// Somebody wants whoever spins the executor to look at what it waits for.
+    /// Somebody wants the spinning thread to look at what it waits for.
     is_woken: AtomicBool,
-    /// The thread that spins, by `this_thread`; 0 where none does.
+    /// The spinning thread, by `this_thread`; 0 if no thread spins.
     spinning: AtomicUsize,
     stopper: Stopper,
 }
@@ -48,14 +48,14 @@ impl Ready {
         self.ring();
     }
 
-    /// Has who spins look at what it waits for, or who spins next.
+    /// Makes the current or next spinning thread look at what it waits for.
     pub(crate) fn wake(&self) {
         self.is_woken.store(true, Ordering::Release);
         self.ring();
     }
 
     fn ring(&self) {
-        // A callback on the thread that spins needs no bell: the thread looks after it.
+        // A callback on the spinning thread does not have to wake it: the thread looks afterwards.
         if self.spinning.load(Ordering::Acquire) != this_thread() {
             self.stopper.stop();
         }
@@ -66,17 +66,17 @@ impl Ready {
         self.has_new.load(Ordering::Acquire) || self.is_woken.load(Ordering::Acquire)
     }
 
-    /// Whether somebody called `wake` since it was asked last.
+    /// Whether `wake` was called since the last call.
     pub(crate) fn take_wake(&self) -> bool {
         self.is_woken.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether an entity came since it was asked last.
+    /// Whether an entity was added since the last call.
     pub(crate) fn take_new(&self) -> bool {
         self.has_new.swap(false, Ordering::AcqRel)
     }
 
-    /// The calling thread spins while `spin` runs.
+    /// Marks the calling thread as spinning while `spin` runs.
     pub(crate) fn while_spinning<T>(&self, spin: impl FnOnce() -> T) -> T {
         self.spinning.store(this_thread(), Ordering::Release);
         let outcome = spin();
@@ -84,10 +84,10 @@ impl Ready {
         outcome
     }
 
-    /// Calls for the first entity that may be called for.
+    /// Runs the callback of the first entity whose group is free.
     ///
     /// # Errors
-    /// What the callback raises.
+    /// The exception of the callback.
     pub(crate) fn call_next(&self, py: Python<'_>) -> PyResult<Called> {
         let candidates = self.entities.lock().len();
         for _ in 0..candidates {
@@ -119,13 +119,13 @@ impl Ready {
     }
 }
 
-/// How it came out.
+/// The result of a call.
 pub(crate) enum Called {
     Nothing,
     Ran,
-    /// This entity has to be asked what is to be called.
+    /// This entity has to be asked for its callback.
     Asks(Py<PyAny>),
-    /// The callback of this entity returned something for an item; its group is held still.
+    /// The callback of this entity returned something for an item; its group is still held.
     Returned {
         entity: Py<PyAny>,
         item: Py<PyAny>,
@@ -137,24 +137,24 @@ fn call_with_first(py: Python<'_>, callback: &Py<PyAny>, item: &Py<PyAny>) -> Py
     callback.call1(py, (item.bind(py).cast::<PyTuple>()?.get_item(0)?,))
 }
 
-/// What an exclusive group knows an entity by.
+/// The number of an entity in an exclusive group.
 fn token(entity: &Py<PyAny>) -> usize {
     entity.as_ptr().addr()
 }
 
-/// For the side of Python.
+/// The interface for Python.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct ReadyQueue(pub(crate) Arc<Ready>);
 
 #[pymethods]
 impl ReadyQueue {
-    /// The next entity; `None` where there is none.
+    /// The next entity, or `None`.
     fn pop(&self) -> Option<Py<PyAny>> {
         let next = self.0.entities.lock().pop_front();
         next.map(|(entity, _)| entity)
     }
 
-    /// Puts an entity behind all others, without waking who waits.
+    /// Puts an entity behind all others, without waking the executor.
     fn put_back(&self, entity: Py<PyAny>, queue: &Bound<'_, EntityQueue>) {
         self.0.entities.lock().push_back((entity, queue.get().waiting()));
     }
@@ -164,39 +164,39 @@ impl ReadyQueue {
     }
 }
 
-/// Who is told that something waits.
+/// The recipient of notifications that an item waits.
 enum Told {
     Nobody,
     Executor(Weak<Ready>),
-    /// Something of Python, called with the entity.
+    /// A Python function, called with the entity.
     Function(Py<PyAny>),
 }
 
-/// What is called without asking the entity.
+/// A callback that is called without asking the entity.
 struct Direct {
     /// Called with the first part of an item, which is a tuple.
     callback: Py<PyAny>,
-    /// Who has to let it run, if anybody has.
+    /// The group that has to let it run, if there is one.
     group: Option<Arc<Exclusion>>,
 }
 
 struct State {
     items: VecDeque<Py<PyAny>>,
-    /// Items that came so far.
+    /// The number of items so far.
     came: u64,
-    /// Items that went for newer ones.
+    /// The number of items that newer ones pushed out.
     pushed_out: u64,
-    /// Whether who is told has it in a queue already.
+    /// Whether the recipient has already queued the entity.
     is_queued: bool,
     is_closed: bool,
     told: Told,
     direct: Option<Direct>,
-    /// Called with the count of items that came: somebody's callback, and who waits by a wait set.
+    /// Called with the number of new items: the user's callback, and a waiting wait set.
     listeners: [Option<Py<PyAny>>; 2],
 }
 
 enum Claim {
-    /// Python says what is to be called.
+    /// Python decides on the callback.
     Python,
     Nothing,
     /// Another callback of the group runs.
@@ -209,7 +209,7 @@ enum Claim {
     },
 }
 
-/// The queue of one entity, for whoever fills it.
+/// The queue of one entity, for the code that fills it.
 pub(crate) struct Waiting {
     depth: usize,
     entity: Py<PyWeakrefReference>,
@@ -217,10 +217,10 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Puts an item in; the oldest goes where the queue is full, and the entity hears of that.
+    /// Adds an item; if the queue is full, the oldest is dropped and the entity is notified.
     ///
     /// # Errors
-    /// What Python raises when it is told.
+    /// An exception of a notified Python function.
     pub(crate) fn push(self: &Arc<Self>, py: Python<'_>, item: Py<PyAny>) -> PyResult<()> {
         let mut state = self.state.lock();
         if state.is_closed {
@@ -292,7 +292,7 @@ impl Waiting {
     }
 }
 
-/// What waits for the callback of an entity.
+/// The items that wait for the callback of an entity.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct EntityQueue(Arc<Waiting>);
 
@@ -309,7 +309,7 @@ impl EntityQueue {
 
 #[pymethods]
 impl EntityQueue {
-    /// A queue with room for `depth` items. The entity is not kept alive by it.
+    /// Makes a queue with room for `depth` items. The queue does not keep the entity alive.
     #[new]
     fn new(entity: &Bound<'_, PyAny>, depth: usize) -> PyResult<Self> {
         let state = State {
@@ -326,13 +326,13 @@ impl EntityQueue {
         Ok(Self(Arc::new(Waiting { depth: depth.max(1), entity, state: Mutex::new(state) })))
     }
 
-    /// Puts an item in.
+    /// Adds an item.
     fn push(&self, py: Python<'_>, item: Py<PyAny>) -> PyResult<()> {
         self.0.push(py, item)
     }
 
-    /// From now on an executor (its `ReadyQueue`), a function, or nobody (`None`) is told that
-    /// something waits; at once where something does.
+    /// Sets the recipient of notifications that an item waits: an executor (its `ReadyQueue`), a
+    /// function, or nobody (`None`). Notifies it at once if an item waits.
     fn tell(&self, py: Python<'_>, told: Bound<'_, PyAny>) -> PyResult<()> {
         let told = match told.cast::<ReadyQueue>() {
             Ok(ready) => Told::Executor(Arc::downgrade(&ready.get().0)),
@@ -347,8 +347,8 @@ impl EntityQueue {
         self.0.announce(py)
     }
 
-    /// Has executors call `callback` with the first part of an item, which is a tuple, without
-    /// asking the entity; `None` has them ask. They ask as well where it returns something.
+    /// Makes executors call `callback` with the first part of an item, which is a tuple, without
+    /// asking the entity; with `None` they ask. They also ask if it returns something.
     fn call_directly(
         &self,
         callback: Option<Py<PyAny>>,
@@ -360,35 +360,34 @@ impl EntityQueue {
         drop(before);
     }
 
-    /// Calls `listener(1)` with each item that comes, on the thread that has it first; `None` ends
-    /// that.
+    /// Calls `listener(1)` with each new item, on the thread that receives it; `None` ends that.
     fn listen(&self, listener: Option<Py<PyAny>>) {
         self.replace_listener(0, listener);
     }
 
-    /// As `listen`, beside it.
+    /// The same as `listen`, for a second listener.
     fn watch(&self, watcher: Option<Py<PyAny>>) {
         self.replace_listener(1, watcher);
     }
 
-    /// Tells again, where something waits and was not told of.
+    /// Notifies again if items wait that were not announced.
     fn announce(&self, py: Python<'_>) -> PyResult<()> {
         self.0.announce(py)
     }
 
-    /// Who was told looks at it no more.
+    /// Forgets that the recipient has queued the entity.
     fn withdraw(&self) {
         self.0.state.lock().is_queued = false;
     }
 
-    /// The oldest item, in a tuple; `None` where nothing waits.
+    /// The oldest item, in a tuple, or `None`.
     fn take(&self) -> Option<(Py<PyAny>,)> {
         let item = self.0.state.lock().items.pop_front();
         item.map(|item| (item,))
     }
 
-    /// For who was told: the oldest item, and whether more wait, for which the entity is to be put
-    /// into the queue of who was told again; `None` where nothing waits.
+    /// For the recipient: the oldest item, and whether more wait, in which case the recipient has
+    /// to queue the entity again; `None` if no item waits.
     fn take_queued(&self) -> Option<(Py<PyAny>, bool)> {
         let mut state = self.0.state.lock();
         let item = state.items.pop_front();
@@ -398,13 +397,13 @@ impl EntityQueue {
         item.map(|item| (item, has_more))
     }
 
-    /// Drops what waits.
+    /// Drops all waiting items.
     fn clear(&self) {
         let items = std::mem::take(&mut self.0.state.lock().items);
         drop(items);
     }
 
-    /// Drops what waits, and all that comes later.
+    /// Drops all waiting items, and all later ones.
     fn close(&self) {
         let mut state = self.0.state.lock();
         state.is_closed = true;
@@ -419,13 +418,13 @@ impl EntityQueue {
         self.0.state.lock().items.len()
     }
 
-    /// Items that came so far.
+    /// The number of items so far.
     #[getter]
     fn came(&self) -> u64 {
         self.0.state.lock().came
     }
 
-    /// Items that went for newer ones.
+    /// The number of items that newer ones pushed out.
     #[getter]
     fn pushed_out(&self) -> u64 {
         self.0.state.lock().pushed_out

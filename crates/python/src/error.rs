@@ -1,4 +1,5 @@
-//! The exceptions, and which of them an error becomes. Their texts are those of the library.
+//! The exceptions of the package, and the conversion of errors to them. They keep the errors'
+//! texts.
 
 use feros::{CallError, PublishError, WaitError};
 use pyo3::create_exception;
@@ -9,11 +10,11 @@ create_exception!(
     feros,
     FerosError,
     PyException,
-    "Any error of feros that is not a wrong type or value."
+    "An error of feros other than a wrong type or value."
 );
-create_exception!(feros, DecodeError, FerosError, "Bytes are no message of the type.");
-create_exception!(feros, LoanError, FerosError, "A loan cannot be used any more.");
-create_exception!(feros, CallFailed, FerosError, "A call of a service has no response.");
+create_exception!(feros, DecodeError, FerosError, "The bytes are not a message of the type.");
+create_exception!(feros, LoanError, FerosError, "A loan can no longer be used.");
+create_exception!(feros, CallFailed, FerosError, "A service call got no response.");
 create_exception!(feros, ShutdownError, FerosError, "The context was shut down.");
 create_exception!(
     feros,
@@ -21,12 +22,12 @@ create_exception!(
     FerosError,
     "A parameter cannot be declared, read or set."
 );
-create_exception!(feros, UnknownTypeError, FerosError, "There is no such interface type.");
+create_exception!(feros, UnknownTypeError, FerosError, "The interface type is unknown.");
 create_exception!(
     feros,
     ChangeStateError,
     FerosError,
-    "A managed node did not change its state as it was asked to."
+    "A managed node did not change its state as requested."
 );
 
 /// An error that has no exception of its own.
@@ -56,7 +57,7 @@ pub(crate) fn wait_error(error: WaitError) -> PyErr {
     }
 }
 
-/// Puts the exceptions into the module.
+/// Adds the exceptions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("FerosError", py.get_type::<FerosError>())?;

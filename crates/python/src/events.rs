@@ -44,7 +44,7 @@ fn incompatible<'py>(
     Ok(status)
 }
 
-/// What a publisher reports; `None` for what has no name yet.
+/// The name and status of a publisher event; `None` if the event has no name yet.
 pub(crate) fn publisher_event(py: Python<'_>, event: PublisherEvent) -> PyResult<Event<'_>> {
     Ok(Some(match event {
         PublisherEvent::Matched(status) => ("matched", matched(py, status)?),
@@ -65,7 +65,7 @@ pub(crate) fn publisher_event(py: Python<'_>, event: PublisherEvent) -> PyResult
     }))
 }
 
-/// What a subscription reports; `None` for what has no name yet.
+/// The name and status of a subscription event; `None` if the event has no name yet.
 pub(crate) fn subscription_event(py: Python<'_>, event: SubscriptionEvent) -> PyResult<Event<'_>> {
     Ok(Some(match event {
         SubscriptionEvent::Matched(status) => ("matched", matched(py, status)?),

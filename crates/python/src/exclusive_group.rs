@@ -1,16 +1,16 @@
-//! A group of entities of the package `rclpy` of which one at a time is called for.
+//! A group of entities of the package `rclpy` that runs one callback at a time.
 
 use std::sync::Arc;
 
 use feros_sync::Mutex;
 use pyo3::prelude::*;
 
-/// Who of a group runs, by a number of the entity.
+/// The running member of a group, by the number of its entity.
 #[derive(Default)]
 pub(crate) struct Exclusion(Mutex<Option<usize>>);
 
 impl Exclusion {
-    /// Claims the right to run; `false` while another has it.
+    /// Claims the right to run; `false` while another entity has it.
     pub(crate) fn begin(&self, token: usize) -> bool {
         let mut active = self.0.lock();
         let is_free = active.is_none();
@@ -20,7 +20,7 @@ impl Exclusion {
         is_free
     }
 
-    /// Gives the right back, if it is of this one.
+    /// Returns the right, if this entity has it.
     pub(crate) fn end(&self, token: usize) -> bool {
         let mut active = self.0.lock();
         let is_own = *active == Some(token);
@@ -31,7 +31,7 @@ impl Exclusion {
     }
 }
 
-/// For the side of Python, where the number is the entity's `id`.
+/// The interface for Python, where the number is the entity's `id`.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct ExclusiveGroup(Arc<Exclusion>);
 
@@ -48,17 +48,17 @@ impl ExclusiveGroup {
         Self(Arc::default())
     }
 
-    /// Claims the right to run; `False` while another has it.
+    /// Claims the right to run; `False` while another entity has it.
     fn begin(&self, token: usize) -> bool {
         self.0.begin(token)
     }
 
-    /// Gives the right back; `False` where it was not of this one.
+    /// Returns the right; `False` if another entity has it.
     fn end(&self, token: usize) -> bool {
         self.0.end(token)
     }
 
-    /// Whether nobody runs.
+    /// Whether no entity runs.
     fn is_free(&self) -> bool {
         self.0.0.lock().is_none()
     }

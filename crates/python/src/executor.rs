@@ -1,5 +1,4 @@
-//! Executors: the turn is Rust's, without the lock of the interpreter; each callback takes it for
-//! itself.
+//! Executors. Rust runs the turns without the interpreter lock; each callback takes it for itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,16 +18,16 @@ use crate::error::error;
 use crate::node::Node;
 use crate::waiting::{SLICE, duration};
 
-/// Threads of an executor come and go with each piece of spinning, so theirs are longer.
+/// The threads of an executor start and end with each slice, so several threads get longer ones.
 const SLICE_OF_SEVERAL: Duration = Duration::from_millis(500);
 
 struct Inner {
     executor: feros::Executor,
     failure: Arc<Failure>,
-    /// Somebody wants it to end spinning.
+    /// Somebody wants the spinning to end.
     is_stopped: AtomicBool,
     ready: Arc<Ready>,
-    /// Those of its nodes, by name: it spins until one of them is shut down.
+    /// The contexts of the nodes, by node name: spinning ends when one of them is shut down.
     contexts: Mutex<Vec<(String, feros::Context)>>,
 }
 
@@ -39,13 +38,13 @@ pub(crate) struct Executor {
     background: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// How a piece of spinning ended.
+/// The reason that a slice of spinning ended.
 enum Ended {
-    /// It may go on.
+    /// Spinning may continue.
     Piece,
-    /// Something was executed.
+    /// A callback was executed.
     Executed,
-    /// It was stopped, perhaps only to look at something, or its context shut down.
+    /// The executor was stopped, perhaps only to look at something, or its context was shut down.
     Stopped,
 }
 
@@ -67,13 +66,13 @@ impl Inner {
         })
     }
 
-    /// Whether it is not to spin on. A wish to stop is fulfilled by that.
+    /// Whether to stop spinning. This fulfills a request to stop.
     fn is_over(&self) -> bool {
         let is_stopped = self.is_stopped.swap(false, Ordering::AcqRel);
         is_stopped || self.contexts.lock().iter().any(|(_, context)| !context.is_ok())
     }
 
-    /// Runs callbacks until something of `ready` is due; says whether it is, or all is over.
+    /// Runs callbacks until something in `ready` is due; returns whether it is, or whether to stop.
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
         loop {
@@ -103,8 +102,8 @@ impl Inner {
 
 #[pymethods]
 impl Executor {
-    /// An executor of so many threads (0: one for each processor) that takes what is ready in the
-    /// order of a policy: `fair`, `ros`, `priority` or `deadline`.
+    /// Makes an executor with this number of threads (0: one for each processor) that takes ready
+    /// callbacks in the order of a policy: `fair`, `ros`, `priority` or `deadline`.
     #[new]
     #[pyo3(signature = (threads=1, policy="fair"))]
     fn new(threads: usize, policy: &str) -> PyResult<Self> {
@@ -175,7 +174,7 @@ impl Executor {
         }
     }
 
-    /// Runs one callback; says whether it did. `timeout` is in seconds, `None` waits for ever.
+    /// Runs one callback; returns whether it did. `timeout` is in seconds, `None` waits forever.
     #[pyo3(signature = (timeout=None))]
     fn spin_once(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let deadline = duration(timeout).map(|timeout| Instant::now() + timeout);
@@ -193,15 +192,16 @@ impl Executor {
         }
     }
 
-    /// Runs what is ready now, without waiting; says how many callbacks ran.
+    /// Runs the callbacks that are ready now, without waiting; returns their number.
     #[pyo3(signature = (max_duration=None))]
     fn spin_some(&self, py: Python<'_>, max_duration: Option<f64>) -> PyResult<usize> {
         let max_duration = duration(max_duration).unwrap_or(Duration::MAX);
         let count = py.detach(|| {
             let executor = &self.inner.executor;
             let mut count = 0;
-            // Who only wanted it to look has that now: else a stop would be in force until
-            // somebody waits, and nothing would ever be ready for who never does.
+            // A request to only look is fulfilled by this spin. Otherwise the stop would stay in
+            // force until somebody waits, and a caller that never waits would never find anything
+            // ready.
             if !self.inner.is_stopped.load(Ordering::Acquire) {
                 let first = executor.spin_once(Some(Duration::ZERO))?;
                 count += usize::from(matches!(first, Outcome::Completed(())));
@@ -216,8 +216,8 @@ impl Executor {
         }
     }
 
-    /// Runs callbacks until `is_done()` is true, which is asked after each turn; says whether it
-    /// is. `timeout` is in seconds.
+    /// Runs callbacks until `is_done()`, which is called after each turn, returns true; returns
+    /// whether it did. `timeout` is in seconds.
     #[pyo3(signature = (is_done, timeout=None))]
     fn spin_until(
         &self,
@@ -239,7 +239,7 @@ impl Executor {
                 failure.is_set()
                     || Python::attach(|py| {
                         let done = is_done.call0(py).and_then(|done| done.is_truthy(py));
-                        // A signal may come while it is asked: what it raises is raised here.
+                        // A signal may arrive during the call; its exception is raised here.
                         done.unwrap_or_else(|error| {
                             failure.set(py, error);
                             true
@@ -254,8 +254,9 @@ impl Executor {
         }
     }
 
-    /// Waits until an entity of `rclpy` is ready, or `wake` was called, since it was asked last or
-    /// now; says whether that is so. `timeout` is in seconds. One thread spins at a time.
+    /// Waits until an entity of `rclpy` is ready or `wake` is called, also if that happened since
+    /// the last call; returns whether it happened. `timeout` is in seconds. One thread spins at a
+    /// time.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let ready = &self.inner.ready;
@@ -265,10 +266,10 @@ impl Executor {
         Ok(is_due)
     }
 
-    /// Calls for one entity of `rclpy` that is ready, and waits for it. `True` is that a callback
-    /// ran, `False` that something else is to be looked at, or the time is over; an entity has to
-    /// be asked what is to be called; a tuple has an entity, its item, and what the callback
-    /// returned.
+    /// Waits for an entity of `rclpy` that is ready, and runs its callback. Returns `True` if a
+    /// callback ran; `False` if there is something else to look at or the time is over; an entity
+    /// if it has to be asked for its callback; or a tuple with an entity, its item, and the result
+    /// of the callback.
     #[pyo3(signature = (timeout=None))]
     fn wait_and_call(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Py<PyAny>> {
         let ready = &self.inner.ready;
@@ -303,13 +304,13 @@ impl Executor {
         self.inner.executor.stopper().stop();
     }
 
-    /// Has whoever spins it look at what it waits for.
+    /// Makes the spinning thread look at what it waits for.
     fn wake(&self) {
         self.inner.ready.wake();
     }
 
-    /// Spins on a thread of its own until it is stopped or a context is shut down. An exception of
-    /// a callback is printed there, and the thread goes on.
+    /// Spins on its own thread until the executor is stopped or a context is shut down. An
+    /// exception of a callback is printed there, and the thread continues.
     fn start(&self) -> PyResult<()> {
         let mut background = self.background.lock();
         if background.as_ref().is_some_and(|thread| !thread.is_finished()) {
@@ -332,7 +333,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Ends the thread of its own, and waits for it.
+    /// Stops that thread, and waits for its end.
     fn join(&self, py: Python<'_>) {
         self.stop();
         let thread = self.background.lock().take();

@@ -1,4 +1,4 @@
-//! Waiting for the graph in an event loop of asyncio: the loop is woken by the next change.
+//! Waits for the graph in an asyncio event loop: the next change wakes the loop.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::detached::Detached;
 use crate::wakeups::Wakeups;
 
-/// Wakes a loop once, at the next change of the graph or when the context is shut down; not if it
+/// Wakes a loop once, at the next change of the graph or when the context is shut down, unless it
 /// is dropped before.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct GraphListener {
@@ -29,8 +29,8 @@ impl GraphListener {
         let mut waiting: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             let _ = context.wait_for_graph_async(|| "a change of the graph", is_woken).await;
         });
-        // The first look leaves the waker. Where the context is shut down there is nothing to wait
-        // for, and whoever listens looks for that.
+        // The first poll registers the waker. If the context is shut down there is nothing to wait
+        // for; the listening code checks that.
         let _ = waiting.as_mut().poll(&mut Task::from_waker(&wakeups.waker(token)));
         Self { _waiting: Detached::new(Mutex::new(waiting)) }
     }

@@ -1,4 +1,5 @@
-//! The interface definitions that a program knows: what Feros ships, installed packages, folders.
+//! The interface definitions that a program knows: those that Feros ships, installed packages,
+//! folders.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,26 +18,26 @@ use pyo3::types::{PyDict, PyList};
 use crate::error::{UnknownTypeError, error};
 use crate::message::MessageType;
 
-/// The known interfaces. Later sources replace packages of earlier ones as a whole. Shipped
-/// packages are parsed when they are first needed.
+/// The known interfaces. Later sources replace whole packages of earlier ones. Shipped packages are
+/// parsed when they are first needed.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Interfaces {
     set: Mutex<Arc<InterfaceSet>>,
-    /// What could not be loaded: said where a type is missing.
+    /// The packages that could not be loaded; errors for missing types mention them.
     faults: Mutex<Vec<String>>,
 }
 
 impl Interfaces {
-    /// What was loaded so far.
+    /// The interfaces that were loaded so far.
     fn loaded(&self) -> Arc<InterfaceSet> {
         self.set.lock().clone()
     }
 
-    /// What there is of a package and of those that it refers to.
+    /// The interfaces of a package and of the packages that it refers to.
     fn with_package(&self, package: &str) -> Arc<InterfaceSet> {
         let mut set = self.loaded();
         let mut wanted = vec![package.to_owned()];
-        // What every service and action needs besides what it names.
+        // Every service and action also needs these.
         wanted.extend(["service_msgs", "action_msgs"].map(str::to_owned));
         let mut seen = BTreeSet::new();
         while let Some(package) = wanted.pop() {
@@ -54,7 +55,7 @@ impl Interfaces {
         set
     }
 
-    /// All there is.
+    /// All interfaces.
     fn all(&self) -> Arc<InterfaceSet> {
         let mut set = self.loaded();
         Arc::make_mut(&mut set).add_packages(feros_interface::shipped().clone());
@@ -66,7 +67,7 @@ impl Interfaces {
         UnknownTypeError::new_err(format!("{error}; {}", self.places()))
     }
 
-    /// The type that is meant, and a set with all that it refers to.
+    /// The full name of a type, and a set with all types that it refers to.
     fn find_in(&self, text: &str) -> PyResult<(Arc<InterfaceSet>, TypeName)> {
         let package = text.split('/').next().unwrap_or_default();
         let set = self.with_package(package);
@@ -99,10 +100,10 @@ impl Interfaces {
         Ok(packages)
     }
 
-    /// Where types are found, and what of it cannot be read.
+    /// The places where types are found, and an error about a package that cannot be read.
     fn places(&self) -> String {
         let fault = match self.faults.lock().first() {
-            Some(fault) => format!("; besides, some packages cannot be read: {fault}"),
+            Some(fault) => format!("; also, some packages cannot be read: {fault}"),
             None => String::new(),
         };
         format!("types are found {PLACES} and in those given to feros.interfaces.add_folder{fault}")
@@ -127,15 +128,15 @@ impl Interfaces {
         interfaces.filter(here).map(|name| name.name.clone()).collect()
     }
 
-    /// The full name of the type that is meant by `package/msg/Name` or `package/Name`.
+    /// The full name of the type that `package/msg/Name` or `package/Name` refers to.
     fn find(&self, text: &str) -> PyResult<String> {
         Ok(self.find_in(text)?.1.to_string())
     }
 
-    /// A message type; its class is not made yet.
+    /// A message type, before its class is made.
     fn message_type(&self, name: &str) -> PyResult<MessageType> {
         let (set, name) = self.find_in(name)?;
-        // What refers to itself or to what is not there is found before anything is made of it.
+        // References to itself or to missing types are found before anything is made from it.
         let description = set.type_description(&name).map_err(|error| self.unknown(error))?;
         match set.message(&name) {
             Some(definition) => {
@@ -146,7 +147,7 @@ impl Interfaces {
         }
     }
 
-    /// What a message consists of, for who makes its class.
+    /// The definition of a message, for the code that makes its class.
     fn definition<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let (set, name) = self.find_in(name)?;
         let Some(definition) = set.message(&name) else {
@@ -155,7 +156,7 @@ impl Interfaces {
         describe(py, definition)
     }
 
-    /// What kind of interface this is: `msg`, `srv` or `action`; `message` for a part of one.
+    /// The kind of an interface: `msg`, `srv` or `action`; `message` for a part of one.
     fn kind(&self, name: &str) -> PyResult<&'static str> {
         let (set, name) = self.find_in(name)?;
         Ok(match set.get(&name).map(|interface| interface.namespace()) {
@@ -182,7 +183,7 @@ impl Interfaces {
     }
 }
 
-/// The hash of the service whose request this is.
+/// The hash of the service that has this request.
 fn service_hash(set: &InterfaceSet, request: &TypeName) -> Option<TypeHash> {
     let service = request.name.strip_suffix("_Request")?;
     let name = TypeName { name: service.to_owned(), ..request.clone() };
@@ -203,8 +204,8 @@ fn describe<'py>(py: Python<'py>, definition: &MessageDefinition) -> PyResult<Bo
     Ok(description)
 }
 
-/// Name, type (as IDL names it), bound of texts, name of the message, shape (`one`, `array`,
-/// `sequence`), size or bound, and the default that is declared.
+/// Name, type (as in IDL), bound of texts, name of the message, shape (`one`, `array`, `sequence`),
+/// size or bound, and the declared default.
 fn describe_field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyDict>> {
     let described = PyDict::new(py);
     described.set_item("name", &field.name)?;

@@ -1,8 +1,8 @@
-//! The extension module of the Python package `feros`: messages, nodes and executors. What is said
-//! in Python is said in `python/feros`; here is what has to be fast, or to reach the library.
+//! The extension module of the Python package `feros`: messages, nodes and executors.
+//! `python/feros` defines the Python interface; this crate has the parts that must be fast or need
+//! the Rust library.
 //!
-//! No lock of Rust is held while Python runs, and the lock of the interpreter is not held while
-//! Rust waits.
+//! No Rust lock is held while Python runs, and the interpreter lock is not held while Rust waits.
 
 mod callback;
 mod callback_group;

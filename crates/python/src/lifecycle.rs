@@ -1,5 +1,5 @@
-//! Managed nodes: the state machine and its services are the library's, the callbacks of the
-//! transitions are Python's.
+//! Managed nodes: the state machine and its services are in Rust, the callbacks of the transitions
+//! in Python.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct LifecycleNode {
     failures: Arc<Failures>,
 }
 
-/// Calls the callbacks of Python.
+/// Calls the Python callbacks.
 struct Callbacks {
     run: Py<PyAny>,
     failures: Arc<Failures>,
@@ -41,7 +41,8 @@ impl Callbacks {
         }
     }
 
-    /// Prints what a callback raised. What is no error of it, as KeyboardInterrupt, ends spinning.
+    /// Prints the exception of a callback. A non-error, such as KeyboardInterrupt, ends the
+    /// spinning.
     fn tell(&self, name: &str, error: PyErr) -> Error {
         let text = format!("{name} raised {error}");
         self.failures.run(|py| {
@@ -58,7 +59,7 @@ impl Callbacks {
 fn of_number(number: u8) -> PyResult<CallbackReturn> {
     let all = [CallbackReturn::Success, CallbackReturn::Failure, CallbackReturn::Error];
     let found = all.into_iter().find(|known| *known as u8 == number);
-    found.ok_or_else(|| PyValueError::new_err(format!("{number} is no CallbackReturn")))
+    found.ok_or_else(|| PyValueError::new_err(format!("{number} is not a CallbackReturn")))
 }
 
 macro_rules! callbacks {
@@ -77,7 +78,7 @@ macro_rules! callbacks {
 
 callbacks!(on_configure, on_cleanup, on_activate, on_deactivate, on_shutdown, on_error);
 
-/// A transition, as users name it.
+/// A transition by its number or label.
 #[derive(FromPyObject)]
 enum Wanted {
     Id(u8),
@@ -100,25 +101,24 @@ impl LifecycleNode {
 
 #[pymethods]
 impl LifecycleNode {
-    /// The node, for all that other nodes do, too.
+    /// The node, for everything that it has in common with other nodes.
     fn node(&self) -> Node {
         Node::with((**self.node).clone(), self.failures.clone())
     }
 
-    /// The number of the state in which it is.
+    /// The number of the current state.
     #[getter]
     fn state(&self) -> u8 {
         self.node.current_state().id()
     }
 
-    /// Whether publishers of the life cycle send now.
+    /// Whether lifecycle publishers send now.
     #[getter]
     fn is_activated(&self) -> bool {
         self.node.is_activated()
     }
 
-    /// Runs a transition, by its number or its label; returns the number of the state that it led
-    /// to.
+    /// Runs a transition, by its number or its label; returns the number of the state after it.
     fn trigger_transition(&self, py: Python<'_>, transition: Wanted) -> PyResult<u8> {
         let triggered = py.detach(|| {
             self.node.trigger_transition(match &transition {
@@ -132,8 +132,8 @@ impl LifecycleNode {
         triggered.map(State::id).map_err(refused)
     }
 
-    /// The transitions that begin in the state in which it is, or all: number, label, the numbers
-    /// of start and goal.
+    /// The transitions from the current state, or all transitions: number, label, the numbers of
+    /// start and goal.
     #[pyo3(signature = (all=false))]
     fn transitions(&self, all: bool) -> Vec<(u8, &'static str, u8, u8)> {
         let found = if all { Transition::ALL.to_vec() } else { self.node.available_transitions() };

@@ -1,4 +1,4 @@
-//! Nodes: what they are called, what they know of the graph, and what is made of them.
+//! Nodes: their names, their queries of the graph, and the endpoints that they make.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn plain(names: NamesAndTypes) -> BTreeMap<String, Vec<String>> {
     names.into_iter().map(|(name, types)| (name, types.into_iter().collect())).collect()
 }
 
-/// What is known of an endpoint.
+/// The information about an endpoint.
 fn describe<'py>(py: Python<'py>, endpoint: &EndpointInfo) -> PyResult<Bound<'py, PyDict>> {
     let info = PyDict::new(py);
     let node = endpoint.node.name();
@@ -184,7 +184,7 @@ impl Node {
         Client::new(py, self.as_owner(), name, types, qos::profile(qos)?)
     }
 
-    /// A timer of a period in nanoseconds.
+    /// A timer with a period in nanoseconds.
     #[pyo3(signature = (period, callback, clock=None, schedule=None))]
     fn create_timer(
         &self,
@@ -239,13 +239,13 @@ impl Node {
         self.node.logger_name().to_owned()
     }
 
-    /// Has messages of the logger of this name below the node's own published on `/rosout`, as long
-    /// as the result lives.
+    /// Makes messages of the logger of this name, below the node's own, appear on `/rosout` while
+    /// the result lives.
     fn child_logger(&self, name: &str) -> Logger {
         Logger { _logger: Detached::new(self.node.child_logger(name)) }
     }
 
-    /// What the node does with its parameters.
+    /// The parameters of the node.
     #[getter]
     fn parameters(&self) -> Parameters {
         Parameters::of(&self.node, &self.failures)
@@ -286,7 +286,7 @@ impl Node {
         plain(self.node.action_names_and_types())
     }
 
-    /// Endpoints of a kind (`publisher`, `subscription`, `service`, `client`) of a node.
+    /// The endpoints of a kind (`publisher`, `subscription`, `service`, `client`) of a node.
     fn names_and_types_by_node(
         &self,
         node: &str,
@@ -297,7 +297,7 @@ impl Node {
         Ok(plain(self.node.context().graph().of_node(&name, kind_of(kind))))
     }
 
-    /// How many endpoints of a kind a topic or service has; its name is a whole one.
+    /// The number of endpoints of a kind on a topic or service, whose name is fully qualified.
     fn count(&self, name: &str, kind: &str) -> usize {
         self.node.context().graph().count(kind_of(kind), name)
     }
@@ -320,7 +320,7 @@ impl Node {
         found.iter().map(|endpoint| describe(py, endpoint)).collect()
     }
 
-    /// Wakes a loop of asyncio for `token` at the next change of the graph.
+    /// Wakes an asyncio loop for `token` at the next change of the graph.
     fn listen_to_graph(
         &self,
         py: Python<'_>,
@@ -331,8 +331,8 @@ impl Node {
         py.detach(|| GraphListener::new(self.node.context(), wakeups, token))
     }
 
-    /// Waits until `condition()` is true, looking again after each change of the graph. `timeout`
-    /// is in seconds, `None` waits for ever.
+    /// Waits until `condition()` is true, and checks it again after each change of the graph.
+    /// `timeout` is in seconds, `None` waits forever.
     #[pyo3(signature = (condition, timeout=None, what="a change of the graph"))]
     fn wait_for_graph(
         &self,
@@ -368,8 +368,8 @@ pub(crate) struct Logger {
     _logger: Detached<feros::Logger>,
 }
 
-/// Says something in the name of a logger: at the terminal, and on `/rosout` if it is a node's.
-/// `level` is one of 10, 20, 30, 40, 50; `place` has the function, file and line that say it.
+/// Logs a message for a logger: to the terminal, and to `/rosout` if the logger belongs to a node.
+/// `level` is one of 10, 20, 30, 40, 50; `place` has the function, file and line of the call.
 #[pyfunction]
 pub(crate) fn log(
     py: Python<'_>,
@@ -405,7 +405,7 @@ fn level_of(level: u8) -> LogLevel {
     }
 }
 
-/// Sets the least severe level that a logger shows; without a level, that of the one above it.
+/// Sets the least severe level that a logger shows; without a level it takes that of its parent.
 #[pyfunction]
 #[pyo3(signature = (logger, level=None))]
 pub(crate) fn set_log_level(logger: Option<&str>, level: Option<u8>) {
@@ -415,7 +415,7 @@ pub(crate) fn set_log_level(logger: Option<&str>, level: Option<u8>) {
     }
 }
 
-/// A kind of endpoints by its word.
+/// The kind of endpoints with this name.
 fn kind_of(word: &str) -> EndpointKind {
     match word {
         "publisher" => EndpointKind::Publisher,
@@ -431,13 +431,13 @@ pub(crate) fn log_level(logger: &str) -> u8 {
     feros::logging::effective_level(logger) as u8
 }
 
-/// The level that a logger itself was given.
+/// The level that was set for the logger itself.
 #[pyfunction]
 pub(crate) fn own_log_level(logger: &str) -> Option<u8> {
     feros::logging::level(Some(logger)).map(|level| level as u8)
 }
 
-/// Puts terminal and `/rosout` behind the loggers, if no context did so before.
+/// Connects the loggers to the terminal and `/rosout`, if no context did so before.
 #[pyfunction]
 pub(crate) fn start_logging() {
     feros::logging::init(&feros::Arguments::default());

@@ -1,4 +1,4 @@
-//! Parameters of a node, with values as Python has them.
+//! Parameters of a node, with Python values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::callback::Failures;
 use crate::detached::Detached;
 use crate::error::ParameterError;
 
-/// The value of a Python object. A list is of the type of its elements; integers among floating
-/// point numbers are such.
+/// The parameter value of a Python object. A list has the type of its elements; integers among
+/// floating-point numbers count as such.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if value.is_none() {
         return Ok(ParameterValue::NotSet);
@@ -63,11 +63,11 @@ pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<ParameterValue> 
 fn no_value(value: &Bound<'_, PyAny>) -> PyErr {
     let got = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     PyTypeError::new_err(format!(
-        "{got} is no value of a parameter: it is bool, int, float, str, bytes, or a list of one of these"
+        "{got} cannot be the value of a parameter: use bool, int, float, str, bytes, or a list of one of these"
     ))
 }
 
-/// The value as Python has it.
+/// The value as a Python object.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &ParameterValue,
@@ -116,7 +116,8 @@ impl Parameters {
     }
 }
 
-/// Declares a parameter of the type of its value; a macro, since each is another type of builder.
+/// Declares a parameter of the type of its value. It is a macro because each type has its own
+/// builder.
 macro_rules! declare {
     ($builder:expr, $how:expr, $($range:ident)?) => {{
         let mut builder = $builder.description(&$how.description);
@@ -134,7 +135,7 @@ macro_rules! declare {
     }};
 }
 
-/// What is said of a parameter when it is declared.
+/// The descriptor of a parameter that is declared.
 #[derive(Default)]
 struct How {
     description: String,
@@ -159,7 +160,9 @@ impl How {
                 "floating_point_range" => how.floats = value.extract()?,
                 "integer_range" => how.integers = value.extract()?,
                 other => {
-                    return Err(PyTypeError::new_err(format!("a parameter has no {other:?}")));
+                    return Err(PyTypeError::new_err(format!(
+                        "a parameter has no option {other:?}"
+                    )));
                 }
             }
         }
@@ -244,14 +247,14 @@ impl Parameters {
         py.detach(|| self.node.set_parameters_atomically(values)).map_err(refused)
     }
 
-    /// The names below prefixes, at most `depth` parts below (0: any), and what stands before.
+    /// The names below prefixes, at most `depth` levels deep (0: any), and the prefixes found.
     #[pyo3(signature = (prefixes=Vec::new(), depth=0))]
     fn list(&self, prefixes: Vec<String>, depth: u64) -> (Vec<String>, Vec<String>) {
         let list = self.node.list_parameters(&prefixes, depth);
         (list.names, list.prefixes)
     }
 
-    /// What parameters are.
+    /// The descriptors of parameters.
     fn describe<'py>(
         &self,
         py: Python<'py>,
@@ -261,20 +264,20 @@ impl Parameters {
         found.iter().map(|descriptor| describe(py, descriptor)).collect()
     }
 
-    /// What command lines and files say.
+    /// The values from command lines and files.
     fn overrides<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<String, Bound<'py, PyAny>>> {
         let overrides = self.node.parameter_overrides().iter();
         overrides.map(|(name, value)| Ok((name.clone(), to_python(py, value)?))).collect()
     }
 
-    /// Asks `callback` before parameters are set, with a list of name, value and type; a text that
-    /// it returns is the reason why they are not.
+    /// Calls `callback` before parameters are set, with a list of name, value and type. If it
+    /// returns a text, that is the reason that they are not set.
     fn on_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
         let failures = self.failures.clone();
         let guard = py.detach(|| {
             self.node.add_on_set_parameters_callback(move |values| {
                 let mut reason =
-                    Err("the callback of the node that looks at parameters raised".to_owned());
+                    Err("the node's callback for parameters raised an exception".to_owned());
                 failures.run(|py| {
                     let answer = callback.call1(py, (named(py, values)?,))?;
                     reason = match answer.extract::<Option<String>>(py)? {
@@ -289,7 +292,7 @@ impl Parameters {
         ParameterCallback(Mutex::new(Some(guard)))
     }
 
-    /// Tells `callback` after parameters were set, with a list of name, value and type.
+    /// Calls `callback` after parameters were set, with a list of name, value and type.
     fn after_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
         let failures = self.failures.clone();
         let guard = py.detach(|| {
@@ -300,8 +303,8 @@ impl Parameters {
         ParameterCallback(Mutex::new(Some(guard)))
     }
 
-    /// Has `callback` look at parameters before they are set: it gets a list of name, value and
-    /// type, and returns a dict of what is to be set instead.
+    /// Calls `callback` before parameters are set: it gets a list of name, value and type, and
+    /// returns a dict of the values to set instead.
     fn before_set(&self, py: Python<'_>, callback: Py<PyAny>) -> ParameterCallback {
         let failures = self.failures.clone();
         let guard = py.detach(|| {
@@ -341,7 +344,7 @@ fn describe<'py>(
     Ok(described)
 }
 
-/// A callback of parameters, called until this is removed or gone.
+/// A parameter callback, which is called until this object is removed or gone.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct ParameterCallback(Mutex<Option<ParameterCallbackGuard>>);
 

@@ -16,7 +16,7 @@ use crate::message::{Layout, MessageType, encode_into, encoded_size};
 use crate::qos::{self, QosTuple};
 use crate::waiting::{duration, wait_in_slices};
 
-/// From this size on, a message is serialized where it is read.
+/// From this size on, a message is serialized directly into the memory where it is read.
 const LEAST_LOAN_BYTES: usize = 16 * 1024;
 
 /// Publishes messages of one type on one topic.
@@ -24,7 +24,7 @@ const LEAST_LOAN_BYTES: usize = 16 * 1024;
 pub(crate) struct Publisher {
     publisher: Detached<GenericPublisher>,
     message_type: Py<MessageType>,
-    /// Loans whose memory could not be given away.
+    /// The number of loans whose memory could not be passed on.
     copied_loans: Arc<AtomicU64>,
 }
 
@@ -85,7 +85,7 @@ impl Publisher {
         py.detach(|| self.publisher.publish_serialized(buffer)).map_err(publish_error)
     }
 
-    /// Publishes a message that is serialized already, with its 4-byte header.
+    /// Publishes a message that is already serialized, with its 4-byte header.
     fn publish_serialized(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(bytes) = data.cast::<PyBytes>() {
             let bytes = bytes.as_bytes();
@@ -102,7 +102,7 @@ impl Publisher {
         py.detach(|| self.publisher.publish_serialized(&bytes)).map_err(publish_error)
     }
 
-    /// Memory for a message of this shape, and where its fields are in it.
+    /// Memory for a message of this shape, and the places of its fields in it.
     #[pyo3(signature = (shape=None))]
     fn loan<'py>(
         &self,
@@ -119,7 +119,7 @@ impl Publisher {
         Ok((LoanMemory::new(publisher, loan, self.copied_loans.clone()), fields))
     }
 
-    /// Loans that were copied when they were published, because arrays in them were still held.
+    /// The number of loans that were copied when published, because arrays in them were still held.
     #[getter]
     fn copied_loans(&self) -> u64 {
         self.copied_loans.load(Ordering::Relaxed)
@@ -157,8 +157,8 @@ impl Publisher {
         wait_in_slices(py, timeout, wait)?.map_err(wait_error)
     }
 
-    /// Waits until all reliable subscriptions acknowledged what was published; says whether they
-    /// did.
+    /// Waits until all reliable subscriptions have acknowledged all published messages; returns
+    /// whether they did.
     #[pyo3(signature = (timeout=None))]
     fn wait_for_all_acked(&self, py: Python<'_>, timeout: Option<f64>) -> bool {
         let timeout = duration(timeout).unwrap_or(std::time::Duration::from_secs(1 << 30));
@@ -169,7 +169,7 @@ impl Publisher {
         self.publisher.assert_liveliness().map_err(error)
     }
 
-    /// The transport of each match, and why it is not a shorter one.
+    /// The transport of each match, and the reason that it is not a shorter one.
     fn transports(&self) -> Vec<(Option<String>, Option<String>)> {
         let matches = self.publisher.transports().into_iter();
         matches
@@ -180,7 +180,7 @@ impl Publisher {
             .collect()
     }
 
-    /// Deliveries by transport: intra-process, shared memory, network.
+    /// The deliveries by transport: intra-process, shared memory, network.
     fn counts(&self) -> (u64, u64, u64) {
         let counts = self.publisher.counts();
         (counts.intra_process.messages, counts.shared_memory.messages, counts.network.messages)

@@ -1,5 +1,5 @@
-//! Policies of quality of service on their way from and to Python, where they are the numbers of
-//! `rmw` in a tuple; the class is written in Python.
+//! Converts QoS policies to and from Python, where they are a tuple of the numbers of `rmw`; the
+//! class is written in Python.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// History, depth, reliability, durability, deadline, lifespan, liveliness, lease of liveliness
-/// (all durations in nanoseconds, negative where there is no limit), and whether names go to the
-/// wire as they are.
+/// (all durations in nanoseconds, negative if there is no limit), and whether the engine uses names
+/// as they are.
 pub(crate) type QosTuple = (u8, usize, u8, u8, i64, i64, u8, i64, bool);
 
 fn no_value(policy: &str, number: u8) -> PyErr {
-    PyValueError::new_err(format!("{number} is no value of the policy {policy}"))
+    PyValueError::new_err(format!("{number} is not a value of the policy {policy}"))
 }
 
 fn duration(nanos: i64) -> QosDuration {
@@ -31,7 +31,7 @@ fn nanos(duration: QosDuration) -> i64 {
     }
 }
 
-/// The profile of such a tuple.
+/// Converts a tuple to a profile.
 pub(crate) fn profile(tuple: QosTuple) -> PyResult<QosProfile> {
     let (history, depth, reliability, durability, deadline, lifespan, liveliness, lease, avoid) =
         tuple;
@@ -71,7 +71,7 @@ pub(crate) fn profile(tuple: QosTuple) -> PyResult<QosProfile> {
     })
 }
 
-/// The tuple of a profile.
+/// Converts a profile to a tuple.
 pub(crate) fn tuple(profile: &QosProfile) -> QosTuple {
     let history = match profile.history {
         History::SystemDefault => 0,

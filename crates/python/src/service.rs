@@ -1,4 +1,4 @@
-//! Servers of services.
+//! Service servers.
 
 use feros::rmw::{FailureCounter, TypeHash};
 use feros::{
@@ -19,14 +19,14 @@ use crate::qos::{self, QosTuple};
 /// The name of a service type, and the types of its two messages.
 pub(crate) type ServiceTypes<'a> = (&'a str, Py<MessageType>, Py<MessageType>);
 
-/// The client of a call, and its number there.
+/// The client of a call, and the call's number at that client.
 pub(crate) type CallTuple<'py> = (Bound<'py, PyBytes>, i64);
 
 pub(crate) fn call_tuple(py: Python<'_>, call: CallId) -> CallTuple<'_> {
     (PyBytes::new(py, &call.client.0), call.sequence_number)
 }
 
-/// What endpoints of these types announce.
+/// The identity that endpoints of these types announce.
 pub(crate) fn identity(types: &ServiceTypes<'_>) -> ServiceIdentity {
     ServiceIdentity {
         name: types.0.to_owned(),
@@ -103,7 +103,7 @@ impl Service {
         qos::tuple(&self.service.qos())
     }
 
-    /// The hash of the service type that it announces, as `RIHS01_...`.
+    /// The hash of the service type that the server announces, as `RIHS01_...`.
     #[getter]
     fn type_hash(&self) -> Option<String> {
         self.type_hash.map(hash_text)
@@ -123,19 +123,19 @@ impl Responder {
     fn send(&self, py: Python<'_>, response: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = self.response_type.get().to_vec(response)?;
         let Some(responder) = self.responder.lock().take() else {
-            return Err(FerosError::new_err("the request was answered already"));
+            return Err(FerosError::new_err("the request was already answered"));
         };
         py.detach(|| responder.send(&bytes)).map_err(publish_error)
     }
 
-    /// What events of introspection name the call by; `None` once it was answered.
+    /// The identity of the call in service introspection events; `None` once it was answered.
     #[getter]
     fn call_id<'py>(&self, py: Python<'py>) -> Option<CallTuple<'py>> {
         let responder = self.responder.lock();
         responder.as_ref().map(|responder| call_tuple(py, responder.call_id()))
     }
 
-    /// Which request it answers: the client, and the number of the request at its client.
+    /// The request that it answers: the client, and the number of the request at its client.
     #[getter]
     fn request_id<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, i64)> {
         let responder = self.responder.lock();

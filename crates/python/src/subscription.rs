@@ -27,7 +27,7 @@ use crate::qos::{self, QosTuple};
 use crate::waiting::wait_in_slices;
 use crate::wakeups::Wakeups;
 
-/// How a subscription is made.
+/// The arguments of a subscription.
 pub(crate) struct SubscriptionArguments<'a> {
     pub(crate) message_type: Py<MessageType>,
     pub(crate) topic: &'a str,
@@ -63,12 +63,12 @@ impl SubscriptionArguments<'_> {
     }
 }
 
-/// An expression as DDS has it, and what `%0` and its siblings stand for.
+/// A DDS filter expression, and the values of `%0`, `%1` and so on.
 pub(crate) type FilterTuple = (String, Vec<String>);
 
-/// Makes messages of what came.
+/// Makes Python messages from received ones.
 struct Opener {
-    /// Which messages are wanted, once somebody said so.
+    /// The filter of messages, once one was set.
     filter: OnceLock<SerializedFilter>,
     topic: String,
     message_type: Py<MessageType>,
@@ -108,7 +108,7 @@ impl Opener {
         self.filter.get().is_none_or(|filter| filter.wants_bytes(message))
     }
 
-    /// The message; `None` where the bytes are none, which is counted and said.
+    /// The message; `None` if the bytes are not a message, which is counted and logged.
     fn open<'py>(
         &self,
         py: Python<'py>,
@@ -136,7 +136,7 @@ impl Opener {
     }
 }
 
-/// What is known of a message besides its content.
+/// The information about a message besides its content.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct MessageInfo(Info);
 
@@ -160,25 +160,25 @@ impl MessageInfo {
         )
     }
 
-    /// When it was published, in nanoseconds by the publisher's clock.
+    /// The time of publication, in nanoseconds by the publisher's clock.
     #[getter]
     fn source_timestamp(&self) -> Option<i64> {
         nanos(self.0.source_timestamp)
     }
 
-    /// When it was received, in nanoseconds by this machine's clock.
+    /// The time of reception, in nanoseconds by this machine's clock.
     #[getter]
     fn received_timestamp(&self) -> Option<i64> {
         nanos(self.0.received_timestamp)
     }
 
-    /// Its number at its publisher, from 1.
+    /// The publisher's number of the message, from 1.
     #[getter]
     fn publication_sequence_number(&self) -> Option<u64> {
         self.0.publication_sequence_number
     }
 
-    /// Whose it is.
+    /// The identity of the publisher.
     #[getter]
     fn publisher_gid<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.publisher_gid.0)
@@ -191,7 +191,7 @@ impl MessageInfo {
     }
 }
 
-/// Receives messages of one type from one topic, and has a callback called with each.
+/// Receives messages of one type from one topic, and calls a callback with each.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Subscription {
     subscription: Detached<GenericSubscription>,
@@ -276,14 +276,14 @@ impl Subscription {
         wait_in_slices(py, timeout, wait)?.map_err(wait_error)
     }
 
-    /// Messages that were refused because they are none of the type.
+    /// The number of messages that were refused because they are not of the type.
     #[getter]
     fn refused_messages(&self) -> u64 {
         self.opener.malformed.total() + self.subscription.refused_messages()
     }
 
-    /// Wants messages of this content alone from now on: an expression and its parameters. The
-    /// empty expression wants all.
+    /// Sets a content filter: an expression and its parameters. The empty expression lets all
+    /// messages pass.
     fn set_content_filter(&self, expression: String, parameters: Vec<String>) -> PyResult<()> {
         self.opener.set_filter((expression, parameters))
     }
@@ -295,25 +295,25 @@ impl Subscription {
         Some((options.expression, options.parameters))
     }
 
-    /// Messages that the content filter left out.
+    /// The number of messages that the content filter rejected.
     #[getter]
     fn filtered_messages(&self) -> u64 {
         self.opener.filter.get().map_or(0, SerializedFilter::filtered)
     }
 
-    /// Messages that arrays of Python keep in the memory that they came in.
+    /// The number of messages that Python arrays keep in the memory in which they arrived.
     #[getter]
     fn pinned_messages(&self) -> usize {
         self.opener.pins.held()
     }
 
-    /// Messages that were copied out of the memory that they came in, because too many were kept.
+    /// The number of messages that were copied out of that memory because too many were kept.
     #[getter]
     fn copied_messages(&self) -> u64 {
         self.opener.pins.copied()
     }
 
-    /// Messages by transport: intra-process, shared memory, network.
+    /// The messages by transport: intra-process, shared memory, network.
     fn counts(&self) -> (u64, u64, u64) {
         let counts = self.subscription.counts();
         (counts.intra_process.messages, counts.shared_memory.messages, counts.network.messages)
@@ -327,13 +327,13 @@ struct Queue {
     dropped: u64,
 }
 
-/// A subscription whose messages wait to be taken; the oldest goes where there are too many.
+/// A subscription whose messages wait to be taken; if there are too many, the oldest is dropped.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Inbox {
     subscription: Detached<GenericSubscription>,
     opener: Arc<Opener>,
     queue: Arc<Mutex<Queue>>,
-    /// Wakes who waits when the context is shut down.
+    /// Wakes a waiting event loop when the context is shut down.
     _guard: Detached<feros::ShutdownGuard>,
 }
 
@@ -371,8 +371,8 @@ impl Inbox {
 
 #[pymethods]
 impl Inbox {
-    /// The next message and what is known of it; `None` where there is none. Then, with `wakeups`,
-    /// the loop is woken for `token` when there is one.
+    /// The next message and its information, or `None`. Then, with `wakeups`, the loop is woken for
+    /// `token` when there is one.
     #[pyo3(signature = (wakeups=None, token=0))]
     fn take<'py>(
         &self,
@@ -393,7 +393,7 @@ impl Inbox {
         }
     }
 
-    /// Messages that nobody took in time.
+    /// The number of messages that nobody took in time.
     #[getter]
     fn dropped_messages(&self) -> u64 {
         self.queue.lock().dropped

@@ -1,5 +1,5 @@
-//! Transforms: buffer, listener and broadcasters are the library's, so that a buffer is filled
-//! without the lock of the interpreter. Messages come and go as the classes of Python.
+//! Transforms: buffer, listener and broadcasters are in Rust, so that a buffer is filled without
+//! the interpreter lock. Messages are passed as the Python classes.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -35,26 +35,26 @@ create_exception!(
     feros.tf2,
     TransformException,
     FerosError,
-    "A transform cannot be told or taken."
+    "A transform cannot be computed or stored."
 );
 create_exception!(feros.tf2, LookupException, TransformException, "A frame does not exist.");
 create_exception!(
     feros.tf2,
     ConnectivityException,
     TransformException,
-    "No chain of frames leads from one frame to the other."
+    "No chain of frames connects the two frames."
 );
 create_exception!(
     feros.tf2,
     ExtrapolationException,
     TransformException,
-    "The time is before or after all that is known."
+    "The time is before or after all known transforms."
 );
 create_exception!(
     feros.tf2,
     InvalidArgumentException,
     TransformException,
-    "A name that no frame can have, or a transform that is none."
+    "The name of a frame or a transform is invalid."
 );
 
 fn lookup_error(error: &LookupError) -> PyErr {
@@ -83,12 +83,12 @@ fn transform_error(error: TransformError) -> PyErr {
     }
 }
 
-/// A message of the library, of one of Python.
+/// Converts a Python message to a Rust one.
 fn read<M: Message>(message_type: &Py<MessageType>, message: &Bound<'_, PyAny>) -> PyResult<M> {
     from_bytes(&message_type.get().to_vec(message)?).map_err(error)
 }
 
-/// A message of Python, of one of the library.
+/// Converts a Rust message to a Python one.
 fn written<'py, M: Message>(
     py: Python<'py>,
     message_type: &Py<MessageType>,
@@ -98,7 +98,7 @@ fn written<'py, M: Message>(
     decode(py, message_type.get().plan()?, &bytes, None, false)
 }
 
-/// Brings a message into another frame, be it of a buffer or of one transform.
+/// Brings a message into another frame, by a buffer or by one transform.
 enum By<'a> {
     Buffer { buffer: &'a feros_tf2::Buffer, target: &'a str },
     Transform(&'a TransformStamped),
@@ -139,7 +139,7 @@ impl By<'_> {
                         self.transform_as::<$message>(message_type, message)
                     })*
                     other => Err(PyTypeError::new_err(format!(
-                        "messages of {other} cannot be transformed: they are none of {}",
+                        "messages of {other} cannot be transformed: only messages of {} can",
                         [$(<$message as Message>::TYPE_NAME),*].join(", ")
                     ))),
                 }
@@ -160,21 +160,21 @@ impl By<'_> {
     }
 }
 
-/// Where frames were in each other during the last seconds. Times are in nanoseconds; zero is the
-/// newest that is known.
+/// The positions of frames in each other during the last seconds. Times are in nanoseconds; zero is
+/// the newest known time.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct TransformBuffer {
     buffer: feros_tf2::Buffer,
     transform_type: Py<MessageType>,
 }
 
-/// What is known of a frame: parent, whether it is static, who spoke of it last, the times of the
-/// oldest and the newest transform, how many there are, and how many came per second.
+/// The information about a frame: parent, whether it is static, its last authority, the times of
+/// the oldest and the newest transform, their number, and their rate per second.
 type FrameTuple = (Option<String>, bool, String, i64, i64, usize, Option<f64>);
 
 #[pymethods]
 impl TransformBuffer {
-    /// A buffer that keeps transforms for so many nanoseconds.
+    /// Makes a buffer that keeps transforms for `cache_length` nanoseconds.
     #[new]
     fn new(transform_type: Py<MessageType>, cache_length: u64) -> Self {
         let options = BufferOptions::default().cache_length(Duration::from_nanos(cache_length));
@@ -238,7 +238,7 @@ impl TransformBuffer {
         By::Buffer { buffer: &self.buffer, target }.transform_any(&message_type, message)
     }
 
-    /// A wait for a transform, which begins when it is waited for.
+    /// A wait for a transform, which begins with `wait` or `poll`.
     fn wait_for_transform(
         &self,
         py: Python<'_>,
@@ -272,19 +272,19 @@ impl TransformBuffer {
         self.buffer.all_frames_as_yaml(Time::from_nanos(now))
     }
 
-    /// Forgets all that is not static.
+    /// Removes everything that is not static.
     fn clear(&self, py: Python<'_>) {
         py.detach(|| self.buffer.clear());
     }
 
-    /// Transforms that were taken in, and those that were refused.
+    /// The numbers of transforms that were stored and refused.
     fn counts(&self) -> (u64, u64) {
         let counts = self.buffer.counts();
         (counts.set, counts.refused.total())
     }
 }
 
-/// A message, brought into the frame of a transform by that.
+/// Brings a message into the frame of a transform.
 #[pyfunction]
 fn do_transform<'py>(
     message_type: Py<MessageType>,
@@ -302,7 +302,7 @@ pub(crate) struct TransformWait {
     buffer: feros_tf2::Buffer,
     question: (String, String, Time),
     transform_type: Py<MessageType>,
-    /// What an event loop waits for.
+    /// The wait of an event loop.
     polled: Mutex<Option<TransformFuture>>,
 }
 
@@ -328,7 +328,7 @@ impl TransformWait {
 
 #[pymethods]
 impl TransformWait {
-    /// Waits in place; `timeout` is in seconds, `None` waits for ever.
+    /// Waits in place; `timeout` is in seconds, `None` waits forever.
     #[pyo3(signature = (timeout=None))]
     fn wait<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
         let began = Instant::now();
@@ -349,7 +349,7 @@ impl TransformWait {
         }
     }
 
-    /// The transform, if it is known; else the event loop is woken to ask again.
+    /// The transform, if it is known; otherwise the event loop is woken to ask again.
     fn poll<'py>(
         &self,
         py: Python<'py>,
@@ -369,14 +369,14 @@ impl TransformWait {
         }
     }
 
-    /// Ends the waiting of an event loop.
+    /// Ends the wait of an event loop.
     fn cancel(&self) {
         let future = self.polled.lock().take();
         drop(future);
     }
 }
 
-/// Fills a buffer with what is said on `/tf` and `/tf_static`.
+/// Fills a buffer with the transforms from `/tf` and `/tf_static`.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct TransformListener {
     _listener: Detached<feros_tf2::TransformListener>,
@@ -400,7 +400,7 @@ impl TransformListener {
     }
 }
 
-/// Says where frames are.
+/// Publishes the positions of frames.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct TransformBroadcaster {
     broadcaster: Detached<Broadcaster>,
@@ -441,7 +441,7 @@ impl TransformBroadcaster {
     }
 }
 
-/// Puts classes and exceptions into the module.
+/// Adds classes and exceptions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<TransformBuffer>()?;

@@ -9,7 +9,7 @@ use crate::callback::Owner;
 use crate::detached::Detached;
 use crate::error::error;
 
-/// Calls a callback again and again.
+/// Calls a callback periodically.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Timer(Detached<NodeTimer>);
 
@@ -59,13 +59,13 @@ impl Timer {
         self.0.exchange_period(Duration::from_nanos(period));
     }
 
-    /// Nanoseconds until it is due; `None` where it was canceled.
+    /// The nanoseconds until the timer is due; `None` if it was canceled.
     fn time_until_next_call(&self) -> Option<u64> {
         self.0.time_until_next().map(nanos)
     }
 }
 
-/// Has the executor call a callback after each trigger.
+/// Makes the executor call a callback after each trigger.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct GuardCondition(Detached<NodeGuardCondition>);
 
@@ -80,7 +80,7 @@ impl GuardCondition {
 
 #[pymethods]
 impl GuardCondition {
-    /// From any thread.
+    /// Triggers it, from any thread.
     fn trigger(&self) {
         self.0.trigger();
     }

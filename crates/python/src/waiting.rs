@@ -1,24 +1,24 @@
-//! Waiting as Python does: without the lock of the interpreter, and with a look at signals again
-//! and again, so that Ctrl-C ends any wait.
+//! Waits that suit Python: without the interpreter lock, and with regular checks for signals, so
+//! that Ctrl-C ends any wait.
 
 use std::time::{Duration, Instant};
 
 use feros::WaitError;
 use pyo3::prelude::*;
 
-/// How long a thread waits at most before it looks at signals.
+/// The longest time that a thread waits before it checks for signals.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
-/// The time of so many seconds; `None`, and what is negative, is for ever.
+/// Converts seconds to a duration; `None` and negative numbers mean forever.
 pub(crate) fn duration(seconds: Option<f64>) -> Option<Duration> {
     let seconds = seconds.filter(|seconds| *seconds >= 0.0)?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Waits piece by piece; a piece that ends with [`WaitError::Timeout`] is followed by the next.
+/// Waits in slices; a slice that ends with [`WaitError::Timeout`] is followed by the next.
 ///
 /// # Errors
-/// What a signal handler raises.
+/// The exception of a signal handler.
 pub(crate) fn wait_in_slices(
     py: Python<'_>,
     timeout: Option<f64>,

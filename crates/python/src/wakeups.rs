@@ -1,5 +1,5 @@
-//! What wakes an event loop of asyncio: one descriptor for everything that the loop waits for. Who
-//! wakes it takes no lock of the interpreter.
+//! Wakes an asyncio event loop: one descriptor for everything that the loop waits for. Waking it
+//! takes no interpreter lock.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::error::error;
 
-/// The descriptor, and the numbers of those who are to be woken.
+/// The descriptor, and the tokens of the tasks to be woken.
 pub(crate) struct Bell {
     descriptor: OwnedFd,
     ready: Mutex<Vec<u64>>,
@@ -26,13 +26,14 @@ impl Bell {
         }
         drop(ready);
         if was_empty {
-            // It cannot fail but for a counter that is full, which is readable as well.
+            // This can only fail if the counter is full, and then the descriptor is readable as
+            // well.
             let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
         }
     }
 }
 
-/// Wakes one who waits.
+/// Wakes one waiting task.
 pub(crate) struct Ring {
     bell: Arc<Bell>,
     token: u64,
@@ -44,12 +45,12 @@ impl Wake for Ring {
     }
 }
 
-/// For one event loop.
+/// The wakeups of one event loop.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Wakeups(Arc<Bell>);
 
 impl Wakeups {
-    /// Wakes the loop for the one of this number.
+    /// Wakes the loop for the task with this token.
     pub(crate) fn waker(&self, token: u64) -> Waker {
         Waker::from(Arc::new(Ring { bell: self.0.clone(), token }))
     }
@@ -64,15 +65,15 @@ impl Wakeups {
         Ok(Self(Arc::new(Bell { descriptor, ready: Mutex::default() })))
     }
 
-    /// The descriptor, which is readable when somebody is to be woken.
+    /// The descriptor, which is readable while a task is to be woken.
     fn fileno(&self) -> i32 {
         self.0.descriptor.as_raw_fd()
     }
 
-    /// The numbers of those who are to be woken.
+    /// The tokens of the tasks to be woken.
     fn take(&self) -> Vec<u64> {
         let mut count = [0; 8];
-        // Empty where another look came first.
+        // The counter is empty if another look came first.
         let _ = rustix::io::read(&self.0.descriptor, &mut count);
         std::mem::take(&mut *self.0.ready.lock())
     }

@@ -76,7 +76,7 @@ def test_a_callback_that_fails_raises_or_returns_nonsense(context, capfd):
     node.returns["configure"] = 5
     with pytest.raises(ChangeStateError):
         node.configure()
-    assert "5 is no CallbackReturn" in capfd.readouterr().err
+    assert "5 is not a CallbackReturn" in capfd.readouterr().err
     node.returns = {"configure": KeyboardInterrupt()}
     with pytest.raises(ChangeStateError, match="finalized"):
         node.configure()

@@ -166,7 +166,7 @@ def test_services_answer_in_place_and_later(context):
         pass
     late[0].send(SetBool.Response(message="later"))
     assert call.wait(60).message == "later"
-    with pytest.raises(feros.FerosError, match="answered already"):
+    with pytest.raises(feros.FerosError, match="already answered"):
         late[0].send(SetBool.Response())
 
 

@@ -83,7 +83,7 @@ class Loan(Fields):
     def _check(self):
         if self._is_published:
             raise LoanError(
-                "the loan was published, so that its memory belongs to those who read the message:"
+                "the loan was published, so its memory now belongs to the readers of the message:"
                 " ask the publisher for another one"
             )
 

@@ -1,5 +1,5 @@
-//! A received message as memory that Python reads in place: arrays of a message point into it, and
-//! keep it for as long as they live.
+//! A received message as memory that Python reads in place: arrays of the message point into it,
+//! and keep it while they live.
 
 use std::ffi::c_int;
 use std::ops::Deref;
@@ -11,8 +11,8 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// How many messages of one subscription Python keeps in the memory that they came in. The pool of
-/// the publisher is finite: beyond `limit` they are copied out.
+/// The number of messages of one subscription that Python keeps in the memory in which they
+/// arrived. The publisher's pool is finite: beyond `limit`, messages are copied.
 pub(crate) struct Pins {
     limit: usize,
     held: AtomicUsize,
@@ -20,17 +20,17 @@ pub(crate) struct Pins {
 }
 
 impl Pins {
-    /// For a subscription that may keep this many.
+    /// `limit` is the number of messages that the subscription may keep.
     pub(crate) fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit, held: AtomicUsize::new(0), copied: AtomicU64::new(0) })
     }
 
-    /// Messages that are kept now.
+    /// The number of messages that are kept now.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Messages that were copied out so far, because there were too many.
+    /// The number of messages that were copied so far because too many were kept.
     pub(crate) fn copied(&self) -> u64 {
         self.copied.load(Ordering::Relaxed)
     }
@@ -49,12 +49,12 @@ impl Drop for Memory {
     }
 }
 
-/// A serialized message, to be read by the buffer protocol.
+/// A serialized message that Python reads by the buffer protocol.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct Block(Memory);
 
 impl Block {
-    /// Keeps the message where it is, or copies it where too many are kept already.
+    /// Keeps the message in place, or copies it if too many are already kept.
     pub(crate) fn new(message: SerializedMessage, pins: &Arc<Pins>) -> Self {
         if pins.held.fetch_add(1, Ordering::Relaxed) < pins.limit {
             return Self(Memory::Pinned { message, pins: pins.clone() });
@@ -63,7 +63,7 @@ impl Block {
         let copied = pins.copied.fetch_add(1, Ordering::Relaxed) + 1;
         if copied.is_power_of_two() {
             tracing::warn!(
-                "{} messages are kept in the memory that they came in, so that {copied} so far were copied: let arrays of old messages go, copy what is kept, or raise `max_pinned`",
+                "{} messages are kept in the memory in which they arrived, so {copied} so far were copied: release arrays of old messages, copy the arrays that you keep, or raise `max_pinned`",
                 pins.limit
             );
         }
@@ -90,7 +90,7 @@ impl Deref for Block {
 #[pymethods]
 impl Block {
     /// # Safety
-    /// For Python alone, which passes a view to be filled in.
+    /// Only for Python, which passes a view to be filled in.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -100,8 +100,8 @@ impl Block {
         let Ok(size) = ffi::Py_ssize_t::try_from(bytes.len()) else {
             return Err(PyBufferError::new_err("the message is too large for Python"));
         };
-        // SAFETY: the view is Python's. The bytes lie still in this object, which nobody changes
-        // and to which the view takes a reference; the view may not be written to.
+        // SAFETY: the view is Python's. The bytes stay in place in this object, which nobody
+        // changes and to which the view takes a reference; the view may not be written to.
         let result = unsafe {
             let start = bytes.as_ptr().cast_mut().cast();
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, size, 1, flags)

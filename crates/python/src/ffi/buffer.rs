@@ -1,4 +1,4 @@
-//! Memory that Python objects lend: arrays of whoever's making, without going through elements.
+//! Memory that Python objects lend: any kind of array, without access to single elements.
 
 use std::ffi::{CStr, c_int};
 use std::marker::PhantomData;
@@ -8,38 +8,38 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The contiguous memory of an object, for the length of a closure.
+/// The contiguous memory of an object, for the duration of a closure.
 pub(crate) struct Contents<'a> {
     view: &'a ffi::Py_buffer,
     lent: PhantomData<&'a [u8]>,
 }
 
 impl Contents<'_> {
-    /// Its size in bytes.
+    /// The size in bytes.
     pub(crate) fn len(&self) -> usize {
         usize::try_from(self.view.len).unwrap_or_default()
     }
 
-    /// Bytes of one element; never 0.
+    /// The bytes of one element; never 0.
     pub(crate) fn item_size(&self) -> usize {
         usize::try_from(self.view.itemsize).unwrap_or_default().max(1)
     }
 
-    /// The format of the elements, in the words of Python's `struct`.
+    /// The format of the elements, as in Python's `struct`.
     pub(crate) fn format(&self) -> &str {
         if self.view.format.is_null() {
             return "B";
         }
-        // SAFETY: a format is a string of C that lives as long as the view.
+        // SAFETY: a format is a C string that lives as long as the view.
         unsafe { CStr::from_ptr(self.view.format) }.to_str().unwrap_or_default()
     }
 
-    /// Copies all of it; `out` has its size.
+    /// Copies all of the memory; `out` has its size.
     pub(crate) fn copy_to(&self, out: &mut [u8]) {
         let size = self.len().min(out.len());
         if size > 0 {
-            // SAFETY: `buf` has `len` bytes as long as the view is held. Another thread may write
-            // there meanwhile, so no reference is made; `out` is ours and lies elsewhere.
+            // SAFETY: `buf` has `len` bytes while the view is held. Another thread may write there
+            // meanwhile, so no reference is made; `out` is ours and does not overlap.
             unsafe {
                 std::ptr::copy_nonoverlapping(self.view.buf.cast::<u8>(), out.as_mut_ptr(), size);
             }
@@ -53,19 +53,19 @@ fn with_view<R>(
     look: impl FnOnce(&ffi::Py_buffer) -> R,
 ) -> Option<R> {
     let mut view = MaybeUninit::<ffi::Py_buffer>::zeroed();
-    // SAFETY: the object is alive and the view ours; on success it is filled in.
+    // SAFETY: the object is alive and the view is ours; on success it is filled in.
     if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), flags) } != 0 {
         drop(PyErr::take(object.py()));
         return None;
     }
     // SAFETY: it was filled in.
     let result = look(unsafe { view.assume_init_ref() });
-    // SAFETY: the view was got above and is not used any more.
+    // SAFETY: the view was acquired above and is not used any longer.
     unsafe { ffi::PyBuffer_Release(view.as_mut_ptr()) };
     Some(result)
 }
 
-/// Looks at the memory of an object; `None` where it lends none in one piece.
+/// Looks at the memory of an object; `None` if it lends no contiguous memory.
 pub(crate) fn with_buffer<R>(
     object: &Bound<'_, PyAny>,
     look: impl FnOnce(Contents<'_>) -> R,
@@ -80,8 +80,8 @@ pub(crate) fn fill(object: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     let fits = with_view(object, flags, |view| {
         let fits = usize::try_from(view.len) == Ok(bytes.len());
         if fits && !bytes.is_empty() {
-            // SAFETY: `buf` has `len` bytes that may be written as long as the view is held; they
-            // were made a moment ago, so `bytes` lies elsewhere.
+            // SAFETY: `buf` has `len` bytes that may be written while the view is held; they were
+            // just allocated, so `bytes` does not overlap.
             unsafe {
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.buf.cast::<u8>(), bytes.len());
             }
@@ -90,11 +90,11 @@ pub(crate) fn fill(object: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     });
     match fits {
         Some(true) => Ok(()),
-        _ => Err(PyBufferError::new_err("an array does not have the size that was asked for")),
+        _ => Err(PyBufferError::new_err("an array does not have the requested size")),
     }
 }
 
-/// Copies the memory of one object into that of another of the same size; says whether it could.
+/// Copies the memory of one object into another of the same size; returns whether it could.
 pub(crate) fn copy(from: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> bool {
     let flags = ffi::PyBUF_C_CONTIGUOUS | ffi::PyBUF_WRITABLE;
     let copied = with_view(from, ffi::PyBUF_C_CONTIGUOUS, |source| {
@@ -102,8 +102,8 @@ pub(crate) fn copy(from: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> bool {
             let fits = source.len == target.len && source.len > 0;
             if fits {
                 let size = usize::try_from(source.len).unwrap_or_default();
-                // SAFETY: both have `len` bytes as long as the views are held; they may be the
-                // same object, so they may overlap.
+                // SAFETY: both have `len` bytes while the views are held; they may be the same
+                // object, so they may overlap.
                 unsafe { std::ptr::copy(source.buf.cast::<u8>(), target.buf.cast(), size) };
             }
             fits

@@ -1,10 +1,9 @@
-//! Classes whose instances consist of slots, and the slots of an instance read and written where
-//! they lie.
+//! Classes whose instances consist of slots, and access to the slots of an instance in place.
 //!
-//! A slot lies at the same place in every instance of a class and of its subclasses: that is how
-//! `__slots__` works. The stable interface of CPython does not say where. So a value is put into a
-//! slot of a trial instance by the slot's own descriptor, and looked for; where it is not found,
-//! the descriptor is asked each time.
+//! A slot has the same offset in every instance of a class and of its subclasses: that is how
+//! `__slots__` works. The stable interface of CPython does not reveal the offset. So the slot's own
+//! descriptor puts a value into a trial instance, and the value is searched for; if it is not
+//! found, each access uses the descriptor.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -24,7 +23,7 @@ struct Slot {
     descriptor: Py<PyAny>,
     get: ffi::descrgetfunc,
     set: ffi::descrsetfunc,
-    /// Where in an instance it lies, if that was found.
+    /// The offset in an instance, if it was found.
     offset: Option<usize>,
 }
 
@@ -36,8 +35,8 @@ pub(crate) struct Instance<'a, 'py> {
 }
 
 impl Class {
-    /// A class with the slots of these names, each of which its own `__slots__` name. Instances
-    /// have nothing but slots.
+    /// Takes a class with slots of these names, which its own `__slots__` lists. Instances have
+    /// nothing but slots.
     pub(crate) fn new(class: &Bound<'_, PyType>, slots: &[String]) -> PyResult<Self> {
         let made = slots.iter().map(|name| Slot::of(class, name)).collect::<PyResult<_>>()?;
         let mut made = Self { class: class.clone().unbind(), slots: made };
@@ -47,24 +46,24 @@ impl Class {
         Ok(made)
     }
 
-    /// A new instance whose slots are all empty; `__init__` is not called.
+    /// Makes a new instance whose slots are all empty; `__init__` is not called.
     #[inline]
     pub(crate) fn allocate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: the class was made by `type` with slots alone, so that zeroed memory is an
-        // instance; the result is owned, or null with an exception.
+        // SAFETY: `type` made the class with slots only, so that zeroed memory is an instance; the
+        // result is owned, or null with an exception.
         unsafe {
             let object = ffi::PyType_GenericAlloc(self.class.as_ptr().cast(), 0);
             Bound::from_owned_ptr_or_err(py, object)
         }
     }
 
-    /// The object as an instance; `None` if it is none.
+    /// The object as an instance; `None` if it is not one.
     #[inline]
     pub(crate) fn instance<'a, 'py>(
         &'a self,
         object: &'a Bound<'py, PyAny>,
     ) -> Option<Instance<'a, 'py>> {
-        // Whoever redefines `__class__` or `__instancecheck__` changes no memory: types decide.
+        // Code that redefines `__class__` or `__instancecheck__` changes no memory: types decide.
         let is_instance = object.get_type_ptr().cast() == self.class.as_ptr()
             || object.get_type().mro().iter().any(|base| base.as_ptr() == self.class.as_ptr());
         is_instance.then_some(Instance { class: self, object })
@@ -75,12 +74,12 @@ impl Class {
         &self.class
     }
 
-    /// Where a slot lies in instances of the class, if that was found.
+    /// The offset of a slot in instances of the class, if it was found.
     pub(super) fn offset(&self, index: usize) -> Option<usize> {
         self.slots[index].offset
     }
 
-    /// Looks for the place of a slot.
+    /// Searches for the offset of a slot.
     fn look_for(&self, class: &Bound<'_, PyType>, index: usize) -> PyResult<Option<usize>> {
         let py = class.py();
         let size: usize = class.getattr("__basicsize__")?.extract()?;
@@ -114,7 +113,7 @@ impl Slot {
         let kind = descriptor.get_type();
         if kind.name()? != "member_descriptor" {
             let class = class.name()?;
-            return Err(PyTypeError::new_err(format!("{slot} of {class} is no slot")));
+            return Err(PyTypeError::new_err(format!("{slot} of {class} is not a slot")));
         }
         let kind = kind.as_type_ptr();
         // SAFETY: `kind` is a type, alive for the call.
@@ -127,7 +126,7 @@ impl Slot {
         if get.is_null() || set.is_null() {
             return Err(PyTypeError::new_err(format!("{slot} cannot be read and written")));
         }
-        // SAFETY: what a type has in these slots are functions of these types, and not null.
+        // SAFETY: a type has functions of these types in these slots, and they are not null.
         let (get, set) = unsafe {
             (
                 std::mem::transmute::<*mut std::ffi::c_void, ffi::descrgetfunc>(get),
@@ -139,21 +138,22 @@ impl Slot {
 }
 
 impl<'py> Instance<'_, 'py> {
-    /// The place of a slot, if it is known.
+    /// The address of a slot, if its offset is known.
     #[inline]
     fn place(&self, index: usize) -> Option<*mut *mut ffi::PyObject> {
         let offset = self.class.slots[index].offset?;
-        // SAFETY: the object is an instance of the class, in all of which the slot lies there.
+        // SAFETY: the object is an instance of the class, and all instances have the slot at this
+        // offset.
         Some(unsafe { self.object.as_ptr().cast::<u8>().add(offset).cast() })
     }
 
-    /// The value of a slot; `AttributeError` where it is empty.
+    /// The value of a slot; `AttributeError` if the slot is empty.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let py = self.object.py();
         let Some(place) = self.place(index) else { return self.get_by_descriptor(index) };
-        // SAFETY: a slot is null or a pointer to an object to which it holds a reference. The lock
-        // of the interpreter, which `py` stands for, keeps it so until there is another reference.
+        // SAFETY: a slot is null or a pointer to an object to which it holds a reference. The
+        // interpreter lock, which `py` represents, keeps it so until there is another reference.
         unsafe {
             let value = *place;
             match value.is_null() {
@@ -168,8 +168,8 @@ impl<'py> Instance<'_, 'py> {
     pub(crate) fn set(&self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = self.object.py();
         let Some(place) = self.place(index) else { return self.set_by_descriptor(index, value) };
-        // SAFETY: as in `get`; the slot gets a reference of its own, and its former one is given
-        // back after the slot was written, since that may run any code.
+        // SAFETY: as in `get`. The slot gets its own reference; the old reference is dropped after
+        // the write, since that may run any code.
         let before = unsafe { ptr::replace(place, value.clone().into_ptr()) };
         if !before.is_null() {
             // SAFETY: the slot held this reference.
@@ -181,7 +181,7 @@ impl<'py> Instance<'_, 'py> {
     #[cold]
     fn get_by_descriptor(&self, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let slot = &self.class.slots[index];
-        // SAFETY: the function is the descriptor's own, and both objects are alive. The result is
+        // SAFETY: the function belongs to the descriptor, and both objects are alive. The result is
         // owned, or null with an exception.
         unsafe {
             let value = (slot.get)(slot.descriptor.as_ptr(), self.object.as_ptr(), ptr::null_mut());
@@ -192,14 +192,14 @@ impl<'py> Instance<'_, 'py> {
     #[cold]
     fn set_by_descriptor(&self, index: usize, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let slot = &self.class.slots[index];
-        // SAFETY: as above; the function takes a reference of its own to the value.
+        // SAFETY: as above; the function takes its own reference to the value.
         let result: c_int =
             unsafe { (slot.set)(slot.descriptor.as_ptr(), self.object.as_ptr(), value.as_ptr()) };
         if result == 0 { Ok(()) } else { Err(PyErr::fetch(self.object.py())) }
     }
 }
 
-/// What is said where an object is no instance of a class.
+/// The error for an object that is not an instance of a class.
 pub(crate) fn no_instance(class: &Class, object: &Bound<'_, PyAny>) -> PyErr {
     let class = class.class.bind(object.py()).name().map(|name| name.to_string());
     let got = object.get_type().name().map(|name| name.to_string());

@@ -1,5 +1,5 @@
-//! The memory of a loan, written by Python in place. Once published it belongs to whoever reads the
-//! message: what Python still points to is never given away.
+//! The memory of a loan, which Python writes in place. Once published it belongs to the readers of
+//! the message: memory that Python still points to is never given to them.
 
 use std::ffi::c_int;
 use std::ptr::NonNull;
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::error::{LoanError, publish_error};
 
-/// A loan with the place of its memory, which lies still until the loan is published.
+/// A loan and the address of its memory, which does not move until the loan is published.
 struct Lent {
     loan: SerializedLoan,
     start: NonNull<u8>,
@@ -27,22 +27,22 @@ unsafe impl Send for Lent {}
 #[derive(Default)]
 struct State {
     lent: Option<Lent>,
-    /// Views that Python holds.
+    /// The number of views that Python holds.
     views: usize,
     is_published: bool,
 }
 
-/// Memory of a message that is being built.
+/// The memory of a message that is being built.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct LoanMemory {
     publisher: GenericPublisher,
     state: Mutex<State>,
-    /// Loans of the publisher that were copied.
+    /// The number of loans of the publisher that were copied.
     copied: Arc<AtomicU64>,
 }
 
 impl LoanMemory {
-    /// The memory of a loan whose message was laid out already.
+    /// The memory of a loan whose message is already laid out.
     pub(crate) fn new(
         publisher: GenericPublisher,
         mut loan: SerializedLoan,
@@ -58,7 +58,7 @@ impl LoanMemory {
 #[pymethods]
 impl LoanMemory {
     /// # Safety
-    /// For Python alone, which passes a view to be filled in.
+    /// Only for Python, which passes a view to be filled in.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -71,8 +71,8 @@ impl LoanMemory {
         let Ok(size) = ffi::Py_ssize_t::try_from(lent.size) else {
             return Err(PyBufferError::new_err("the message is too large for Python"));
         };
-        // SAFETY: the view is Python's and takes a reference to this object, which keeps the loan,
-        // unpublished, as long as `views` is not 0; the memory of a loan lies still until then.
+        // SAFETY: the view is Python's and takes a reference to this object, which keeps the loan
+        // unpublished while `views` is not 0; the memory of a loan does not move until then.
         let result = unsafe {
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.as_ptr().cast(), size, 0, flags)
         };
@@ -84,7 +84,7 @@ impl LoanMemory {
     }
 
     /// # Safety
-    /// For Python alone.
+    /// Only for Python.
     unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {
         let mut state = self.state.lock();
         state.views -= 1;
@@ -93,8 +93,8 @@ impl LoanMemory {
         drop(lent);
     }
 
-    /// Publishes the message; says whether its memory itself was given away, which it cannot be as
-    /// long as Python holds views: then it is copied.
+    /// Publishes the message; returns whether the memory itself was passed on. That is impossible
+    /// while Python holds views: then the memory is copied.
     fn publish(&self, py: Python<'_>) -> PyResult<bool> {
         let mut state = self.state.lock();
         if state.is_published {
@@ -118,7 +118,7 @@ impl LoanMemory {
         let copied = self.copied.fetch_add(1, Ordering::Relaxed) + 1;
         if copied.is_power_of_two() {
             tracing::warn!(
-                "{copied} loans so far were copied, because arrays of theirs were held when they were published: let them go before, or write through the loan's own"
+                "{copied} loans so far were copied, because arrays of them were held when they were published: release these before, or write through the loan's own arrays"
             );
         }
         py.detach(|| self.publisher.publish_serialized(&copy)).map_err(publish_error)?;
@@ -142,4 +142,4 @@ impl LoanMemory {
     }
 }
 
-const PUBLISHED: &str = "the loan was published, so that its memory belongs to those who read the message: ask the publisher for another one";
+const PUBLISHED: &str = "the loan was published, so its memory now belongs to the readers of the message: ask the publisher for another one";

@@ -1,5 +1,5 @@
-//! The C interface of Python, where the bindings have no safe words for it: slots of instances, new
-//! instances, and memory that is lent to and by Python. All of the crate's `unsafe` is here.
+//! The C interface of Python, for what the bindings offer no safe way to do: slots of instances,
+//! new instances, and memory lent to and by Python. All of the crate's `unsafe` is here.
 #![allow(unsafe_code)] // the functions of C; each block says why it is right
 
 mod block;

@@ -1,9 +1,9 @@
-//! Messages that consist of floats alone, such as poses, written without a reference to each of
-//! their objects and without a call into the interpreter for each float: there are a dozen objects
-//! in a pose, and a thousand poses in a message.
+//! Messages that consist only of floats, such as poses, written without a reference to each of
+//! their objects and without a call into the interpreter for each float: a pose has a dozen
+//! objects, and a message may have a thousand poses.
 //!
-//! Where the value of a float lies is looked for as the place of a slot is. What is not as expected
-//! (a subclass, an integer in the place of a float) is left to the general way.
+//! The position of a float's value is searched for like the offset of a slot. Anything unexpected
+//! (a subclass, an integer instead of a float) is left to the general code.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,11 +13,11 @@ use pyo3::types::{PyFloat, PyType};
 
 use super::class::Class;
 
-/// How instances of one class are written.
+/// The way to write instances of one class.
 pub(crate) struct Plain {
     class: Py<PyType>,
     steps: Vec<Step>,
-    /// Where in a float its value lies.
+    /// The offset of a float's value.
     value_offset: usize,
 }
 
@@ -26,7 +26,7 @@ struct Step {
     what: What,
 }
 
-/// What a slot holds.
+/// The content of a slot.
 pub(crate) enum What {
     Float32,
     Float64,
@@ -34,7 +34,7 @@ pub(crate) enum What {
 }
 
 impl Plain {
-    /// The way for a class of which the first slots hold these; `None` where a place is not known.
+    /// Takes the contents of the first slots of a class; `None` if an offset is not known.
     pub(crate) fn new(py: Python<'_>, class: &Class, slots: Vec<What>) -> Option<Self> {
         let steps = slots.into_iter().enumerate();
         let steps = steps.map(|(index, what)| Some(Step { offset: class.offset(index)?, what }));
@@ -42,9 +42,9 @@ impl Plain {
         Some(Self { class: class.class().clone_ref(py), steps, value_offset: value_offset(py)? })
     }
 
-    /// Writes a message in little endian into the memory that it fills, which begins `start` bytes
-    /// behind a place that is aligned to 8. Says whether it did: else it is to be written in
-    /// another way.
+    /// Writes a message in little endian into memory, which it fills exactly and which begins
+    /// `start` bytes after an address aligned to 8. Returns whether it did; if not, the general
+    /// code has to write the message.
     #[inline]
     pub(crate) fn write(
         &self,
@@ -53,8 +53,8 @@ impl Plain {
         start: usize,
     ) -> bool {
         let mut out = Out { memory, start, at: start };
-        // SAFETY: the object is alive, and the lock of the interpreter is held for the call, during
-        // which no code of Python runs: nothing that it refers to goes away.
+        // SAFETY: the object is alive, and the interpreter lock is held for the call, during which
+        // no Python code runs: nothing that it refers to goes away.
         let written = unsafe { self.write_object(message.as_ptr(), &mut out) };
         written.is_some() && out.is_full()
     }
@@ -67,14 +67,14 @@ impl Plain {
             return None;
         }
         for step in &self.steps {
-            // SAFETY: it is an instance of the class, in all of which a slot lies there: null, or a
-            // pointer to an object to which it holds a reference.
+            // SAFETY: it is an instance of the class, and all instances have the slot at this
+            // offset: null, or a pointer to an object to which it holds a reference.
             let value =
                 unsafe { *object.cast::<u8>().add(step.offset).cast::<*mut ffi::PyObject>() };
             if value.is_null() {
                 return None;
             }
-            // SAFETY: the slot refers to the value, so that it is alive; the rest is the caller's.
+            // SAFETY: the slot refers to the value, so it is alive; the caller guarantees the rest.
             unsafe {
                 match &step.what {
                     What::Message(plain) => plain.write_object(value, out)?,
@@ -86,7 +86,7 @@ impl Plain {
         Some(())
     }
 
-    /// The value of a float; `None` where it is something else.
+    /// The value of a float; `None` if the object is something else.
     ///
     /// # Safety
     /// The object is alive.
@@ -103,14 +103,14 @@ impl Plain {
 /// Memory that is written from its beginning to its end.
 struct Out<'a> {
     memory: &'a mut [u8],
-    /// How far behind an aligned place it begins.
+    /// The distance from an aligned address to the begin of the memory.
     start: usize,
-    /// Where the next byte goes, counted from that place.
+    /// The position of the next byte, counted from that address.
     at: usize,
 }
 
 impl Out<'_> {
-    /// Writes bytes at the next place that is aligned for them, and zeros before it.
+    /// Writes bytes at the next position that is aligned for them, and zeros before it.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Option<()> {
         let (from, begin) = (self.at - self.start, self.at.next_multiple_of(N));
@@ -128,7 +128,7 @@ impl Out<'_> {
     }
 }
 
-/// Where in a float its value lies, if it does behind the head of the object.
+/// The offset of a float's value, if it follows the object's head.
 fn value_offset(py: Python<'_>) -> Option<usize> {
     static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
     let behind_head = size_of::<ffi::PyObject>();
@@ -137,8 +137,8 @@ fn value_offset(py: Python<'_>) -> Option<usize> {
         let size: Option<usize> =
             float.get_type().getattr("__basicsize__").and_then(|size| size.extract()).ok();
         size == Some(behind_head + size_of::<f64>()) && {
-            // SAFETY: the object has so many bytes, which were written when it was made, and its
-            // head ends aligned for pointers, hence for floats of 8 bytes.
+            // SAFETY: the object has that many bytes, which were written when it was made, and its
+            // head ends aligned for pointers, and hence for floats of 8 bytes.
             let bits = unsafe {
                 float.as_ptr().cast::<u8>().add(behind_head).cast::<u64>().read_unaligned()
             };

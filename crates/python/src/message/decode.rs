@@ -1,4 +1,4 @@
-//! Serialized bytes become messages. The bytes may be anything.
+//! Decodes serialized bytes, which may be anything, to messages.
 
 use feros_cdr::{ByteOrder, DecodeError, Reader};
 use pyo3::prelude::*;
@@ -10,11 +10,11 @@ use super::runtime;
 use crate::error::DecodeError as PythonDecodeError;
 use crate::ffi::no_instance;
 
-/// Up to this size, numbers are copied even where they could be read in place: it is cheaper than
-/// to keep the message.
+/// Up to this size, numbers are copied even if they could be read in place: a copy is cheaper than
+/// keeping the message.
 const LEAST_VIEW_BYTES: usize = 2048;
 
-/// Why there is no message: where, and what is wrong there.
+/// The reason that decoding failed, and the place in the message.
 enum Failure {
     Bytes { place: String, source: String },
     Python(PyErr),
@@ -50,19 +50,18 @@ impl Failure {
     }
 }
 
-/// Where bytes are read from, and what messages are made with.
+/// The source of the bytes, and the parts for making messages.
 struct Decoder<'a, 'py> {
     py: Python<'py>,
     reader: Reader<'a>,
     bytes: &'a [u8],
     swap: bool,
-    /// The memory of the bytes, where arrays are to be read in place.
+    /// The memory of the bytes, if arrays are to be read in place.
     block: Option<&'a Bound<'py, PyAny>>,
     check: Bound<'py, PyAny>,
 }
 
-/// Makes a message of serialized bytes. With `block`, whose bytes they are, sequences of numbers
-/// are read where they lie.
+/// Decodes a message. With `block`, which holds the bytes, sequences of numbers are read in place.
 pub(crate) fn decode<'py>(
     py: Python<'py>,
     plan: &Plan,
@@ -83,13 +82,13 @@ pub(crate) fn decode<'py>(
             let colon = if place.is_empty() { "" } else { ": " };
             let (size, name) = (bytes.len(), &plan.name);
             PythonDecodeError::new_err(format!(
-                "{size} bytes are no {name}: {place}{colon}{source}"
+                "{size} bytes are not a message of {name}: {place}{colon}{source}"
             ))
         }
     })
 }
 
-/// Whether a message may read its arrays where they lie.
+/// Whether a message may read its arrays in place.
 pub(crate) fn may_view(plan: &Plan, bytes: &[u8]) -> bool {
     plan.has_sequences && bytes.len() > LEAST_VIEW_BYTES
 }
@@ -166,7 +165,7 @@ impl<'py> Decoder<'_, 'py> {
     }
 
     fn list(&mut self, kind: &Kind, count: usize) -> Decoded<Bound<'py, PyAny>> {
-        // It grows with what is there: a false count costs nothing.
+        // The list grows with its elements, so that a false count costs nothing.
         let mut elements = Vec::new();
         for index in 0..count {
             let element = self.element(kind);

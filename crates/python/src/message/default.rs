@@ -1,4 +1,4 @@
-//! New messages: fields with their defaults, or with what the constructor was given.
+//! New messages: their fields have defaults, or the values that the constructor was given.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use super::plan::{Initial, Kind, Many, Plan, Slot};
 use super::runtime;
 use crate::ffi::no_instance;
 
-/// Fills a new instance, as the constructors of stock ROS 2 do: fields that are given are set, all
-/// others have their defaults.
+/// Fills a new instance like the constructors of stock ROS 2: given fields are set, and all others
+/// have their defaults.
 pub(super) fn initialize<'py>(
     plan: &Plan,
     message: &Bound<'py, PyAny>,
@@ -36,7 +36,7 @@ pub(super) fn initialize<'py>(
     Ok(())
 }
 
-/// A new message with its defaults.
+/// Makes a message with its defaults.
 pub(super) fn new_message<'py>(
     py: Python<'py>,
     plan: &Arc<Plan>,

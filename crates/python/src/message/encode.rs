@@ -1,5 +1,5 @@
-//! Messages become serialized bytes: first how many they are, then the bytes themselves, so that
-//! they can be written where they are read.
+//! Encodes messages to serialized bytes: first their number, then the bytes themselves, so that
+//! they can be written directly into the memory where they are read.
 
 use feros_cdr::{EncodeError, HEADER_LEN, Sizer, Writer};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
@@ -11,10 +11,10 @@ use super::plan::{Kind, Many, Plan, Slot};
 use super::runtime;
 use crate::ffi::{self, Instance};
 
-/// How many bytes a message takes, the 4-byte header included.
+/// The number of bytes of a message, including the 4-byte header.
 ///
 /// # Errors
-/// When a field holds what has no size, such as a number where a text belongs.
+/// Fails if a field holds a value without a size, such as a number instead of a text.
 pub(crate) fn encoded_size(plan: &Plan, message: &Bound<'_, PyAny>) -> PyResult<usize> {
     let message = instance(plan, message)?;
     let mut sizer = Sizer::with_header();
@@ -22,10 +22,10 @@ pub(crate) fn encoded_size(plan: &Plan, message: &Bound<'_, PyAny>) -> PyResult<
     Ok(sizer.total_bytes())
 }
 
-/// Writes a message, of which [`encoded_size`] said the size a moment ago.
+/// Writes a message whose size [`encoded_size`] has just returned.
 ///
 /// # Errors
-/// When a field holds what is not of its type, or is changed meanwhile.
+/// Fails if a field holds a value that is not of its type, or is changed meanwhile.
 pub(crate) fn encode_into(
     plan: &Plan,
     message: &Bound<'_, PyAny>,
@@ -40,10 +40,10 @@ pub(crate) fn encode_into(
     Ok(())
 }
 
-/// The bytes of a message that starts so many bytes behind a multiple of 8, without header.
+/// The bytes of a message that starts `before` bytes after a multiple of 8, without header.
 ///
 /// # Errors
-/// As [`encode_into`].
+/// The same as for [`encode_into`].
 pub(super) fn encode_body_at(
     plan: &Plan,
     message: &Bound<'_, PyAny>,
@@ -61,7 +61,7 @@ pub(super) fn encode_body_at(
     Ok(buffer)
 }
 
-/// The message as an instance of its class; refuses what is none.
+/// The message as an instance of its class; fails if it is not one.
 fn instance<'a, 'py>(
     plan: &'a Plan,
     message: &'a Bound<'py, PyAny>,
@@ -86,7 +86,7 @@ fn cdr_error(error: EncodeError) -> PyErr {
     }
 }
 
-/// What went wrong on the way, innermost place first.
+/// An error and its place in the message, innermost part first.
 struct Wrong {
     place: String,
     error: PyErr,
@@ -112,7 +112,7 @@ fn inside(mut wrong: Box<Wrong>, outer: &str) -> Box<Wrong> {
     wrong
 }
 
-/// The exception, with the field in its words.
+/// The exception, with the field in its text.
 fn named(wrong: Box<Wrong>, plan: &Plan) -> PyErr {
     Python::attach(|py| {
         let (place, text) = (&wrong.place, wrong.error.value(py).to_string());
@@ -155,7 +155,7 @@ fn check_count(shape: Many, count: usize) -> PyResult<()> {
     }
 }
 
-/// A field of several elements that are no numbers, as a list.
+/// A field of several elements other than numbers, as a list.
 fn as_list<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     if let Ok(list) = value.cast::<PyList>() {
         return Ok(list.clone());
@@ -301,7 +301,7 @@ fn write_numbers(
                 number.is_format(contents.format(), contents.item_size())
             });
             if is_same != Some(true) {
-                return Err(PyTypeError::new_err("it is no array of numbers").into());
+                return Err(PyTypeError::new_err("the value is not an array of numbers").into());
             }
             write_numbers(writer, number, shape, &array)
         }
@@ -338,7 +338,7 @@ fn write_element(writer: &mut Writer<'_>, kind: &Kind, value: &Bound<'_, PyAny>)
     Ok(())
 }
 
-/// Writes a message of floats in the short way; says whether it could.
+/// Writes a message of floats the short way; returns whether it could.
 #[inline]
 fn write_plain(
     writer: &mut Writer<'_>,

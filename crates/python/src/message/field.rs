@@ -1,5 +1,5 @@
-//! The attribute of a message class for one field: reading is as fast as reading a slot, setting
-//! converts and, where the instance wants that, checks.
+//! The attribute of a message class for one field: reading is as fast as reading a slot; setting
+//! converts and, if the instance wants that, checks.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Field {
     }
 }
 
-/// Sets a field to a value in the form that the field has.
+/// Sets a field to a value, converted to the form of the field.
 pub(super) fn assign<'py>(
     plan: &Plan,
     index: usize,
@@ -99,8 +99,8 @@ pub(super) fn assign<'py>(
     }
 }
 
-/// An `array.array` of its own of whatever holds numbers; of memory that holds the right ones, by
-/// one copy of the memory.
+/// Makes an `array.array` from any object that holds numbers; if its memory already holds the right
+/// ones, with a single copy of the memory.
 fn copy_of_numbers<'py>(value: &Bound<'py, PyAny>, number: Number) -> PyResult<Bound<'py, PyAny>> {
     let bytes = ffi::with_buffer(value, |contents| {
         let is_same = number.is_format(contents.format(), contents.item_size());

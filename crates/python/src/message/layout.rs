@@ -1,5 +1,5 @@
-//! The memory of a message whose numbers are written in place: how large it is, what it holds from
-//! the start, and where Python finds each field.
+//! The memory of a message whose numbers are written in place: its size, its initial content, and
+//! the offset at which Python finds each field.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use super::number::Number;
 use super::plan::{Kind, Many, Plan, Slot};
 use crate::ffi::no_instance;
 
-/// Size of the header, behind which offsets of the body count.
+/// The size of the header, after which the offsets of the body count.
 const HEADER: usize = feros_cdr::HEADER_LEN;
 
-/// A message that is laid out, and not yet in its memory.
+/// A message that is laid out, but not yet in its memory.
 pub(crate) struct Layout {
     at: usize,
-    /// What is written, by place in the memory, in order. Between them is padding, or numbers that
-    /// whoever borrows the memory writes.
+    /// The bytes to write, by offset in the memory, in order. Between them is padding, or numbers
+    /// that the borrower of the memory writes.
     writes: Vec<(usize, Vec<u8>)>,
-    /// Places of numbers that are left as they are.
+    /// The offsets and sizes of numbers that are left as they are.
     reserved: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    /// Lays out a message of this shape; returns it with its fields, for Python. A shape has for
-    /// each field that differs from its default: the number of elements of a sequence of numbers,
-    /// the value of anything else, a shape of a message.
+    /// Lays out a message of this shape; returns it with its fields, for Python. A shape has an
+    /// entry for each field that differs from its default: the number of elements of a sequence of
+    /// numbers, a shape for a message, the value for anything else.
     pub(crate) fn of<'py>(
         py: Python<'py>,
         plan: &Arc<Plan>,
@@ -47,7 +47,7 @@ impl Layout {
         self.at
     }
 
-    /// Writes what is known to the memory, and zeros where nothing will be.
+    /// Writes the known bytes to the memory, and zeros to the padding.
     pub(crate) fn write(&self, memory: &mut [u8]) {
         let mut places: Vec<(usize, usize)> = self.reserved.clone();
         for (at, bytes) in &self.writes {
@@ -101,7 +101,7 @@ impl Layout {
         Ok(fields)
     }
 
-    /// Lays out one field; what Python gets to know is `None`, a place, or the fields of a message.
+    /// Lays out one field; returns `None`, a place, or the fields of a message for Python.
     fn field<'py>(
         &mut self,
         py: Python<'py>,
@@ -115,7 +115,7 @@ impl Layout {
                 let shape = given.as_ref().map(|given| given.cast::<PyDict>()).transpose();
                 let shape = shape.map_err(|_| {
                     PyTypeError::new_err(format!(
-                        "{}: a dict is needed, the shape of a {}",
+                        "{}: a dict with the shape of a {} is needed",
                         slot.name, plan.name
                     ))
                 })?;
@@ -131,7 +131,7 @@ impl Layout {
                 place(py, "bool", Number::U8, at, 1)
             }
             (Kind::Number(number), Many::Array(count)) => {
-                // Small and often forgotten: zero unless written.
+                // Arrays are small and easily forgotten, so they are zero unless written.
                 let at = self.push(number.size(), vec![0; count * number.size()]);
                 place(py, "array", *number, at, count)
             }
@@ -172,7 +172,7 @@ impl Layout {
         self.at += count * number.size();
     }
 
-    /// Texts and lists, whose content has to be known at once.
+    /// Adds texts and lists, whose content has to be known at once.
     fn other(&mut self, slot: &Slot, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let elements = match slot.shape {
             Many::One => vec![value.clone()],
@@ -239,8 +239,8 @@ fn number_bytes(number: Number, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     super::number::with_number!(number, T => Ok(value.extract::<T>()?.to_ne_bytes().to_vec()))
 }
 
-/// A place in the memory, for Python: what it is, the letter of `struct`, the name of numpy, where,
-/// and how many.
+/// A place in the memory, for Python: its kind, its letter in `struct`, its name in numpy, its
+/// offset and its count.
 fn place<'py>(
     py: Python<'py>,
     what: &str,

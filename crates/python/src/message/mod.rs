@@ -1,4 +1,4 @@
-//! Messages: classes of Python whose instances become serialized bytes and come from them, by a
+//! Messages: Python classes whose instances are encoded to and decoded from serialized bytes, by a
 //! plan that is made once per class.
 
 mod decode;
@@ -28,15 +28,15 @@ pub(crate) use plan::{Plan, scalar};
 
 use crate::ffi;
 
-/// A type of messages: its definition, and once its class was made, how instances are encoded and
-/// decoded.
+/// A message type: its definition, and once its class is made, the plan to encode and decode its
+/// instances.
 #[pyclass(frozen, module = "feros._feros")]
 pub(crate) struct MessageType {
     definition: Arc<MessageDefinition>,
-    /// What nodes tell others of the type.
+    /// The description of the type that nodes publish.
     description: TypeDescription,
     hash: TypeHash,
-    /// Of the service whose request it is.
+    /// The hash of the service whose request this is.
     service_hash: Option<TypeHash>,
     plan: OnceLock<Arc<Plan>>,
 }
@@ -51,18 +51,18 @@ impl MessageType {
         Self { definition, description, hash, service_hash, plan: OnceLock::new() }
     }
 
-    /// The type with all that it is made of.
+    /// The type with all the types that it consists of.
     pub(crate) fn description(&self) -> &TypeDescription {
         &self.description
     }
 
-    /// How its messages are encoded and decoded.
+    /// The plan to encode and decode its messages.
     pub(crate) fn plan(&self) -> PyResult<&Arc<Plan>> {
         let unbound = || PyRuntimeError::new_err(format!("{} has no class yet", self.name()));
         self.plan.get().ok_or_else(unbound)
     }
 
-    /// What its endpoints announce.
+    /// The identity that its endpoints announce.
     pub(crate) fn identity(&self) -> TypeIdentity {
         TypeIdentity { name: self.name(), hash: Some(self.hash) }
     }
@@ -71,7 +71,7 @@ impl MessageType {
         self.hash
     }
 
-    /// The hash of the service whose request it is.
+    /// The hash of the service whose request this is.
     pub(crate) fn service_hash(&self) -> Option<TypeHash> {
         self.service_hash
     }
@@ -87,7 +87,7 @@ impl MessageType {
 
 #[pymethods]
 impl MessageType {
-    /// As `package/msg/Name`.
+    /// The name, as `package/msg/Name`.
     #[getter]
     fn name(&self) -> String {
         self.definition.name.to_string()
@@ -100,7 +100,7 @@ impl MessageType {
     }
 
     /// Completes the class that was made for the type: each field gets its attribute. `nested` has
-    /// the types of the messages in it by name, complete already.
+    /// the types of its nested messages by name, already complete.
     fn bind(
         &self,
         class: &Bound<'_, PyType>,
@@ -118,7 +118,7 @@ impl MessageType {
         self.plan.set(plan).map_err(twice)
     }
 
-    /// Fills a new instance: with what is given, and with defaults.
+    /// Fills a new instance with the given values, and with defaults.
     #[pyo3(signature = (message, given, checks))]
     fn initialize<'py>(
         &self,
@@ -140,7 +140,8 @@ impl MessageType {
         PyBytes::new_with(py, size, |buffer| encode_into(plan, message, buffer))
     }
 
-    /// A message of serialized bytes. With `views`, sequences of numbers point into `data`.
+    /// Decodes a message from serialized bytes. With `views`, sequences of numbers point into
+    /// `data`.
     #[pyo3(signature = (data, views=false, checks=false))]
     fn decode<'py>(
         &self,

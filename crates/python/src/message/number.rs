@@ -1,4 +1,4 @@
-//! The ten types of numbers that lie in arrays, as CDR, `array.array` and numpy name them.
+//! The ten types of numbers in arrays, with their names in CDR, `array.array` and numpy.
 
 use feros_interface::BaseType;
 
@@ -67,7 +67,7 @@ macro_rules! with_number {
 pub(crate) use with_number;
 
 impl Number {
-    /// All of them; a number's place here is its [`index`](Self::index).
+    /// All types; the index of a type here is its [`index`](Self::index).
     pub(crate) const ALL: [Self; 10] = [
         Self::I8,
         Self::U8,
@@ -81,7 +81,7 @@ impl Number {
         Self::F64,
     ];
 
-    /// The number of this type of a field. `bool` and `byte` are none: Python has them as lists.
+    /// The type of a field's numbers. `None` for `bool` and `byte`, which Python has as lists.
     pub(crate) fn of(base: &BaseType) -> Option<Self> {
         Some(match base {
             BaseType::Int8 => Self::I8,
@@ -102,17 +102,17 @@ impl Number {
         self as usize
     }
 
-    /// Bytes of one, which is also its alignment.
+    /// The bytes of one number, which are also its alignment.
     pub(crate) fn size(self) -> usize {
         with_number!(self, T => size_of::<T>())
     }
 
-    /// Its letter in `array.array` and `struct`.
+    /// The letter in `array.array` and `struct`.
     pub(crate) fn typecode(self) -> &'static str {
         ["b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"][self.index()]
     }
 
-    /// Its name in numpy.
+    /// The name in numpy.
     pub(crate) fn dtype(self) -> &'static str {
         [
             "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32",
@@ -120,8 +120,8 @@ impl Number {
         ][self.index()]
     }
 
-    /// Whether memory of this format, in the words of Python's `struct`, holds such numbers in the
-    /// byte order of this machine.
+    /// Whether memory of this format, as in Python's `struct`, holds such numbers in the byte order
+    /// of this machine.
     pub(crate) fn is_format(self, format: &str, item_size: usize) -> bool {
         let own_order = if cfg!(target_endian = "big") { '>' } else { '<' };
         let letter = format.trim_start_matches(['@', '=', own_order]);

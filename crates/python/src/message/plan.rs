@@ -1,5 +1,5 @@
-//! What is known of a message class once and for all: its slots, what is in them, and how much of
-//! the message has a fixed size. Encoding and decoding follow it.
+//! The constant properties of a message class: its slots, their contents, and the part of the
+//! message that has a fixed size. Encoding and decoding follow them.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use pyo3::types::{PyBytes, PyString, PyType};
 use super::number::Number;
 use crate::ffi::{Class, Plain, What};
 
-/// How a class of messages is encoded and decoded.
+/// The plan to encode and decode a class of messages.
 pub(crate) struct Plan {
-    /// As `package/msg/Name`.
+    /// The name, as `package/msg/Name`.
     pub(super) name: String,
-    /// Its slots are those of the fields, and behind them [`Plan::check`].
+    /// The slots are those of the fields, followed by [`Plan::check`].
     pub(super) class: Class,
     pub(super) slots: Vec<Slot>,
-    /// Where a message of a fixed size ends, by its start modulo 8.
+    /// The size of a message of fixed size, by its start modulo 8.
     pub(super) extent: Option<[usize; 8]>,
-    /// The way to write it where it consists of floats alone.
+    /// The fast way to write a message that consists only of floats.
     pub(super) plain: Option<Arc<Plain>>,
-    /// The least number of bytes on the wire, alignment not counted; never 0.
+    /// The least number of bytes of a message, without alignment; never 0.
     pub(super) least_bytes: usize,
-    /// Whether there are sequences of numbers, which can be read where they lie.
+    /// Whether there are sequences of numbers, which can be read in place.
     pub(super) has_sequences: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Slot {
     pub(super) default: Initial,
 }
 
-/// What the elements of a field are.
+/// The type of a field's elements.
 pub(super) enum Kind {
     Bool,
     Byte,
@@ -46,7 +46,7 @@ pub(super) enum Kind {
     Message(Arc<Plan>),
 }
 
-/// How many elements a field has.
+/// The number of elements of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Many {
     One,
@@ -54,7 +54,7 @@ pub(super) enum Many {
     Sequence { bound: Option<usize> },
 }
 
-/// What a field is at first.
+/// The initial value of a field.
 pub(super) enum Initial {
     /// One immutable object.
     Object(Py<PyAny>),
@@ -69,8 +69,7 @@ pub(super) enum Initial {
 }
 
 impl Plan {
-    /// The plan of a class that was made for a definition. `nested` finds the plans of the messages
-    /// in it.
+    /// Makes the plan of a class for a definition. `nested` finds the plans of its nested messages.
     pub(super) fn new(
         definition: &MessageDefinition,
         class: &Bound<'_, PyType>,
@@ -106,12 +105,12 @@ impl Plan {
         })
     }
 
-    /// The number of the slot that says whether fields are checked when they are set.
+    /// The number of the slot that says whether setting a field checks its value.
     pub(super) fn check(&self) -> usize {
         self.slots.len()
     }
 
-    /// Where a message that starts at `at` ends, if its size is fixed.
+    /// The end of a message that starts at `at`, if its size is fixed.
     pub(super) fn end_of_fixed(&self, at: usize) -> Option<usize> {
         Some(at + self.extent.as_ref()?[at % 8])
     }
@@ -132,7 +131,7 @@ impl Slot {
             BaseType::Nested(name) => Kind::Message(nested(&name.to_string())?),
             number => match Number::of(number) {
                 Some(number) => Kind::Number(number),
-                None => return Err(PyTypeError::new_err(format!("{number} is no type of fields"))),
+                None => return Err(PyTypeError::new_err(format!("no field has type {number}"))),
             },
         };
         let shape = match field.ty.shape {
@@ -145,7 +144,7 @@ impl Slot {
         Ok(Self { name: field.name.clone(), kind, shape, default })
     }
 
-    /// What it holds, where that is a float, or a message of floats alone.
+    /// The content, if it is a float or a message that consists only of floats.
     fn plain(&self) -> Option<What> {
         match &self.kind {
             _ if self.shape != Many::One => None,
@@ -172,7 +171,7 @@ impl Slot {
         }
     }
 
-    /// Where the field ends that starts at `at`, if its size is fixed.
+    /// The end of the field that starts at `at`, if its size is fixed.
     pub(super) fn end_of_fixed(&self, at: usize) -> Option<usize> {
         match self.shape {
             Many::One => self.kind.end_of_fixed(at, 1),
@@ -183,7 +182,7 @@ impl Slot {
 }
 
 impl Kind {
-    /// The least number of bytes of one element, alignment not counted; never 0.
+    /// The least number of bytes of one element, without alignment; never 0.
     pub(super) fn least_bytes(&self) -> usize {
         match self {
             Self::Bool | Self::Byte => 1,
@@ -193,7 +192,7 @@ impl Kind {
         }
     }
 
-    /// Where elements in a row end, if their size is fixed.
+    /// The end of consecutive elements, if their size is fixed.
     pub(super) fn end_of_fixed(&self, at: usize, count: usize) -> Option<usize> {
         match self {
             Self::Bool | Self::Byte => Some(at + count),
@@ -217,7 +216,7 @@ impl Kind {
         }
     }
 
-    /// What people call one element.
+    /// The description of one element, for error texts.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Bool => "a bool".to_owned(),
@@ -261,7 +260,7 @@ fn default_of(py: Python<'_>, field: &Field, kind: &Kind, shape: Many) -> PyResu
     })
 }
 
-/// A declared value as Python has it, or the zero of its type.
+/// A declared value in Python, or the zero of its type.
 pub(crate) fn scalar(
     py: Python<'_>,
     base: &BaseType,

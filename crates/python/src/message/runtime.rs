@@ -1,5 +1,5 @@
-//! What messages need of Python: `array.array`, numpy if it is there, and the conversions that are
-//! rare enough to be written in Python.
+//! The Python objects that messages need: `array.array`, numpy if it is installed, and the
+//! conversions that are rare enough to be written in Python.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -10,7 +10,7 @@ use crate::ffi;
 
 /// The array types, looked up once.
 struct Runtime {
-    /// For each number an `array.array` of a single zero.
+    /// An `array.array` of a single zero for each type of number.
     zeros: Vec<Py<PyAny>>,
     /// `feros._values.numbers(value, typecode, dtype)`: any iterable as an array.
     numbers: Py<PyAny>,
@@ -18,7 +18,7 @@ struct Runtime {
     check: Py<PyAny>,
 }
 
-/// The functions of numpy that are called.
+/// The numpy functions that are called.
 struct Numpy {
     empty: Py<PyAny>,
     array: Py<PyAny>,
@@ -42,7 +42,7 @@ fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     })
 }
 
-/// numpy, imported when the first array needs it: importing it takes longer than all of Feros.
+/// numpy, imported when the first array needs it: the import takes longer than all of Feros.
 fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     let found = NUMPY.get_or_try_init(py, || {
         let Ok(module) = py.import("numpy") else { return Ok(None) };
@@ -58,7 +58,7 @@ fn numpy(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     Ok(found.as_ref())
 }
 
-/// A new `array.array` of these numbers, which are in the byte order of this machine.
+/// Makes an `array.array` of these numbers, which are in the byte order of this machine.
 pub(super) fn array<'py>(
     py: Python<'py>,
     number: Number,
@@ -72,7 +72,7 @@ pub(super) fn array<'py>(
     Ok(array)
 }
 
-/// The same of a size, to be filled.
+/// The same with a size, to be filled.
 pub(super) fn array_of_zeros(
     py: Python<'_>,
     number: Number,
@@ -81,7 +81,7 @@ pub(super) fn array_of_zeros(
     runtime(py)?.zeros[number.index()].bind(py).mul(count)
 }
 
-/// A new array as fixed arrays are: of numpy, or where that is not installed an `array.array`.
+/// Makes the array of a fixed-size field: a numpy array, or without numpy an `array.array`.
 pub(super) fn fixed_array<'py>(
     py: Python<'py>,
     number: Number,
@@ -94,7 +94,7 @@ pub(super) fn fixed_array<'py>(
     Ok(array)
 }
 
-/// Any value as an array for a field of so many numbers.
+/// Converts any value to the array of a fixed-size field.
 pub(super) fn to_fixed_array<'py>(
     value: &Bound<'py, PyAny>,
     number: Number,
@@ -106,7 +106,7 @@ pub(super) fn to_fixed_array<'py>(
     }
 }
 
-/// Any value as an `array.array`, whose elements are converted one by one.
+/// Converts any value to an `array.array`, element by element.
 pub(super) fn to_array<'py>(
     value: &Bound<'py, PyAny>,
     number: Number,
@@ -115,8 +115,8 @@ pub(super) fn to_array<'py>(
     runtime(py)?.numbers.bind(py).call1((value, number.typecode(), number.dtype()))
 }
 
-/// Numbers that are read where they lie: a view of numpy, or a `memoryview` where that is not
-/// installed. Neither can be written to.
+/// Numbers that are read in place: a numpy view, or without numpy a `memoryview`. Both are
+/// read-only.
 pub(super) fn view<'py>(
     owner: &Bound<'py, PyAny>,
     number: Number,
@@ -137,7 +137,7 @@ pub(super) fn view<'py>(
     numpy.frombuffer.bind(py).call1((owner, dtype, count, offset))
 }
 
-/// The same of a copy: for few numbers it is cheaper than to keep a message.
+/// The same for a copy: for few numbers a copy is cheaper than keeping a message.
 pub(super) fn view_of_copy<'py>(
     py: Python<'py>,
     number: Number,
@@ -147,7 +147,7 @@ pub(super) fn view_of_copy<'py>(
     view(copy.as_any(), number, 0, bytes.len() / number.size())
 }
 
-/// Raises what stock ROS 2 raises for a value that a field does not take.
+/// Raises the exception of stock ROS 2 for a value that a field does not accept.
 pub(super) fn check(
     class: &Bound<'_, PyAny>,
     field: &str,
