@@ -1,4 +1,4 @@
-//! Calls of services of ROS 1: threads that each wait for one answer, on connections that stay.
+//! Calls of services of ROS 1: threads that each wait for one answer, on persistent connections.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Shutdown, TcpStream};
@@ -13,18 +13,18 @@ use feros_sync::{Condvar, Mutex};
 
 use crate::message::{Body, Message, Responses};
 
-/// Most calls of a client that are under way at a time; others wait for one of these.
+/// The most concurrent calls of a client; further calls wait.
 const MOST_CALLS: usize = 16;
-/// Most calls that wait.
+/// The most calls that wait.
 const MOST_WAITING: usize = 1024;
-/// A thread that has nothing to do for this long ends, and its connection with it.
+/// A thread that has been idle for this long ends, and its connection with it.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// A request on its way.
+/// A request to be sent.
 struct Job {
     number: i64,
     server: Gid,
-    /// As ROS 1 has it.
+    /// The request in the form of ROS 1.
     body: Vec<u8>,
 }
 
@@ -35,11 +35,11 @@ struct State {
     idle: usize,
     is_closed: bool,
     next_stream: u64,
-    /// What is shut down when the client goes.
+    /// The connections that are shut down when the client is dropped.
     streams: BTreeMap<u64, TcpStream>,
 }
 
-/// What the threads of a client share.
+/// The state that the threads of a client share.
 pub(crate) struct Caller {
     node: feros_ros1::Node,
     service: String,
@@ -73,10 +73,10 @@ impl Caller {
         })
     }
 
-    /// Calls; the answer comes to the client's responses.
+    /// Starts a call; the answer goes to the client's responses.
     ///
     /// # Errors
-    /// Why it is not called.
+    /// The reason why the call was not started.
     pub(crate) fn call(
         self: &Arc<Self>,
         number: i64,
@@ -98,7 +98,7 @@ impl Caller {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => {
                     state.jobs.pop_back();
-                    return Err(format!("no thread to wait with: {error}"));
+                    return Err(format!("no thread for the call: {error}"));
                 }
                 Err(_) => {}
             }
@@ -143,7 +143,7 @@ impl Caller {
             let woken = self.changed.wait_timeout(state, IDLE);
             state = woken;
             state.idle -= 1;
-            // Whoever is woken without a job has been idle, or another was quicker.
+            // A thread that wakes without a job has been idle, or another thread was faster.
             if state.jobs.is_empty() {
                 break;
             }
@@ -152,7 +152,7 @@ impl Caller {
         None
     }
 
-    /// One call, on the connection that is there or a new one.
+    /// Makes one call, on the existing connection or a new one.
     fn answer(
         &self,
         connection: &mut Option<(u64, CallConnection)>,
@@ -201,7 +201,7 @@ impl Caller {
         }
     }
 
-    /// ROS 2 has no answer for a call that failed: the client waits as for a server that went.
+    /// ROS 2 has no response for a failed call: the client waits as if the server had gone.
     fn say(&self, error: &str) {
         if self.state.lock().is_closed {
             return;

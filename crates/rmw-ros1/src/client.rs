@@ -1,4 +1,4 @@
-//! Clients of services: of a server of the process, else of the one that the master names.
+//! Clients of services: of a server in this process, otherwise of the one that the master names.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -23,7 +23,7 @@ pub(crate) struct Ros1Client {
     responses: Arc<Responses>,
     matches: Arc<Matches>,
     caller: Arc<Caller>,
-    /// Number of the last request; held while one is sent, so that they travel in order.
+    /// The number of the last request; held during sending, so that requests leave in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }
@@ -86,7 +86,7 @@ impl Client for Ros1Client {
         self.member.gid
     }
 
-    /// Its connection has ended with its process.
+    /// The connection has ended with the server's process.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

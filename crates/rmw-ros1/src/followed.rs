@@ -1,4 +1,4 @@
-//! What is known of a node's parameters on the master beside what the node itself has set.
+//! The state of a node's parameters on the master, besides the values that the node has set.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,31 +6,32 @@ use std::sync::Arc;
 use feros_rmw::TakesParameters;
 use feros_ros1::Value;
 
-/// From so many names on that may have changed, all are looked at.
+/// If this many names may have changed, all parameters are read.
 pub(crate) const MOST_CHANGED: usize = 64;
 
-/// What of a node follows the master.
+/// How a node follows the master.
 #[derive(Default)]
 pub(crate) struct Followed {
-    /// What takes over values; none until the node can.
+    /// The receiver of values; `None` before the node registers one.
     pub(crate) taker: Option<Arc<dyn TakesParameters>>,
-    /// Whether the master, as it is now, says what changes.
+    /// Whether the current master reports changes.
     pub(crate) is_subscribed: bool,
-    /// Names that may have another value on the master, or those below them; the empty one is all.
+    /// Names that may have a new value on the master, with those below them; the empty name means
+    /// all.
     pub(crate) changed: BTreeSet<String>,
-    /// Values of the master that the node has not set yet, nor another one since.
+    /// Values of the master that are on the way to the node, if the node has set no other since.
     pub(crate) adopted: BTreeMap<String, Value>,
-    /// Names that have a value on its way, one at a time, and whether they have changed since.
+    /// Names with a value on its way, at most one each, and whether they have changed since.
     pub(crate) under_way: BTreeMap<String, bool>,
 }
 
 impl Followed {
-    /// The master is another one: it says nothing yet.
+    /// Starts over with a new master, which does not report changes yet.
     pub(crate) fn begin_again(&mut self) {
         self.is_subscribed = false;
     }
 
-    /// Whether what the node has now is what came from the master; from now on nothing is.
+    /// Whether the node's current value came from the master. Forgets the master's value.
     pub(crate) fn is_adopted(&mut self, name: &str, value: Option<&Value>) -> bool {
         let adopted = self.adopted.remove(name);
         adopted.zip(value).is_some_and(|(adopted, value)| is_same(&adopted, value))
@@ -45,7 +46,7 @@ impl Followed {
     }
 }
 
-/// Whether two values are the same, numbers by their bits.
+/// Whether two values are equal; numbers are compared by their bits.
 pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Double(one), Value::Double(other)) => one.to_bits() == other.to_bits(),

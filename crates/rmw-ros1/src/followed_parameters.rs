@@ -1,9 +1,9 @@
-//! Parameters of nodes that others set on the master, as `rosparam set` does.
+//! Parameters of nodes that other nodes set on the master, as `rosparam set` does.
 //!
-//! The master says which one has changed; the thread that looks for the master asks it for the
-//! value, after it has written what the node itself has set, and another thread gives it to the
-//! node, whose callbacks run there. What the node has already is no change, so a node hears nothing
-//! of its own writing. A value that the node refuses gives way to the node's own.
+//! The master reports which parameter has changed. The upkeep thread first writes the values that
+//! the node itself has set, and then reads the changed ones; another thread gives them to the node,
+//! and runs the node's callbacks. A value that the node has already is not a change, so its own
+//! writes do not come back. If the node refuses a value, its own value overwrites it on the master.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use crate::followed::is_same;
 use crate::kept_parameters::{Kept, KeptParameters, place};
 use crate::parameters::{leaves, yaml};
 
-/// Most values that wait for their nodes; what has no room is asked for again.
+/// The most values that wait for their nodes; a value without room is read again later.
 const MOST_WAITING: usize = 256;
 
 impl KeptParameters {
-    /// Has a node take over from now on what others set.
+    /// Makes a node take over values that other nodes set from now on.
     pub(crate) fn follow_with(&self, taker: Arc<dyn TakesParameters>) {
         let former = self.0.lock().followed.taker.replace(taker);
         drop(former); // outside the lock
     }
 
-    /// The master says that a parameter, by its name there, has changed; of others' nothing is
-    /// noted.
+    /// Notes that a parameter, by its name on the master, has changed. Returns false for parameters
+    /// of other nodes.
     fn note(&self, node: &str, name: &str) -> bool {
         let below = match name.strip_prefix(node) {
             Some("") => "",
             Some(rest) if rest.starts_with('/') => &rest[1..],
-            // All of a namespace that the node is in.
+            // The name of a namespace that contains the node means all its parameters.
             None if node.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')) => "",
             _ => return false,
         };
@@ -42,7 +42,7 @@ impl KeptParameters {
         true
     }
 
-    /// Asks the master for what others have set, and sends it on its way to the node.
+    /// Reads the changed values from the master, and sends them to the node.
     pub(crate) fn follow(
         self: &Arc<Self>,
         node: &feros_ros1::Node,
@@ -66,7 +66,7 @@ impl KeptParameters {
             }
             let mut kept = self.0.lock();
             kept.followed.is_subscribed = true;
-            // What was set before it was subscribed.
+            // Values may have been set before the subscription.
             kept.followed.note(String::new());
         }
         let changed = std::mem::take(&mut self.0.lock().followed.changed);
@@ -79,7 +79,7 @@ impl KeptParameters {
                         Taking { kept: self.clone(), taker: taker.clone(), bell: bell.clone() };
                     taking.send(node.name(), name, value, takers);
                 }),
-                // It was deleted: the node keeps its value.
+                // The parameter was deleted: the node keeps its value.
                 Err(MasterError::Refused { .. }) => {}
                 Err(_) => return self.0.lock().followed.changed.extend(changed),
             }
@@ -103,7 +103,7 @@ struct Way {
 }
 
 impl Taking {
-    /// Sends a value of the master on its way, if the node has the parameter, and another value.
+    /// Sends a value of the master to the node, if the node has the parameter with another value.
     fn send(self, node: &str, name: &str, value: &Value, takers: &mut Takers) {
         if !self.taker.has_parameter(name) {
             return;
@@ -112,7 +112,7 @@ impl Taking {
         {
             let mut kept = kept.0.lock();
             let Kept { values, unwritten, followed, .. } = &mut *kept;
-            // A second value behind the first would look like one of the node's own.
+            // A second value behind the first would look like one that the node set.
             if let Some(has_changed) = followed.under_way.get_mut(name) {
                 *has_changed = true;
                 return;
@@ -135,7 +135,7 @@ impl Taking {
 }
 
 impl Way {
-    /// Gives the node the value; its callbacks run meanwhile.
+    /// Gives the value to the node, which runs its callbacks.
     fn end(self, lines: &Lines) {
         let Self { taking: Taking { kept, taker, bell }, node, name, value } = self;
         let taken = catch_unwind(AssertUnwindSafe(|| taker.take_over(&name, &yaml(&value))));
@@ -155,7 +155,7 @@ impl Way {
                 if let Some(end) = lines.next() {
                     tracing::error!(
                         target: LOG_TARGET,
-                        "{node}: a callback of parameters panicked when {} was set on the ROS 1 master{end}",
+                        "{node}: a parameter callback panicked when {} was set on the ROS 1 master{end}",
                         place(&node, &name)
                     );
                 }
@@ -167,7 +167,7 @@ impl Way {
             kept.followed.note(name.clone());
         }
         let is_kept = kept.followed.adopted.remove(&name).is_some();
-        // What has changed since is asked for before the node's own value goes over it.
+        // A value that has changed since is read before the node's own value overwrites it.
         let is_unwritten = is_kept && !has_changed && kept.values.contains_key(&name);
         if is_unwritten {
             kept.unwritten.insert(name);
@@ -179,13 +179,13 @@ impl Way {
     }
 }
 
-/// The thread that gives nodes their values, once there is one.
+/// The thread that gives values to nodes, once started.
 #[derive(Default)]
 pub(crate) struct Takers(Option<SyncSender<Way>>);
 
 impl Takers {
     /// # Errors
-    /// The name, when there is no room or no thread.
+    /// Returns the name if there is no room or no thread.
     fn send(&mut self, way: Way) -> Result<(), String> {
         if self.0.is_none() {
             let (sender, ways) = sync_channel(MOST_WAITING);
@@ -244,7 +244,8 @@ mod tests {
         adopt(5);
         assert!(!kept.set("/node", "rate", Some(ParameterData::Integer(5))));
         assert!(kept.0.lock().unwritten.is_empty());
-        // The node has made something else of it, and is asked about it once.
+        // The node has changed the value once more; that is written, since the master has another
+        // one.
         adopt(6);
         assert!(kept.set("/node", "rate", Some(ParameterData::Integer(7))));
         assert!(kept.0.lock().followed.adopted.is_empty());

@@ -1,4 +1,4 @@
-//! A topic that a node subscribes to by TCPROS, for all subscriptions that it has on it.
+//! A topic that a node subscribes to by TCPROS, shared by the node's subscriptions to it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ use crate::matches::{Matches, apart};
 use crate::message::{Body, Inbox, Message};
 use crate::others::gid_of;
 
-/// A subscription that takes part.
+/// A subscription to be added.
 pub(crate) struct Joining {
     pub(crate) gid: Gid,
     pub(crate) inbox: Arc<Inbox>,
@@ -23,13 +23,13 @@ pub(crate) struct Joining {
 #[derive(Default)]
 struct Links {
     subscriptions: Vec<Joining>,
-    /// Publishers that are connected, with how many connections.
+    /// The connected publishers, with their numbers of connections.
     known: BTreeMap<Gid, usize>,
-    /// The last message of each that latches, for subscriptions to come.
+    /// The last message of each latching publisher, for later subscriptions.
     latched: BTreeMap<Gid, Message>,
 }
 
-/// What the subscriptions of a node on one topic share.
+/// The state that a node's subscriptions to one topic share.
 pub(crate) struct Incoming {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
@@ -53,9 +53,9 @@ impl Incoming {
         }
     }
 
-    /// It is subscribed to from now on.
+    /// Stores the subscription, once it exists.
     pub(crate) fn begin(&self, subscription: Arc<Subscription>) {
-        let _ = self.subscription.set(subscription); // once, by who made this
+        let _ = self.subscription.set(subscription); // set only once, by the creator
     }
 
     pub(crate) fn subscription(&self) -> Option<&Arc<Subscription>> {
@@ -69,21 +69,21 @@ impl Incoming {
             for publisher in links.known.keys() {
                 matches.appeared(*publisher, apart());
             }
-            // As roscpp does for a second subscription of a node.
+            // Like roscpp for a second subscription of a node.
             links.latched.values().for_each(|message| joining.inbox.push(message.clone()));
             links.subscriptions.push(joining);
         }
         matches.notify();
     }
 
-    /// Whether nobody subscribes here any more.
+    /// Removes a subscription; returns whether there are no others.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.subscriptions.retain(|subscription| subscription.gid != gid);
         links.subscriptions.is_empty()
     }
 
-    /// Takes the messages of a publisher that has connected.
+    /// Accepts the messages of a publisher that has connected.
     pub(crate) fn accept(self: &Arc<Self>, header: &ConnectionHeader) -> Result<Sink, String> {
         let (who, md5sum) = (header.get("callerid"), header.get("md5sum"));
         if md5sum != self.md5sum && md5sum != "*" {
@@ -97,7 +97,7 @@ impl Incoming {
     }
 }
 
-/// A connection to a publisher, as long as it lasts.
+/// A connection to a publisher, while it lasts.
 struct Link {
     incoming: Arc<Incoming>,
     publisher: Gid,

@@ -1,8 +1,9 @@
-//! Parameters of a node as the master is to have them: what ROS 1's programs read with `rosparam`.
-//! Who sets a parameter does not wait for the master; the thread that looks for it writes them.
+//! The parameters of a node that the master is to have; programs of ROS 1 read them with
+//! `rosparam`. Setting a parameter does not wait for the master: the upkeep thread writes the
+//! values.
 //!
-//! What others set there is on its way to the node in [`crate::followed_parameters`]. A value of
-//! the node that the master does not have yet counts more than one that the master has.
+//! Values that other nodes set there reach the node by [`crate::followed_parameters`]. A value of
+//! the node that is not written yet takes precedence over the master's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,18 +22,18 @@ pub(crate) struct KeptParameters(pub(crate) Mutex<Kept>);
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) values: BTreeMap<String, Value>,
-    /// Names whose value, or whose end, the master does not know yet.
+    /// Names whose value, or whose deletion, is not written to the master yet.
     pub(crate) unwritten: BTreeSet<String>,
     pub(crate) followed: Followed,
-    /// Names of which it was said that the master does not have them.
+    /// Names for which a warning was logged that the master does not have them.
     said: BTreeSet<String>,
 }
 
 impl KeptParameters {
-    /// Takes over a value, or that there is none any more; says what ROS 1 cannot hold. Whether
-    /// there is something to write.
+    /// Notes a new value or a deletion; warns if ROS 1 cannot hold the value. Returns whether there
+    /// is something to write.
     pub(crate) fn set(&self, node: &str, name: &str, value: Option<ParameterData<'_>>) -> bool {
-        // Kept under the node's name, it would hide what `/use_sim_time` tells all nodes next time.
+        // On the master, the node's own value would override `/use_sim_time` at the next start.
         if name == USE_SIM_TIME_OF_NODE {
             return false;
         }
@@ -45,7 +46,7 @@ impl KeptParameters {
                 if is_new {
                     tracing::warn!(
                         target: LOG_TARGET,
-                        "{node}: the parameter {name} is not on the ROS 1 master: {reason}; the node's own services \
+                        "{node}: the parameter {name} is not on the ROS 1 master: {reason}; only the node's own services \
                          have it"
                     );
                 }
@@ -67,21 +68,21 @@ impl KeptParameters {
         true
     }
 
-    /// What was written before is no longer true.
+    /// Notes that the written value is no longer valid.
     fn forget(&self, name: &str) -> bool {
         let mut kept = self.0.lock();
         kept.followed.is_adopted(name, None);
         kept.values.remove(name).is_some() && kept.unwritten.insert(name.to_owned())
     }
 
-    /// The master is another one, or was started anew: it knows none of them.
+    /// Notes that the master is a new one or was restarted, and has none of the values.
     pub(crate) fn write_again(&self) {
         let mut kept = self.0.lock();
         kept.unwritten = kept.values.keys().cloned().collect();
         kept.followed.begin_again();
     }
 
-    /// Tells the master what it does not know, as long as it answers.
+    /// Writes the outstanding values to the master, as long as it answers.
     pub(crate) fn write(&self, node: &str, master: &Master) {
         loop {
             let (name, value) = {
@@ -112,12 +113,12 @@ impl KeptParameters {
     }
 }
 
-/// The name on the master: what is joined by dots in ROS 2 is a tree in ROS 1.
+/// The name on the master: dots of ROS 2 names become levels of a tree in ROS 1.
 pub(crate) fn place(node: &str, name: &str) -> String {
     format!("{node}/{}", name.replace('.', "/"))
 }
 
-/// The value as ROS 1 has it, or why it has none such.
+/// The value in the form of ROS 1, or the reason why there is none.
 fn held(
     node: &str,
     name: &str,
@@ -126,7 +127,7 @@ fn held(
 ) -> Result<Value, String> {
     if name.contains('/') || !feros_ros1::is_allowed_name(&place(node, name)) {
         return Err(
-            "its names have letters, digits and `_` alone, one at least between dots".into()
+            "names there have only letters, digits and `_`, at least one between dots".into()
         );
     }
     let below = format!("{name}.");
@@ -135,7 +136,7 @@ fn held(
             || name.strip_prefix(&***other).is_some_and(|rest| rest.starts_with('.'))
     };
     if let Some(other) = others.keys().find(is_below) {
-        return Err(format!("{other} is there, and a name is a value or a tree of values"));
+        return Err(format!("{other} exists, and a name is either a value or a tree of values"));
     }
     in_ros1(value)
 }
@@ -143,7 +144,7 @@ fn held(
 fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
     let whole = |number: i64| match i32::try_from(number) {
         Ok(_) => Ok(Value::Int(number)),
-        Err(_) => Err(format!("{number} has more than the 32 bits of a whole number there")),
+        Err(_) => Err(format!("{number} does not fit into the 32 bits of a whole number there")),
     };
     Ok(match value {
         ParameterData::Bool(value) => Value::Bool(value),
@@ -168,12 +169,12 @@ fn in_ros1(value: ParameterData<'_>) -> Result<Value, String> {
     })
 }
 
-/// A text, if it has no character that XML has not.
+/// The text as a value, unless it has a character that XML cannot represent.
 fn in_xml(text: &str) -> Result<Value, String> {
     let is_none = |character: char| matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     match text.chars().find(|character| is_none(*character)) {
         None => Ok(text.into()),
-        Some(found) => Err(format!("XML, in which it is written, has no character {found:?}")),
+        Some(found) => Err(format!("the master's XML cannot represent the character {found:?}")),
     }
 }
 

@@ -1,21 +1,22 @@
-//! The Feros engine under a master of ROS 1: nodes are nodes of ROS 1, messages travel by TCPROS in
-//! the form of ROS 1, and stock nodes cannot tell them apart.
+//! The Feros engine under a master of ROS 1: nodes are nodes of ROS 1, messages are sent by TCPROS
+//! in the form of ROS 1, and stock nodes cannot tell them from their own kind.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `session` | a session: its nodes, the factory of endpoints, what is refused |
-//! | `participant` | the endpoints of this process under one master, and who of them matches |
-//! | `upkeep`, `bell`, `others` | the thread that asks the master, what it says of other processes |
-//! | `node_topics`, `outgoing`, `incoming` | a node's topics of TCPROS, which its endpoints share |
-//! | `place` | where an endpoint is made, and what it is |
+//! | `session` | a session: its nodes, the factory of endpoints, the refused requests |
+//! | `participant` | the endpoints of this process under one master, and their matches |
+//! | `upkeep`, `bell`, `others` | the thread that queries the master, and other processes |
+//! | `node_topics`, `outgoing`, `incoming` | a node's TCPROS topics, which its endpoints share |
+//! | `place` | the place and the description of a new endpoint |
 //! | `publisher`, `writer`, `subscription` | the endpoints of topics |
-//! | `service`, `requests`, `client`, `caller` | the endpoints of services; who waits for answers |
-//! | `parameters`, `kept_parameters` | parameters of the master as those of nodes, and the other way round |
-//! | `message` | bytes that lie well, with what is known of them |
+//! | `service`, `requests`, `client`, `caller` | the endpoints of services, and pending calls |
+//! | `parameters`, `kept_parameters` | parameters in both directions between nodes and the master |
+//! | `message` | aligned bytes of messages, with their metadata |
 //!
-//! Endpoints of one process and master hand messages to each other as they are, with their
-//! announcements, so that the intra-process transport finds them. To all others, messages are
-//! converted by the plan of their type, and only what ROS 1 says of a peer is known of it.
+//! Endpoints of one process and master hand messages to each other directly, with their
+//! announcements, so that the intra-process transport finds them. For other endpoints, messages are
+//! converted by the plan of their type, and only the information that ROS 1 has about them is
+//! known.
 #![forbid(unsafe_code)]
 
 mod bell;
@@ -52,13 +53,13 @@ use participant::Participant;
 /// Short name of the engine.
 pub const ENGINE_NAME: &str = "ros1";
 
-/// The variable that says where the master is.
+/// The variable with the address of the master.
 const MASTER_VARIABLE: &str = "ROS_MASTER_URI";
 
-/// The participants of this process: messages between sessions of one process need no master.
+/// The participants of this process: messages between its sessions need no master.
 static PARTICIPANTS: Mutex<BTreeMap<String, Weak<Participant>>> = Mutex::new(BTreeMap::new());
 
-/// The one of this process under this master.
+/// The participant of this process under this master.
 fn of_process(uri: &str) -> Result<Arc<Participant>, OpenError> {
     let mut all = PARTICIPANTS.lock();
     all.retain(|_, participant| participant.strong_count() > 0);
@@ -70,7 +71,7 @@ fn of_process(uri: &str) -> Result<Arc<Participant>, OpenError> {
     Ok(participant)
 }
 
-/// The engine under the master of `ROS_MASTER_URI`. Sessions of one process are one participant.
+/// The engine under the master of `ROS_MASTER_URI`. Sessions of one process share one participant.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ros1Engine;
 
@@ -86,16 +87,16 @@ impl Engine for Ros1Engine {
     }
 }
 
-/// The engine under a master that the program names. Its sessions meet those of other engines by
-/// TCPROS alone, as those of another process do.
+/// The engine under a master that the program names. Its sessions reach those of other engines only
+/// by TCPROS, like those of another process.
 #[derive(Clone)]
 pub struct ConfiguredRos1Engine(Arc<Participant>);
 
 impl ConfiguredRos1Engine {
-    /// Under the master at this address.
+    /// Creates the engine under the master at this address.
     ///
     /// # Errors
-    /// When the address is none.
+    /// When the address is malformed.
     pub fn new(master_uri: &str) -> Result<Self, OpenError> {
         upkeep::participant(master_uri).map(Self)
     }

@@ -1,4 +1,4 @@
-//! Who matches an endpoint of this process, and how it is handed something.
+//! The matches of an endpoint of this process, and the way to hand something to each.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use feros_rmw::{Gid, QosProfile};
 use crate::message::{Inbox, Responses};
 use crate::requests::Requests;
 
-/// How an endpoint of this process is handed something.
+/// The way to hand something to an endpoint of this process.
 #[derive(Clone)]
 pub(crate) enum Reach {
     /// By TCPROS, or not at all.
@@ -20,17 +20,17 @@ pub(crate) enum Reach {
 pub(crate) type Peer = feros_rmw_inbox::Peer<Reach>;
 pub(crate) type Matches = feros_rmw_inbox::Matches<Reach>;
 
-/// One of another process, of which ROS 1 says no more than that it is there.
+/// An endpoint of another process; ROS 1 reveals only its existence.
 pub(crate) fn apart() -> Peer {
     Peer { announcement: None, qos: QosProfile::default(), reach: Reach::Apart }
 }
 
-/// How a peer is reached; nothing where it does not match.
+/// The way to reach a matching endpoint; `None` if it does not match.
 pub(crate) fn reach(matches: &Matches, gid: Gid) -> Option<Reach> {
     matches.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
 }
 
-/// The first peer that is within this process, else the first one.
+/// The first match within this process, otherwise the first one.
 pub(crate) fn nearest(matches: &Matches) -> Option<(Gid, Reach)> {
     matches.look(|peers| {
         let is_near = |(_, peer): &(&Gid, &Peer)| !matches!(peer.reach, Reach::Apart);
@@ -39,7 +39,7 @@ pub(crate) fn nearest(matches: &Matches) -> Option<(Gid, Reach)> {
     })
 }
 
-/// Calls `each` for every subscription of this process that matches.
+/// Calls `each` for every matching subscription of this process.
 pub(crate) fn for_each_inbox(matches: &Matches, mut each: impl FnMut(&Inbox)) {
     matches.look(|peers| {
         for peer in peers.values() {

@@ -1,4 +1,4 @@
-//! Messages in CDR that lie as readers want them, and what is known of each.
+//! Messages in CDR, aligned for readers, with their metadata.
 
 use std::collections::TryReserveError;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use feros_rmw::engine::Fill;
 use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, PublishError, Sample, Stamp};
 use feros_ros1::{ConvertError, Plan};
 
-/// The largest message: nodes of ROS 1 take no longer one.
+/// The largest message: nodes of ROS 1 do not accept longer ones.
 pub(crate) const LARGEST_BYTES: usize = 1 << 30;
 
-/// What follows the header is aligned to so many bytes.
+/// The alignment of the bytes after the header.
 const ALIGNMENT: usize = 8;
 const HEADER_BYTES: usize = 4;
 
@@ -23,14 +23,14 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// A message of this size in memory that may have been used before: who asks fills it.
+    /// A message of this size in memory that may have been used before; the caller fills it.
     pub(crate) fn in_memory(
         mut memory: Vec<u8>,
         size_bytes: usize,
     ) -> Result<Self, TryReserveError> {
         let missing = size_bytes.saturating_add(ALIGNMENT).saturating_sub(memory.len());
         memory.try_reserve_exact(missing)?;
-        // A vector that has room stays where it is.
+        // A vector with sufficient room does not move.
         let begin = begin_in(&memory);
         memory.resize(begin + size_bytes, 0);
         Ok(Self { memory, begin })
@@ -41,9 +41,9 @@ impl Body {
         self.memory
     }
 
-    /// What a plan to ROS 2 makes of a body of ROS 1.
+    /// Converts a body of ROS 1 to ROS 2 by a plan.
     pub(crate) fn converted(plan: &Plan, ros1: &[u8]) -> Result<Self, ConvertError> {
-        // Large allocations are aligned, and so one that grew is as it was guessed.
+        // Large allocations are aligned, so the guess usually also holds for memory that grew.
         let mut memory = Vec::with_capacity(ros1.len() + ros1.len() / 8 + 64);
         let begin = begin_in(&memory);
         memory.resize(begin, 0);
@@ -67,7 +67,7 @@ impl Body {
     }
 }
 
-/// Where a message begins in this memory.
+/// The offset at which a message begins in this memory.
 fn begin_in(memory: &[u8]) -> usize {
     let at = memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
     if at < ALIGNMENT { at } else { 0 }
@@ -78,7 +78,7 @@ pub(crate) fn filled(name: &str, size_bytes: usize, fill: Fill<'_>) -> Result<Bo
     filled_in(Vec::new(), name, size_bytes, fill)
 }
 
-/// As [`filled`], in memory that may have been used before.
+/// Like [`filled`], in memory that may have been used before.
 pub(crate) fn filled_in(
     memory: Vec<u8>,
     name: &str,
@@ -105,24 +105,24 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// A message, request or response on its way.
+/// A message, request or response between its receipt and its use.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) body: Arc<Body>,
-    /// Who sent it.
+    /// The sender.
     pub(crate) from: Gid,
-    /// Its number there, if that is known.
+    /// Its number at the sender, if known.
     pub(crate) number: Option<i64>,
-    /// When it was published, if that is known.
+    /// When it was published, if known.
     pub(crate) stamp: Option<Stamp>,
-    /// When it came.
+    /// When it arrived.
     pub(crate) at: SystemTime,
 }
 
-/// What a subscription has received and its user has not taken yet.
+/// The messages that a subscription has received and its user has not taken yet.
 pub(crate) type Inbox = feros_rmw_inbox::Inbox<Message>;
 
-/// What a client has received and its user has not taken yet.
+/// The responses that a client has received and its user has not taken yet.
 pub(crate) type Responses = feros_rmw_inbox::Responses<Message>;
 
 impl feros_rmw_inbox::Received for Message {
@@ -132,7 +132,7 @@ impl feros_rmw_inbox::Received for Message {
 }
 
 impl Message {
-    /// A server's response to the request of this number, which has come just now.
+    /// A server's response to the request of this number, which has arrived now.
     pub(crate) fn response(number: i64, body: Body, server: Gid) -> Self {
         let (stamp, at) = (Some(Stamp::now()), SystemTime::now());
         Self { body: Arc::new(body), from: server, number: Some(number), stamp, at }

@@ -1,4 +1,4 @@
-//! The topics of one node: ROS 1 has one publisher and one subscriber of a topic in a node, which
+//! The topics of one node: in ROS 1, a node has one publisher and one subscriber per topic, which
 //! the node's endpoints share.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::matches::Matches;
 use crate::outgoing::Outgoing;
 use crate::participant::Participant;
 
-/// What a node publishes and subscribes to, by name.
+/// The topics that a node publishes and subscribes to, by name.
 pub(crate) struct NodeTopics {
     participant: Arc<Participant>,
     ros1: feros_ros1::Node,
@@ -32,7 +32,7 @@ impl NodeTopics {
         }
     }
 
-    /// Takes part in publishing a topic, as the first of the node or with others.
+    /// Adds a publisher to a topic; the node's first one advertises the topic.
     pub(crate) fn publish(
         &self,
         topic: &str,
@@ -65,7 +65,7 @@ impl NodeTopics {
             type_name: feros_ros1::type_text(&ty.name),
             md5sum: ty.md5sum.clone(),
             definition: ty.full_text(),
-            // What its subscribers are told: each publisher keeps what its own history says.
+            // Sent to subscribers; the history of each publisher is kept separately.
             is_latching,
             queue_len: 1,
             on_connection: Some(hears(&outgoing)),
@@ -77,7 +77,7 @@ impl NodeTopics {
         Ok(outgoing)
     }
 
-    /// Publishes no more; the last one of the node withdraws the topic.
+    /// Removes a publisher; the node's last one withdraws the topic.
     pub(crate) fn unpublish(&self, outgoing: &Arc<Outgoing>, gid: Gid) {
         let mut all = self.outgoing.lock();
         if outgoing.leave(gid) {
@@ -88,7 +88,7 @@ impl NodeTopics {
         }
     }
 
-    /// Takes part in subscribing to a topic, as the first of the node or with others.
+    /// Adds a subscription to a topic; the node's first one subscribes in ROS 1.
     pub(crate) fn subscribe(
         &self,
         topic: &str,
@@ -122,7 +122,7 @@ impl NodeTopics {
         Ok(incoming)
     }
 
-    /// Subscribes no more; the last one of the node withdraws it.
+    /// Removes a subscription; the node's last one unsubscribes in ROS 1.
     pub(crate) fn unsubscribe(&self, incoming: &Arc<Incoming>, gid: Gid) {
         let mut all = self.incoming.lock();
         if incoming.leave(gid) {
@@ -142,7 +142,7 @@ fn check_type(topic: &str, wanted: &str, known: &str) -> Result<(), CreateEndpoi
         name: topic.to_owned(),
         operation: "using a second type on a topic",
         code: format!(
-            "this node has it as {known}, and a node of ROS 1 has one type of a topic, not {wanted} as well; use \
+            "this node uses {known} for it, and a node of ROS 1 has only one type per topic, so not also {wanted}; use \
              another topic or node"
         ),
     })
@@ -161,7 +161,7 @@ pub(crate) fn no_type(name: &str, error: &TypeError) -> CreateEndpointError {
         name: name.to_owned(),
         operation: "finding the type of ROS 1",
         code: format!(
-            "{error}; packages are found by FEROS_PREFIX_PATH, AMENT_PREFIX_PATH, FEROS_INTERFACES and, those of ROS 1, ROS_PACKAGE_PATH"
+            "{error}; packages are found by FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and FEROS_INTERFACES, those of ROS 1 by ROS_PACKAGE_PATH"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! What the master says of other processes, as a graph of ROS 2.
+//! The master's knowledge of other processes, as a graph of ROS 2.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -10,18 +10,18 @@ use feros_ros1::SystemState;
 /// Names with the nodes that have them.
 type Holders = BTreeMap<String, BTreeSet<String>>;
 
-/// Who publishes, subscribes and serves, outside of this process.
+/// The publishers, subscribers and servers outside of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Others {
     publishers: Holders,
     subscribers: Holders,
     services: Holders,
-    /// The types of topics and services in ROS 2, as far as somebody said one.
+    /// The types of topics and services in ROS 2, as far as nodes stated them.
     types: BTreeMap<String, String>,
 }
 
 impl Others {
-    /// `own` are the nodes of this process, which are known better.
+    /// Leaves out `own`, the nodes of this process, about which more is known.
     pub(crate) fn new(state: &SystemState, own: &BTreeSet<String>) -> Self {
         let others = |all: &[(String, Vec<String>)]| -> Holders {
             let without = |(name, nodes): &(String, Vec<String>)| {
@@ -39,7 +39,7 @@ impl Others {
         }
     }
 
-    /// Names whose types are looked for: of topics, and of services with a node that serves each.
+    /// The topics; their types and those of the services have to be found.
     pub(crate) fn topics(&self) -> impl Iterator<Item = &String> {
         self.publishers.keys().chain(self.subscribers.keys())
     }
@@ -62,7 +62,7 @@ impl Others {
         nodes.map(|node| gid_of(EndpointKind::Service, node, service)).collect()
     }
 
-    /// Services whose servers are others than before: name, servers that left, that came.
+    /// Services whose servers have changed: the name, the servers that left, and those that came.
     pub(crate) fn servers_that_changed(&self, before: &Self) -> Vec<(String, Vec<Gid>, Vec<Gid>)> {
         let names: BTreeSet<&String> = self.services.keys().chain(before.services.keys()).collect();
         let change = |name: &String| {
@@ -84,7 +84,7 @@ impl Others {
         names.into_iter().map(node).collect()
     }
 
-    /// All endpoints whose types are known.
+    /// All endpoints with known types.
     pub(crate) fn endpoints(&self) -> Vec<EndpointInfo> {
         let kinds = [
             (EndpointKind::Publisher, &self.publishers),
@@ -112,7 +112,7 @@ impl Others {
     }
 }
 
-/// The name of a node of ROS 1, `/namespace/name`.
+/// Splits the name of a ROS 1 node, `/namespace/name`.
 fn node_name(full: &str) -> NodeName {
     match full.rsplit_once('/') {
         Some(("", name)) => NodeName::announced("/", name),
@@ -127,7 +127,7 @@ fn hash(of: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// ROS 1 knows no identities but names: a node is one participant, whose prefix is their hash.
+/// ROS 1 has no identities but names: a node is one participant, whose prefix is the name's hash.
 pub(crate) fn participant_of(node: &str) -> Gid {
     let mut gid = [0; 16];
     gid[..8].copy_from_slice(&hash(&["node", node]).to_le_bytes());

@@ -1,4 +1,4 @@
-//! A topic that a node publishes by TCPROS, for all publishers that it has on it.
+//! A topic that a node publishes by TCPROS, shared by the node's publishers on it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -14,18 +14,18 @@ use crate::others::gid_of;
 #[derive(Default)]
 struct Links {
     publishers: Vec<(Gid, Arc<Matches>)>,
-    /// Subscribers that are connected.
+    /// The connected subscribers.
     known: BTreeSet<Gid>,
 }
 
-/// What the publishers of a node on one topic share.
+/// The state that a node's publishers on one topic share.
 pub(crate) struct Outgoing {
     pub(crate) topic: String,
     pub(crate) ros2_type: String,
     plan: Plan,
-    /// The node, where messages are lines of its log, which say what it publishes.
+    /// The node, if the topic is its log: each line lists the topics that the node publishes.
     logs_of: Option<feros_ros1::Node>,
-    /// Whether messages begin with a header, whose number the publisher counts.
+    /// Whether messages begin with a header; publishers count the number in it.
     has_number: bool,
     number: AtomicU32,
     publication: OnceLock<Arc<Publication>>,
@@ -52,9 +52,9 @@ impl Outgoing {
         }
     }
 
-    /// It is published from now on.
+    /// Stores the publication, once it exists.
     pub(crate) fn begin(&self, publication: Arc<Publication>) {
-        let _ = self.publication.set(publication); // once, by who made this
+        let _ = self.publication.set(publication); // set only once, by the creator
     }
 
     pub(crate) fn publication(&self) -> Option<&Arc<Publication>> {
@@ -65,7 +65,7 @@ impl Outgoing {
         self.publication.get().is_some_and(|publication| publication.connections() > 0)
     }
 
-    /// The message as ROS 1 sends it, in memory that may have been used before.
+    /// The message in the form of ROS 1, in memory that may have been used before.
     pub(crate) fn framed(&self, mut framed: Vec<u8>, cdr: &[u8]) -> Result<Vec<u8>, ConvertError> {
         framed.clear();
         framed.reserve(cdr.len() + 64);
@@ -79,7 +79,7 @@ impl Outgoing {
         Ok(framed)
     }
 
-    /// Gives a message the number that its header has.
+    /// Writes the number into the header, if there is one.
     pub(crate) fn number(&self, framed: &mut [u8]) {
         if self.has_number {
             let number = self.number.fetch_add(1, Ordering::Relaxed);
@@ -97,14 +97,14 @@ impl Outgoing {
         matches.notify();
     }
 
-    /// Whether nobody publishes here any more.
+    /// Removes a publisher; returns whether there are no others.
     pub(crate) fn leave(&self, gid: Gid) -> bool {
         let mut links = self.links.lock();
         links.publishers.retain(|(other, _)| *other != gid);
         links.publishers.is_empty()
     }
 
-    /// Subscribers have connected or gone.
+    /// Updates the matches after subscribers have connected or left.
     pub(crate) fn refresh(&self, publication: &Publication) {
         let publishers = {
             let mut links = self.links.lock();
@@ -127,8 +127,8 @@ impl Outgoing {
     }
 }
 
-/// Whether a message is a line of ROS 1's log, whose last field ROS 2's has not: the topics that
-/// the node publishes.
+/// Whether the type is ROS 1's log message, whose last field ROS 2 lacks: the topics that the node
+/// publishes.
 fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
     let own = ty.message(&ty.name);
     let last = own.and_then(|message| message.definition.fields.last());
@@ -141,7 +141,7 @@ fn ends_with_topics(ty: &Ros1Type, ros2_type: &str) -> bool {
         })
 }
 
-/// Puts names in the place of the empty list at the end of a message.
+/// Replaces the empty list at the end of a message by these names.
 fn put_topics(framed: &mut Vec<u8>, topics: &[String]) {
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes();
     framed.truncate(framed.len() - 4);

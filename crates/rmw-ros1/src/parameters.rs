@@ -1,21 +1,21 @@
-//! Parameters of the master as those of nodes: what a node of ROS 1 would find under its private
-//! name is what a node of Feros starts with.
+//! Parameters of the master as those of nodes: a node of Feros starts with the values that a node
+//! of ROS 1 would find under its private name.
 
 use feros_ros1::{Master, MasterError, Value, shown_name};
 
-/// What tells all nodes of ROS 1 to follow `/clock`.
+/// The parameter that makes all nodes of ROS 1 follow `/clock`.
 const USE_SIM_TIME: &str = "/use_sim_time";
 /// The same as a parameter of a node.
 pub(crate) const USE_SIM_TIME_OF_NODE: &str = "use_sim_time";
-/// More parameters than these are not read.
+/// The most parameters that are read.
 const MOST: usize = 10_000;
 
-/// The parameters under a node's name and their values in YAML; none where no master answers.
+/// The parameters under a node's name, with their values in YAML; empty if no master answers.
 pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     match master.parameter(USE_SIM_TIME) {
         Ok(value @ Value::Bool(_)) => found.push((USE_SIM_TIME_OF_NODE.to_owned(), yaml(&value))),
-        // Nobody waits twice for what does not answer.
+        // An absent master is not asked twice.
         Err(MasterError::Unreachable { .. }) => return found,
         _ => {}
     }
@@ -25,7 +25,7 @@ pub(crate) fn of_node(master: &Master, node: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Each leaf of a tree, up to so many; ROS 2 joins the parts of a name by dots.
+/// Calls `each` for each leaf of a tree, up to the limit; ROS 2 joins the parts of a name by dots.
 pub(crate) fn leaves(name: &str, value: &Value, each: &mut dyn FnMut(&str, &Value)) {
     let mut left = MOST;
     leaves_of(name, value, &mut left, each);
@@ -39,7 +39,7 @@ fn leaves_of(name: &str, value: &Value, left: &mut usize, each: &mut dyn FnMut(&
                 leaves_of(&format!("{name}{dot}{member}"), value, left, each);
             }
         }
-        // A name that cannot be shown as it is, nobody has declared.
+        // No node has declared a name that cannot be shown unescaped.
         value if *left > 0 && !name.is_empty() && shown_name(name) == name => {
             *left -= 1;
             each(name, value);
@@ -52,7 +52,7 @@ pub(crate) fn yaml(value: &Value) -> String {
     match value {
         Value::Int(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
-        // With its point, which makes it no whole number.
+        // Formatted with a decimal point, since it would be a whole number without.
         Value::Double(number) if number.is_finite() => format!("{number:?}"),
         Value::Double(number) if number.is_nan() => ".nan".to_owned(),
         Value::Double(number) => if *number > 0.0 { ".inf" } else { "-.inf" }.to_owned(),
@@ -61,7 +61,7 @@ pub(crate) fn yaml(value: &Value) -> String {
             let values: Vec<String> = values.iter().map(yaml).collect();
             format!("[{}]", values.join(", "))
         }
-        // What is in lists has no counterpart in ROS 2.
+        // Structures in lists have no counterpart in ROS 2.
         Value::Struct(_) => quoted("a structure"),
     }
 }

@@ -1,4 +1,4 @@
-//! The endpoints of this process under one master: who of them matches whom, and the graph.
+//! The endpoints of this process under one master, their matches, and the graph.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) session: Gid,
     pub(crate) matches: Arc<Matches>,
     pub(crate) reach: Reach,
-    /// What keeps history for those that come late.
+    /// The owner of the history for late subscriptions.
     pub(crate) writer: Option<Weak<Writer>>,
     pub(crate) ignores_own_session: bool,
 }
@@ -40,12 +40,12 @@ pub(crate) struct LocalNode {
     pub(crate) parameters: Arc<KeptParameters>,
 }
 
-/// A node as the master is to know it.
+/// A node that is registered with the master.
 pub(crate) type KnownNode = (feros_ros1::Node, Arc<KeptParameters>);
 
 #[derive(Default)]
 struct State {
-    /// By their fully qualified names.
+    /// The nodes by their fully qualified names.
     nodes: BTreeMap<String, LocalNode>,
     endpoints: BTreeMap<Gid, Entry>,
     others: Others,
@@ -53,7 +53,7 @@ struct State {
     snapshot: Option<Arc<GraphSnapshot>>,
 }
 
-/// All of this process under one master.
+/// The state of this process under one master.
 pub(crate) struct Participant {
     pub(crate) master: Master,
     pub(crate) siblings: Siblings,
@@ -71,7 +71,7 @@ impl Participant {
             engine: ENGINE_NAME,
             source_name: crate::MASTER_VARIABLE.into(),
             detail: format!(
-                "`{uri}` is no address of a ROS 1 master, such as {}",
+                "`{uri}` is not an address of a ROS 1 master, such as {}",
                 feros_ros1::DEFAULT_MASTER
             ),
         })?;
@@ -87,7 +87,7 @@ impl Participant {
         }))
     }
 
-    /// What is known of types, read when it is first needed.
+    /// The types, which are read when they are first needed.
     pub(crate) fn types(&self) -> &Types {
         self.types.get_or_init(|| {
             let mut set = feros_interface::shipped().clone();
@@ -99,7 +99,7 @@ impl Participant {
         })
     }
 
-    /// False when this process has a node of this name already: the master knows one of a name.
+    /// Returns false if this process has a node of this name: the master knows only one per name.
     pub(crate) fn add_node(&self, node: LocalNode) -> bool {
         {
             let mut state = self.state.lock();
@@ -121,18 +121,18 @@ impl Participant {
             state.changed();
             removed
         };
-        drop(removed); // it tells the master, without the lock
+        drop(removed); // without the lock, since this calls the master
         self.notify_watchers();
     }
 
-    /// The nodes of ROS 1 of this process.
+    /// The ROS 1 nodes of this process.
     pub(crate) fn nodes(&self) -> Vec<KnownNode> {
         let state = self.state.lock();
         let known = |node: &LocalNode| (node.ros1.clone(), node.parameters.clone());
         state.nodes.values().map(known).collect()
     }
 
-    /// Puts an endpoint among the others.
+    /// Adds an endpoint, and matches it with the others.
     pub(crate) fn add(self: &Arc<Self>, entry: Entry) -> Member {
         let (gid, name) = (entry.info.gid, entry.info.name.clone());
         let mut changed = vec![entry.matches.clone()];
@@ -188,7 +188,7 @@ impl Participant {
         self.notify_watchers();
     }
 
-    /// Takes over what the master says of other processes.
+    /// Replaces the master's knowledge of other processes.
     pub(crate) fn update_others(&self, others: Others) {
         let mut changed = Vec::new();
         {
@@ -219,7 +219,7 @@ impl Participant {
         self.state.lock().others.clone()
     }
 
-    /// The policies of all endpoints of a kind on a topic, as far as they are known.
+    /// The policies of all endpoints of a kind on a topic, as far as known.
     pub(crate) fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
         let graph = self.graph();
         graph.endpoints_of(kind, name).map(|endpoint| endpoint.qos).collect()
@@ -246,7 +246,7 @@ impl Participant {
         snapshot
     }
 
-    /// Calls a notification after each change of the graph, until it is ended by its number.
+    /// Calls `notify` after each change of the graph, until `end_watch` with the returned number.
     pub(crate) fn watch(&self, notify: feros_rmw::Notify) -> u64 {
         let number = self.next_watcher.fetch_add(1, Ordering::Relaxed);
         self.watchers.lock().insert(number, Arc::new(Gate::new(Some(notify))));
@@ -274,7 +274,7 @@ impl State {
 }
 
 impl Entry {
-    /// Whether the other one is what this one may match: of the same name.
+    /// Whether the other endpoint is of the opposite kind and has the same name.
     fn is_opposite(&self, other: &Entry) -> bool {
         use EndpointKind::{Client, Publisher, Service, Subscription};
         let kinds = (self.info.kind, other.info.kind);
@@ -288,7 +288,7 @@ impl Entry {
         is_pair && self.info.name == other.info.name
     }
 
-    /// Makes both match, if they do; whose matches have to be notified besides one's own.
+    /// Makes both match, if they fit. Returns the other's matches if they have to be notified.
     fn meet(&self, other: &Entry) -> Option<Arc<Matches>> {
         if self.info.type_name != other.info.type_name {
             self.matches.clashed();
@@ -326,11 +326,11 @@ impl Entry {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        self.bell.ring(); // the thread that looks sees that it is gone
+        self.bell.ring(); // wakes the upkeep thread, which then ends
     }
 }
 
-/// An endpoint among those of its participant, until it leaves.
+/// An endpoint in its participant, until it leaves.
 pub(crate) struct Member {
     pub(crate) participant: Arc<Participant>,
     pub(crate) gid: Gid,
@@ -338,7 +338,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Nobody matches it any more.
+    /// Ends all matches of the endpoint.
     pub(crate) fn leave(&self) {
         self.participant.remove(self.gid);
     }
@@ -357,7 +357,7 @@ impl Drop for Member {
     }
 }
 
-/// What a text announces; the empty one nothing.
+/// The announcement of a text; `None` for the empty text.
 pub(crate) fn announced(text: &str) -> Option<Arc<str>> {
     (!text.is_empty()).then(|| text.into())
 }

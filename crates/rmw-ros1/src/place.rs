@@ -1,4 +1,4 @@
-//! Where an endpoint is made, and what it is.
+//! The place and the description of a new endpoint.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::matches::{Matches, Reach};
 use crate::node_topics::NodeTopics;
 use crate::participant::{Entry, Participant, announced};
 
-/// Where an endpoint is made: its node, and the number that it gets.
+/// The place of a new endpoint: its node, and its gid.
 pub(crate) struct Place {
     pub(crate) participant: Arc<Participant>,
     pub(crate) ros1: feros_ros1::Node,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) gid: Gid,
 }
 
-/// What an endpoint is, as its options say.
+/// The description of an endpoint from its options.
 pub(crate) struct Described<'a> {
     pub(crate) kind: EndpointKind,
     pub(crate) name: &'a str,

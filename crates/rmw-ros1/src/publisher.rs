@@ -103,7 +103,7 @@ impl Publisher for Ros1Publisher {
         self.member.announce(announcement)
     }
 
-    /// TCPROS acknowledges nothing: what the system has taken over counts as received.
+    /// TCPROS has no acknowledgements: a message handed to the system counts as received.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
         let deadline = Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
@@ -120,7 +120,7 @@ impl Publisher for Ros1Publisher {
         is_sent && self.writer.is_handed_to(subscription, left)
     }
 
-    /// Its connection has ended with its process, and nobody waits for it any more.
+    /// The connection has ended with the subscription's process, and no wait is left.
     fn forget_ended(&self, _subscription: Gid) {}
 
     /// A publisher is alive as long as it is registered.
@@ -142,7 +142,7 @@ impl Drop for Ros1Publisher {
         drop(self.sender.take());
         self.writer.matches.close();
         self.member.leave();
-        // What it published last reaches those that are connected.
+        // Lets its last messages reach the connected subscribers.
         self.writer.is_handed_over(LINGER);
         self.place.topics.unpublish(self.writer.close(), self.member.gid);
     }

@@ -1,4 +1,4 @@
-//! Requests that a server has received, and where calls of ROS 1 wait for their answers.
+//! The requests that a server has received, and the pending calls of ROS 1.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 use crate::message::Message;
 
-/// The body of a response, or why there is none.
+/// The body of a response, or the reason for its absence.
 pub(crate) type Answer = Result<Vec<u8>, String>;
 
-/// Where a call of ROS 1 waits for its answer.
+/// The slot for the answer to a call of ROS 1.
 pub(crate) struct Slot(Mutex<Option<Sender<Answer>>>);
 
 impl Slot {
-    /// A place for an answer, and what it comes to.
+    /// Creates a slot, and the receiver of its answer.
     pub(crate) fn new() -> (Arc<Self>, Receiver<Answer>) {
         let (sender, receiver) = channel();
         (Arc::new(Self(Mutex::new(Some(sender)))), receiver)
@@ -27,20 +27,20 @@ impl Slot {
     }
 }
 
-/// A request that was not taken yet.
+/// A request that the server has not taken yet.
 pub(crate) struct Request {
     pub(crate) message: Message,
-    /// Where the caller waits, if it is one of ROS 1.
+    /// The slot for the answer, if the caller is a ROS 1 node.
     pub(crate) slot: Option<Arc<Slot>>,
 }
 
-/// Requests that were not taken yet.
+/// Requests that the server has not taken yet.
 pub(crate) type Requests = feros_rmw_inbox::Requests<Request>;
 
-/// Calls that were taken and wait for their answers.
+/// Calls that the server has taken and not answered yet.
 pub(crate) type Taken = feros_rmw_inbox::Pending<Arc<Slot>>;
 
-/// Puts a request behind the others; a caller of ROS 1 whose request gave way is told.
+/// Queues a request; if that drops a request of a ROS 1 caller, the caller gets an error.
 pub(crate) fn put(requests: &Requests, request: Request) {
     if let Some(slot) = requests.push(request).and_then(|oldest| oldest.slot) {
         let depth = requests.depth();

@@ -1,5 +1,5 @@
-//! Servers of services: requests of clients of the process, and calls of ROS 1, whose connection
-//! waits for the answer.
+//! Servers of services: requests of clients in this process, and calls of ROS 1, whose connections
+//! wait for the answers.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -21,14 +21,14 @@ use crate::participant::Member;
 use crate::place::{Described, Place};
 use crate::requests::{self, Request, Requests, Slot, Taken, put};
 
-/// What connections of ROS 1 share with the server.
+/// The state that connections of ROS 1 share with the server.
 struct Calls {
     requests: Arc<Requests>,
     plans: Arc<ServicePlans>,
-    /// Stands for all who call by TCPROS, which tells nobody's name.
+    /// The gid for all callers by TCPROS, which does not identify them.
     caller: Gid,
     last: AtomicU64,
-    /// Calls that were taken and wait for their answers; `None` when the server has gone.
+    /// Calls that the server has taken and not answered yet; `None` once the server has gone.
     taken: Mutex<Option<Taken>>,
 }
 
@@ -38,7 +38,7 @@ impl Calls {
         Box::pin(async move { asked?.await.unwrap_or_else(|_| Err(GONE.to_owned())) })
     }
 
-    /// Puts a call before the server; its answer comes to what is returned.
+    /// Queues a call for the server; returns the receiver of its answer.
     fn ask(&self, ros1: &[u8]) -> Result<Receiver<requests::Answer>, String> {
         let body = Body::converted(&self.plans.request.to_ros2, ros1);
         let body = Arc::new(body.map_err(|error| error.to_string())?);
@@ -47,7 +47,7 @@ impl Calls {
         let at = SystemTime::now();
         let message = Message { body, from: self.caller, number, stamp: None, at };
         let (slot, answer) = Slot::new();
-        // Held so that the server's end finds the request.
+        // Held so that a server that ends finds the request.
         let taken = self.taken.lock();
         if taken.is_none() {
             return Err(GONE.to_owned());

@@ -1,4 +1,4 @@
-//! A session: its nodes, the factory of endpoints, and what ROS 1 has no place for.
+//! A session: its nodes, the factory of endpoints, and the requests that ROS 1 cannot fulfil.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -90,7 +90,7 @@ impl Drop for Ros1Session {
     }
 }
 
-/// An identity whose first 12 bytes no other session of any process has.
+/// An identity whose first 12 bytes differ from those of all other sessions of any process.
 fn new_gid() -> Gid {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut hasher = DefaultHasher::new();
@@ -103,12 +103,12 @@ fn new_gid() -> Gid {
     Gid(gid)
 }
 
-/// Checks the name of a topic or service: ROS 1 has those of ROS 2, but for what goes outside of
-/// its conventions.
+/// Checks the name of a topic or service: ROS 1 has those of ROS 2, except names outside of the ROS
+/// conventions.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     if as_it_is {
         let fits = name.starts_with('/') && feros_ros1::is_allowed_name(name);
-        let expected = "ROS 1 has names with letters, digits, `_` and `/` alone, which begin with `/` and a letter";
+        let expected = "names of ROS 1 have only letters, digits, `_` and `/`, and begin with `/` and a letter";
         checks::check_wire_name(name, fits, expected)?;
     }
     checks::check_ros_name(name)?;
@@ -116,8 +116,8 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
         return Err(CreateEndpointError::Engine {
             name: name.to_owned(),
             operation: "making an endpoint of an action",
-            code: "actions of ROS 1 are topics of actionlib, which this engine does not speak; run the node on another \
-                   engine, and `feros ros1 bridge` beside it, which bridges actions"
+            code: "actions of ROS 1 are topics of actionlib, which this engine does not support; run the node on another \
+                   engine, and start `feros ros1 bridge`, which bridges actions"
                 .into(),
         });
     }
@@ -126,13 +126,13 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
 
 fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
     check_depth(name, profile)?;
-    let instead = "ROS 1 has no place for the deadline and liveliness that were asked for";
+    let instead = "ROS 1 does not support the requested deadline and liveliness";
     checks::warn_of_unkept_times(name, profile, instead);
     Ok(())
 }
 
 fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
-    let cure = "this engine serves all who reach the master; use a DDS engine";
+    let cure = "this engine serves all nodes that reach the master; use a DDS engine";
     checks::refuse_local_requests_only(options, cure)
 }
 
@@ -177,7 +177,7 @@ impl Session for Ros1Session {
         if !self.participant.add_node(local) {
             return Err(CreateEndpointError::Name {
                 name: full,
-                reason: "this process has a node of this name, and a ROS 1 master knows one of a name; give it another \
+                reason: "this process has a node of this name, and a ROS 1 master knows only one per name; give it another \
                          one (__node:=NAME)"
                     .into(),
             });

@@ -1,4 +1,4 @@
-//! The thread that asks the master who is there, registers what it does not know of this process,
+//! The upkeep thread: queries the master for other nodes, registers missing parts of this process,
 //! and learns types.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,19 +15,19 @@ use crate::followed_parameters::Takers;
 use crate::others::Others;
 use crate::participant::{KnownNode, Participant};
 
-/// The master tells nobody who else comes and goes, so it is asked.
+/// The period of queries, since the master does not report other nodes' changes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// A look that is asked for comes this much after the last one at least.
+/// The shortest time between two queries.
 const LOOK_APART: Duration = Duration::from_millis(50);
-/// A service's type is asked of its server, by a connection: so many in one look, none after this
-/// time.
+/// Learning a service's type takes a connection to its server: the most of these in one pass, and
+/// the time after which no more are opened.
 const MOST_PROBES: usize = 16;
 const PROBES_WITHIN: Duration = Duration::from_secs(5);
 
-/// All of this process under a master, with the thread that looks for it, which ends with it.
+/// The participant of this process under a master, with its upkeep thread, which ends with it.
 ///
 /// # Errors
-/// When the address is none, and where the system has no thread to give.
+/// When the address is malformed, or the system refuses to start a thread.
 pub(crate) fn participant(uri: &str) -> Result<Arc<Participant>, OpenError> {
     let participant = Participant::new(uri)?;
     let (bell, looked_for) = (participant.bell.clone(), Arc::downgrade(&participant));
@@ -55,20 +55,20 @@ fn keep(bell: &Bell, participant: &Weak<Participant>) {
     }
 }
 
-/// What is remembered between two looks.
+/// The state between two passes.
 #[derive(Default)]
 struct Looking {
-    /// Whether the master answered last time; `None` before the first time.
+    /// Whether the master answered the last query; `None` before the first one.
     master_is_there: Option<bool>,
-    /// A master that comes and goes says so no more often than others.
+    /// Bounds the warnings about a master that comes and goes.
     lines: Lines,
-    /// Nodes that the master knew last time.
+    /// Nodes that the master knew at the last query.
     registered: BTreeSet<String>,
-    /// Nodes whose end by the master was said.
+    /// Nodes whose end by the master was logged.
     ended: BTreeSet<String>,
-    /// Services that did not say their type.
+    /// Services whose servers did not state a type.
     silent: BTreeSet<String>,
-    /// Who gives nodes what others set.
+    /// The thread that gives nodes the values set by others.
     takers: Takers,
 }
 
@@ -94,7 +94,7 @@ impl Looking {
         self.master_is_there = Some(true);
         let registered: BTreeSet<String> = state.nodes().map(str::to_owned).collect();
         for (node, parameters) in known.iter().filter(|(node, _)| node.told_to_end().is_none()) {
-            // A master that has forgotten a node was started anew between two looks.
+            // If the master has forgotten a node, it was restarted between two queries.
             let is_forgotten =
                 self.registered.contains(node.name()) && !registered.contains(node.name());
             if is_back || is_forgotten {
@@ -110,7 +110,7 @@ impl Looking {
         self.learn(participant, &nodes, &state);
     }
 
-    /// The master has one node of a name: the newer one stays.
+    /// The master keeps one node per name, the newer one.
     fn say_who_was_ended(&mut self, nodes: &[feros_ros1::Node]) {
         for node in nodes {
             let Some(reason) = node.told_to_end() else { continue };
@@ -182,7 +182,7 @@ fn service_type(master: &Master, service: &str) -> Option<String> {
     (!info.type_name.is_empty() && info.type_name != "*").then_some(info.type_name)
 }
 
-/// The type of ROS 2 that is the one of ROS 1; by the same name where none is known.
+/// The type of ROS 2 for one of ROS 1; by the same name if no rule leads to a known type.
 fn ros2_name(participant: &Participant, namespace: Namespace, ros1: &str) -> String {
     let Ok(name) = parse_type(ros1) else { return ros1.to_owned() };
     let name = feros_interface::TypeName::new(name.package, namespace, name.name);

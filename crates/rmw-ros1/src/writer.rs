@@ -1,5 +1,4 @@
-//! What sends a publisher's messages: to subscriptions of the process as they are, to others by
-//! TCPROS.
+//! Sends a publisher's messages: directly to subscriptions of the process, to others by TCPROS.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,11 +26,11 @@ struct Sending {
     history: VecDeque<Message>,
 }
 
-/// Memory to use again.
+/// Memory for reuse.
 #[derive(Default)]
 struct Spare {
     body: Vec<u8>,
-    /// Free as soon as all connections have sent it.
+    /// Free as soon as all connections have sent the message.
     framed: Arc<Vec<u8>>,
 }
 
@@ -43,11 +42,11 @@ pub(crate) struct Writer {
     outgoing: Arc<Outgoing>,
     room: Arc<Room>,
     sending: Mutex<Sending>,
-    /// Tells the publishers of a node apart in what its publication keeps.
+    /// Identifies this publisher among the node's others in the publication's history.
     source: u64,
-    /// Memory of the last message: pages that were touched already.
+    /// The memory of the last message, whose pages have been touched already.
     spare: Mutex<Spare>,
-    /// Messages that could not be kept for those of ROS 1 who come late.
+    /// Counts messages that could not be kept for late subscribers of ROS 1.
     unkept: FailureCounter,
 }
 
@@ -75,7 +74,7 @@ impl Writer {
         }
     }
 
-    /// Messages that are kept for those that come late.
+    /// The number of messages that are kept for late subscriptions.
     fn kept(&self) -> usize {
         match (self.qos.durability, self.qos.history) {
             (Durability::TransientLocal, History::KeepAll) => KEEP_ALL_LIMIT,
@@ -88,10 +87,10 @@ impl Writer {
         self.qos.history == History::KeepAll
     }
 
-    /// A subscription of the process appears: `appear` makes it a match, and it gets what is kept
-    /// if it wants it.
+    /// Matches a new subscription of the process by `appear`, and gives it the history if it wants
+    /// that.
     pub(crate) fn meet(&self, qos: &QosProfile, inbox: &Inbox, appear: impl FnOnce()) {
-        // Held over both, so that it neither misses a message nor gets one twice.
+        // Held during both steps, so that the subscription misses no message and gets none twice.
         let sending = self.sending.lock();
         appear();
         if qos.durability == Durability::TransientLocal {
@@ -104,7 +103,7 @@ impl Writer {
     pub(crate) fn write(&self, body: Body, stamp: Stamp) -> Result<u64, PublishError> {
         self.wait_for_room()?;
         let framed = self.framed(body.bytes())?;
-        // Held over both ways: numbers are in the order in which messages travel.
+        // Held for both transports, so that numbers follow the order of sending.
         let mut sending = self.sending.lock();
         let number = sending.last + 1;
         sending.last = number;
@@ -126,7 +125,7 @@ impl Writer {
         }
         if let (Some(mut framed), Some(publication)) = (framed, self.outgoing.publication()) {
             self.outgoing.number(&mut framed);
-            // Whoever keeps all has waited for room; others may have filled it meanwhile.
+            // A publisher that keeps all has waited for room; others may have used it meanwhile.
             let queue_len =
                 if self.keeps_all() { 2 * KEEP_ALL_LIMIT } else { self.qos.depth.max(1) };
             let expires =
@@ -141,7 +140,7 @@ impl Writer {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// The message in the form of ROS 1, where somebody of ROS 1 gets it now or later.
+    /// The message in the form of ROS 1, if a node of ROS 1 gets it now or later.
     fn framed(&self, cdr: &[u8]) -> Result<Option<Vec<u8>>, PublishError> {
         let is_wanted = self.outgoing.is_wanted();
         if !is_wanted && self.kept() == 0 {
@@ -179,24 +178,24 @@ impl Writer {
         has_room.then_some(()).ok_or_else(late)
     }
 
-    /// Memory that the last message has left.
+    /// The memory that the last message left.
     pub(crate) fn spare(&self) -> Vec<u8> {
         std::mem::take(&mut self.spare.lock().body)
     }
 
-    /// Counts messages that nobody needed the engine for.
+    /// Counts messages that were delivered without the engine.
     pub(crate) fn skip(&self, messages: u64) {
         let mut sending = self.sending.lock();
         sending.last = sending.last.saturating_add_unsigned(messages);
     }
 
-    /// Whether all was handed to the subscriptions of the process, and to the system for others,
+    /// Whether all messages were handed to the subscriptions of the process and to the system
     /// within this time.
     pub(crate) fn is_handed_over(&self, longest: Duration) -> bool {
         self.outgoing.publication().is_none_or(|all| all.wait_until_written(longest))
     }
 
-    /// Whether it was handed over to this subscription.
+    /// Whether all messages were handed over to this subscription.
     pub(crate) fn is_handed_to(&self, subscription: Gid, longest: Duration) -> bool {
         match reach(&self.matches, subscription) {
             Some(Reach::Apart) => self.is_handed_over(longest),
@@ -204,7 +203,7 @@ impl Writer {
         }
     }
 
-    /// Nothing of it is kept for those that come late any more.
+    /// Drops the history for late subscriptions.
     pub(crate) fn close(&self) -> &Arc<Outgoing> {
         if let Some(publication) = self.outgoing.publication() {
             publication.forget(self.source);

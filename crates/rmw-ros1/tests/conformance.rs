@@ -1,6 +1,6 @@
 //! The conformance suite on this engine, within one session and between sessions of one process,
-//! which hand each other messages without the master: there is none here. `tcpros.rs` is about what
-//! goes over it.
+//! which exchange messages without a master: there is none here. `tcpros.rs` tests messages over
+//! TCPROS.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use feros_conformance::{Fixture, conformance_tests};
 use feros_rmw::{Engine, Session, SessionOptions};
 use feros_rmw_ros1::ConfiguredRos1Engine;
 
-/// Nobody listens on this port.
+/// Nothing listens on this port.
 const NO_MASTER: &str = "http://127.0.0.1:9/";
 
-/// What ROS 1 has no names for.
+/// Tests of features that ROS 1 lacks.
 const EXCEPTIONS: [(&str, &str); 3] = [
-    ("names_outside_ros_conventions", "ROS 1 has names of ROS alone; others are refused"),
+    ("names_outside_ros_conventions", "ROS 1 has only ROS names; others are refused"),
     ("raw_requests_without_identity_are_answered", "its topics have such names"),
     ("truncated_headers_are_refused", "its topics have such names"),
 ];
 
-/// One session, of an engine whose sessions are all of one participant.
+/// One session of an engine whose sessions share one participant.
 struct OneSession(ConfiguredRos1Engine);
 impl Fixture for OneSession {
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {

@@ -1,4 +1,4 @@
-//! Parameters that others set on the rosmaster of Debian while a node is there.
+//! Parameters that other nodes set on Debian's rosmaster while a node runs.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -27,7 +27,7 @@ fn node(world: &World, name: &str) -> Node {
     Context::new(options).unwrap().create_node(name).unwrap()
 }
 
-/// What `rosparam set` does.
+/// Sets a parameter like `rosparam set`.
 fn set(rospy: &mut Rospy, name: &str, value: &Value) {
     rospy.run(json!({"do": "set_parameter", "name": name, "value": value}));
 }
@@ -47,7 +47,7 @@ fn wait_for_node(node: &Node, name: &str, expected: impl Into<ParameterValue>) {
     });
 }
 
-/// Values of all kinds, trees, and what was set before the node could hear of it.
+/// Values of all kinds, trees, and values set before the node was subscribed.
 #[test]
 fn what_others_set_is_followed() {
     let Some(world) = World::new() else { return };
@@ -59,7 +59,7 @@ fn what_others_set_is_followed() {
     node.declare_parameter("gains", vec![1.0]).unwrap();
     node.declare_parameter("frames.base", "base").unwrap();
     node.declare_parameter("frames.odom", "odom").unwrap();
-    // What the node sets itself goes over what is there, so its values come first.
+    // A value that the node sets overwrites the master's, so the node's values come first.
     wait_for_master(&mut rospy, "/feros/frames/odom", &json!("odom"));
     wait_for_master(&mut rospy, "/feros/rate", &json!(2.5));
     set(&mut rospy, "/feros/rate", &json!(7.5));
@@ -76,14 +76,14 @@ fn what_others_set_is_followed() {
     set(&mut rospy, "/feros", &json!({"rate": 1.5, "count": 2}));
     wait_for_node(&node, "rate", 1.5);
     wait_for_node(&node, "count", 2);
-    assert!(!node.has_parameter("frames.other"), "others' parameters are theirs");
-    // A node that leaves is told nothing more, and the master answers.
+    assert!(!node.has_parameter("frames.other"), "parameters of others do not appear in the node");
+    // The master reports nothing to a node that has left, and still answers.
     drop(node);
     set(&mut rospy, "/feros/rate", &json!(3.5));
     wait_for_master(&mut rospy, "/feros/rate", &json!(3.5));
 }
 
-/// A callback that refuses, another type: it is said, and node and master keep the node's value.
+/// A refusing callback or another type causes a warning, and node and master keep the node's value.
 #[test]
 fn a_node_may_refuse() {
     let Some(world) = World::new() else { return };
@@ -113,8 +113,8 @@ fn a_node_may_refuse() {
     assert_eq!(all_said("too fast for this robot").len(), 1);
 }
 
-/// What the node writes does not come back: its callbacks run once for each of its own values, and
-/// the last one stays, also where others write meanwhile.
+/// A value that the node sets does not come back: its callbacks run once for each of its own
+/// values, and the last one stays, also if other nodes write meanwhile.
 #[test]
 fn nothing_comes_back() {
     let Some(world) = World::new() else { return };
@@ -133,7 +133,7 @@ fn nothing_comes_back() {
             wait_for_master(&mut rospy, "/feros/count", &json!(number));
         }
     }
-    // Whatever were to come back has come before this one is followed.
+    // Any value that came back would have arrived before this one.
     set(&mut rospy, "/feros/count", &json!(1000));
     wait_for_node(&node, "count", 1000);
     let called = || calls.load(Ordering::Relaxed);
@@ -154,7 +154,7 @@ fn nothing_comes_back() {
     });
 }
 
-/// A master that was started anew tells the node as the former one did.
+/// A restarted master reports changes to the node like the former one.
 #[test]
 fn a_new_master_is_followed() {
     let Some(mut world) = World::new() else { return };
@@ -162,7 +162,7 @@ fn a_new_master_is_followed() {
     node.declare_parameter("rate", 2.5).unwrap();
     for round in [10.0, 20.0] {
         let mut rospy = world.rospy("rospy");
-        // The value of before is there again, so what is set now counts.
+        // The former value has been restored, so a value set now takes effect.
         let before = node.get_parameter("rate").unwrap();
         let ParameterValue::Double(before) = before else { panic!("{before:?}") };
         wait_for_master(&mut rospy, "/feros/rate", &json!(before));
@@ -174,7 +174,7 @@ fn a_new_master_is_followed() {
     }
 }
 
-/// A callback that takes its time holds up nothing but the values behind it.
+/// A slow callback delays only the values behind it.
 #[test]
 fn a_slow_callback_holds_no_lock() {
     let Some(world) = World::new() else { return };
@@ -192,7 +192,7 @@ fn a_slow_callback_holds_no_lock() {
     wait_for_master(&mut rospy, "/slow/gain", &json!(1));
     set(&mut rospy, "/slow/gain", &json!(2));
     is_in.recv_timeout(WATCHDOG).unwrap();
-    // The node and its process work on: topics, other parameters that are read, and the master.
+    // The node and its process continue: topics, reads of other parameters, and the master.
     for number in 3..500 {
         set(&mut rospy, "/slow/gain", &json!(number));
     }

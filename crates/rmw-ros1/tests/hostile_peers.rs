@@ -1,5 +1,5 @@
-//! Peers that do not keep to TCPROS, and masters that are none: what is said of them, and that
-//! everybody else is served meanwhile.
+//! Peers that violate TCPROS, and programs that are not masters: the tests check the warnings, and
+//! that other peers are served meanwhile.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -28,8 +28,8 @@ fn header(fields: &[&str]) -> String {
 
 const MD5: &str = "md5sum=992ce8a1687cec8c8bd883ec73ca41d1";
 
-/// Publishers that say too much, nothing or nonsense: each is said once, with its address and the
-/// cure, and an honest one beside them is heard.
+/// Publishers that send too much, nothing or nonsense: each causes one warning with its address and
+/// the cure, and messages of an honest publisher arrive.
 #[test]
 fn publishers_that_speak_no_tcpros_are_said_once() {
     let Some(world) = World::new() else { return };
@@ -53,12 +53,12 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
         assert_eq!(read_text(&heard.next().payload), "honest");
         assert_eq!(all_said(&format!("{topic}: the publisher at")).len(), 1);
     }
-    // A header without fields is one of another type.
+    // A header without fields counts as one of another type.
     let _empty = node.subscription("/h_empty", STRING, QosProfile::default());
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_empty", "sent": "00000000"}));
     let told = said("/h_empty of");
     assert!(told.contains(&MD5["md5sum=".len()..]), "{told}");
-    // A message that is none of its type is refused and counted; the next one is taken.
+    // A message that does not fit its type is refused and counted; the next one is accepted.
     let heard = node.subscription("/h_body", STRING, QosProfile::default());
     let sent = well + "04000000ffffffff" + "0600000002000000" + &hex(b"ok");
     rospy.run(json!({"do": "hostile_publisher", "topic": "/h_body", "sent": sent}));
@@ -66,8 +66,8 @@ fn publishers_that_speak_no_tcpros_are_said_once() {
     said("a message on /h_body was refused (1 so far)");
 }
 
-/// Subscribers and strangers that connect: each is refused with what is wrong, or ended; the topic
-/// goes on.
+/// Hostile subscribers and other connections: each is refused with the reason, or ended; the topic
+/// continues.
 #[test]
 fn subscribers_that_speak_no_tcpros_are_refused() {
     let Some(world) = World::new() else { return };
@@ -97,7 +97,7 @@ fn subscribers_that_speak_no_tcpros_are_refused() {
     assert_eq!(rospy.heard("/served")["message"]["data"], "kept");
 }
 
-/// Nodes of two masters hear nothing of each other, and each master has its own.
+/// Nodes of two masters receive nothing from each other, and each master has its own nodes.
 #[test]
 fn two_masters_are_two_worlds() {
     let Some((one, other)) = World::two() else { return };
@@ -116,7 +116,7 @@ fn two_masters_are_two_worlds() {
     assert_eq!(rospy_there.heard("/same")["message"]["data"], "there");
 }
 
-/// A master that is gone is said once with the cure, and so is one that comes back.
+/// The loss of a master is logged once with the cure, and its return once.
 #[test]
 fn a_master_that_is_gone_is_said_once() {
     let Some(mut world) = World::new() else { return };
@@ -136,7 +136,7 @@ fn a_master_that_is_gone_is_said_once() {
     assert_eq!(all_said(&format!("no ROS 1 master at {address}")).len(), 1);
 }
 
-/// Two types on one name: rospy's other type is refused on both sides, with both types.
+/// Two types on one name: rospy's other type is refused on both sides, and both types are named.
 #[test]
 fn two_types_of_one_topic_are_said() {
     let Some(world) = World::new() else { return };

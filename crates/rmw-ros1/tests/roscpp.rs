@@ -1,4 +1,4 @@
-//! Nodes of this engine beside those of roscpp, and a nodelet in its manager.
+//! Nodes of this engine beside nodes of roscpp, and a nodelet in its manager.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -16,11 +16,11 @@ const SET_BOOL: &str = "std_srvs/srv/SetBool";
 fn publish(node: &mut Rospy, topic: &str, text: &str) {
     eventually(|| {
         let published = node.run(json!(format!("publish {topic} {text}")));
-        if published == json!(true) { Ok(()) } else { Err("nobody is connected") }
+        if published == json!(true) { Ok(()) } else { Err("nothing is connected") }
     });
 }
 
-/// Topics, latched ones and services go both ways; a node that is killed is found again.
+/// Topics, latched ones and services work in both directions; a killed node is found again.
 #[test]
 fn topics_and_services_go_both_ways() {
     let Some(program) = roscpp::program() else { return };
@@ -68,7 +68,7 @@ fn topics_and_services_go_both_ways() {
     }
 }
 
-/// Nodelets of one manager pass pointers to each other, and messages to this engine's nodes.
+/// Nodelets of one manager pass pointers to each other, and send messages to this engine's nodes.
 #[test]
 fn nodelets_are_heard() {
     let Some(program) = roscpp::program() else { return };

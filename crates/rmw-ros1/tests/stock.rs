@@ -1,4 +1,4 @@
-//! Nodes of this engine beside those of rospy, under the rosmaster of Debian.
+//! Nodes of this engine beside nodes of rospy, under Debian's rosmaster.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -13,7 +13,7 @@ use serde_json::json;
 const STRING: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
-/// Topics of all kinds of fields go both ways; the number in a header is counted here.
+/// Topics with all kinds of fields work in both directions; the number in a header is counted here.
 #[test]
 fn messages_go_both_ways() {
     let Some(world) = World::new() else { return };
@@ -70,7 +70,7 @@ fn large_messages_arrive_whole() {
     assert_eq!(rospy.heard("/out")["message"]["data"]["len"], 1 << 20);
 }
 
-/// What is transient local is latched for ROS 1, as deep as its history, and the other way round.
+/// Transient-local messages are latched for ROS 1, as deep as their history, and vice versa.
 #[test]
 fn latched_messages_reach_those_that_come_late() {
     let Some(world) = World::new() else { return };
@@ -87,7 +87,7 @@ fn latched_messages_reach_those_that_come_late() {
         "do": "advertise", "topic": "/plan", "type": "std_msgs/String", "latch": true
     }));
     rospy.run(json!({"do": "publish", "topic": "/plan", "fields": {"data": "kept"}}));
-    // The second subscription of the node shares the connection, and gets it as well.
+    // The second subscription of the node shares the connection, and also gets the message.
     for _ in 0..2 {
         let late = node.subscription("/plan", STRING, QosProfile::default());
         assert_eq!(read_text(&late.next().payload), "kept");
@@ -95,7 +95,7 @@ fn latched_messages_reach_those_that_come_late() {
     }
 }
 
-/// Services are called in both directions, again and again; a failure is none of the client's.
+/// Services are called repeatedly in both directions; a failure does not concern the client.
 #[test]
 fn services_go_both_ways() {
     let Some(world) = World::new() else { return };
@@ -133,7 +133,7 @@ fn services_go_both_ways() {
         });
         assert_eq!(called.join().unwrap(), json!({"success": true, "message": "on"}));
     });
-    // A server that goes leaves nobody waiting.
+    // A server that goes leaves no caller waiting.
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             rospy.run(json!({
@@ -150,7 +150,7 @@ fn services_go_both_ways() {
     });
 }
 
-/// Another definition of the same name is refused on both sides, and nobody else is disturbed.
+/// Another definition of the same name is refused on both sides, and other nodes are not disturbed.
 #[test]
 fn other_definitions_are_refused() {
     const MD5: &str = "992ce8a1687cec8c8bd883ec73ca41d1";
@@ -171,7 +171,7 @@ fn other_definitions_are_refused() {
     for part in ["std_msgs/String with md5sum 0123456789abcdef0123456789abcdef", MD5, CURE] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // The same with a publisher of another type: the subscription takes none of its messages.
+    // Likewise for a publisher of another type: the subscription accepts none of its messages.
     other.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/Int32"}));
     rospy.run(json!({"do": "advertise", "topic": "/numbers", "type": "std_msgs/String"}));
     let heard = node.subscription("/numbers", STRING, QosProfile::default());
@@ -186,7 +186,7 @@ fn other_definitions_are_refused() {
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // A client of another service is refused, and told the same.
+    // A client of another service is refused, with the same reason.
     let _served = node.try_service("/gripper", SET_BOOL).unwrap();
     let operation =
         json!({"do": "call", "service": "/gripper", "type": "std_srvs/Trigger", "fields": {}});
@@ -201,8 +201,7 @@ fn other_definitions_are_refused() {
     }
 }
 
-/// A master that is started anew hears of all that was there; messages of old connections go on
-/// meanwhile.
+/// A restarted master gets all registrations; messages on old connections continue meanwhile.
 #[test]
 fn a_new_master_hears_of_all() {
     let Some(mut world) = World::new() else { return };
@@ -243,7 +242,7 @@ fn a_new_master_hears_of_all() {
     });
 }
 
-/// Nodes can be there before their master.
+/// Nodes can exist before their master.
 #[test]
 fn nodes_wait_for_their_master() {
     let Some(mut world) = World::without_master() else { return };
@@ -256,7 +255,7 @@ fn nodes_wait_for_their_master() {
     assert_eq!(rospy.heard("/early")["message"]["data"], "patient");
 }
 
-/// A killed peer is no match any more, and one of its name that comes again is.
+/// A killed node is no longer a match, and a new one of its name is.
 #[test]
 fn killed_peers_leave_and_come_again() {
     let Some(world) = World::new() else { return };
@@ -278,7 +277,7 @@ fn killed_peers_leave_and_come_again() {
         publisher.publish(&text("still"));
         assert_eq!(rospy.heard("/out")["message"]["data"], "still");
         client.wait_for_server(true);
-        // The first answers may come from a connection to the one before: it broke.
+        // The first answers may come from the connection to the former server, which broke.
         assert_eq!(client.call(&[0, 1, 0, 0, 1])[4], 1);
         drop(rospy);
         publisher.wait_for_matches(0);
@@ -294,7 +293,7 @@ fn killed_peers_leave_and_come_again() {
     );
 }
 
-/// The graph has what the master knows, with types of ROS 2.
+/// The graph contains the master's knowledge, with types of ROS 2.
 #[test]
 fn the_graph_shows_nodes_of_ros1() {
     let Some(world) = World::new() else { return };
@@ -323,7 +322,7 @@ fn the_graph_shows_nodes_of_ros1() {
     drop(rospy);
 }
 
-/// What ROS 1 has no place for is refused, with the cure.
+/// Requests that ROS 1 cannot fulfil are refused, with the cure.
 #[test]
 fn what_is_impossible_is_refused() {
     let Some(world) = World::new() else { return };

@@ -1,16 +1,16 @@
-//! What of the conformance suite TCPROS keeps: two sessions under a real master that meet by it
-//! alone, as in two processes. Of the rest:
+//! The part of the conformance suite that TCPROS supports: two sessions under a real master that
+//! reach each other only by TCPROS, like two processes. The rest:
 //!
 //! | left out | because over TCPROS |
 //! |---|---|
-//! | gids, nodes, hashes, policies and announcements of the other side | a peer says its name, type and whether it latches |
-//! | numbers and stamps of messages | a message has none, unless its type has |
-//! | best available policies, incompatible policies and types as events | policies do not travel, types are refused by the connection |
+//! | gids, nodes, hashes, policies and announcements of the other side | a peer states only its name, type and whether it latches |
+//! | numbers and stamps of messages | a message has neither, unless its type does |
+//! | best available policies, incompatible policies and types as events | policies are not sent, types are refused by the connection |
 //! | matches per subscription | a node has one connection per topic, whichever endpoints share it |
-//! | messages of arbitrary bytes | messages are converted, and have to be ones of their type |
-//! | losses and acknowledgements | a queue that is full drops; nothing is acknowledged |
+//! | messages of arbitrary bytes | messages are converted, and have to fit their type |
+//! | losses and acknowledgements | a full queue drops messages; nothing is acknowledged |
 //! | both mappings of services, clients by their gids | a service is a connection |
-//! | names outside of ROS's conventions | ROS 1 has none |
+//! | names outside of the ROS conventions | ROS 1 has no such names |
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -59,8 +59,8 @@ kept![
     lifecycle::endpoints_come_and_go_without_growth,
 ];
 
-/// Endpoints of one node share a connection, and each gets each message once; so do those of other
-/// nodes of the process, which need none.
+/// Endpoints of one node share a connection, and each gets each message once; endpoints of other
+/// nodes of the process need no connection.
 #[test]
 fn nobody_gets_a_message_twice() {
     let Some(world) = World::new() else { return };
@@ -75,7 +75,7 @@ fn nobody_gets_a_message_twice() {
     let subscriptions =
         [&one, &two, &three, &three].map(|node| node.subscription("/shared", STRING, qos));
     for publisher in &publishers {
-        // Both of this process, and the connection of the other one.
+        // Two subscriptions of this process, and the connection of the other one.
         publisher.wait_for_matches(3);
     }
     subscriptions.iter().for_each(|subscription| subscription.wait_for_matches(2));
@@ -95,8 +95,8 @@ fn nobody_gets_a_message_twice() {
     }
 }
 
-/// Calls go over the connection, as many at a time as clients make, and each client hears of its
-/// own.
+/// Calls use a connection, with any number of concurrent calls, and each client gets its own
+/// responses.
 #[test]
 fn calls_are_answered() {
     const TYPE: &str = "std_srvs/srv/SetBool";
@@ -133,7 +133,7 @@ fn calls_are_answered() {
     clients.iter().for_each(|client| client.wait_for_server(false));
 }
 
-/// A node of the same name that registers later takes the place of the first.
+/// A node of the same name that registers later replaces the first.
 #[test]
 fn the_newer_node_of_a_name_stays() {
     let Some(world) = World::new() else { return };

@@ -1,5 +1,5 @@
-//! Whole nodes on the engine, under the rosmaster of Debian: their parameters, clocks and logs as
-//! rospy sees them.
+//! Whole nodes on the engine, under Debian's rosmaster: their parameters, clocks and logs as seen
+//! by rospy.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ros1;
@@ -39,7 +39,8 @@ fn wait_for_parameter(rospy: &mut Rospy, name: &str, expected: &Value) {
     });
 }
 
-/// What a node declares and sets is on the master, and what ROS 1 cannot hold is not.
+/// The parameters that a node declares and sets are on the master, except those that ROS 1 cannot
+/// hold.
 #[test]
 fn parameters_are_on_the_master() {
     let Some(world) = World::new() else { return };
@@ -69,9 +70,9 @@ fn parameters_are_on_the_master() {
     let names = rospy.run(json!({"do": "parameter_names"}));
     let has = |name: &str| names.as_array().unwrap().contains(&json!(name));
     assert!(has("/feros/frames/base") && !has("/feros/large"), "{names}");
-    // It would hide what `/use_sim_time` says to all nodes next time.
+    // It would override `/use_sim_time` at the next start.
     assert!(!has("/feros/use_sim_time"), "{names}");
-    // What was held and is no longer goes, and the master answers others as before.
+    // A value that can no longer be held is deleted, and the master still answers other nodes.
     node.set_parameter("count", 1_i64 << 40).unwrap();
     wait_for_parameter(&mut rospy, "/feros/count", &Value::Null);
 }
@@ -95,8 +96,7 @@ fn what_is_undeclared_leaves_the_master() {
     wait_for_parameter(&mut rospy, "/feros/gain", &json!(7));
 }
 
-/// What the master has when a node is made wins over the node's default, and arguments win over
-/// that.
+/// Values on the master override a node's defaults, and arguments override these values.
 #[test]
 fn the_master_wins_over_defaults() {
     let Some(world) = World::new() else { return };
@@ -117,8 +117,8 @@ fn the_master_wins_over_defaults() {
     assert_eq!(node.declare_parameter("rate", 2.5).unwrap().get(), 7.0);
 }
 
-/// A node on two engines takes what the master keeps, and keeps there what it has, whichever of the
-/// two is the first.
+/// A node on two engines takes over values from the master and keeps its own there, whichever of
+/// the two engines is the first.
 #[test]
 fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     let Some(world) = World::new() else { return };
@@ -142,7 +142,7 @@ fn a_node_on_two_engines_has_its_parameters_on_the_master() {
     }
 }
 
-/// A master that was not there, and one that was started anew, gets them all.
+/// A master that was absent, and one that was restarted, gets all parameters.
 #[test]
 fn a_new_master_gets_all_parameters() {
     let Some(mut world) = World::without_master() else { return };
@@ -170,7 +170,7 @@ fn wait_for_time(rospy: &mut Rospy, node: &feros::Node, secs: i64) {
     });
 }
 
-/// `/use_sim_time` of the master, and the node's own parameter, have a node follow rospy's
+/// `/use_sim_time` on the master, or the node's own parameter, makes a node follow rospy's
 /// `/clock`.
 #[test]
 fn clocks_follow_a_simulation_of_ros1() {
@@ -189,19 +189,19 @@ fn clocks_follow_a_simulation_of_ros1() {
     wait_for_time(&mut rospy, &own, 300);
     own.set_parameter("use_sim_time", false).unwrap();
     assert!(own.clock().now() > Time::from_nanos(1_000_000_000_000));
-    // Arguments win over the master, for one node.
+    // Arguments override the master, for one node.
     let arguments = "--ros-args -p use_sim_time:=false";
     assert!(!context(&world, arguments).create_node("real").unwrap().clock().is_simulated());
 }
 
-/// What a node says is on `/rosout` as ROS 1 has it, with ROS 1's levels.
+/// A node's log is on `/rosout` in the form of ROS 1, with ROS 1's levels.
 #[test]
 fn logs_are_those_of_ros1() {
     let Some(world) = World::new() else { return };
     feros::logging::init(&Arguments::default());
     let mut rospy = world.rospy("rospy");
     rospy.run(json!({"do": "subscribe", "topic": "/rosout", "type": "rosgraph_msgs/Log"}));
-    // Of nodes of one name in a process one alone has the logger.
+    // If a process has several nodes of one name, only one of them has the logger.
     let node = context(&world, "").create_node("talkative").unwrap();
     type Text = feros::msgs::std_msgs::msg::String;
     let _chatter = node.create_publisher::<Text>("/chatter", QosProfile::default()).unwrap();
@@ -222,7 +222,7 @@ fn logs_are_those_of_ros1() {
         assert!(log["function"].as_str().unwrap().contains("under_master"), "{log}");
         assert!((line..line + 3).contains(&(log["line"].as_u64().unwrap() as u32)), "{log}");
         assert!(log["header"]["stamp"][0].as_u64().unwrap() > 0, "{log}");
-        // As of roscpp: what the node publishes.
+        // Like roscpp: the topics that the node publishes.
         assert_eq!(log["topics"], json!(["/chatter", "/parameter_events", "/rosout"]), "{log}");
     }
 }

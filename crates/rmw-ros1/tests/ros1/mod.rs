@@ -1,5 +1,5 @@
-//! Real ROS 1 of Debian for these tests: its master, nodes of rospy that do what they are told, and
-//! sessions of the engine beside them.
+//! Debian's ROS 1 for these tests: its master, nodes of rospy that follow commands, and sessions of
+//! the engine beside them.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,12 +22,12 @@ use feros_rmw_ros1::ConfiguredRos1Engine;
 use feros_test_support::WATCHDOG;
 use serde_json::{Value, json};
 
-/// Debian's Python, which has Debian's packages of ROS 1.
+/// Debian's Python, which has Debian's ROS 1 packages.
 const PYTHON: &str = "/usr/bin/python3";
-/// What a node of rospy does when it is told to.
+/// The rospy node that follows commands.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/ros1/node.py");
 
-/// A master, and who lives under it.
+/// A master, and the environment of its nodes.
 pub struct World {
     domain: Domain,
     port: u16,
@@ -36,14 +36,14 @@ pub struct World {
 }
 
 impl World {
-    /// `None` means that the environment says to skip the interop tests, which is reported.
+    /// Returns `None` if the environment skips the interoperability tests, which is reported.
     pub fn new() -> Option<Self> {
         let mut world = Self::without_master()?;
         world.start_master();
         Some(world)
     }
 
-    /// Two of them, which know nothing of each other.
+    /// Two worlds that know nothing of each other.
     pub fn two() -> Option<(Self, Self)> {
         Some((Self::new()?, Self::new()?))
     }
@@ -53,7 +53,7 @@ impl World {
             return None;
         }
         let domain = Domain::reserve_without_ros2();
-        // Below the ports that the system gives out, so that nobody takes it between two masters.
+        // Below the ephemeral ports, so that no other program takes it between two masters.
         let port = 20_000 + domain.id();
         Some(Self { domain, port, master: None, home: tempfile::tempdir().unwrap() })
     }
@@ -101,7 +101,7 @@ impl World {
         self.started(command, name)
     }
 
-    /// A node that another program is; it takes commands and says lines as `node.py` does.
+    /// A node of another program, which follows commands and prints lines like `node.py`.
     pub fn node_of(&self, program: &Path, name: &str) -> Rospy {
         self.started(Command::new(program), name)
     }
@@ -122,12 +122,12 @@ impl World {
         node
     }
 
-    /// What speaks TCPROS with all others, as a process of its own does.
+    /// An engine that reaches all other nodes by TCPROS, like that of a separate process.
     pub fn engine(&self) -> ConfiguredRos1Engine {
         ConfiguredRos1Engine::new(&self.uri()).unwrap()
     }
 
-    /// A node of Feros, as in a process of its own.
+    /// A node of Feros, like one in a separate process.
     pub fn node(&self, name: &str) -> Node {
         Node::of(self.engine().open(&SessionOptions::default()).unwrap(), name)
     }
@@ -150,7 +150,7 @@ pub struct Rospy {
 impl Rospy {
     fn next(&mut self) -> Value {
         loop {
-            let line = self.lines.recv_timeout(WATCHDOG).expect("the node of rospy says no more");
+            let line = self.lines.recv_timeout(WATCHDOG).expect("the node prints no more lines");
             if let Ok(value @ Value::Object(_)) = serde_json::from_str(&line) {
                 return value;
             }
@@ -167,13 +167,13 @@ impl Rospy {
         }
     }
 
-    /// Has the node do an operation of `node.py`.
+    /// Makes the node do an operation of `node.py`.
     pub fn run(&mut self, operation: Value) -> Value {
         writeln!(self.stdin, "{operation}").unwrap();
         self.answer("done")
     }
 
-    /// The next message on a topic, with all that is said of it.
+    /// The next message on a topic, with all its metadata.
     pub fn heard(&mut self, topic: &str) -> Value {
         loop {
             if let Some(index) = self.heard.iter().position(|value| value["topic"] == topic) {
@@ -184,11 +184,11 @@ impl Rospy {
         }
     }
 
-    /// Publishes as soon as somebody is connected.
+    /// Publishes as soon as a subscriber is connected.
     pub fn publish(&mut self, topic: &str, fields: &Value) {
         feros_test_support::eventually(|| {
             let operation = json!({"do": "publish_now", "topic": topic, "fields": fields});
-            if self.run(operation) == json!(true) { Ok(()) } else { Err("nobody is connected") }
+            if self.run(operation) == json!(true) { Ok(()) } else { Err("nothing is connected") }
         });
     }
 }
@@ -354,7 +354,7 @@ impl Subscribed {
 }
 
 impl Served {
-    /// Answers the next request by what `answer` makes of it.
+    /// Answers the next request with the result of `answer`.
     pub fn answer(&self, answer: impl FnOnce(&[u8]) -> Vec<u8>) {
         let (id, request) =
             self.requests.wait_for("a request", || self.service.take_request().unwrap());
@@ -392,7 +392,7 @@ pub fn text(data: &str) -> Vec<u8> {
     bytes
 }
 
-/// A text behind what is there, aligned as in CDR.
+/// Appends a text, aligned as in CDR.
 pub fn put_text(bytes: &mut Vec<u8>, data: &str) {
     let aligned = 4 + (bytes.len() - 4).next_multiple_of(4);
     bytes.resize(aligned, 0);

@@ -1,4 +1,4 @@
-//! What is said in the process of a test.
+//! Collects the log of a test's process.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use std::fmt::{Debug, Write as _};
@@ -8,7 +8,7 @@ use feros_test_support::eventually;
 use tracing::field::{Field, Visit};
 use tracing::span;
 
-/// What all tests of this process were told; each looks for names of its own.
+/// The log of all tests of this process; each test looks for its own names.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Listening;
@@ -47,17 +47,17 @@ impl tracing::Subscriber for Listening {
     fn exit(&self, _: &span::Id) {}
 }
 
-/// Hears from now on what is said.
+/// Starts collecting the log.
 pub fn listen() {
     let _ = tracing::subscriber::set_global_default(Listening); // the first test of the process
 }
 
-/// What was said with this in it.
+/// The lines so far that contain this text.
 pub fn all_said(part: &str) -> Vec<String> {
     SAID.lock().unwrap().iter().filter(|said| said.contains(part)).cloned().collect()
 }
 
-/// Waits for what is said with this in it.
+/// Waits for a line that contains this text.
 pub fn said(part: &str) -> String {
-    eventually(|| all_said(part).into_iter().next().ok_or(format!("nobody has said {part}")))
+    eventually(|| all_said(part).into_iter().next().ok_or(format!("no line contains {part}")))
 }
