@@ -11,7 +11,7 @@ use feros_launch::{
     parse_assignments,
 };
 
-/// A loader without containers: loads what is not called `broken`, after a moment.
+/// A loader without containers: after a moment, loads components that are not called `broken`.
 struct FakeLoader;
 
 impl ComponentLoader for FakeLoader {
@@ -32,7 +32,7 @@ impl ComponentLoader for FakeLoader {
     }
 }
 
-/// A manager without nodes: brings to work what is not called `broken`, after a moment.
+/// A manager without nodes: after a moment, activates nodes that are not called `broken`.
 struct FakeManager;
 
 impl LifecycleManager for FakeManager {
@@ -46,7 +46,7 @@ impl LifecycleManager for FakeManager {
     }
 }
 
-/// A clock that tells a tenth of a second for each that passes; nine seconds are never told.
+/// A clock whose time passes at a tenth of the real speed; a delay of nine seconds never ends.
 struct SlowClock;
 
 impl SimulatedClock for SlowClock {

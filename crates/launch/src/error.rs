@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::position::Position;
 
-/// Why a launch file cannot be read or planned. Its text names file, line and column, what stood
-/// there, and what to do.
+/// Why a launch file cannot be read or planned. Its text gives file, line and column, what was
+/// found there, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -14,9 +14,9 @@ pub enum LaunchError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Where it is included, if it is.
+        /// The place that includes the file, if there is one.
         from: Option<Position>,
-        /// What the system says.
+        /// The system's error.
         cause: std::io::Error,
     },
     /// The file is larger than any launch file is.
@@ -27,33 +27,33 @@ pub enum LaunchError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The file's language is not spoken here.
+    /// The file is in a language that cannot be read here.
     #[error("{}{} is not a launch file that can be read here: {reason}", included_at(.from), .path.display())]
     Language {
         /// The file.
         path: PathBuf,
-        /// Where it is included, if it is.
+        /// The place that includes the file, if there is one.
         from: Option<Position>,
         /// The reason, and what to do.
         reason: &'static str,
     },
-    /// Something in a file is wrong.
+    /// There is a mistake in a file.
     #[error("{position}: {problem}")]
     InFile {
-        /// Where.
+        /// The place.
         position: Position,
-        /// What stood there, and what was expected.
+        /// The text that was found, and what was expected.
         problem: String,
     },
     /// An argument of the command line is wrong.
     #[error("{0}")]
     Argument(String),
-    /// Several things are wrong, in the order of the file; a line for each.
+    /// Several mistakes, in the order of the file; a line for each.
     #[error("{}", lines(.0))]
     Several(Vec<LaunchError>),
 }
 
-/// More mistakes of one file than these are counted.
+/// The most mistakes of one file that are reported.
 pub(crate) const MOST_ERRORS: usize = 20;
 
 fn lines(errors: &[LaunchError]) -> String {
@@ -73,7 +73,7 @@ impl LaunchError {
         Self::InFile { position: position.clone(), problem: problem.into() }
     }
 
-    /// All mistakes as one error, each once; fine where there are none.
+    /// All mistakes as one error, each mistake once; `Ok` without mistakes.
     pub(crate) fn of_all(errors: Vec<Self>) -> Result<(), Self> {
         let mut told: Vec<Self> = Vec::new();
         for error in errors {
@@ -94,7 +94,7 @@ impl LaunchError {
         }
     }
 
-    /// Where in a file the mistake is, when it is in a file; the first one of several.
+    /// The place of the mistake, if it is in a file; the first place of several.
     pub fn position(&self) -> Option<&Position> {
         match self {
             Self::InFile { position, .. } => Some(position),
@@ -105,7 +105,7 @@ impl LaunchError {
     }
 }
 
-/// What was given, short enough for a message and without control characters.
+/// Text from the file, short enough for a message and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let (text, more) = match text.char_indices().nth(MOST) {
@@ -115,7 +115,7 @@ pub(crate) fn shown(text: &str) -> String {
     format!("`{}{more}`", feros_wording::harmless(text))
 }
 
-/// `; did you mean x?` when a known word is alike, and otherwise all known words if they are few.
+/// `; did you mean x?` if a known word is similar; otherwise all known words, if they are few.
 pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let nearest = feros_wording::did_you_mean(given, known.iter().copied());

@@ -1,15 +1,15 @@
-//! How grave a message of a launch is.
+//! The severity of a launch's messages.
 
-/// How grave a message of a launch is.
+/// The severity of a message of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// For those who look for a mistake; shown where it is asked for.
+    /// Details for debugging; shown only on request.
     Debug,
-    /// What goes as it should.
+    /// Normal events.
     Info,
-    /// What may be a mistake.
+    /// Possible mistakes.
     Warning,
-    /// What went wrong.
+    /// Failures.
     Error,
 }
 

@@ -1,9 +1,9 @@
 //! Launch files: ROS 2's XML and YAML launch syntax read, planned and run.
 //!
-//! The way of a launch file: `tree` (one tree for both syntaxes, every piece with its place) ->
-//! `action` (what each entity means, checked as a whole) -> [`Plan`] (with given arguments:
-//! processes, components, complete command lines) -> [`run`]. None of the processes is started
-//! before the whole plan stands; what `$(command ...)` asks runs to its end while planning.
+//! A launch file passes through `tree` (one tree for both syntaxes, every piece with its place) ->
+//! `action` (the meaning of each entity, checked as a whole) -> [`Plan`] (with given arguments:
+//! processes, components, complete command lines) -> [`run`]. No process is started before the
+//! whole plan is complete; commands of `$(command ...)` run to their end during planning.
 //!
 //! ```
 //! use feros_launch::{Packages, Planner};

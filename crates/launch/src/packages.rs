@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The prefixes in which packages are looked for, the first first.
+/// The prefixes in which packages are searched, the first one first.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     prefixes: Vec<PathBuf>,
@@ -23,9 +23,9 @@ pub enum FindError {
     Package {
         /// The package.
         package: String,
-        /// The packages that there are.
+        /// The known packages.
         known: Vec<String>,
-        /// Where was looked.
+        /// The prefixes that were searched.
         prefixes: Vec<PathBuf>,
     },
     /// The package has no such executable.
@@ -82,15 +82,15 @@ impl Packages {
         Self::new(feros_files::named_prefixes())
     }
 
-    /// Has the component containers be those in this folder, if they are there and no prefix that
-    /// was named has any: libraries below a prefix fit the containers there.
+    /// Uses the component containers of this folder, if they exist and no named prefix has any:
+    /// libraries below a prefix fit the containers there.
     #[must_use]
     pub fn with_containers(mut self, folder: impl Into<PathBuf>) -> Self {
         self.containers = Some(folder.into());
         self
     }
 
-    /// Looks into this prefix as well, after all others and after
+    /// Also searches this prefix, after all others and after
     /// [`with_containers`](Self::with_containers).
     #[must_use]
     pub fn with_default_prefix(mut self, prefix: impl Into<PathBuf>) -> Self {
@@ -105,7 +105,7 @@ impl Packages {
     /// The prefix of a package.
     ///
     /// # Errors
-    /// [`FindError::Package`] with the packages that there are.
+    /// [`FindError::Package`] with the known packages.
     pub fn prefix(&self, package: &str) -> Result<&Path, FindError> {
         let holds = |prefix: &&PathBuf| {
             is_name(package) && places(prefix).iter().any(|place| place.join(package).exists())
@@ -120,7 +120,7 @@ impl Packages {
     /// The share folder of a package.
     ///
     /// # Errors
-    /// [`FindError::Package`] with the packages that there are.
+    /// [`FindError::Package`] with the known packages.
     pub fn share(&self, package: &str) -> Result<PathBuf, FindError> {
         Ok(self.prefix(package)?.join("share").join(package))
     }
@@ -128,7 +128,7 @@ impl Packages {
     /// An executable of a package.
     ///
     /// # Errors
-    /// [`FindError`] with the packages, or the package's executables, that there are.
+    /// [`FindError`] with the known packages, or the package's executables.
     pub fn executable(&self, package: &str, executable: &str) -> Result<PathBuf, FindError> {
         if let Some(container) = self.container(package, executable) {
             return Ok(container);
@@ -147,8 +147,8 @@ impl Packages {
         found.find(|path| is_executable(path)).ok_or_else(missing)
     }
 
-    /// Feros's own container: below a prefix that was named, beside the running program, or below
-    /// the default prefix.
+    /// Feros's own container: below a named prefix, beside the running program, or below the
+    /// default prefix.
     fn container(&self, package: &str, executable: &str) -> Option<PathBuf> {
         if !CONTAINER_PACKAGES.contains(&package)
             || !executable.starts_with("component_container")
@@ -169,7 +169,7 @@ impl Packages {
         sorted(folders.flat_map(|folder| names(&folder, is_executable)))
     }
 
-    /// The packages that there are, sorted.
+    /// The known packages, sorted.
     pub fn packages(&self) -> Vec<String> {
         let marked = self
             .all_prefixes()
@@ -186,7 +186,7 @@ impl Packages {
     /// A launch file of a package, by its name in `share/<package>` or a folder within.
     ///
     /// # Errors
-    /// [`FindError`] with the packages, or the package's launch files, that there are.
+    /// [`FindError`] with the known packages, or the package's launch files.
     pub fn launch_file(&self, package: &str, file: &str) -> Result<PathBuf, FindError> {
         let share = self.share(package)?;
         let files = launch_files(&share);
@@ -210,7 +210,7 @@ fn file_names(paths: &[PathBuf]) -> Vec<String> {
     sorted(paths.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())))
 }
 
-/// Where a prefix shows that it has a package.
+/// The places in a prefix that show that it has a package.
 fn places(prefix: &Path) -> [PathBuf; 3] {
     [
         prefix.join("share/ament_index/resource_index/packages"),
@@ -219,7 +219,7 @@ fn places(prefix: &Path) -> [PathBuf; 3] {
     ]
 }
 
-/// Whether a text is one part of a path and no way out of its folder.
+/// Whether a text is one part of a path that does not lead out of its folder.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text != "." && text != ".." && !text.contains(['/', '\0'])
 }
@@ -248,7 +248,7 @@ fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// Launch files in a share folder, three folders deep at most.
+/// The launch files in a share folder, at most three folders deep.
 fn launch_files(share: &Path) -> Vec<PathBuf> {
     const DEEPEST: usize = 3;
     let mut found = Vec::new();
@@ -291,7 +291,7 @@ mod tests {
             .with_default_prefix(folder("default"));
         let find = || packages.executable("rclcpp_components", "component_container");
         assert!(find().is_err());
-        // Each is found until one that goes before it is there.
+        // Each file is found until one of higher priority exists.
         for below in [
             "default/lib/feros_component",
             "beside",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A place in a launch file. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The file, as it was named.
+    /// The file, as the caller named it.
     pub file: Arc<Path>,
     /// The line.
     pub line: u32,
@@ -21,7 +21,7 @@ impl Position {
         Self { file: Arc::clone(file), line: bounded(line), column: bounded(column) }
     }
 
-    /// The place some characters further in the same line.
+    /// The place some characters further on the same line.
     pub(crate) fn advanced(&self, characters: usize) -> Self {
         let characters = u32::try_from(characters).unwrap_or(u32::MAX);
         Self { column: self.column.saturating_add(characters), ..self.clone() }
@@ -34,8 +34,8 @@ impl fmt::Display for Position {
     }
 }
 
-/// Where the lines of a text begin, so that a byte's line and column are found without reading all
-/// before it again.
+/// The beginnings of a text's lines, so that the line and column of a byte are found without
+/// reading the text again.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,

@@ -1,8 +1,7 @@
-//! Texts with substitutions such as `$(var rate)`: reading them. What each means is in
-//! [`crate::plan`].
+//! Reads texts with substitutions such as `$(var rate)`. [`crate::plan`] evaluates them.
 //!
-//! Outside of substitutions a backslash takes the next character as it is and quotes are ordinary
-//! characters; within, spaces separate arguments, and quotes of either kind keep an argument
+//! Outside of substitutions a backslash takes the next character literally and quotes are ordinary
+//! characters; inside, spaces separate arguments, and quotes of either kind keep an argument
 //! together.
 
 use std::collections::BTreeSet;
@@ -11,17 +10,17 @@ use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::tree::Scalar;
 
-/// How deep substitutions may be nested.
+/// The deepest nesting of substitutions.
 const MAX_DEPTH: usize = 32;
 
-/// The longest text with substitutions: what is read of it takes many times its room.
+/// The longest text with substitutions: parsing it takes many times its size in memory.
 const MAX_BYTES: usize = 64 << 10;
 
 /// A text with substitutions in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     pub(crate) parts: Vec<Part>,
-    /// The text as it stands in the file.
+    /// The text as written in the file.
     pub(crate) source: String,
     pub(crate) at: Position,
 }
@@ -42,7 +41,7 @@ pub(crate) struct Call {
 
 macro_rules! kinds {
     ($($kind:ident $name:literal $least:literal ..= $most:literal $form:literal,)*) => {
-        /// The substitutions that there are.
+        /// The known substitutions.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Kind { $($kind),* }
 
@@ -112,7 +111,7 @@ impl Template {
 }
 
 impl Template {
-    /// The names that `$(var NAME ...)` reads in it.
+    /// Collects the names that `$(var NAME ...)` reads in it.
     pub(crate) fn variables(&self, found: &mut BTreeSet<String>) {
         for part in &self.parts {
             let Part::Call(call) = part else { continue };
@@ -251,7 +250,7 @@ impl Reader<'_> {
         self.next += 1;
         let parts = self.parts(Some(quote), depth + 1)?;
         if self.peek() != Some(quote) {
-            return Err(self.error(start, &format!("{quote} without its second")));
+            return Err(self.error(start, &format!("unclosed {quote}")));
         }
         self.next += 1;
         Ok(self.template(parts, start + 1, self.next - 1))
@@ -331,7 +330,7 @@ mod tests {
                 "f.xml:1:4: unknown substitution `vra`; did you mean `var`?, in `ab $(vra x)`",
             ),
             ("$(var x", "f.xml:1:1: `$(` without its `)`, in `$(var x`"),
-            ("$(env 'x)", "f.xml:1:7: ' without its second, in `$(env 'x)`"),
+            ("$(env 'x)", "f.xml:1:7: unclosed ', in `$(env 'x)`"),
             (
                 "$(not a b)",
                 "f.xml:1:1: `$(not ...)` has 2 arguments, expected `$(not VALUE)` (quotes keep an argument with spaces \

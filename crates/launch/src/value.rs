@@ -1,4 +1,4 @@
-//! Values of parameters, and how texts become values: by the rules of YAML 1.1, as stock launch
+//! Values of parameters, and their conversion from text: by the rules of YAML 1.1, as stock launch
 //! does with PyYAML (`launch/launch/utilities/type_utils.py`).
 
 use std::fmt;
@@ -10,25 +10,25 @@ use crate::tree::{Content, Document, Scalar};
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A whole number.
     Integer(i64),
     /// A number.
     Double(f64),
-    /// A text.
+    /// A string.
     String(String),
-    /// Truth values.
+    /// Booleans.
     Bools(Vec<bool>),
     /// Whole numbers.
     Integers(Vec<i64>),
     /// Numbers.
     Doubles(Vec<f64>),
-    /// Texts.
+    /// Strings.
     Strings(Vec<String>),
 }
 
-/// The types that `type="..."` of a parameter asks for.
+/// The types of `type="..."` of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueType {
     Bool,
@@ -62,8 +62,8 @@ impl fmt::Display for ValueType {
 }
 
 impl Value {
-    /// Reads a value as YAML does: `5` is a number, `'5'` a text, `[1, 2]` a list. What is not YAML
-    /// of this kind is a text.
+    /// Reads a value as YAML does: `5` is a number, `'5'` a string, `[1, 2]` a list. Any other text
+    /// is a string.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::String(String::new()));
@@ -78,8 +78,8 @@ impl Value {
                 });
                 Self::list(scalars.collect::<Result<_, _>>()?)
             }
-            // `{` and `a: b` are what somebody means as a text more often than a mapping, which no
-            // parameter holds.
+            // `{` and `a: b` are more often meant as strings than as mappings, which no parameter
+            // holds.
             Ok(Content::Mapping(_)) | Err(_) => Ok(Self::String(text.to_owned())),
         }
     }
@@ -97,7 +97,8 @@ impl Value {
             .unwrap_or_else(|| Self::String(text.to_owned()))
     }
 
-    /// A list of values of one type; whole numbers among numbers are numbers.
+    /// A list of values of one type; whole numbers among floating point numbers become floating
+    /// point.
     pub(crate) fn list(items: Vec<Self>) -> Result<Self, String> {
         let names: Vec<&str> = items.iter().map(Self::type_name).collect();
         let all = |name: &str| names.iter().all(|each| *each == name);
@@ -117,7 +118,7 @@ impl Value {
         }
     }
 
-    /// As Python prints it, which stock launch is written in: a text without quotes.
+    /// The value as Python, the language of stock launch, prints it: a string without quotes.
     pub(crate) fn as_python(&self) -> String {
         match self {
             Self::Bool(true) => "True".to_owned(),
@@ -152,7 +153,7 @@ impl Value {
         if let Self::Integer(value) = self { Some(*value) } else { None }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "what a number among numbers means")]
+    #[expect(clippy::cast_precision_loss, reason = "a whole number among floating point numbers")]
     fn as_double(&self) -> Option<f64> {
         match self {
             Self::Integer(value) => Some(*value as f64),
@@ -161,11 +162,11 @@ impl Value {
         }
     }
 
-    /// The value as a type that was asked for; a text that looks like something else becomes one
-    /// for `str`.
+    /// The value as a requested type; for `str`, a text that looks like another value becomes a
+    /// string.
     pub(crate) fn coerced(self, kind: ValueType, source: &str) -> Result<Self, String> {
         let refused = |value: &Self| {
-            format!("the {} `{value}` where type=\"{kind}\" asks for another", value.type_name())
+            format!("the {} `{value}` does not fit type=\"{kind}\"", value.type_name())
         };
         match (kind, &self) {
             (ValueType::String, _) => Ok(Self::String(source.to_owned())),
@@ -198,7 +199,7 @@ impl Value {
     }
 }
 
-/// As YAML for a parameter file: what is a text is quoted.
+/// As YAML for a parameter file: strings are quoted.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn list<T>(f: &mut fmt::Formatter<'_>, items: &[T], one: fn(&T) -> String) -> fmt::Result {
@@ -217,7 +218,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A number that is read as one again, and not as a whole number.
+/// A number that YAML reads as a floating point number again.
 pub(crate) fn double_text(value: f64) -> String {
     if value.is_nan() {
         ".nan".to_owned()
@@ -228,7 +229,7 @@ pub(crate) fn double_text(value: f64) -> String {
     }
 }
 
-/// A text in double quotes, on one line.
+/// A string in double quotes, on one line.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
@@ -248,7 +249,7 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The truth values of YAML 1.1.
+/// The booleans of YAML 1.1.
 fn boolean(text: &str) -> Option<bool> {
     let spelled = |word: &str| {
         let title = word[..1].to_uppercase() + &word[1..];
@@ -290,7 +291,7 @@ fn integer(text: &str) -> Option<i64> {
     i64::from_str_radix(&format!("{}{digits}", if negative { "-" } else { "" }), radix).ok()
 }
 
-/// The numbers of YAML 1.1, and `1e5` besides, which is a number to everybody but YAML 1.1.
+/// The numbers of YAML 1.1, and `1e5`, which is a number everywhere except in YAML 1.1.
 fn double(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     match unsigned {
@@ -373,7 +374,7 @@ mod tests {
         assert_eq!(coerce("[]", ValueType::Doubles), Ok(Value::Doubles(vec![])));
         assert_eq!(
             coerce("fast", ValueType::Integer).unwrap_err(),
-            "the str `\"fast\"` where type=\"int\" asks for another"
+            "the str `\"fast\"` does not fit type=\"int\""
         );
     }
 }

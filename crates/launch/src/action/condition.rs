@@ -1,4 +1,4 @@
-//! When an action is done: `if` and `unless`.
+//! The conditions of actions: `if` and `unless`.
 
 use super::fields::Fields;
 use crate::error::LaunchError;

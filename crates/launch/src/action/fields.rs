@@ -1,12 +1,12 @@
-//! The attributes and children of an entity, taken one by one; what is left is a mistake, and the
-//! message knows what could be meant.
+//! The attributes and children of an entity, taken one by one; a field that is left is a mistake,
+//! and the message suggests the field that was meant.
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
 use crate::tree::{Attribute, AttributeValue, Entity, Scalar};
 
-/// Attributes of ROS 1's launch files, and what stands in their place.
+/// Attributes of ROS 1's launch files, and their replacements.
 const OF_ROS_1: &[(&str, &str)] = &[
     (
         "machine",
@@ -46,7 +46,7 @@ impl Fields {
         LaunchError::at(&self.at, problem)
     }
 
-    /// Forgets the quotes of an attribute's text.
+    /// Removes the quotes of an attribute's text.
     pub(crate) fn unquote(&mut self, name: &str) {
         for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
             match &mut attribute.value {
@@ -58,14 +58,14 @@ impl Fields {
         }
     }
 
-    /// An attribute as it is, if it is given.
+    /// The unchanged attribute, if it is given.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<Attribute> {
         self.known_attributes.push(name);
         let index = self.attributes.iter().position(|attribute| attribute.name == name)?;
         Some(self.attributes.remove(index))
     }
 
-    /// An attribute of one text, if it is given.
+    /// An attribute with a single text, if it is given.
     pub(crate) fn scalar(&mut self, name: &'static str) -> Result<Option<Scalar>, LaunchError> {
         match self.take(name).map(|attribute| (attribute.at, attribute.value)) {
             None => Ok(None),
@@ -100,7 +100,7 @@ impl Fields {
             Some(text) => Ok(Some((text.to_owned(), template.at))),
             None => {
                 let problem = format!(
-                    "{} for `{name}` of `{}`: substitutions have no place here",
+                    "{} for `{name}` of `{}`: substitutions are not allowed here",
                     shown(&template.source),
                     self.tag
                 );
@@ -115,21 +115,21 @@ impl Fields {
         let unknown = |given: &&str| !self.known_attributes.contains(given);
         let likely = feros_wording::nearest(name, given.iter().copied().filter(unknown));
         let aside = match likely.first() {
-            Some(word) => format!(" (`{word}` stands there)"),
+            Some(word) => format!(" (`{word}` is given instead)"),
             None => given
                 .iter()
                 .find_map(|given| {
                     OF_ROS_1
                         .iter()
                         .find(|(old, cure)| old == given && cure.contains(name))
-                        .map(|(old, cure)| format!(" (`{old}` stands there: {cure})"))
+                        .map(|(old, cure)| format!(" (`{old}` is given instead: {cure})"))
                 })
                 .unwrap_or_default(),
         };
         self.error(format!("`{}` without its `{name}`{aside}", self.tag))
     }
 
-    /// The entities of a name within this one.
+    /// The entities of this name within the entity.
     pub(crate) fn children(&mut self, tag: &'static str) -> Vec<Fields> {
         self.known_children.push(tag);
         let (taken, left) =
@@ -139,12 +139,12 @@ impl Fields {
         taken.into_iter().map(Fields::new).collect()
     }
 
-    /// All entities within this one that are left, for entities that hold actions.
+    /// All remaining entities within the entity, for entities that hold actions.
     pub(crate) fn actions(&mut self) -> Vec<Entity> {
         std::mem::take(&mut self.children)
     }
 
-    /// Refuses attributes and children that are left.
+    /// Refuses attributes and children that nobody took.
     pub(crate) fn finish(self) -> Result<(), LaunchError> {
         if let Some(attribute) = self.attributes.first() {
             let known = &self.known_attributes;

@@ -1,4 +1,4 @@
-//! A launch file as actions: what each entity means, checked as a whole before anything is
+//! A launch file as actions: the meaning of each entity, checked as a whole before anything is
 //! evaluated.
 
 mod condition;
@@ -22,7 +22,7 @@ pub(crate) use process::{
     ParameterText, ProcessOptions,
 };
 
-/// An action, where it stands and when it is done.
+/// An action, with its place and its condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) at: Position,
@@ -91,25 +91,25 @@ pub(crate) enum Action {
     },
 }
 
-/// How grave a message is.
+/// The severity of a message.
 #[derive(Clone, Debug)]
 pub(crate) enum LogLevel {
-    /// As the tag says.
+    /// The level of the tag.
     Known(Level),
-    /// As an attribute says.
+    /// The level of an attribute.
     Named(Template),
 }
 
-/// Actions that are done several times.
+/// Actions that are repeated.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
     pub(crate) length: Template,
-    /// What `$(index ...)` calls the number of the round.
+    /// The name of the round's number in `$(index ...)`.
     pub(crate) name: String,
     pub(crate) actions: Vec<Item>,
 }
 
-/// Actions that are done once for each set of values.
+/// Actions that are repeated for each set of values.
 #[derive(Clone, Debug)]
 pub(crate) struct ForEach {
     /// Mappings of YAML, with `;` between them.
@@ -117,10 +117,10 @@ pub(crate) struct ForEach {
     pub(crate) actions: Vec<Item>,
 }
 
-/// Actions that are done later.
+/// Actions that are delayed.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
-    /// By ROS time: by `/clock` where nodes use simulated time.
+    /// Whether ROS time counts: `/clock` where nodes use simulated time.
     pub(crate) is_ros: bool,
     pub(crate) period: Template,
     pub(crate) cancel_on_shutdown: Option<Template>,
@@ -183,7 +183,7 @@ const KNOWN: &[&str] = &[
     "shutdown",
 ];
 
-/// What only launch files in Python have: what happens after an event.
+/// Actions that only launch files in Python have: reactions to events.
 const OF_PYTHON: &[&str] = &[
     "emit_event",
     "event_handler",
@@ -206,7 +206,7 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<LaunchFi
     let root = tree::read_file(path, from)?;
     let mut variables = BTreeSet::new();
     root.scalars(&mut |scalar| {
-        // What cannot be read is told where it is used.
+        // Mistakes in a template are reported where it is used.
         if let Ok(template) = Template::parse(scalar) {
             template.variables(&mut variables);
         }
@@ -260,20 +260,20 @@ fn item(entity: Entity) -> Result<Item, LaunchError> {
 fn unknown(fields: &Fields) -> LaunchError {
     let tag = fields.tag.as_str();
     fields.error(match tag {
-        "param" | "rosparam" => format!("`{tag}` outside of a node: ROS 2 has no global parameters; it belongs into `node`"),
-        "remap" => "`remap` outside of a node: it belongs into `node`, or is called `set_remap`".to_owned(),
-        "env" => "`env` outside of a process: it belongs into `node` or `executable`, or is called `set_env`".to_owned(),
+        "param" | "rosparam" => format!("`{tag}` outside of a node: ROS 2 has no global parameters; it belongs in `node`"),
+        "remap" => "`remap` outside of a node: it belongs in `node`, or is called `set_remap`".to_owned(),
+        "env" => "`env` outside of a process: it belongs in `node` or `executable`, or is called `set_env`".to_owned(),
         "composable_node" => {
-            "`composable_node` by itself: it belongs into `composable_node_container` or `load_composable_node`".to_owned()
+            "`composable_node` by itself: it belongs in `composable_node_container` or `load_composable_node`".to_owned()
         }
         "machine" => "`machine`: processes on other machines cannot be started from here; start feros launch there".to_owned(),
         "lifecycle_transition" => {
-            "`lifecycle_transition`: launch files in Python alone have it; write `autostart` of `lifecycle_node`, or call \
+            "`lifecycle_transition`: only launch files in Python have it; write `autostart` of `lifecycle_node`, or call \
              `feros lifecycle set`"
                 .to_owned()
         }
         _ if OF_PYTHON.contains(&tag) => {
-            format!("`{tag}`: launch files in Python alone have event handlers; `on_exit=\"shutdown\"` of a process ends the launch with it")
+            format!("`{tag}`: only launch files in Python have event handlers; `on_exit=\"shutdown\"` of a process ends the launch with it")
         }
         "test" => "`test`: a test is run by launch_testing; write `executable`, or run it with launch_test".to_owned(),
         _ => format!("unknown action {}{}", shown(tag), hint(tag, KNOWN.iter().copied())),
@@ -360,7 +360,7 @@ fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
         choices.push(value);
         choice.finish()?;
     }
-    // What ROS 1 had here: the value of a constant.
+    // In ROS 1, `value` was the value of a constant.
     if let Some(value) = fields.take("value") {
         let problem = format!(
             "`value` of the argument {}: expected `default`; a constant is called `let`",
@@ -389,7 +389,7 @@ fn round(fields: &mut Fields) -> Result<Loop, LaunchError> {
 fn group(fields: &mut Fields) -> Result<Group, LaunchError> {
     let scoped = fields.optional("scoped")?;
     let forwarding = fields.optional("forwarding")?;
-    // What ROS 1 had, and many write still.
+    // ROS 1 had `ns`, and people still write it.
     if let Some(namespace) = fields.take("ns") {
         let problem = "`ns` of `group`: write `push_ros_namespace` as the group's first action";
         return Err(LaunchError::at(&namespace.at, problem));

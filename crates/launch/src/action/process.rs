@@ -10,7 +10,7 @@ use crate::substitution::Template;
 use crate::tree::{AttributeValue, Scalar};
 use crate::value::{Value, ValueType};
 
-/// What all processes have.
+/// The options that all processes have.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessOptions {
     pub(crate) directory: Option<Template>,
@@ -76,7 +76,7 @@ pub(crate) struct Component {
     pub(crate) extra_arguments: Vec<ParameterEntry>,
 }
 
-/// `param`: a value, or a file of values.
+/// `param`: a value, or a file with values.
 #[derive(Clone, Debug)]
 pub(crate) enum Parameter {
     Entry(ParameterEntry),
@@ -98,7 +98,7 @@ pub(crate) enum ParameterContent {
     List { items: Vec<ParameterText>, kind: Option<ValueType> },
 }
 
-/// A value, known now or when its substitutions are.
+/// A value, known now or after its substitutions.
 #[derive(Clone, Debug)]
 pub(crate) enum ParameterText {
     Known { value: Value, source: String },
@@ -167,12 +167,12 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
     })
 }
 
-/// `namespace`, or `ns` as ROS 1 called it.
+/// `namespace`, or `ns`, its name in ROS 1.
 fn namespace(fields: &mut Fields) -> Result<Option<Template>, LaunchError> {
     match (fields.optional("namespace")?, fields.optional("ns")?) {
         (Some(_), Some(second)) => Err(LaunchError::at(
             &second.at,
-            "`ns` besides `namespace`: they are the same, expected one of them",
+            "`ns` beside `namespace`: they are the same, expected one of them",
         )),
         (one, other) => Ok(one.or(other)),
     }
@@ -229,7 +229,7 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
     if let Some(name) = fields.take("name") {
         return Err(LaunchError::at(
             &name.at,
-            "`name` of a `param` with `from`: the file says the names",
+            "`name` of a `param` with `from`: the file has the names",
         ));
     }
     let substitute = fields.optional("allow_substs")?;
@@ -237,14 +237,14 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
     Ok(Parameter::File { path, substitute })
 }
 
-/// A value whose quotes in YAML do not make it a text: it is read once more, as in `extra_arg` and
-/// `set_parameter`.
+/// A value whose quotes in YAML do not make it a string: its text is read once more, as in
+/// `extra_arg` and `set_parameter`.
 pub(super) fn unquoted_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     fields.unquote("value");
     parameter_entry(fields)
 }
 
-/// A `param` with a name: its value, or the parameters within it.
+/// A named `param`: its value, or the parameters within it.
 pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     let name = fields.required("name")?;
     let kind = fields.text("type")?.map(|(text, at)| value_type(&text, &at)).transpose()?;
@@ -298,14 +298,14 @@ fn content(
 }
 
 /// YAML is read before substitutions are, so that `'$(var x)'` is `$(var x)` without its quotes,
-/// and what it comes to is read once more.
+/// and its result is read once more.
 fn parameter_text(scalar: &Scalar, kind: Option<ValueType>) -> Result<ParameterText, LaunchError> {
     let whole = Template::parse(scalar)?;
     let is_text = scalar.quoted || matches!(kind, Some(ValueType::String | ValueType::Strings));
     let value = match (is_text, Value::from_yaml(&scalar.text)) {
         (true, _) => Value::String(scalar.text.clone()),
         (false, Ok(value)) => value,
-        // The items of a list may be alike once their substitutions are done.
+        // The items of a list may have one type after their substitutions.
         (false, Err(_)) if whole.as_text().is_none() => return Ok(ParameterText::Later(whole)),
         (false, Err(problem)) => return Err(LaunchError::at(&scalar.at, problem)),
     };

@@ -1,6 +1,6 @@
 //! `$(eval ...)` (`launch/launch/substitutions/python_expression.py`): the part of Python's
-//! expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`, arithmetic,
-//! `x if c else y` and parentheses; no names, calls, attributes or subscripts.
+//! expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`, arithmetic, `x
+//! if c else y` and parentheses; no names, calls, attributes or subscripts.
 
 mod object;
 mod token;
@@ -8,13 +8,13 @@ mod token;
 use object::{Object, calculate, compare};
 use token::{Token, tokens};
 
-/// How deep an expression may be nested.
+/// The deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;
 
 /// Evaluates an expression and gives its value as Python's `str()` writes it.
 ///
 /// # Errors
-/// What stood there and what was expected, for a person.
+/// The text that was found and the one that was expected, for people.
 pub(crate) fn evaluate(text: &str) -> Result<String, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, next: 0, depth: 0 };
@@ -109,7 +109,7 @@ impl Parser<'_> {
         self.comparison()
     }
 
-    /// `a < b < c` compares its neighbours, as Python does.
+    /// `a < b < c` compares neighbours, as in Python.
     fn comparison(&mut self) -> Evaluated {
         let mut left = self.sum()?;
         let mut result = None;
@@ -175,7 +175,7 @@ impl Parser<'_> {
         self.next += 1;
         let value = match token {
             Token::Literal(Object::Text(mut text)) => {
-                // Texts beside each other are one.
+                // Adjacent strings are joined.
                 while let Some(Token::Literal(Object::Text(more))) = self.peek() {
                     text.push_str(more);
                     self.next += 1;
@@ -280,7 +280,7 @@ mod tests {
             ("(-9223372036854775807 - 1) // -1", "too large"),
             ("", "ends where a value was expected"),
             ("(1", "the end where `)` was expected"),
-            ("'a", "' without its second"),
+            ("'a", "unclosed '"),
             ("1 2", "`2` after the end"),
             ("1 if 2", "`if` without its `else`"),
             ("1 not 2", "`not` where an operator stands"),

@@ -1,4 +1,4 @@
-//! The values of expressions, and what operators make of them, as in Python.
+//! The values of expressions, and the operators on them, as in Python.
 
 use std::cmp::Ordering;
 

@@ -19,7 +19,7 @@ impl Token {
     }
 }
 
-/// Longer signs stand before those that they begin with.
+/// A longer sign stands before its own beginnings.
 const SIGNS: [&str; 18] = [
     "==", "!=", "<=", ">=", "//", "**", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",",
 ];
@@ -79,7 +79,7 @@ fn literal_text(rest: &str, quote: char) -> Result<(Object, usize), String> {
             _ => text.push(character),
         }
     }
-    Err(format!("{quote} without its second"))
+    Err(format!("unclosed {quote}"))
 }
 
 fn number_length(rest: &str) -> usize {

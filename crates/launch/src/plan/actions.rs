@@ -1,4 +1,4 @@
-//! Evaluates actions in order, with what they change, into the steps of a plan.
+//! Evaluates actions in order, with their changes of the scope, into the steps of a plan.
 
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
 use super::log_folder::{LOG_VARIABLE, log_folder};
@@ -14,13 +14,13 @@ use crate::value::Value;
 /// The most actions that may be evaluated.
 pub(super) const MAX_ACTIONS: usize = 1_000_000;
 
-/// Whether an action is an argument that has to be given: it depends on nothing else.
+/// Whether an action is an argument without a default: it depends on nothing else.
 fn is_required_argument(action: &Action) -> bool {
     matches!(action, Action::Argument(declaration) if declaration.default.is_none())
 }
 
-/// Whether the plan can go on after an action that failed: later actions read nothing that it
-/// would have changed, or it is an argument, after which the plan looks at other arguments alone.
+/// Whether the plan can go on after an action that failed: later actions read nothing that it would
+/// have changed, or it is an argument, after which the plan looks only at other arguments.
 fn may_go_on_after(action: &Action) -> bool {
     matches!(
         action,
@@ -69,7 +69,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates a whole file; all mistakes in it that do not follow from one another are told.
+    /// Evaluates a whole file; reports all mistakes in it that do not follow from one another.
     pub(super) fn all_items(&mut self, items: &[Item]) -> Result<(), LaunchError> {
         let last = self.items(items);
         let mut errors = std::mem::take(&mut self.errors);
@@ -237,7 +237,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The folder is within the one before, unless it is absolute.
+    /// A relative folder is within the previous one.
     fn set_log_folder(&mut self, folder: &Template) -> Result<(), LaunchError> {
         let text = self.text(folder)?;
         let before = log_folder(|name| self.scope.variable(name));
@@ -257,7 +257,7 @@ impl Evaluator<'_> {
     }
 
     /// A group restores what it changed, unless it is not scoped; without forwarding it begins with
-    /// nothing.
+    /// an empty scope.
     fn group(&mut self, group: &Group) -> Result<(), LaunchError> {
         let is_scoped = self.optional_truth(group.scoped.as_ref(), true)?;
         let forwards = self.optional_truth(group.forwarding.as_ref(), true)?;
@@ -275,7 +275,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// What a timer changes, it changes for its own actions: it would come later.
+    /// The changes of a timer apply to its own actions only, since they would come later.
     fn timer(&mut self, timer: &Timer, at: &Position) -> Result<(), LaunchError> {
         let delay = self.seconds(&timer.period)?;
         if let Some(cancel) = &timer.cancel_on_shutdown
@@ -293,7 +293,7 @@ impl Evaluator<'_> {
         self.push(Step::After(Delayed { at: at.clone(), delay, by_clock, steps }), at)
     }
 
-    /// Whether nodes that follow are told to use simulated time.
+    /// Whether `use_sim_time` is set for the nodes that follow.
     fn uses_simulated_time(&self) -> bool {
         let said = self.scope.parameter("use_sim_time");
         matches!(said, Some(Value::Bool(true)))

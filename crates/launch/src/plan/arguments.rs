@@ -14,13 +14,13 @@ use crate::packages::Packages;
 pub struct Argument {
     /// The name.
     pub name: String,
-    /// The default as it stands in the file, if it has one.
+    /// The default as written in the file, if it has one.
     pub default: Option<String>,
     /// The purpose of the argument.
     pub description: Option<String>,
-    /// The values it may have; any, when there are none.
+    /// The values that it may have; empty if any value is allowed.
     pub choices: Vec<String>,
-    /// Whether conditions decide that the argument is declared at all.
+    /// Whether the declaration of the argument depends on conditions.
     pub is_conditional: bool,
 }
 
@@ -78,12 +78,12 @@ pub(super) fn refuse_unknown<'a>(
     Err(LaunchError::Argument(format!("the launch file takes no argument `{name}`{cure}")))
 }
 
-/// What a look through the files found.
+/// The result of a look through the files.
 pub(super) struct Survey {
     pub(super) arguments: Vec<Argument>,
-    /// The names that the files read, declared or not: who gives one of them changes something.
+    /// The names that the files read, declared or not: a value for any of them has an effect.
     variables: BTreeSet<String>,
-    /// Whether every included file could be looked into.
+    /// Whether every included file could be read.
     pub(super) is_complete: bool,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn survey(
 struct Surveyor<'a> {
     evaluator: Evaluator<'a>,
     survey: Survey,
-    /// Arguments that includes give, which the command line therefore cannot give.
+    /// Arguments that includes set, which the command line therefore cannot set.
     given: Vec<String>,
 }
 
@@ -151,8 +151,8 @@ impl Surveyor<'_> {
                 *self.evaluator.scope_mut() = before;
             }
             Action::Include { file, arguments } => {
-                // An argument that is a condition's business can be missing; then its file is
-                // looked at when it is included.
+                // An argument that depends on a condition can be missing; its file is then read
+                // when it is included.
                 let looked = self.evaluator.text(file).ok().and_then(|path| {
                     let path = self.evaluator.resolve(&path);
                     let LaunchFile { items, variables } = action::read_file(&path, None).ok()?;

@@ -1,5 +1,5 @@
-//! The commands of `$(command ...)`: they run while a file is planned, and what they print becomes
-//! its text, such as the description of a robot that xacro writes.
+//! The commands of `$(command ...)`: they run while a file is planned, and their output becomes
+//! text, such as the description of a robot that xacro writes.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -9,10 +9,10 @@ use super::commandline;
 use super::evaluator::MAX_TEXT_BYTES;
 use crate::error::{hint, shown};
 
-/// How much of standard error a message shows.
+/// The most bytes of standard error that a message shows.
 const SHOWN_BYTES: u64 = 400;
 
-/// What is done when a command writes to standard error.
+/// The reaction to a command that writes to standard error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnStderr {
     Fail,
@@ -33,26 +33,22 @@ impl OnStderr {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, rule)| *rule).ok_or_else(|| {
             let names = Self::NAMES.iter().map(|(name, _)| *name);
-            format!(
-                "{} for what `command` does on standard error{}",
-                shown(name),
-                hint(name, names)
-            )
+            format!("{} for how `command` handles standard error{}", shown(name), hint(name, names))
         })
     }
 }
 
-/// What a command printed.
+/// The output of a command.
 pub(super) struct Printed {
     pub(super) text: String,
-    /// What seems wrong though the command succeeded.
+    /// A possible mistake, though the command succeeded.
     pub(super) warning: Option<String>,
 }
 
 /// Runs a command to its end, with these changes of the environment.
 ///
 /// # Errors
-/// Why there is no text, for a person.
+/// The reason why there is no text, for people.
 pub(super) fn run<'a>(
     line: &str,
     on_stderr: OnStderr,
@@ -81,7 +77,7 @@ pub(super) fn run<'a>(
     let noise = format!("wrote to standard error{}", after_colon(&errors));
     match on_stderr {
         OnStderr::Fail if !errors.is_empty() => {
-            Err(fail(format!("{noise} (with `warn` or `ignore` behind it, that is allowed)")))
+            Err(fail(format!("{noise} (add `warn` or `ignore` to allow that)")))
         }
         OnStderr::Warn if !errors.is_empty() => Ok(Printed { text, warning: Some(fail(noise)) }),
         _ => Ok(Printed { text, warning: None }),
@@ -91,11 +87,11 @@ pub(super) fn run<'a>(
 struct Finished {
     status: ExitStatus,
     text: String,
-    /// The beginning of what came on standard error.
+    /// The beginning of the text on standard error.
     errors: String,
 }
 
-/// `None`: it printed too much, and was killed.
+/// Returns `None` if the command printed too much and was killed.
 fn finish(mut command: Command, on_stderr: OnStderr) -> std::io::Result<Option<Finished>> {
     let (reader, writer) = std::io::pipe()?;
     let mut errors = tempfile::tempfile()?;
@@ -157,7 +153,7 @@ mod tests {
     fn standard_error_is_handled_as_asked_for() {
         let line = "sh -c 'echo oh >&2; echo text'";
         let failure = printed(line, OnStderr::Fail).unwrap_err();
-        assert!(failure.contains("wrote to standard error: oh (with `warn`"), "{failure}");
+        assert!(failure.contains("wrote to standard error: oh (add `warn`"), "{failure}");
         let (text, warning) = printed(line, OnStderr::Warn).unwrap();
         assert_eq!(text, "text\n");
         assert!(warning.unwrap().ends_with("wrote to standard error: oh"));
@@ -173,6 +169,6 @@ mod tests {
         assert!(failure("sh -c 'echo oh >&2; exit 3'").contains("exit status: 3: oh"));
         assert!(failure("yes").contains("printed more than 1048576 bytes"));
         assert_eq!(failure(" "), "`command` without a command");
-        assert!(failure("echo 'a").contains("' without its second"));
+        assert!(failure("echo 'a").contains("unclosed '"));
     }
 }

@@ -3,8 +3,8 @@
 use crate::error::LaunchError;
 use crate::substitution::{Part, Template};
 
-/// The words of a command line; what a substitution gives is never split, so that paths may have
-/// spaces.
+/// The words of a command line; the text of a substitution is never split, so that paths may
+/// contain spaces.
 pub(super) fn words(
     template: &Template,
     mut substitute: impl FnMut(&Part) -> Result<String, LaunchError>,
@@ -24,7 +24,7 @@ pub(super) fn words(
 /// The words of a text, as a shell splits them: at spaces, with quotes and backslashes.
 ///
 /// # Errors
-/// What is wrong, such as a quote without its second.
+/// The mistake, such as an unclosed quote.
 pub fn split_words(text: &str) -> Result<Vec<String>, String> {
     let mut splitter = Splitter::default();
     text.chars().for_each(|character| splitter.character(character));
@@ -43,7 +43,7 @@ impl Splitter {
     fn character(&mut self, character: char) {
         if self.escaped {
             self.escaped = false;
-            // Within double quotes a backslash is itself before all but these.
+            // Within double quotes, a backslash is literal except before these characters.
             if self.quote.is_some() && !matches!(character, '"' | '\\') {
                 self.word.get_or_insert_default().push('\\');
             }
@@ -65,7 +65,7 @@ impl Splitter {
 
     fn finish(mut self) -> Result<Vec<String>, String> {
         if let Some(quote) = self.quote {
-            return Err(format!("{quote} without its second"));
+            return Err(format!("unclosed {quote}"));
         }
         self.words.extend(self.word.take());
         Ok(self.words)
@@ -96,7 +96,7 @@ mod tests {
             ["a", "b cd", "e \"f", "g h", ""]
         );
         assert_eq!(split(r#""a\"b\c""#).unwrap(), [r#"a"b\c"#]);
-        assert_eq!(split("'a").unwrap_err(), "' without its second");
+        assert_eq!(split("'a").unwrap_err(), "unclosed '");
         assert_eq!(split("").unwrap(), Vec::<String>::new());
     }
 

@@ -1,4 +1,4 @@
-//! The state in which the actions of a launch file are evaluated.
+//! The state during the evaluation of a launch file's actions.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,35 +10,35 @@ use crate::error::LaunchError;
 use crate::packages::Packages;
 use crate::position::Position;
 
-/// How deep groups and included files may be nested, together.
+/// The deepest nesting of groups and included files, together.
 pub(super) const MAX_DEPTH: usize = 100;
-/// The longest text that substitutions may give: `let` can double a text with each line.
+/// The longest text of substitutions: `let` can double a text with each line.
 pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 /// The most files that may be included, counted each time.
 pub(super) const MAX_INCLUDES: usize = 1000;
 
-/// What `$(command ...)` does.
+/// The handling of `$(command ...)`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commands {
-    /// It is an error: nothing is to be started for what is asked.
+    /// An error: a query must not start anything.
     Refused,
     Run,
     Shown,
 }
 
-/// The state of an evaluation: scope, steps so far, names that are taken and limits.
+/// The state of an evaluation: scope, steps so far, used names and limits.
 pub(super) struct Evaluator<'a> {
     packages: &'a Packages,
-    /// The file that is evaluated and those that include it, the innermost last.
+    /// The current file and the files that include it, the innermost last.
     pub(super) files: Vec<PathBuf>,
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
     warnings: RefCell<Vec<String>>,
-    /// What is wrong so far, where the evaluation could go on.
+    /// The mistakes so far after which the evaluation could go on.
     pub(super) errors: Vec<LaunchError>,
-    /// Whether an argument has no value: what reads it would be wrong as well.
+    /// Whether an argument has no value: actions that read it would fail as well.
     pub(super) lacks_argument: bool,
-    /// What `$(command ...)` does; it runs nothing where a file is only looked at.
+    /// The handling of `$(command ...)`; it runs nothing when a file is only inspected.
     pub(super) commands: Commands,
     /// The arguments that were declared so far.
     pub(super) declared: BTreeSet<String>,
@@ -79,22 +79,22 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// As one whose substitutions may run commands.
+    /// An evaluator whose substitutions may run commands.
     pub(super) fn running_commands(self) -> Self {
         Self { commands: Commands::Run, ..self }
     }
 
-    /// Has `$(command ...)` stay as it is written.
+    /// An evaluator that leaves `$(command ...)` as written.
     pub(super) fn showing_commands(self) -> Self {
         Self { commands: Commands::Shown, ..self }
     }
 
-    /// Notes what seems wrong though it can be done.
+    /// Adds a warning about a possible mistake.
     pub(super) fn warn(&self, at: &Position, problem: &str) {
         self.warnings.borrow_mut().push(format!("{at}: {problem}"));
     }
 
-    /// The steps and warnings of what was evaluated.
+    /// The plan, with the steps and warnings so far.
     pub(super) fn into_plan(self, file: &Path) -> Plan {
         let Self { steps, warnings, .. } = self;
         Plan { file: file.to_owned(), steps, warnings: warnings.into_inner() }
@@ -112,7 +112,7 @@ impl<'a> Evaluator<'a> {
         &mut self.scope
     }
 
-    /// The file that is evaluated.
+    /// The current file.
     pub(super) fn file(&self) -> &Path {
         self.files.last().map_or(Path::new(""), PathBuf::as_path)
     }
@@ -129,13 +129,13 @@ impl<'a> Evaluator<'a> {
             .clone()
     }
 
-    /// The number of the next process, which its name ends with.
+    /// The number of the next process, for the end of its name.
     pub(super) fn next_process(&mut self) -> usize {
         self.process_count += 1;
         self.process_count
     }
 
-    /// Warns of a node's name that another node has.
+    /// Warns if another node has the same name.
     pub(super) fn note_node(&mut self, name: String, at: &Position) {
         if self.node_names.contains(&name) {
             self.warn(at, &format!("there is more than one node with the name {name}"));
@@ -144,14 +144,15 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A path as it is when it leads somewhere, and otherwise beside the file that names it.
+    /// A path itself if it exists; otherwise the path relative to the file that names it, if that
+    /// exists.
     pub(super) fn resolve(&self, path: &str) -> PathBuf {
         let path = PathBuf::from(path);
         let beside = folder_of(self.file()).join(&path);
         if path.is_relative() && !path.exists() && beside.exists() { beside } else { path }
     }
 
-    /// Refuses a file that is evaluated already: a launch file cannot include itself.
+    /// Refuses a file that is being evaluated: a launch file cannot include itself.
     pub(super) fn refuse_cycle(&self, path: &Path, at: &Position) -> Result<(), LaunchError> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = real(path);
@@ -166,7 +167,7 @@ impl<'a> Evaluator<'a> {
         Err(LaunchError::at(at, format!("a launch file includes itself: {}", way.join(" -> "))))
     }
 
-    /// Enters a file to look at its arguments; says whether it may be entered.
+    /// Enters a file to look at its arguments; returns whether that is allowed.
     pub(super) fn enter(&mut self, file: PathBuf) -> bool {
         self.include_count += 1;
         let here = Position::new(&file.as_path().into(), 1, 1);

@@ -1,8 +1,8 @@
-//! Where ROS 2 keeps logs.
+//! The folder of ROS 2's logs.
 
 use std::path::PathBuf;
 
-/// The variable that says it.
+/// The variable with the folder.
 pub(super) const LOG_VARIABLE: &str = "ROS_LOG_DIR";
 
 /// The folder of logs in an environment: `ROS_LOG_DIR`, `ROS_HOME/log` or `~/.ros/log`. `None` if

@@ -1,4 +1,4 @@
-//! Actions that are done several times: `for` and `for_each`.
+//! Loops over actions: `for` and `for_each`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::position::Position;
 use crate::tree::{Content, Document, Node, Scalar};
 use crate::value::Value;
 
-/// What a round is given.
+/// The variables of a round.
 type Variables = Vec<(String, String)>;
 
 impl Evaluator<'_> {
@@ -45,7 +45,7 @@ impl Evaluator<'_> {
         sets.into_iter().try_for_each(|variables| self.round(variables, &for_each.actions))
     }
 
-    /// The actions of a loop once, with what this round is given.
+    /// Performs the actions of a loop once, with the variables of this round.
     fn round(&mut self, variables: Variables, actions: &[Item]) -> Result<(), LaunchError> {
         let outer = self.scope.loop_variables.clone();
         self.scope.loop_variables.extend(variables);

@@ -1,5 +1,5 @@
-//! The plan that a launch file comes to with given arguments: processes to start and components to
-//! load, complete to the last word of their command lines.
+//! The plan of a launch file with given arguments: processes to start and components to load,
+//! complete to the last word of their command lines.
 
 mod actions;
 mod arguments;

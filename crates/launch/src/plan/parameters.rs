@@ -1,4 +1,4 @@
-//! Parameters of nodes and components: from values to what the node is given.
+//! Parameters of nodes and components: from values to parameter files.
 
 use super::evaluator::Evaluator;
 use super::steps::{ParameterFile, Parameters};
@@ -23,8 +23,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Values that follow each other are together; a later one of the same name replaces an
-    /// earlier.
+    /// Consecutive values form one source; a later value replaces an earlier one of the same name.
     pub(super) fn parameters(
         &self,
         parameters: &[Parameter],
@@ -56,7 +55,7 @@ impl Evaluator<'_> {
     ) -> Result<Parameters, LaunchError> {
         let path = self.resolve(&self.text(template)?);
         if !path.is_file() {
-            let problem = format!("the parameter file {} is not there", path.display());
+            let problem = format!("the parameter file {} does not exist", path.display());
             return Err(LaunchError::at(&template.at, problem));
         }
         let path = std::path::absolute(&path).unwrap_or(path);
@@ -119,7 +118,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What can go wrong with a value: its substitutions know their place, the value does not.
+/// The errors of a value: a substitution's error has its place, the value's error does not.
 enum ValueError {
     Substitution(LaunchError),
     Value(String),
@@ -134,7 +133,7 @@ impl ValueError {
     }
 }
 
-/// The type of a list's items. Numbers are checked as a list, where whole numbers may be among
+/// The type of a list's items. Numbers are checked as a list, since whole numbers may be among
 /// them.
 fn item_type(kind: ValueType) -> ValueType {
     match kind {
@@ -146,7 +145,8 @@ fn item_type(kind: ValueType) -> ValueType {
     }
 }
 
-/// The file that gives a node these values; without its name, every node that reads the file.
+/// The parameter file with these values for a node; without a name, for every node that reads the
+/// file.
 pub(super) fn file_of(node: Option<&str>, values: &[(String, Value)]) -> ParameterFile {
     let mut text = format!("{}:\n  ros__parameters:\n", node.unwrap_or("/**"));
     for (name, value) in values {

@@ -22,20 +22,21 @@ impl Planner {
         Self { packages }
     }
 
-    /// What a launch file comes to with these arguments. Files and the environment are read, and
-    /// the commands of `$(command ...)` are run; nothing else is started.
+    /// The plan of a launch file with these arguments. Planning reads files and the environment,
+    /// and runs the commands of `$(command ...)`; it starts nothing else.
     ///
     /// # Errors
-    /// [`LaunchError`] with the place of the mistake, [`LaunchError::Several`] with all that do not
-    /// follow from one another; [`LaunchError::Argument`] for an argument that nothing takes.
+    /// [`LaunchError`] with the place of the mistake, [`LaunchError::Several`] with all mistakes
+    /// that do not follow from one another; [`LaunchError::Argument`] for an argument that no file
+    /// takes.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
         self.plan_with(file, assignments, Evaluator::running_commands)
     }
 
-    /// As [`Planner::plan`], without starting anything: `$(command ...)` stays as it is written.
+    /// As [`Planner::plan`], without starting anything: `$(command ...)` stays as written.
     ///
     /// # Errors
-    /// As [`Planner::plan`], and where a condition or a number depends on what a command prints.
+    /// As [`Planner::plan`], and if a condition or a number depends on a command's output.
     pub fn preview(
         &self,
         file: &Path,
@@ -65,8 +66,8 @@ impl Planner {
         Ok(evaluator.into_plan(file))
     }
 
-    /// The arguments that a launch file and those that it includes take; files whose place depends
-    /// on what is not known yet are left out.
+    /// The arguments of a launch file and of the files that it includes, without files whose path
+    /// is not known yet.
     ///
     /// # Errors
     /// [`LaunchError`] when the file itself cannot be read.
@@ -79,8 +80,8 @@ impl Planner {
         Ok(arguments::survey(&self.packages, file, &launch_file, assignments).arguments)
     }
 
-    /// Plans a file whose text is at hand, in the language that its name says. For tests of hostile
-    /// texts: no command is run.
+    /// Plans a launch file from its text, in the language of its name. For tests of hostile texts:
+    /// no command is run.
     ///
     /// # Errors
     /// As [`Planner::plan`].

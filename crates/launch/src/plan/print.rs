@@ -54,8 +54,8 @@ fn counted(number: usize, one: &str, many: &str) -> String {
 }
 
 impl Process {
-    /// The command line as a shell would take it; a parameter file that is made at the start stands
-    /// as `<name>`.
+    /// The command line as a shell would take it; `<name>` stands for a parameter file that is made
+    /// at the start.
     pub fn command_line(&self) -> String {
         let mut number = 0;
         let words = self.command.iter().map(|word| match word {
@@ -86,7 +86,7 @@ impl Display for Process {
                     "  environment: {}",
                     commandline::shell_quoted([format!("{name}={value}")])
                 )?,
-                None => writeln!(f, "  environment: {name} is taken away")?,
+                None => writeln!(f, "  environment: {name} is removed")?,
             }
         }
         writeln!(f, "  output: {}", self.output)?;
@@ -99,7 +99,7 @@ impl Display for Process {
                 .max_retries
                 .map(|most| format!(", {most} times at most"))
                 .unwrap_or_default();
-            writeln!(f, "  when it ends: started again {delay}{most}")?;
+            writeln!(f, "  when it ends: restarted {delay}{most}")?;
         }
         if self.ends_launch {
             writeln!(f, "  when it ends: everything ends")?;
@@ -115,7 +115,7 @@ impl Display for NodeFacts {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self.full_name(), &self.namespace) {
             (Some(name), _) => writeln!(f, "  node: {name}")?,
-            (None, Some(namespace)) => writeln!(f, "  node: named by itself, in {namespace}")?,
+            (None, Some(namespace)) => writeln!(f, "  node: its own name, in {namespace}")?,
             (None, None) => {}
         }
         print_parameters(f, "  ", &self.parameters)?;
@@ -129,7 +129,7 @@ impl Display for Component {
         let namespace = self.namespace.as_deref().unwrap_or("").trim_end_matches('/');
         match (&self.name, &self.namespace) {
             (Some(name), _) => writeln!(f, "    node: {namespace}/{name}")?,
-            (None, Some(namespace)) => writeln!(f, "    node: named by itself, in {namespace}")?,
+            (None, Some(namespace)) => writeln!(f, "    node: its own name, in {namespace}")?,
             (None, None) => {}
         }
         print_parameters(f, "    ", &self.parameters)?;

@@ -18,9 +18,9 @@ use crate::substitution::Template;
 
 /// The most steps of a plan.
 const MAX_STEPS: usize = 10_000;
-/// How long processes may take to end, unless they say otherwise; as `ros2 launch`.
+/// The time that processes may take to end by default, in seconds, as in `ros2 launch`.
 const DEFAULT_TIMEOUT: &str = "5";
-/// A year is for ever, and keeps arithmetic with clocks in range.
+/// A year is practically forever, and keeps arithmetic with clocks in range.
 const LONGEST_SECONDS: f64 = 31_536_000.0;
 
 impl Evaluator<'_> {
@@ -118,7 +118,7 @@ impl Evaluator<'_> {
             .collect())
     }
 
-    /// What all processes have: the command line is complete but for the launch prefix.
+    /// The options of all processes: the command line is complete except for the launch prefix.
     fn process(
         &mut self,
         mut command: Vec<Word>,
@@ -178,8 +178,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The words before a command: the process's own, or those that the argument `launch-prefix`
-    /// gives to all.
+    /// The words before a command: those of the process, or of the argument `launch-prefix` for all
+    /// processes.
     fn prefix(
         &self,
         options: &ProcessOptions,
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
         let filter = everywhere.get("launch-prefix-filter").map_or("", String::as_str);
         if filter.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '\\', '^', '$']) {
             let problem = format!(
-                "launch-prefix-filter:={filter}: expected what names of programs begin with; patterns are not supported"
+                "launch-prefix-filter:={filter}: expected the beginning of program names; patterns are not supported"
             );
             return Err(LaunchError::Argument(problem));
         }
@@ -274,7 +274,7 @@ impl Evaluator<'_> {
         let name = self.node_name(node.name.as_ref())?;
         let mut namespace = self.namespace(node.namespace.as_ref())?;
         if node.kind != NodeKind::Node {
-            // Those who load into it, or manage it, need to know where it is.
+            // Nodes that load components into it, or manage it, need its full name.
             namespace.get_or_insert_with(|| "/".to_owned());
         }
         let mut parameters = self.scope().parameters.clone();
@@ -359,7 +359,7 @@ fn ros_arguments(facts: &NodeFacts) -> Vec<Word> {
     if let Some(namespace) = &facts.namespace {
         pair("-r", Word::Text(format!("__ns:={namespace}")));
     }
-    // Only a name that is known for certain keeps the values from other nodes of the same process.
+    // Only a name that is certain keeps other nodes of the same process from the values.
     let whose = facts.namespace.as_ref().and_then(|_| facts.full_name());
     for parameters in &facts.parameters {
         let file = match parameters {

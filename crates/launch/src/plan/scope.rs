@@ -1,5 +1,5 @@
-//! What actions change and groups restore: configurations, environment, namespace, parameters and
-//! remaps for all nodes.
+//! The state that actions change and groups restore: configurations, environment, namespace,
+//! parameters and remaps for all nodes.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,12 @@ use crate::value::Value;
 pub(super) struct Scope {
     /// Values of arguments and of `let`.
     pub(super) configurations: BTreeMap<String, String>,
-    /// What differs from this process's environment.
+    /// The differences from this process's environment.
     pub(super) environment: BTreeMap<String, Option<String>>,
-    /// What `push_env` put aside for `pop_env`.
+    /// The environments that `push_env` put aside for `pop_env`.
     pub(super) pushed_environments: Vec<BTreeMap<String, Option<String>>>,
-    /// What the loops around give their rounds: numbers by the names of loops, values by theirs.
+    /// The variables of the enclosing loops: numbers by the names of loops, values by their own
+    /// names.
     pub(super) loop_variables: BTreeMap<String, String>,
     pub(super) namespace: Option<String>,
     pub(super) parameters: Vec<Parameters>,
@@ -24,7 +25,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// A variable of the environment that processes started now would have.
+    /// A variable of the environment that a process would have if it started now.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         match self.environment.get(name) {
             Some(changed) => changed.clone(),
@@ -33,7 +34,7 @@ impl Scope {
         }
     }
 
-    /// What all nodes that follow have as this parameter.
+    /// The value of this parameter for all nodes that follow.
     pub(super) fn parameter(&self, name: &str) -> Option<&Value> {
         let values = self.parameters.iter().filter_map(|source| match source {
             Parameters::Values(values) => Some(values),
@@ -43,13 +44,13 @@ impl Scope {
         set.find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The namespace of a node that asks for one, or for none.
+    /// The namespace of a node, from the namespace that the node names, if any.
     pub(super) fn namespace_of(&self, asked: Option<&str>) -> Option<String> {
         joined_namespace(self.namespace.as_deref(), asked)
     }
 }
 
-/// A relative namespace within another; absolute ones stand for themselves. The result is absolute.
+/// A relative namespace within another one; absolute ones stay as they are. The result is absolute.
 pub(super) fn joined_namespace(outer: Option<&str>, inner: Option<&str>) -> Option<String> {
     let joined = match (outer, inner) {
         (None, None) => return None,
@@ -62,7 +63,7 @@ pub(super) fn joined_namespace(outer: Option<&str>, inner: Option<&str>) -> Opti
     Some(format!("/{}", joined.trim_matches('/')))
 }
 
-/// Names and values that the system would refuse, or take for something else.
+/// Refuses names and values that the system would refuse or misread.
 pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(), LaunchError> {
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         return Err(LaunchError::at(
@@ -73,7 +74,7 @@ pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(
     Ok(())
 }
 
-/// Refuses what is not a namespace.
+/// Refuses a text that is not a namespace.
 pub(super) fn check_namespace(namespace: &str, at: &Position) -> Result<(), LaunchError> {
     let inner = namespace.trim_start_matches('/');
     if inner.is_empty() || inner.split('/').all(is_token) {

@@ -1,5 +1,4 @@
-//! The steps of a plan: processes to start, components to load, messages to log, and what is done
-//! later.
+//! The steps of a plan: processes to start, components to load, messages to log, and delayed steps.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,42 +7,42 @@ use crate::level::Level;
 use crate::position::Position;
 use crate::value::Value;
 
-/// What is to be done, in order.
+/// The steps of a launch, in order.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The launch file.
     pub file: PathBuf,
     /// The steps.
     pub steps: Vec<Step>,
-    /// What seems wrong though it can be done.
+    /// Possible mistakes that do not stop the plan.
     pub warnings: Vec<String>,
 }
 
-/// One thing to do.
+/// One step.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Start a process.
     Start(Box<Process>),
-    /// Load components into a container that is there or will be.
+    /// Load components into a container that runs or will run.
     Load(Load),
     /// Log a message.
     Log(Level, String),
-    /// Do something later.
+    /// Perform steps later.
     After(Delayed),
     /// End everything, for this reason.
     Shutdown(String),
 }
 
-/// What is done some time after the steps before it.
+/// Steps that are performed some time after the steps before them.
 #[derive(Clone, Debug)]
 pub struct Delayed {
-    /// Where the file asks for it.
+    /// The place in the launch file.
     pub at: Position,
-    /// How much later.
+    /// The delay.
     pub delay: Duration,
-    /// Whether that is time of `/clock`, which somebody simulates.
+    /// Whether the delay counts by `/clock`, simulated time.
     pub by_clock: bool,
-    /// What is to be done, in order.
+    /// The delayed steps, in order.
     pub steps: Vec<Step>,
 }
 
@@ -52,29 +51,29 @@ pub struct Delayed {
 pub struct Process {
     /// The name in the output, such as `talker-1`.
     pub name: String,
-    /// Where the file asks for it.
+    /// The place in the launch file.
     pub at: Position,
     /// The command line.
     pub command: Vec<Word>,
-    /// The folder it runs in, if it is not this process's.
+    /// The folder it runs in, if it is not the launcher's.
     pub directory: Option<PathBuf>,
-    /// What differs from this process's environment: a value, or `None` for what is taken away.
+    /// The differences from the launcher's environment: a value, or `None` for a removed variable.
     pub environment: Vec<(String, Option<String>)>,
-    /// Where its output goes.
+    /// The destinations of its output.
     pub output: Output,
-    /// Whether and how it is started again.
+    /// The rules for restarting it, if it is restarted.
     pub respawn: Option<Respawn>,
-    /// Whether everything ends with it.
+    /// Whether the launch ends with it.
     pub ends_launch: bool,
-    /// How long it may take to end after SIGINT, before it gets SIGTERM.
+    /// The time that it may take to end after SIGINT, before it gets SIGTERM.
     pub sigterm_timeout: Duration,
-    /// How long it may take to end after SIGTERM, before it gets SIGKILL.
+    /// The time that it may take to end after SIGTERM, before it gets SIGKILL.
     pub sigkill_timeout: Duration,
     /// Whether its output is a terminal to it.
     pub emulate_tty: bool,
-    /// What is known of its node, if it has one.
+    /// The known facts about its node, if it has one.
     pub node: Option<NodeFacts>,
-    /// Whether its node is managed, and is configured and activated each time it has started.
+    /// Whether its node is managed, and is configured and activated after each start.
     pub autostart: bool,
     /// The components that it loads, if it is a container.
     pub components: Vec<Component>,
@@ -89,25 +88,25 @@ pub enum Word {
     ParameterFile(ParameterFile),
 }
 
-/// A parameter file that is to be made.
+/// A parameter file to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterFile {
     /// The file's text.
     pub text: String,
-    /// The parameters, for people; empty when it is a copy of another file with substitutions done.
+    /// The parameters, for people; empty for a copy of another file with its substitutions done.
     pub entries: Vec<(String, Value)>,
 }
 
-/// What is known of a process's node.
+/// The known facts about a process's node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFacts {
-    /// The name, if the launch file says it.
+    /// The name, if the launch file gives one.
     pub name: Option<String>,
-    /// The namespace, if the launch file says it.
+    /// The namespace, if the launch file gives one.
     pub namespace: Option<String>,
-    /// Where its parameters come from, in order.
+    /// The sources of its parameters, in order.
     pub parameters: Vec<Parameters>,
-    /// What its names are replaced with.
+    /// The remaps of its names.
     pub remaps: Vec<(String, String)>,
 }
 
@@ -119,21 +118,21 @@ impl NodeFacts {
     }
 }
 
-/// Where parameters come from.
+/// A source of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
     /// The launch file.
     Values(Vec<(String, Value)>),
     /// A parameter file.
     File(PathBuf),
-    /// A parameter file after its substitutions were done.
+    /// A parameter file after its substitutions.
     Text(String),
 }
 
 /// Components for a container.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Where the file asks for it.
+    /// The place in the launch file.
     pub at: Position,
     /// The container's node, fully qualified.
     pub container: String,
@@ -144,9 +143,9 @@ pub struct Load {
 /// A component to load.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// Where the file asks for it.
+    /// The place in the launch file.
     pub at: Position,
-    /// The package it is of.
+    /// Its package.
     pub package: String,
     /// The type, such as `demo::Talker`.
     pub plugin: String,
@@ -154,15 +153,15 @@ pub struct Component {
     pub name: Option<String>,
     /// The node's namespace, if it is not the component's own.
     pub namespace: Option<String>,
-    /// Where its parameters come from, in order.
+    /// The sources of its parameters, in order.
     pub parameters: Vec<Parameters>,
-    /// What its names are replaced with.
+    /// The remaps of its names.
     pub remaps: Vec<(String, String)>,
     /// Arguments for the container, such as `use_intra_process_comms`.
     pub extra_arguments: Vec<(String, Value)>,
 }
 
-/// Where a stream of output goes.
+/// The destinations of an output stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sinks {
     /// To the terminal.
@@ -171,7 +170,7 @@ pub struct Sinks {
     pub log: bool,
 }
 
-/// Where the output of a process goes.
+/// The destinations of a process's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Standard output.
@@ -183,7 +182,8 @@ pub struct Output {
 impl Output {
     pub(crate) const MODES: [&'static str; 5] = ["screen", "log", "both", "own_log", "full"];
 
-    /// The output of a mode's name; without one it is `log`: standard error is seen, all is logged.
+    /// The output of a mode's name; the default mode is `log`: standard error is shown, and
+    /// everything is logged.
     pub(crate) fn from_mode(mode: &str) -> Option<Self> {
         let sinks = |screen, log| Sinks { screen, log };
         match mode {
@@ -197,12 +197,12 @@ impl Output {
     }
 }
 
-/// How a process is started again after it ended.
+/// The rules for restarting a process after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Respawn {
-    /// How long to wait before; without it a wait that grows while the process keeps dying at once.
+    /// The delay before; without it, a delay that grows while the process keeps dying early.
     pub delay: Option<Duration>,
-    /// How often, if there is a limit.
+    /// The most restarts, if there is a limit.
     pub max_retries: Option<u32>,
 }
 
@@ -214,7 +214,7 @@ impl Plan {
         })
     }
 
-    /// The steps with those that are done later, each of these behind what it waits for.
+    /// All steps, including delayed ones, each of which comes after the step that it waits for.
     pub fn all_steps(&self) -> Vec<&Step> {
         let mut all = Vec::new();
         let mut rest: Vec<&Step> = self.steps.iter().rev().collect();
@@ -227,7 +227,7 @@ impl Plan {
         all
     }
 
-    /// How many components are loaded.
+    /// The number of components to load.
     pub fn component_count(&self) -> usize {
         let loaded = self.all_steps().into_iter().map(|step| match step {
             Step::Start(process) => process.components.len(),

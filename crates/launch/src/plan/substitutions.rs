@@ -49,7 +49,7 @@ impl Evaluator<'_> {
         template.map(|template| self.text(template)).transpose()
     }
 
-    /// A truth value, as conditions and `$(not ...)` want it.
+    /// A boolean, as conditions and `$(not ...)` need it.
     pub(super) fn truth(&self, template: &Template) -> Result<bool, LaunchError> {
         let text = self.text(template)?;
         parse_truth(&text).ok_or_else(|| {
@@ -58,10 +58,8 @@ impl Evaluator<'_> {
             } else {
                 format!(" (from {})", shown(&template.source))
             };
-            let problem = format!(
-                "{}{from} where a truth value stands: expected true, false, 1 or 0",
-                shown(&text)
-            );
+            let problem =
+                format!("{}{from} is not a boolean: expected true, false, 1 or 0", shown(&text));
             LaunchError::at(&template.at, problem)
         })
     }
@@ -74,7 +72,7 @@ impl Evaluator<'_> {
         template.map_or(Ok(default), |template| self.truth(template))
     }
 
-    /// Whether an action is done under this condition.
+    /// Whether an action is performed under this condition.
     pub(super) fn holds(&self, condition: Option<&Condition>) -> Result<bool, LaunchError> {
         condition
             .map_or(Ok(true), |condition| Ok(self.truth(&condition.value)? != condition.negated))
@@ -101,7 +99,7 @@ impl Evaluator<'_> {
             Kind::Parameter => {
                 let name = argument(0)?;
                 let value = self.scope().parameter(&name).ok_or_else(|| {
-                    fail(format!("no `set_parameter` before has set {}", shown(&name)))
+                    fail(format!("no earlier `set_parameter` sets {}", shown(&name)))
                 })?;
                 Ok(value.as_python())
             }
@@ -136,7 +134,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a substitution gives that is a file or folder.
+    /// The value of a substitution for a file or folder.
     fn path(&self, call: &Call) -> Result<PathBuf, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
@@ -173,11 +171,11 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a substitution gives that is true or false.
+    /// The value of a substitution that is true or false.
     fn verdict(&self, call: &Call) -> Result<bool, LaunchError> {
         let text = |index: usize| self.text(&call.arguments[index]);
         let truth = |index: usize| self.truth(&call.arguments[index]);
-        // All are evaluated, so that a mistake in the second is not hidden by the first.
+        // All arguments are evaluated, so that the first one does not hide a mistake in the second.
         let truths = || (0..call.arguments.len()).map(truth).collect::<Result<Vec<_>, _>>();
         Ok(match call.kind {
             Kind::Not => !truth(0)?,
@@ -190,7 +188,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// What a command prints.
+    /// The output of a command.
     fn command(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let line = self.text(&call.arguments[0])?;
@@ -229,7 +227,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The number of the round of a loop.
+    /// The number of a loop's round.
     fn index(&self, call: &Call) -> Result<String, LaunchError> {
         let name = self.text(&call.arguments[0])?;
         let variables = &self.scope().loop_variables;
@@ -282,7 +280,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The truth value of a text, in any case of its letters.
+/// The boolean of a text, in upper or lower case.
 pub(super) fn parse_truth(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -291,7 +289,7 @@ pub(super) fn parse_truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Truth values and numbers are equal as such, all else as text.
+/// Booleans and numbers are compared by value, other values as text.
 fn are_equal(left: &str, right: &str) -> bool {
     let truth = |text: &str| match text.to_ascii_lowercase().as_str() {
         "true" | "1" => Some(true),

@@ -1,5 +1,5 @@
-//! One process of a plan: state from start to end and respawn, output, and signals in the order of
-//! `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
+//! One process of a plan: its state from start to end and respawn, its output, and signals in the
+//! order of `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ use crate::plan::{Process, Sinks};
 const MAX_LINE_BYTES: usize = 64 << 10;
 /// A process that ran longer than this did not die early.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
-/// The delay before a respawn where the launch file says none: it begins with the first, doubles,
-/// and ends at the longest.
+/// The delay before a respawn where the launch file gives none: it starts at the first, doubles,
+/// and stops at the longest.
 const FIRST_RESPAWN_DELAY: Duration = Duration::from_millis(100);
 const MAX_RESPAWN_DELAY: Duration = Duration::from_secs(10);
 
 pub(super) struct Child {
     pub(super) process: Process,
-    /// The place in the plan, which its colour follows.
+    /// The index in the plan, which decides its colour.
     pub(super) number: usize,
     pub(super) state: State,
     pub(super) streams: Vec<Stream>,
@@ -34,7 +34,7 @@ pub(super) struct Child {
 }
 
 pub(super) enum State {
-    /// The process will be started then.
+    /// The process starts at that time.
     Waiting {
         until: Instant,
     },
@@ -45,15 +45,15 @@ pub(super) enum State {
 pub(super) struct Running {
     pid: Pid,
     since: Instant,
-    /// Whether the process itself has ended; others of its group may not have.
+    /// Whether the process itself has ended; other processes of its group may still run.
     pub(super) has_ended: bool,
     ending: Option<Ending>,
 }
 
-/// How far ending it has come.
+/// The progress of ending a process.
 struct Ending {
     sent: Signal,
-    /// When the next signal is due; there is none after SIGKILL.
+    /// The time of the next signal; `None` after SIGKILL.
     due: Option<Instant>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Stream {
     buffer: Vec<u8>,
 }
 
-/// What a poll for the end of a process found.
+/// The result of polling a process.
 pub(super) enum Change {
     Nothing,
     /// The process itself ended.
@@ -72,7 +72,7 @@ pub(super) enum Change {
 }
 
 impl Child {
-    /// A process that is to be started now.
+    /// A process that starts now.
     pub(super) fn new(process: Process, number: usize) -> std::io::Result<Self> {
         let (words, files) = spawn::command_line(&process)?;
         Ok(Self {
@@ -87,12 +87,12 @@ impl Child {
         })
     }
 
-    /// Starts it; gives its process id.
+    /// Starts the process; returns its process id.
     pub(super) fn start(&mut self) -> std::io::Result<Pid> {
         self.state = State::Done;
         let Started { pid, output: [out, err] } = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
-        // Output of an earlier start that is still open is still read.
+        // The output of an earlier start stays open until it is read completely.
         self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
         self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
         self.state =
@@ -132,7 +132,7 @@ impl Child {
         }
     }
 
-    /// When the process is to be respawned after its end; `None` when it is not.
+    /// The time of the respawn after an end; `None` without a respawn.
     pub(super) fn respawn_at(&mut self) -> Option<Instant> {
         let respawn = self.process.respawn?;
         if respawn.max_retries.is_some_and(|most| self.starts > most) {
@@ -156,8 +156,8 @@ impl Child {
         Some(Instant::now() + wait)
     }
 
-    /// Asks the process to end, unless that has begun: SIGINT to its process group. Returns the
-    /// signal that was sent.
+    /// Asks the process to end by SIGINT to its process group, unless that was done before. Returns
+    /// the signal that was sent.
     pub(super) fn begin_end(&mut self) -> Option<&'static str> {
         match &mut self.state {
             State::Waiting { .. } => {
@@ -172,7 +172,7 @@ impl Child {
         }
     }
 
-    /// Sends the next signal without waiting for its time.
+    /// Sends the next signal at once.
     pub(super) fn send_next_signal(&mut self) -> Option<&'static str> {
         let kill_timeout = self.process.sigkill_timeout;
         let State::Running(running) = &mut self.state else { return None };
@@ -183,7 +183,7 @@ impl Child {
         }
     }
 
-    /// Sends the next signal when its time has come.
+    /// Sends the next signal if its time has come.
     pub(super) fn escalate(&mut self, now: Instant) -> Option<&'static str> {
         match &self.state {
             State::Running(Running { ending: Some(Ending { due: Some(due), .. }), .. })
@@ -195,7 +195,7 @@ impl Child {
         }
     }
 
-    /// When something is due for it next.
+    /// The time of the next action for this process.
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.state {
             State::Waiting { until } => Some(*until),
@@ -204,7 +204,7 @@ impl Child {
         }
     }
 
-    /// Whether the process itself runs or will.
+    /// Whether the process itself runs or will run.
     pub(super) fn is_active(&self) -> bool {
         match &self.state {
             State::Waiting { .. } => true,
@@ -217,7 +217,7 @@ impl Child {
         matches!(self.state, State::Done)
     }
 
-    /// Whether a signal of ours asked it to end.
+    /// Whether the launcher has sent it a signal to end.
     pub(super) fn is_ending(&self) -> bool {
         matches!(&self.state, State::Running(Running { ending: Some(_), .. }))
     }
@@ -226,7 +226,7 @@ impl Child {
 impl Running {
     fn send(&mut self, signal: Signal, due: Option<Instant>) -> Option<&'static str> {
         self.ending = Some(Ending { sent: signal, due });
-        // It fails only when everything of the group has ended and is waited for.
+        // This fails only when every process of the group has ended and was waited for.
         process::kill_process_group(self.pid, signal).ok()?;
         Some(match signal {
             Signal::INT => "SIGINT",
@@ -237,13 +237,13 @@ impl Running {
 }
 
 impl Stream {
-    /// Reads what is there and gives its lines; `None` at the end, after the last line.
+    /// Reads the available bytes and passes their lines on; `None` at the end, after the last line.
     pub(super) fn read(&mut self, mut line: impl FnMut(Sinks, &[u8])) -> Option<()> {
         let mut bytes = [0; 8192];
         let count = match rustix::io::read(&self.descriptor, &mut bytes) {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Some(()),
-            // Reading a terminal that no process has open any more fails with EIO.
+            // Reading a terminal that no process has open fails with EIO.
             Err(_) => 0,
         };
         if count == 0 {
@@ -261,7 +261,7 @@ impl Stream {
         Some(())
     }
 
-    /// Gives a last line that no line break ended.
+    /// Passes on a last line without a line break.
     pub(super) fn flush(&mut self, mut line: impl FnMut(Sinks, &[u8])) {
         if !self.buffer.is_empty() {
             line(self.sinks, &self.buffer);

@@ -18,7 +18,7 @@ impl LogFile {
     /// Adds a line.
     ///
     /// # Errors
-    /// Why there is no log from here on, once.
+    /// The reason why the log ends here, once.
     pub(super) fn line(&mut self, name: &str, line: &[u8]) -> Result<(), String> {
         let Some(path) = &self.path else { return Ok(()) };
         let opened = match self.file.take() {

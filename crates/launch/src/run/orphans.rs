@@ -1,13 +1,12 @@
-//! Orphans: processes that left the process group of their parent, whose end leaves them behind.
-//! The launcher is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that they become its
-//! children.
+//! Orphans: processes that left the process group of their parent and outlive it. The launcher is a
+//! child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that they become its children.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{self, Pid, Signal, WaitOptions};
 
-/// How long orphans may take to end after SIGTERM, and how long the system may take after SIGKILL.
+/// The time that orphans may take to end after SIGTERM, and the system after SIGKILL.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct Orphans {
@@ -23,7 +22,7 @@ impl Orphans {
         Self { unrelated: children(), signalled: BTreeSet::new(), due: None, is_killing: false }
     }
 
-    /// Signals all orphans to end; returns how long to wait before the next call, `None` when no
+    /// Signals all orphans to end; returns the time to wait before the next call, `None` when no
     /// orphan is left or none of them reacts to SIGKILL.
     pub(super) fn end(&mut self, without_delay: bool) -> Option<Duration> {
         let now = Instant::now();
@@ -46,7 +45,7 @@ impl Orphans {
             if self.signalled.insert(pid)
                 && let Some(pid) = Pid::from_raw(pid)
             {
-                // It may have ended by itself meanwhile.
+                // The orphan may have ended by itself meanwhile.
                 let _ = process::kill_process(pid, signal);
             }
         }
@@ -67,7 +66,7 @@ fn children() -> BTreeSet<i32> {
         entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let is_child = |pid: &i32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name in brackets may hold anything; behind it stand the state and the parent.
+        // The name in brackets may contain anything; the state and the parent follow it.
         stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1))
             == Some(own.as_str())
     };

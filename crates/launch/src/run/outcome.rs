@@ -1,25 +1,25 @@
-//! How a run ends.
+//! The end of a run.
 
 /// Why a plan cannot be run at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The system refuses what is needed to watch processes.
+    /// The system refuses a resource that watching processes needs.
     #[error("{what}: {cause}")]
     System {
-        /// What was tried.
+        /// The attempted operation.
         what: &'static str,
-        /// What the system says.
+        /// The system's error.
         cause: std::io::Error,
     },
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Outcome {
-    /// What failed: processes that could not be started, components that were not loaded, and
-    /// processes with which everything was to end and that ended badly. Other processes may end as
-    /// they like, as with `ros2 launch`.
+    /// The failures: processes that could not be started, components that were not loaded, and
+    /// processes that ended the launch by failing. Other processes may end in any way, as with
+    /// `ros2 launch`.
     pub failures: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Where the output of processes and the messages of the launch go: screen and log file.
+//! The destinations of processes' output and of the launch's messages: screen and log file.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(super) const LAUNCH: &str = "launch";
 pub(super) struct Output {
     pub(super) screen: Screen,
     log: LogFile,
-    /// Whether messages for those who look for a mistake are told.
+    /// Whether debug messages are shown.
     debug: bool,
 }
 
@@ -23,7 +23,7 @@ impl Output {
         Self { screen: Screen::new(colour), log: LogFile::new(log_file), debug }
     }
 
-    /// A line that a process wrote.
+    /// Handles a line that a process wrote.
     pub(super) fn line(&mut self, name: &str, number: usize, sinks: Sinks, line: &[u8]) {
         if sinks.screen {
             self.screen.line(name, number, line);
@@ -33,7 +33,7 @@ impl Output {
         }
     }
 
-    /// A message of the launch, about the process of this name or about all.
+    /// Handles a message of the launch, about the process of this name or about all.
     pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
         if level == Level::Debug && !self.debug {
             return;

@@ -1,5 +1,5 @@
-//! What is asked over ROS: one thread for each container, managed node or timer by simulated time,
-//! so that one that never starts delays no other.
+//! Requests over ROS: one thread for each container, managed node or timer by simulated time, so
+//! that one that never starts does not delay the others.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -15,40 +15,40 @@ use feros_sync::Mutex;
 
 use crate::plan::{Component, Delayed};
 
-/// The most answers that wait for the supervisor; threads with more wait.
+/// The most answers that wait for the supervisor; a thread with another answer blocks.
 const MAX_ANSWERS: usize = 64;
 
-/// What is asked of a node.
+/// A request to a node.
 pub(super) enum Request {
-    /// A container: to load a component.
+    /// Load a component into a container.
     Load(Box<Component>),
-    /// A managed node: to be configured and activated.
+    /// Configure and activate a managed node.
     Activate,
-    /// Nobody: to wait by simulated time for what is done then.
+    /// Wait by simulated time for the delayed steps.
     Wait(Box<Delayed>),
 }
 
 impl Request {
-    /// What is said when it was not done.
+    /// The text for a request that failed.
     pub(super) fn undone(&self) -> String {
         match self {
             Self::Load(component) => format!("{} is not loaded", component.plugin),
             Self::Activate => "is not active".to_owned(),
-            Self::Wait(delayed) => format!("what is at {} is not done", delayed.at),
+            Self::Wait(delayed) => format!("the timer at {} does not fire", delayed.at),
         }
     }
 }
 
-/// What became of a request.
+/// The result of a request.
 pub(super) struct Answer {
     pub(super) node: String,
     pub(super) request: Request,
-    /// For a component its node's full name; or why it was not done.
+    /// For a component its node's full name; or the reason of the failure.
     pub(super) result: Result<String, String>,
     pub(super) was_cancelled: bool,
 }
 
-/// Those who do what is asked.
+/// The handlers of requests.
 #[derive(Clone)]
 pub(super) struct Handlers {
     pub(super) component_loader: Option<Arc<dyn ComponentLoader>>,
@@ -74,13 +74,13 @@ impl Handlers {
             },
             Request::Wait(delayed) => match &self.simulated_clock {
                 Some(clock) => clock.wait(delayed.delay, is_cancelled).map(|()| node.to_owned()),
-                None => Err("nobody waits by simulated time here".to_owned()),
+                None => Err("simulated time is not available here".to_owned()),
             },
         }
     }
 }
 
-/// Requests to one node, and the thread that makes them.
+/// The requests to one node, and the thread that makes them.
 struct NodeQueue {
     node: String,
     jobs: Arc<Mutex<VecDeque<Request>>>,
@@ -91,7 +91,7 @@ struct NodeQueue {
 pub(super) struct RequestQueue {
     handlers: Handlers,
     queues: Vec<NodeQueue>,
-    /// Requests without an answer yet.
+    /// The number of requests without an answer.
     pending: usize,
     answers: Receiver<Answer>,
     sender: SyncSender<Answer>,
@@ -122,15 +122,15 @@ impl RequestQueue {
         self.wake.as_fd()
     }
 
-    /// Whether nothing is asked.
+    /// Whether all requests have an answer.
     pub(super) fn is_idle(&self) -> bool {
         self.pending == 0
     }
 
-    /// Queues requests behind those that wait for the same node.
+    /// Queues requests after those that wait for the same node.
     ///
     /// # Errors
-    /// The requests, and why none of them can be made.
+    /// The requests, and the reason why they cannot be made.
     pub(super) fn ask(
         &mut self,
         node: &str,
@@ -140,8 +140,8 @@ impl RequestQueue {
         let waiting = self.queues.iter().find(|queue| queue.node == node && !queue.is_cancelled());
         if let Some(queue) = waiting {
             let mut jobs = queue.jobs.lock();
-            // The thread says that it is finished while it holds the jobs, so either it takes these
-            // or another is made.
+            // The thread marks itself as finished while it holds the jobs, so either it takes these
+            // or another thread is made.
             if !queue.is_finished.load(Ordering::Relaxed) {
                 jobs.extend(requests);
                 self.pending += count;
@@ -190,7 +190,7 @@ impl RequestQueue {
                 if sender.send(answer).is_err() {
                     return;
                 }
-                // A full pipe wakes as well.
+                // A full pipe also wakes the supervisor.
                 let _ = (&*waker).write(&[1]);
             }
         };
@@ -204,14 +204,14 @@ impl RequestQueue {
         Ok(())
     }
 
-    /// Cancels what is asked of a node.
+    /// Cancels the requests to a node.
     pub(super) fn cancel(&self, node: &str) {
         for queue in self.queues.iter().filter(|queue| queue.node == node) {
             queue.is_cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Cancels everything that is asked.
+    /// Cancels all requests.
     pub(super) fn cancel_all(&self) {
         for queue in &self.queues {
             queue.is_cancelled.store(true, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The terminal: whole lines, written only when standard output takes them, so that a slow reader
-//! delays no signal.
+//! The terminal: whole lines, written only when standard output accepts them, so that a slow reader
+//! does not delay signals.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use rustix::stdio;
 
 use crate::level::Level;
 
-/// Above this, nothing more is read from processes until the screen has caught up.
+/// Above this size, nothing more is read from processes until the screen has caught up.
 const MOST_PENDING_BYTES: usize = 256 << 10;
-/// A pipe that is ready takes this much without waiting (PIPE_BUF).
+/// A ready pipe accepts this many bytes without blocking (PIPE_BUF).
 const WRITE_BYTES: usize = 4096;
 
 /// The colours of processes, in turn.
@@ -44,7 +44,7 @@ impl Screen {
         } else {
             format!("[{name}] ")
         };
-        // A process may leave its own colours on; they end with its line.
+        // A process may leave its own colours on; the launcher ends them with the line.
         let end = if self.colour && line.contains(&0x1b) { "\x1b[0m\n" } else { "\n" };
         self.push(prefix.as_bytes(), line, end.as_bytes());
     }
@@ -76,12 +76,12 @@ impl Screen {
         !self.pending.is_empty()
     }
 
-    /// Whether standard output has no reader any more.
+    /// Whether standard output has lost its reader.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed
     }
 
-    /// Writes some; standard output was said to be ready.
+    /// Writes some bytes; standard output has been reported as ready.
     pub(super) fn write(&mut self) {
         let (front, back) = self.pending.as_slices();
         let bytes = if front.is_empty() { back } else { front };

@@ -1,4 +1,4 @@
-//! Signals as file descriptors, to wait for beside output.
+//! Signals as file descriptors, to be polled together with output.
 
 use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,22 +10,22 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::outcome::RunError;
 
-/// Signals that come so soon after one are the same wish: terminals and launchers send two.
+/// Signals within this time count as one request: terminals and launchers send two.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// One pipe for each signal, so that what is read says which came.
+/// One pipe for each signal, so that the pipe tells which signal came.
 pub(super) struct Signals {
     pipes: Vec<(i32, UnixStream)>,
     registrations: Vec<SigId>,
     wishes: Wishes,
 }
 
-/// When the last signal came that counts.
+/// The time of the last signal that counted.
 #[derive(Default)]
 struct Wishes(Option<Instant>);
 
 impl Wishes {
-    /// Whether a signal that came now is a wish of its own.
+    /// Whether a signal that came now is a request of its own.
     fn is_another(&mut self, now: Instant) -> bool {
         let is_another = self.0.is_none_or(|last| now.saturating_duration_since(last) >= TOGETHER);
         if is_another {
@@ -50,12 +50,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Descriptors that are readable when a signal came.
+    /// The descriptors that become readable when a signal comes.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// The signals that asked to end since the last time; those that came together are one.
+    /// The signals that asked to end since the last call; signals that came together count as one.
     pub(super) fn take_requests(&mut self) -> Vec<&'static str> {
         let (mut requests, now) = (Vec::new(), Instant::now());
         for (signal, pipe) in &mut self.pipes {

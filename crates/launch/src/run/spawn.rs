@@ -13,15 +13,15 @@ use tempfile::NamedTempFile;
 
 use crate::plan::{Process, Word};
 
-/// A process that runs.
+/// A running process.
 pub(super) struct Started {
     pub(super) pid: Pid,
     /// Standard output and standard error.
     pub(super) output: [OwnedFd; 2],
 }
 
-/// The words of a command line with its parameter files, which are there as long as what is given
-/// back.
+/// The words of a command line with its parameter files, which exist as long as the returned
+/// values.
 pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<NamedTempFile>)> {
     let mut files = Vec::new();
     let mut words = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn start(process: &Process, words: &[String]) -> io::Result<Started> 
     let (err, err_of_child) = pair()?;
     command.stdout(out_of_child).stderr(err_of_child);
     let child = command.spawn()?;
-    // The command keeps the child's ends open; without it they close with the child's own.
+    // The command keeps the child's ends open; after the drop they close with the child.
     drop(command);
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("the system gave no process id"))?;
@@ -74,8 +74,8 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((reader.into(), writer.into()))
 }
 
-/// A terminal for a process that buffers its output otherwise. It is not the process's controlling
-/// terminal.
+/// A terminal for a process that would otherwise buffer its output. It is not the process's
+/// controlling terminal.
 fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let ours = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     rustix::pty::grantpt(&ours)?;
@@ -84,7 +84,7 @@ fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let theirs =
         rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
     let mut settings = rustix::termios::tcgetattr(&theirs)?;
-    // Lines arrive as they were written, not with a carriage return added.
+    // Lines arrive as written, without an added carriage return.
     settings.output_modes.remove(rustix::termios::OutputModes::OPOST);
     rustix::termios::tcsetattr(&theirs, rustix::termios::OptionalActions::Now, &settings)?;
     Ok((File::from(ours).into(), theirs))

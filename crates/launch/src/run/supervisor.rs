@@ -19,19 +19,19 @@ use super::timers::Timers;
 use crate::level::Level;
 use crate::plan::{Component, Delayed, Load, NodeFacts, Plan, Process, Step};
 
-/// How long the last output may wait for a reader after all processes have ended.
+/// The time that the last output may wait for a reader after all processes have ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The processes of a plan, and what watches and ends them.
+/// The processes of a plan, and the means to watch and end them.
 pub(super) struct Supervisor {
     children: Vec<Child>,
     requests: RequestQueue,
     timers: Timers,
-    /// How many timers by simulated time there were.
+    /// The number of timers by simulated time so far.
     clock_timers: usize,
-    /// The nodes of the plan's processes, also of those that are started later.
+    /// The nodes of the plan's processes, including those that start later.
     planned_nodes: Vec<String>,
-    /// Components for containers of this plan, which get them each time they start.
+    /// Components for containers of this plan, which load them after each start.
     loads: Vec<Load>,
     signals: Signals,
     orphans: Orphans,
@@ -81,7 +81,7 @@ impl Supervisor {
                 && self.timers.is_empty()
                 && !self.children.iter().any(Child::is_active)
             {
-                // Orphans of processes that ended are no reason to go on.
+                // Orphans of processes that ended do not keep the launch running.
                 self.begin_end();
                 continue;
             }
@@ -92,7 +92,7 @@ impl Supervisor {
         Ok(Outcome { failures: self.failures })
     }
 
-    /// Takes steps, until one ends everything.
+    /// Performs steps, until one ends the launch.
     fn take_steps(&mut self, steps: &[Step]) {
         for step in steps {
             if self.is_ending {
@@ -120,14 +120,14 @@ impl Supervisor {
         }
     }
 
-    /// Each timer waits for itself, so it has a name of its own.
+    /// Each timer waits on its own, so it has a name of its own.
     fn wait_by_clock(&mut self, delayed: &Delayed) {
         self.clock_timers += 1;
         let name = format!("ros_timer {}", self.clock_timers);
         self.ask(&name, vec![Request::Wait(Box::new(delayed.clone()))]);
     }
 
-    /// Loads components into a container: each time it starts, if it is of this plan.
+    /// Loads components into a container: after each start, if it belongs to this plan.
     fn load_when_started(&mut self, load: &Load) {
         let is_planned = self.planned_nodes.contains(&load.container);
         if is_planned {
@@ -203,7 +203,7 @@ impl Supervisor {
         }
     }
 
-    /// Asks all processes to end; from here on nothing is started.
+    /// Asks all processes to end; nothing is started from here on.
     fn begin_end(&mut self) {
         self.is_ending = true;
         self.requests.cancel_all();
@@ -241,7 +241,7 @@ impl Supervisor {
         }
     }
 
-    /// A container gets its components each time it starts, and a managed node is activated.
+    /// Loads the components of a started container, and activates a managed node.
     fn ask_started(&mut self, index: usize) {
         let process = &self.children[index].process;
         let Some(container) = node_of(process) else { return };
@@ -308,7 +308,8 @@ impl Supervisor {
         }
     }
 
-    /// Reads what a process wrote before it ended, so that its output stands before its end.
+    /// Reads the output that a process wrote before its end, so that it precedes the end in the
+    /// log.
     fn read_rest(&mut self, index: usize) {
         let Child { streams, process, number, .. } = &mut self.children[index];
         let output = &mut self.output;
@@ -354,14 +355,14 @@ impl Supervisor {
         }
     }
 
-    /// Whether a node runs or will again; then it is asked again.
+    /// Whether a node runs or will run again; the request is then repeated.
     fn will_serve(&self, node: &str) -> bool {
         self.children.iter().any(|child| {
             !child.is_done() && child.process.respawn.is_some() && serves(&child.process, node)
         })
     }
 
-    /// Waits until something happened, and reads and writes what is there.
+    /// Waits for the next event, and reads and writes available data.
     fn wait(&mut self) -> Result<(), RunError> {
         let due = self.children.iter().filter_map(Child::due).chain(self.timers.due()).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
@@ -427,7 +428,7 @@ impl Supervisor {
         }
     }
 
-    /// Reads and writes the rest of the output after everything has ended, as long as standard
+    /// Reads and writes the rest of the output after all processes have ended, as long as standard
     /// output has a reader.
     fn drain_output(&mut self) {
         loop {
@@ -448,7 +449,7 @@ impl Supervisor {
         }
     }
 
-    /// Last lines that no line break ended.
+    /// Handles last lines without a line break.
     fn flush(&mut self) {
         for Child { streams, process, number, .. } in &mut self.children {
             for stream in streams {
@@ -463,7 +464,7 @@ fn node_of(process: &Process) -> Option<String> {
     process.node.as_ref().and_then(NodeFacts::full_name)
 }
 
-/// Whether a process has the node of a name.
+/// Whether a process has the node of this name.
 fn serves(process: &Process, node: &str) -> bool {
     node_of(process).is_some_and(|name| name == node)
 }
@@ -474,7 +475,7 @@ fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
 }
 
 fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(), RunError> {
-    // What is too long for the system is longer than anybody waits.
+    // A timeout that is too long for the system is practically endless.
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     match rustix::event::poll(descriptors, timeout.as_ref()) {
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Steps that are done later.
+//! Delayed steps.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ struct Timer {
 }
 
 impl Timers {
-    /// Has steps done when this time has passed.
+    /// Performs steps after this time.
     pub(super) fn add(&mut self, delay: Duration, steps: &[Step]) {
         self.0.push(Timer { due: Instant::now() + delay, steps: steps.to_vec() });
     }
@@ -28,7 +28,7 @@ impl Timers {
         due.into_iter().flat_map(|timer| timer.steps).collect()
     }
 
-    /// When the next is due.
+    /// The time of the next steps.
     pub(super) fn due(&self) -> Option<Instant> {
         self.0.iter().map(|timer| timer.due).min()
     }

@@ -6,7 +6,7 @@ use crate::position::Position;
 pub(super) const MAX_NODES: usize = 100_000;
 /// The most attributes of one entity: each is compared with the others.
 pub(super) const MAX_ATTRIBUTES: usize = 1000;
-/// How deep entities may be nested.
+/// The deepest nesting of entities.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// An element of XML, or a mapping of YAML under its name.
@@ -33,7 +33,7 @@ impl Entity {
     }
 }
 
-/// What an entity says of itself.
+/// An attribute of an entity.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) name: String,
@@ -48,15 +48,15 @@ pub(crate) enum AttributeValue {
     List(Vec<Scalar>),
 }
 
-/// A text and where it stands.
+/// A text with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Scalar {
     pub(crate) text: String,
-    /// Whether quotes in YAML say that it is a text, whatever it looks like.
+    /// Whether quotes in YAML make it a string, whatever its characters.
     pub(crate) quoted: bool,
     pub(crate) at: Position,
-    /// Whether each character stands in the file as it is, so that a place within the text is a
-    /// place in the file.
+    /// Whether each character is literal in the file, so that a place within the text is a place in
+    /// the file.
     pub(crate) verbatim: bool,
 }
 

@@ -1,5 +1,5 @@
-//! A launch file as a tree of entities, the same for XML and YAML: what they say is read in one
-//! place only.
+//! A launch file as a tree of entities, the same for XML and YAML, so that only one module
+//! interprets their content.
 
 mod entity;
 mod read;

@@ -1,4 +1,4 @@
-//! Reads launch files into trees, by the language that their names say.
+//! Reads launch files into trees, in the language of their names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Entity, 
     }
 }
 
-/// Reads a text file of bounded size.
+/// Reads a text file of limited size.
 pub(crate) fn read_text(path: &Path, from: Option<&Position>) -> Result<String, LaunchError> {
     use std::io::Read as _;
     let unreadable =

@@ -1,6 +1,6 @@
 //! YAML to entities (`launch_yaml/launch_yaml/entity.py`). An action is a mapping of one key, the
-//! entity's name; under it stand attributes, lists of mappings that are entities of the key's name
-//! (`param`, `remap`), and `children`. A group may be the bare list of its children.
+//! entity's name; its value has attributes, lists of mappings that are entities of the key's name
+//! (`param`, `remap`), and `children`. A group may be only the list of its children.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) struct Node {
     pub(crate) content: Content,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Scalar(Scalar),
@@ -62,7 +62,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
     }
 }
 
-/// The entity of a key and what stands under it.
+/// The entity of a key and its value.
 fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
     let mut entity = Entity {
         tag: key.text.clone(),
@@ -77,7 +77,7 @@ fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
                 entry(&mut entity, name, value)?;
             }
         }
-        // `shutdown:` and the like have nothing to say.
+        // `shutdown:` and similar keys have no content.
         Content::Scalar(scalar) if scalar.text.is_empty() && !scalar.quoted => {}
         Content::Scalar(scalar) => {
             let problem = format!(
@@ -91,7 +91,7 @@ fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
     Ok(entity)
 }
 
-/// One key of an entity's mapping.
+/// Adds one key of an entity's mapping to the entity.
 fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchError> {
     let attribute = |value| Attribute { name: name.text.clone(), at: name.at.clone(), value };
     match &value.content {
@@ -129,7 +129,7 @@ fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchE
     Ok(())
 }
 
-/// An item of a list such as `param`, whose name is the list's.
+/// An item of a list such as `param`, which has the list's name.
 fn named(name: &Scalar, item: &Node) -> Result<Entity, LaunchError> {
     if !matches!(item.content, Content::Mapping(_)) {
         let problem = format!(
@@ -170,7 +170,7 @@ fn actions(items: &[Node]) -> Result<Vec<Entity>, LaunchError> {
 /// Reads one YAML document without recursion, bounded in depth and size.
 pub(crate) struct Document<'a> {
     file: &'a Arc<Path>,
-    /// The lists and mappings that are not closed yet, the innermost last.
+    /// The lists and mappings that are still open, the innermost last.
     open: Vec<Open>,
     root: Option<Node>,
     nodes: usize,
@@ -178,7 +178,7 @@ pub(crate) struct Document<'a> {
 
 struct Open {
     node: Node,
-    /// The key that waits for its value, in a mapping.
+    /// In a mapping, the key that waits for its value.
     key: Option<Scalar>,
     keys: HashSet<String>,
 }
@@ -214,8 +214,8 @@ impl<'a> Document<'a> {
                 let forced =
                     tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
                 let plain = style == ScalarStyle::Plain;
-                // The characters of a quoted text stand one further; escapes and line breaks move
-                // them.
+                // The characters of a quoted text are one column further; escapes and line breaks
+                // move them.
                 let verbatim = span.start.line() == span.end.line()
                     && !text.contains(['\\', '\'', '"'])
                     && matches!(

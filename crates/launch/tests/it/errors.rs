@@ -1,5 +1,5 @@
-//! What is wrong in a launch file is said with file, line, column, what stood there and what was
-//! expected.
+//! Mistakes in a launch file are reported with file, line, column, the text that was found and the
+//! one that was expected.
 
 use crate::workspace::Workspace;
 
@@ -18,11 +18,11 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exce='talker'/></launch>",
-            "1:9: `node` without its `exec` (`exce` stands there)",
+            "1:9: `node` without its `exec` (`exce` is given instead)",
         ),
         (
             "<launch><node pkg='demo' type='talker'/></launch>",
-            "1:9: `node` without its `exec` (`type` stands there: ROS 2 calls it `exec`)",
+            "1:9: `node` without its `exec` (`type` is given instead: ROS 2 calls it `exec`)",
         ),
         (
             "<launch><node pkg='demo' exec='talker' machine='arm'/></launch>",
@@ -43,7 +43,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exec='talker'><remap frm='a' to='b'/></node></launch>",
-            "1:40: `remap` without its `from` (`frm` stands there)",
+            "1:40: `remap` without its `from` (`frm` is given instead)",
         ),
         (
             "<launch><node pkg='demo' exec='talker'><parm name='a' value='b'/></node></launch>",
@@ -81,7 +81,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><log message='$(param a)'/></launch>",
-            "1:23: no `set_parameter` before has set `a`",
+            "1:23: no earlier `set_parameter` sets `a`",
         ),
         (
             "<launch><log message='$(find-pkg-file demo a.yaml)'/></launch>",
@@ -97,7 +97,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><log message='$(command ls laud)'/></launch>",
-            "1:23: `laud` for what `command` does on standard error; known are fail, warn, ignore, capture",
+            "1:23: `laud` for how `command` handles standard error; known are fail, warn, ignore, capture",
         ),
         ("<launch><timer><log message='a'/></timer></launch>", "1:9: `timer` without its `period`"),
         (
@@ -133,11 +133,11 @@ fn mistakes_in_xml() {
         ("<launch><pop_env/></launch>", "1:9: `pop_env` without a `push_env` before it"),
         (
             "<launch><lifecycle_transition lifecycle_node_names='a' transition_ids='1'/></launch>",
-            "1:9: `lifecycle_transition`: launch files in Python alone have it; write `autostart` of `lifecycle_node`",
+            "1:9: `lifecycle_transition`: only launch files in Python have it; write `autostart` of `lifecycle_node`",
         ),
         (
             "<launch><on_process_exit/></launch>",
-            "1:9: `on_process_exit`: launch files in Python alone have event handlers; `on_exit=\"shutdown\"` of a \
+            "1:9: `on_process_exit`: only launch files in Python have event handlers; `on_exit=\"shutdown\"` of a \
              process ends the launch with it",
         ),
         (
@@ -152,10 +152,10 @@ fn mistakes_in_xml() {
             "<launch><arg name='place' default=''/><executable cmd='ls $(var plce)' /></launch>",
             "1:59: there is no argument or variable `plce`; did you mean `place`?",
         ),
-        ("<launch><executable cmd='ls \"a'/></launch>", "1:26: \" without its second, in `ls \"a`"),
+        ("<launch><executable cmd='ls \"a'/></launch>", "1:26: unclosed \", in `ls \"a`"),
         (
             "<launch><executable cmd='ls' if='maybe'/></launch>",
-            "1:34: `maybe` where a truth value stands: expected true, false, 1 or 0",
+            "1:34: `maybe` is not a boolean: expected true, false, 1 or 0",
         ),
         (
             "<launch><executable cmd='ls' if=\"$(eval 'a == 1')\"/></launch>",
@@ -184,7 +184,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exec='talker'><param name='a' value='fast' type='int'/></node></launch>",
-            "1:40: the parameter `a`: the str `\"fast\"` where type=\"int\" asks for another",
+            "1:40: the parameter `a`: the str `\"fast\"` does not fit type=\"int\"",
         ),
         (
             "<launch><node pkg='demo' exec='talker'><param name='a'/></node></launch>",
@@ -192,7 +192,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exec='talker'><param from='nowhere.yaml'/></node></launch>",
-            "1:53: the parameter file nowhere.yaml is not there",
+            "1:53: the parameter file nowhere.yaml does not exist",
         ),
         (
             "<launch><include file='nowhere.launch.xml'/></launch>",
@@ -271,12 +271,12 @@ fn all_mistakes_that_do_not_follow_from_one_another_are_told() {
         let outcome = workspace.outcome_of("m.launch.xml", text, &[]);
         outcome.lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    // What is wrong with the file itself.
+    // Mistakes of the file itself.
     let lines = told("<launch><nod pkg='a'/><log/><group><exe/></group></launch>");
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines[0].contains("unknown action `nod`"), "{lines:?}");
     assert!(lines.iter().all(|line| line.starts_with("W/m.launch.xml:1:")), "{lines:?}");
-    // What comes out when it is evaluated, in groups too.
+    // Mistakes that evaluation finds, in groups too.
     let lines = told(
         "<launch><node pkg='none' exec='a'/><group><node pkg='none2' exec='b'/></group>\
          <log message='$(var nothing)'/><executable cmd='true'/></launch>",
@@ -285,17 +285,17 @@ fn all_mistakes_that_do_not_follow_from_one_another_are_told() {
     for (line, expected) in lines.iter().zip(["`none`", "`none2`", "`nothing`"]) {
         assert!(line.contains(expected), "{lines:?}");
     }
-    // Each missing argument, and nothing of what would read them.
+    // Each missing argument, and no error of the actions that would read it.
     let lines = told(
         "<launch><arg name='a'/><arg name='b' default='$(var a)'/><arg name='c'/>\
          <log message='$(var a) $(var c)'/></launch>",
     );
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].contains("add a:=VALUE") && lines[1].contains("add c:=VALUE"), "{lines:?}");
-    // A mistake that each round of a loop has is one, and endless ones are counted.
+    // A mistake in each round of a loop is reported once, and the number of mistakes is limited.
     let lines = told("<launch><for name='i' len='50'><node pkg='none' exec='a'/></for></launch>");
     assert_eq!(lines.len(), 1, "{lines:?}");
-    // After what others read, the first mistake ends it.
+    // After a value that others read, the first mistake ends the evaluation.
     let lines = told("<launch><let name='x' value='$(var y)'/><log message='$(var x)'/></launch>");
     assert_eq!(lines.len(), 1, "{lines:?}");
 }

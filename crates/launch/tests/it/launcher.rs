@@ -1,4 +1,4 @@
-//! A launcher that runs: the example `run_file`, with shell scripts as its processes.
+//! A running launcher: the example `run_file`, with shell scripts as its processes.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -11,17 +11,17 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::workspace::Workspace;
 
-/// Nobody waits longer than this for what must come.
+/// The longest wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A launcher that runs.
+/// A running launcher.
 pub(crate) struct Launch {
     pub(crate) process: Child,
     lines: Receiver<String>,
     seen: Vec<String>,
 }
 
-/// The example, which `cargo test` builds unless it is told to build one test only.
+/// The example, which `cargo test` builds unless only one test is built.
 pub(crate) fn launcher() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let launcher = test.parent().unwrap().parent().unwrap().join("examples/run_file");
@@ -60,7 +60,7 @@ impl Launch {
         Self { process, lines, seen: Vec::new() }
     }
 
-    /// Waits for a line with this in it.
+    /// Waits for a line that contains `part`.
     pub(crate) fn wait_for(&mut self, part: &str) -> String {
         loop {
             match self.lines.recv_timeout(PATIENCE) {
@@ -75,7 +75,7 @@ impl Launch {
         }
     }
 
-    /// Waits for a line with each of these in it, in whichever order they come.
+    /// Waits for a line with each of these parts, in any order.
     pub(crate) fn wait_for_all<const N: usize>(&mut self, parts: [&str; N]) -> [String; N] {
         let begin = self.seen.len();
         parts.map(|part| {
@@ -93,7 +93,7 @@ impl Launch {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
 
-    /// Waits for the end; gives the exit code and all lines.
+    /// Waits for the end; returns the exit code and all lines.
     pub(crate) fn end(mut self) -> (i32, Vec<String>) {
         loop {
             match self.lines.recv_timeout(PATIENCE) {
@@ -114,7 +114,7 @@ impl Drop for Launch {
     }
 }
 
-/// The process id that a line ends with.
+/// The process id at the end of a line.
 pub(crate) fn pid_at_end(line: &str) -> Pid {
     Pid::from_raw(line.rsplit(' ').next().unwrap().parse().unwrap()).unwrap()
 }
@@ -133,7 +133,7 @@ fn reader(stdout: ChildStdout) -> Receiver<String> {
 }
 
 pub(crate) fn is_alive(pid: Pid) -> bool {
-    // A zombie is no longer alive: whoever is its parent now has just not looked yet.
+    // A zombie is no longer alive: its present parent has not reaped it yet.
     let stat =
         fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     test_kill_process(pid).is_ok()

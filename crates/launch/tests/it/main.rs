@@ -1,4 +1,4 @@
-//! Launch files as their users write them: plans, messages, and what hostile texts come to.
+//! Launch files as users write them: plans, messages, and the results of hostile texts.
 #![allow(clippy::unwrap_used)]
 
 mod actions;

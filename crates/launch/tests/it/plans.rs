@@ -1,4 +1,4 @@
-//! What launch files come to. XML and YAML that say the same come to the same.
+//! The plans of launch files. Equivalent XML and YAML give equal plans.
 
 use crate::workspace::Workspace;
 
@@ -99,7 +99,7 @@ start [talker-1]
   environment: DEMO_MODE=sim
   environment: 'EXTRA=a b'
   output: screen
-  when it ends: started again after 0.5 s
+  when it ends: restarted after 0.5 s
   when it ends: everything ends
 
 start [runner-2]
@@ -114,7 +114,7 @@ start [listener-3]
   output: log, errors screen and log
 "#;
 
-/// A plan without the places in the file, which differ between the syntaxes.
+/// A plan without places in the file, which differ between the syntaxes.
 fn without_places(plan: &str) -> String {
     let lines = plan.lines().skip(1).map(|line| line.split("  (W/").next().unwrap_or(line));
     lines.map(|line| format!("{line}\n")).collect()
@@ -208,7 +208,7 @@ start [component_container-1]  (W/c.launch.yaml:7:5)
 
 load into /cell/pipeline  (W/c.launch.yaml:19:3)
   component: demo::Detector of demo  (W/c.launch.yaml:22:9)
-    node: named by itself, in /deep
+    node: its own name, in /deep
 
 say: all of false
 "#;
@@ -406,8 +406,7 @@ fn the_examples_say_the_same() {
     assert_eq!(xml.iter().filter(|line| line.starts_with("start")).count(), 3);
 }
 
-/// How values are written and what they come to, as the documentation and tests of `launch_ros`
-/// have it.
+/// How values are written and converted, as in the documentation and tests of `launch_ros`.
 #[test]
 fn values_of_parameters_in_both_syntaxes() {
     let workspace = Workspace::new();

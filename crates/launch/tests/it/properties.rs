@@ -1,12 +1,11 @@
-//! Whatever stands in a file, planning gives a plan or a message, never a panic.
+//! For any content of a file, planning gives a plan or a message, never a panic.
 
 use std::path::Path;
 
 use feros_launch::{Packages, Planner};
 use proptest::prelude::*;
 
-/// Pieces that launch files are made of, so that random texts get further than their first
-/// character.
+/// Pieces of launch files, so that random texts get further than their first character.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<launch>"),
@@ -106,7 +105,7 @@ proptest! {
         let _ = plan("f.launch.xml", &file);
     }
 
-    /// A word survives the way through the file and the command line as it is.
+    /// A word passes unchanged through the file and the command line.
     #[test]
     fn words_arrive_as_they_are(word in "\\PC{1,20}") {
         let escaped: String = word.chars().flat_map(|c| if "\\$".contains(c) { vec!['\\', c] } else { vec![c] }).collect();

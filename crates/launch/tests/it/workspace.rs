@@ -1,4 +1,4 @@
-//! A folder with launch files and a prefix with a package, as an installation has them.
+//! A folder with launch files, and a prefix with a package, as in an installation.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,7 +54,7 @@ impl Workspace {
         self.planner().plan(file, &assignments)
     }
 
-    /// The text of a plan or of what is wrong, with `W` for this folder.
+    /// The text of a plan or of its mistakes, with `W` for this folder.
     pub(crate) fn outcome(&self, file: &Path, assignments: &[(&str, &str)]) -> String {
         let text = match self.plan(file, assignments) {
             Ok(plan) => plan.to_string(),

@@ -1,11 +1,11 @@
-//! What is done with nodes that run: components are loaded, managed nodes are activated.
+//! The work with running nodes: components are loaded, managed nodes are activated.
 
 use rustix::process::Signal;
 
 use crate::launcher::{Launch, has, launch};
 use crate::workspace::Workspace;
 
-/// Ends when it is told to, by a file.
+/// A process that ends when a file appears.
 const ENDS_WHEN_TOLD: &str = "#!/bin/sh\nuntil [ -e $W/end ]; do sleep 0.05; done\nrm $W/end\n";
 
 #[test]
@@ -24,7 +24,7 @@ fn components_are_loaded_into_their_containers() {
     let (code, lines) = running.end();
     assert_eq!(code, 1, "{lines:?}");
 
-    // A container that dies takes along who waits for it, and one that lives again gets its
+    // A container that dies takes the waiting requests along, and one that restarts loads its
     // components again.
     workspace.file("lib/feros_component/component_container", "#!/bin/sh\nsleep 0.2\n");
     let container = |more: &str, plugin: &str| {

@@ -1,4 +1,4 @@
-//! What processes say: lines, where they go, and a reader that takes none.
+//! The output of processes: lines, their destinations, and a reader that takes none.
 
 use std::fs;
 use std::io::Read as _;
@@ -116,7 +116,7 @@ fn a_reader_that_goes_away_or_sleeps_stops_no_signal() {
     drop(stdout);
 }
 
-/// Waits until the launcher has filled its pipe: then its memory of pending output is bounded too.
+/// Waits until the launcher has filled its pipe: then its memory of pending output is also limited.
 fn wait_until_blocked(pid: Pid) {
     let stat = || fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
     let ticks = || {

@@ -1,4 +1,4 @@
-//! What becomes of one process: what it gets, what its failure means, further lives.
+//! One process: its surroundings, the effect of its failure, and respawns.
 
 use rustix::process::Signal;
 

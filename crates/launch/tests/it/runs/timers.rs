@@ -1,5 +1,4 @@
-//! What a launch does later, also by simulated time, which the launcher of these tests tells
-//! slowly.
+//! Delayed actions, also by simulated time, which runs slowly in the launcher of these tests.
 
 use crate::launcher::{Launch, has, launch, shell};
 use crate::workspace::Workspace;
