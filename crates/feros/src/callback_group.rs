@@ -7,7 +7,7 @@ use feros_executor::{AddError, Attributes, ExclusiveGroup, ExecutorHandle, Kind}
 
 use crate::node_members::{NodeMembers, SeparateGroup};
 
-/// Which callbacks of a group may overlap on an executor of several threads.
+/// The callbacks of a group that may overlap on an executor with several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackGroupKind {
     /// No callbacks: one runs at a time.
@@ -105,7 +105,7 @@ impl CallbackGroup {
     }
 }
 
-/// How callbacks are scheduled; part of the options of subscriptions, services and timers.
+/// The scheduling of callbacks; part of the options of subscriptions, services and timers.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallbackOptions {
@@ -114,8 +114,8 @@ pub struct CallbackOptions {
     /// The priority, higher is more urgent, for executors with the policy
     /// [`Priority`](crate::policy::Priority).
     pub priority: i32,
-    /// The time from ready to begin of the callback, for executors with the policy
-    /// [`Deadline`](crate::policy::Deadline).
+    /// The deadline for the callback to begin, counted from when it is ready, for executors with
+    /// the policy [`Deadline`](crate::policy::Deadline).
     pub deadline: Option<Duration>,
     /// The position, lowest first, for executors with the policy
     /// [`Sequence`](crate::policy::Sequence).

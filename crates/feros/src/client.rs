@@ -1,4 +1,4 @@
-//! Clients of services: a call returns a future, which also has a blocking `wait`. Neither needs an
+//! Clients of services: a call returns a future, which also has a blocking `wait`. Calls need no
 //! executor.
 //!
 //! A response rings the client's doorbell. A waiter (a blocked thread, a future being polled) takes
@@ -454,8 +454,8 @@ impl Inner {
     fn take_responses(&self, own: i64) -> Result<(), TakeError> {
         while let Some((number, sample)) = self.end.take_response()? {
             if !self.calls.pending.lock().contains_key(&number) {
-                // The call may be on its way out on another thread: it is entered before that lock
-                // is free again.
+                // Another thread may be sending the request of this call: it enters the call in
+                // `pending` before it releases the lock.
                 drop(self.sending.lock());
             }
             match self.calls.answer(number, sample.payload) {

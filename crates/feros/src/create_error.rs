@@ -14,7 +14,7 @@ pub enum CreateError {
     Engine {
         /// The node of the endpoint.
         node: NodeName,
-        /// Why the engine refused.
+        /// The engine's reason.
         source: CreateEndpointError,
     },
     /// A parameter file of the node's own arguments cannot be used.

@@ -129,10 +129,10 @@ impl DiagnosticUpdater {
         Ok(Self { shared, _timer: timer })
     }
 
-    /// Adds a task that reports the status of something. At each update it gets a status without
-    /// values and with the level error, and fills it in.
+    /// Adds a task that reports the status of something. At each update the task gets a status
+    /// without values and with the level error, and fills it in.
     ///
-    /// As in `diagnostic_updater`, a status that it starts is published at once.
+    /// As in `diagnostic_updater`, the status `Node starting up` is published for the task at once.
     pub fn add(&self, name: &str, run: impl FnMut(&mut DiagnosticStatus) + Send + 'static) {
         let task = Task { name: name.to_owned(), run: Mutex::new(Some(Box::new(run))) };
         self.shared.tasks.lock().push(Arc::new(task));

@@ -13,7 +13,7 @@ pub const ENGINE_NAMES: [&str; 4] = ["cyclonedds", "fastdds", "ros1", "zenoh"];
 /// not choose an engine themselves.
 pub const ENGINE_VARIABLE: &str = "FEROS_ENGINE";
 
-/// Why a context cannot have the engine, or the pair of engines, that was asked for.
+/// Why a context cannot have the engine, or the pair of engines, that was requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -52,7 +52,7 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
 }
 
 /// The engine of this name, for [`ContextOptions::engine`](crate::ContextOptions::engine), or two
-/// engines as one, such as `cyclonedds,zenoh`: the first of these is asked first.
+/// engines as one, such as `cyclonedds,zenoh`: the first of these has precedence.
 ///
 /// # Errors
 /// When the engine is not built into this program; the error names the available engines and how to

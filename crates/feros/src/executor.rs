@@ -102,8 +102,8 @@ impl Executor {
     }
 
     /// The time that threads have spent polling for work instead of sleeping, if
-    /// [enabled](ExecutorBuilder::busy_wait). It is processor time, as far as the system scheduled
-    /// them.
+    /// [enabled](ExecutorBuilder::busy_wait). It counts as processor time as far as the system let
+    /// the threads run.
     pub fn busy_waited(&self) -> Duration {
         self.core.busy_waited()
     }

@@ -14,8 +14,8 @@ use crate::logging;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 
-/// The number of loggers with levels of their own at which other nodes can add no more: requests
-/// from the network must not make the process grow.
+/// The limit of loggers with levels of their own that other nodes can reach: requests from the
+/// network must not make the process grow without bound.
 const MAX_LOGGERS: usize = 1024;
 /// The longest name of a logger that other nodes can give a level, in bytes.
 const MAX_NAME_BYTES: usize = 1024;

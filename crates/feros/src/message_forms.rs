@@ -33,7 +33,7 @@ impl<M: Message> View<M> {
     /// The message's fields, read in place: strings are `&str`, byte arrays `&[u8]`, and sequences
     /// of numbers are slices.
     ///
-    /// Takes time in proportion to the number of fields, not with the size of the data; allocates
+    /// Takes time in proportion to the number of fields, not to the size of the data; allocates
     /// nothing.
     pub fn get(&self) -> M::View<'_> {
         feros_message::view::<M>(&self.payload).expect("was read once when the view was made")

@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(mismatches.sort(unnamed(), true), (vec![], true));
         let named = || vec![found("known", true), found("camera", true)];
         assert_eq!(mismatches.sort(named(), true), (vec!["camera".into()], false));
-        assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is told once");
+        assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is logged once");
         // The owner of an endpoint may become known late, too.
         let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
         assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(
             mismatches.sort(unnamed(), true),
             (vec![], false),
-            "nothing is awaited any more"
+            "no name is awaited any longer"
         );
         let mut at_once = Mismatches::default();
         assert_eq!(at_once.sort(unnamed(), false), (vec!["somebody".into()], false));

@@ -126,7 +126,7 @@ fn milliseconds_since(earlier: SystemTime, later: SystemTime) -> f64 {
 }
 
 impl Measurements {
-    #[expect(clippy::cast_precision_loss, reason = "statistics for people")]
+    #[expect(clippy::cast_precision_loss, reason = "statistics for display")]
     fn add(&mut self, milliseconds: f64) {
         (self.least, self.greatest) = match self.count {
             0 => (milliseconds, milliseconds),
@@ -140,7 +140,7 @@ impl Measurements {
 
     /// Converts to a message as `libstatistics_collector` does; values without measurements are
     /// NaN.
-    #[expect(clippy::cast_precision_loss, reason = "statistics for people")]
+    #[expect(clippy::cast_precision_loss, reason = "statistics for display")]
     fn to_message(
         self,
         source: &str,

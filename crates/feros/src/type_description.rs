@@ -33,7 +33,7 @@ pub enum TypeDescriptionError {
     /// The client could not be made.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The node does not have the service, or discovery has not found it.
+    /// The node does not have the service, or discovery did not find it.
     #[error("node {node} does not describe its types: {source}")]
     NoService {
         /// The node.
@@ -112,11 +112,11 @@ impl Node {
     }
 
     /// Like [`get_type_description`](Self::get_type_description), from the node that answers first.
-    /// This node and the others are asked at once, at most 16 at a time, so that nodes without an
-    /// answer do not delay one that answers.
+    /// The requests to this node and the others run in parallel, at most 16 at a time, so that
+    /// nodes without an answer do not delay one that answers.
     ///
     /// # Errors
-    /// When none of the nodes describes the type: the error of the node that was asked first.
+    /// When none of the nodes describes the type; the error is that of `node`.
     pub fn get_type_description_of_any(
         &self,
         node: &NodeName,

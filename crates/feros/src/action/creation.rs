@@ -11,8 +11,8 @@ use crate::node::Node;
 
 /// # Actions
 impl Node {
-    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or a type
-    /// that implements all of [`ActionCallbacks`].
+    /// Makes a server of an action. `callbacks` is a closure that takes accepted goals, or any
+    /// other type that implements [`ActionCallbacks`].
     ///
     /// # Errors
     /// When the name is not allowed, or the engine refuses.
@@ -53,7 +53,7 @@ impl Node {
     }
 
     /// Makes a server of an action whose type is known only at run time; goals, feedback and
-    /// results are serialized messages, as [`Serialized`](crate::action::Serialized) says.
+    /// results are serialized messages; see [`Serialized`](crate::action::Serialized).
     ///
     /// `empty_result` is an `A_GetResult_Response` with default values: clients get it for goals
     /// that end without a result, and for goals that the server does not know.
@@ -123,7 +123,7 @@ impl Node {
     }
 
     /// Makes a client of an action whose type is known only at run time; goals, feedback and
-    /// results are serialized messages, as [`Serialized`](crate::action::Serialized) says.
+    /// results are serialized messages; see [`Serialized`](crate::action::Serialized).
     ///
     /// # Errors
     /// When the name is not allowed, or the engine refuses.

@@ -55,7 +55,7 @@ impl ActionIdentity {
     }
 }
 
-/// Has a node announce the definitions of a generated action type and its services; the topics
+/// Makes a node announce the definitions of a generated action type and its services; the topics
 /// announce their own.
 pub(super) fn note_types<A: Action>(node: &Node) {
     let types = [

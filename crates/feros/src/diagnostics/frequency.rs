@@ -91,7 +91,7 @@ impl History {
 }
 
 impl FrequencyBounds {
-    #[expect(clippy::cast_precision_loss, reason = "a frequency for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a frequency for display")]
     fn judge(&self, recent: u64, events: u64, seconds: f64, status: &mut DiagnosticStatus) {
         let frequency = if seconds > 0.0 { recent as f64 / seconds } else { 0.0 };
         let (least, greatest) =

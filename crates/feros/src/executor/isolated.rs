@@ -66,8 +66,8 @@ impl IsolatedExecutors {
         dropped.into_iter().for_each(Isolated::end);
     }
 
-    /// Spins a node from now on, until it is removed or its context is shut down. A panic of one of
-    /// its callbacks ends the spinning, unless the node [catches it](Node::on_panic).
+    /// Spins a node from now on, until the node is removed or its context is shut down. A panic of
+    /// one of its callbacks ends the spinning, unless the node [catches it](Node::on_panic).
     ///
     /// # Errors
     /// When the node is on an executor already, or the system cannot start a thread.

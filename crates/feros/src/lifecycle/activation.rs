@@ -93,6 +93,6 @@ mod tests {
         assert!(gate.admits_message() && gate.is_active());
         activation.set(false);
         assert!(!gate.admits_message());
-        assert_eq!((gate.dropped(), warned()), (3, 2), "a new period is told of anew");
+        assert_eq!((gate.dropped(), warned()), (3, 2), "a new period has a new warning");
     }
 }

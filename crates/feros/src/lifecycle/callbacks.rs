@@ -23,7 +23,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// inactive.
     ///
     /// # Errors
-    /// The problem.
+    /// When something breaks; the error is logged.
     fn on_configure(
         &mut self,
         node: &LifecycleNode,
@@ -36,7 +36,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// Undoes [`on_configure`](Self::on_configure). Then the node is unconfigured.
     ///
     /// # Errors
-    /// The problem.
+    /// When something breaks; the error is logged.
     fn on_cleanup(
         &mut self,
         node: &LifecycleNode,
@@ -49,7 +49,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// Begins work. Managed publishers send from here on. Then the node is active.
     ///
     /// # Errors
-    /// The problem.
+    /// When something breaks; the error is logged.
     fn on_activate(
         &mut self,
         node: &LifecycleNode,
@@ -62,7 +62,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// Ends work. Managed publishers send until this returns. Then the node is inactive.
     ///
     /// # Errors
-    /// The problem.
+    /// When something breaks; the error is logged.
     fn on_deactivate(
         &mut self,
         node: &LifecycleNode,
@@ -75,7 +75,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// Releases all resources. Then the node is finalized, whether this succeeds or fails.
     ///
     /// # Errors
-    /// The problem.
+    /// When something breaks; the error is logged.
     fn on_shutdown(
         &mut self,
         node: &LifecycleNode,
@@ -89,7 +89,7 @@ pub trait LifecycleCallbacks: Send + 'static {
     /// this does not succeed.
     ///
     /// # Errors
-    /// The problem.
+    /// When something breaks; the error is logged.
     fn on_error(&mut self, node: &LifecycleNode, previous: State) -> Result<CallbackReturn, Error> {
         let _ = (node, previous);
         Ok(CallbackReturn::Failure)
@@ -98,7 +98,7 @@ pub trait LifecycleCallbacks: Send + 'static {
 
 impl LifecycleCallbacks for () {}
 
-/// A function that calls the callback of the state that the node is in.
+/// Makes a function that calls the callback of a state.
 pub(super) fn into_run_callback(mut callbacks: impl LifecycleCallbacks) -> RunCallback {
     Box::new(move |node: &LifecycleNode, running: State, previous: State| match running {
         State::Configuring => callbacks.on_configure(node, previous),

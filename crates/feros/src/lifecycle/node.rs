@@ -35,7 +35,8 @@ const MAX_UNTOLD: usize = 64;
 /// itself, and so may other nodes. The transition's callback runs on the thread that requests it,
 /// or where the executor runs the node's services. While one transition runs, no other begins.
 ///
-/// Its end calls no callback: code that a device needs then belongs in `Drop` of the callbacks.
+/// The end of the node calls no callback: code that must run then belongs in `Drop` of the
+/// callbacks.
 #[derive(Clone)]
 pub struct LifecycleNode(Arc<Inner>);
 

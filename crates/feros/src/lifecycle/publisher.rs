@@ -81,7 +81,7 @@ impl<M> Deref for LifecyclePublisher<M> {
 }
 
 /// Memory for one message of a managed publisher; see [`LifecyclePublisher::loan`].
-#[must_use = "a loan that is not published goes back"]
+#[must_use = "the memory of a loan that is not published is returned"]
 pub struct LifecycleLoan<M> {
     loan: Loan<M>,
     gate: Arc<Gate>,

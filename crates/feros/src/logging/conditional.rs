@@ -58,7 +58,7 @@ impl Default for Throttle {
 /// The macros of one level. `$d` is a dollar sign for the macros that this macro defines.
 macro_rules! conditional_macros {
     ($d:tt $level:ident $once:ident $skip_first:ident $throttle:ident $skip_first_throttle:ident $expression:ident) => {
-        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), the first time only.")]
+        #[doc = concat!("Like [`", stringify!($level), "!`](crate::", stringify!($level), "), the first time only.")]
         #[macro_export]
         macro_rules! $once {
             ($d node:expr, $d($d text:tt)+) => {{
@@ -69,7 +69,7 @@ macro_rules! conditional_macros {
             }};
         }
 
-        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), but not the first time.")]
+        #[doc = concat!("Like [`", stringify!($level), "!`](crate::", stringify!($level), "), but not the first time.")]
         #[macro_export]
         macro_rules! $skip_first {
             ($d node:expr, $d($d text:tt)+) => {{
@@ -80,7 +80,7 @@ macro_rules! conditional_macros {
             }};
         }
 
-        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), at most once per period of a clock:")]
+        #[doc = concat!("Like [`", stringify!($level), "!`](crate::", stringify!($level), "), at most once per period of a clock:")]
         #[doc = concat!("`feros::", stringify!($throttle), "!(node, node.clock(), Duration::from_secs(1), \"text\")`.")]
         #[macro_export]
         macro_rules! $throttle {
@@ -92,7 +92,7 @@ macro_rules! conditional_macros {
             }};
         }
 
-        #[doc = concat!("As [`", stringify!($throttle), "!`](crate::", stringify!($throttle), "), but not the first time.")]
+        #[doc = concat!("Like [`", stringify!($throttle), "!`](crate::", stringify!($throttle), "), but not the first time.")]
         #[macro_export]
         macro_rules! $skip_first_throttle {
             ($d node:expr, $d clock:expr, $d period:expr, $d($d text:tt)+) => {{
@@ -104,7 +104,7 @@ macro_rules! conditional_macros {
             }};
         }
 
-        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), where an expression holds:")]
+        #[doc = concat!("Like [`", stringify!($level), "!`](crate::", stringify!($level), "), if an expression holds:")]
         #[doc = concat!("`feros::", stringify!($expression), "!(node, speed > 1.0, \"fast\")`.")]
         #[macro_export]
         macro_rules! $expression {

@@ -61,7 +61,7 @@ impl NodeParameters {
         Ok(now)
     }
 
-    /// Declares the parameter of `rclcpp` that says whether `~/get_type_description` is served.
+    /// Declares the parameter of `rclcpp` that switches the service `~/get_type_description`.
     pub(crate) fn declare_start_type_description_service(
         &self,
     ) -> Result<(), DeclareParameterError> {

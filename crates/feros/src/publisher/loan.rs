@@ -15,7 +15,7 @@ use crate::serialize::check_header;
 /// [`Publisher::loan`](crate::Publisher::loan).
 ///
 /// If it is dropped without being published, the memory is returned.
-#[must_use = "a loan that is not published goes back"]
+#[must_use = "the memory of a loan that is not published is returned"]
 pub struct Loan<M> {
     end: Arc<Publisher>,
     memory: feros_transport::Loan,
@@ -67,7 +67,7 @@ impl<M: Message> Loan<M> {
 /// [`GenericPublisher::loan_serialized`](crate::GenericPublisher::loan_serialized).
 ///
 /// If it is dropped without being published, the memory is returned.
-#[must_use = "a loan that is not published goes back"]
+#[must_use = "the memory of a loan that is not published is returned"]
 pub struct SerializedLoan {
     end: Arc<Publisher>,
     memory: feros_transport::Loan,

@@ -55,7 +55,7 @@ impl<M: Message> Publishable<M> for Arc<M> {
     }
 }
 
-/// A message on its way out.
+/// A message that is being published.
 pub(crate) struct OutgoingMessage<'a, M> {
     /// Taken when the message is given to queues; by then it is serialized, if any subscription
     /// needs bytes.

@@ -152,7 +152,7 @@ impl SerializedResponder {
         self.request.call_id()
     }
 
-    /// The request that it answers.
+    /// The id of the request that this answers.
     pub fn request_id(&self) -> &RequestId {
         self.request.id()
     }

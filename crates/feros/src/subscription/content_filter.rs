@@ -1,5 +1,4 @@
-//! Content filters of a subscription, applied on reception: the engine delivers all messages,
-//! whichever transport they take.
+//! Content filters of a subscription, applied on reception: every transport delivers all messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -424,7 +424,7 @@ fn direct_dispatch_runs_on_the_publishing_thread() {
     drop(subscription);
     publisher.publish(Text { data: "nobody".into() }).unwrap();
     assert_eq!(seen.lock().unwrap().len(), 1);
-    assert_eq!(Arc::strong_count(&seen), 1, "the closure is gone with its subscription");
+    assert_eq!(Arc::strong_count(&seen), 1, "the closure is dropped with its subscription");
 }
 
 #[test]

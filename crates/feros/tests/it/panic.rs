@@ -52,7 +52,7 @@ fn a_panic_ends_its_node_and_no_other() {
     guard.trigger();
     spin_until(&executor, || !texts.lock().unwrap().is_empty());
     assert_eq!(*texts.lock().unwrap(), ["out of 0"]);
-    assert_eq!(Arc::strong_count(&alive), 1, "what its callbacks had captured is gone");
+    assert_eq!(Arc::strong_count(&alive), 1, "the captures of its callbacks are dropped");
     let (before, last) = (ticks.load(Ordering::SeqCst), ticks_of_bad.load(Ordering::SeqCst));
     guard.trigger();
     spin_until(&executor, || ticks.load(Ordering::SeqCst) >= before + 20);

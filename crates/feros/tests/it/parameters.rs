@@ -256,7 +256,7 @@ fn changes_from_many_threads_are_heard_of_in_their_order() {
     });
     let heard = last.lock().unwrap();
     assert_eq!(heard.len(), 400);
-    assert_eq!(heard.last(), Some(&sum.get().into()), "the last that was heard is what it is");
+    assert_eq!(heard.last(), Some(&sum.get().into()), "the last event has the current value");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     });
     let (encapsulation, header, message) = (&request[..4], &request[4..20], &request[20..]);
     assert_eq!((encapsulation, &reply[..4]), (&[0, 1, 0, 0][..], &[0, 1, 0, 0][..]));
-    assert!(header[..8] != [0; 8], "a client that can be told from others");
+    assert!(header[..8] != [0; 8], "the header identifies the client");
     assert!(i64::from_le_bytes(header[8..].try_into().unwrap()) >= 1, "numbers count from one");
     // RTPS pads to four bytes.
     assert!(message[0] == 1 && message.len() <= 4, "{message:?}");

@@ -203,7 +203,7 @@ fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
     executor.add_node(&listener).unwrap();
     executor.spin_all(WATCHDOG).unwrap();
     assert_eq!(heard.load(Ordering::Relaxed), 0);
-    assert_eq!(Arc::strong_count(&heard), 1, "the closure is gone with its subscription");
+    assert_eq!(Arc::strong_count(&heard), 1, "the closure is dropped with its subscription");
 }
 
 #[test]

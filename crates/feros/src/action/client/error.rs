@@ -9,7 +9,7 @@ use crate::client::CallError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendGoalError {
-    /// Nothing was sent: no server could have answered.
+    /// The goal was not sent, because no server could have answered.
     #[error(
         "the action {action} has no server that is ready for goals: start it, and wait for it with `wait_for_server`"
     )]

@@ -25,7 +25,8 @@ impl<T> FeedbackRouter<T> {
         drop(former); // after the lock
     }
 
-    /// Removes the closure of a goal. A closure that is running ends first.
+    /// Removes the closure of a goal. A closure that is running completes its call and is dropped
+    /// then.
     pub(super) fn leave(&self, goal: &GoalId) {
         let former = self.0.lock().remove(goal);
         drop(former); // after the lock: what it has captured may do anything
@@ -40,7 +41,7 @@ impl<T> FeedbackRouter<T> {
         let mut slots = self.0.lock();
         match slots.get_mut(goal) {
             Some(slot @ None) => *slot = Some(callback),
-            // The goal was given up by the closure.
+            // The goal was given up meanwhile.
             _ => {
                 drop(slots);
                 drop(callback);

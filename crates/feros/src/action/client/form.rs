@@ -17,7 +17,7 @@ use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::subscription::{GenericSubscription, SubscriptionOptions};
 
-/// What a client handles: every generated [`Action`], and [`Serialized`].
+/// The types of actions that a client handles: every generated [`Action`], and [`Serialized`].
 pub trait ActionForm: Send + Sync + Sized + 'static {
     /// The type of goals.
     type Goal;
@@ -52,7 +52,7 @@ pub trait ActionForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Has the node announce the definitions of the types that no subscription of the client
+    /// Makes the node announce the definitions of the types that no subscription of the client
     /// announces.
     #[doc(hidden)]
     fn note_types(node: &Node);

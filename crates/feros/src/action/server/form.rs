@@ -21,7 +21,7 @@ use crate::publish_error::PublishError;
 use crate::publisher::{GenericPublisher, Publisher};
 use crate::serialize::header_fault;
 
-/// What a server handles: every generated [`Action`], and [`Serialized`].
+/// The types of actions that a server handles: every generated [`Action`], and [`Serialized`].
 pub trait ActionServerForm: Send + Sync + Sized + 'static {
     /// The type of goals.
     type Goal: Debug + Send + Sync + 'static;
@@ -60,7 +60,7 @@ pub trait ActionServerForm: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn events() -> ActionEvents;
 
-    /// Has the node announce the definitions of the types that no publisher of the server
+    /// Makes the node announce the definitions of the types that no publisher of the server
     /// announces.
     #[doc(hidden)]
     fn note_types(node: &Node);

@@ -52,7 +52,7 @@ pub enum SetResultError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedbackError {
-    /// The feedback could not be published, as any message may not be.
+    /// The feedback could not be published, for a reason that any message may have.
     #[error(transparent)]
     Publish(#[from] PublishError),
     /// The server was dropped, and has aborted its goals.
@@ -73,8 +73,7 @@ pub enum FeedbackError {
 ///
 /// The code that works for the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort)
 /// or [`canceled`](Self::canceled). When the last clone is dropped before that, the goal is
-/// canceled as in `rclcpp_action`, or aborted where a panic drops it, so that no client waits in
-/// vain.
+/// canceled as in `rclcpp_action`, or aborted if a panic drops it, so that no client waits in vain.
 pub struct ServerGoalHandle<F: ActionServerForm>(Arc<HandleInner<F>>);
 
 pub(super) struct HandleInner<F: ActionServerForm> {
@@ -108,7 +107,7 @@ impl<F: ActionServerForm> ServerGoalHandle<F> {
         WeakHandle(Arc::downgrade(&self.0))
     }
 
-    /// What identifies the goal.
+    /// The goal's id.
     pub fn goal_id(&self) -> GoalId {
         self.0.goal.id
     }

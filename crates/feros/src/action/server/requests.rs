@@ -21,7 +21,7 @@ use crate::logging;
 use crate::publish_error::PublishError;
 use crate::service::PendingRequest;
 
-/// Takes the requests of a server and has its callbacks decide.
+/// Takes the requests of a server and lets its callbacks decide.
 pub(super) struct Requests<F: ActionServerForm, Form, C> {
     core: Arc<ServerCore<F>>,
     ends: Arc<ServerEnds<F>>,
@@ -135,7 +135,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         self.handles.retain(|_, handle| handle.is_alive());
         self.handles.insert(id, handle.downgrade());
         if let Err(error) = answer.accept(accepted_at) {
-            // The client would not hear of the goal: dropping its handle ends it.
+            // The client would not learn of the goal: dropping its handle ends it.
             return end.say(Err(error));
         }
         self.core.publish_status();
@@ -157,7 +157,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
         let response = CancelGoal_Response { return_code, goals_canceling: Vec::new() };
         let mut answer = CancelAnswer { end, request, response };
         for goal in meant {
-            // If the goal has no handle any longer, its end is on the way.
+            // If the goal no longer has a handle, its end is on the way.
             let handle = self.handles.get(&goal.id).and_then(WeakHandle::upgrade);
             let Some(handle) = handle else { continue };
             if self.callbacks.handle_cancel(&handle) == CancelResponse::Accept

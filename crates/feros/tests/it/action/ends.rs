@@ -152,7 +152,7 @@ fn results_are_kept_as_long_as_the_options_say() {
     let pair = Pair::with(ActionServerOptions::default().result_timeout(None));
     let goal = pair.goal(2);
     goal.server.succeed(result(&[2])).unwrap();
-    assert_eq!(goal.result(), goal.result(), "the result may be asked for twice");
+    assert_eq!(goal.result(), goal.result(), "the result may be requested twice");
     assert_eq!(pair.server.as_ref().unwrap().goal_count(), 1);
 }
 

@@ -53,7 +53,7 @@ fn goals_are_canceled_by_id_by_time_by_both_and_all() {
     goal.advance(GoalEvent::Execute).unwrap();
     goal.advance(GoalEvent::CancelGoal).unwrap();
     assert_eq!(cancel(&table, 1, 0).1, CancelGoal_Response::ERROR_GOAL_TERMINATED);
-    assert_eq!(cancel(&table, 0, 0), (vec![2, 3], 0), "what is canceling is not canceled again");
+    assert_eq!(cancel(&table, 0, 0), (vec![2, 3], 0), "a canceling goal is not canceled again");
 }
 
 #[test]
