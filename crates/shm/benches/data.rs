@@ -1,6 +1,6 @@
-//! What the shared-memory transport costs: publishing and taking within one process, a hand-over
-//! between two with both kinds of wake-up, and what a node, a publisher and a link take in memory
-//! and files. Interleaved rounds; medians. `cargo bench --bench data`.
+//! The costs of the shared-memory transport: publishing and taking within one process, a hand-over
+//! between two processes with both kinds of wake-up, and the memory and files of a node, a
+//! publisher and a connection. Interleaved rounds; medians. `cargo bench --bench data`.
 #![allow(clippy::unwrap_used, missing_docs, unsafe_code)]
 
 use std::fs;
@@ -70,7 +70,7 @@ fn take(link: &mut Link) -> HostSample {
     }
 }
 
-/// A node of iceoryx2 alone, whose files go with the bench's.
+/// A node of iceoryx2 alone, whose files are removed with the bench's.
 fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
     let space = std::env::var("FEROS_BENCH_ALONE").unwrap();
     let mut config = Config::default();
@@ -85,7 +85,7 @@ fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
         .unwrap()
 }
 
-/// iceoryx2 alone, as its documentation shows it, with as many buffers.
+/// iceoryx2 alone, as in its documentation, with the same number of buffers.
 macro_rules! alone {
     ($service:ty, $size:expr) => {{
         let node = alone::<$service>();
@@ -100,7 +100,7 @@ macro_rules! alone {
         let subscriber = service.subscriber_builder().create().unwrap();
         move || {
             let _keep = &node;
-            // SAFETY: the memory is a mapping's, zero or written before.
+            // SAFETY: the memory is part of a mapping, and zero or written before.
             let sample = unsafe { publisher.loan_slice_uninit($size).unwrap().assume_init() };
             sample.send().unwrap();
             black_box(subscriber.receive().unwrap().unwrap().len());
@@ -138,7 +138,7 @@ fn within_one_process(space: &str) {
     }
 }
 
-/// A futex word that two processes map.
+/// A futex word mapped by two processes.
 fn word(space: &str, name: &str) -> &'static AtomicU32 {
     let path = format!("/dev/shm/{space}/{name}");
     let file = fs::OpenOptions::new()
@@ -164,7 +164,7 @@ fn word(space: &str, name: &str) -> &'static AtomicU32 {
     }
 }
 
-/// How a side waits for the other and wakes it.
+/// How one side waits for the other side and wakes it.
 #[allow(clippy::large_enum_variant)] // there are two
 enum Wake {
     Futex {
@@ -226,7 +226,7 @@ impl Wake {
     }
 }
 
-/// The other process: sends back what it gets, until it gets an empty message.
+/// The other process: returns each message until it gets an empty one.
 fn echo(space: &str, event: bool) {
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut wake = Wake::new(space, event, "echo", "bench");
@@ -315,8 +315,8 @@ fn between_processes(space: &str) {
     drop(node);
 }
 
-/// Allocated bytes and number of files of a space, and this process's share of its mappings and of
-/// its heap.
+/// Prints the allocated bytes and the number of files of a space, and this process's share of its
+/// mappings and its heap.
 fn show(what: &str, node: &HostNode, took: Duration) {
     use std::os::unix::fs::MetadataExt;
     let (mut files, mut bytes) = (0, 0);

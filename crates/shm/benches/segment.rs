@@ -1,5 +1,5 @@
-//! What waking a subscription of another process costs: with nobody asleep, and one way to a
-//! sleeping process beside a bare futex that does the same.
+//! The costs of waking a subscription of another process: with nobody asleep, and one way to a
+//! sleeping process, compared with a bare futex that does the same.
 //!
 //! `cargo bench -p feros-shm --bench segment`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -85,7 +85,7 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// The other process: answers whatever wakes it by a bare futex, until it is killed.
+/// The other process: answers each wake-up by a bare futex, until it is killed.
 fn echo(means: &str) {
     run_on(std::env::var(CPU).unwrap().parse().unwrap());
     let transport = std::env::var(WORDS).unwrap();
@@ -170,8 +170,8 @@ fn median(nanos: &mut [u64]) -> f64 {
     nanos[nanos.len() / 2] as f64
 }
 
-/// Round trips in short batches that take turns, so that whatever else the host does hits all
-/// alike. Back by a bare futex in both cases; half of the bare median is the way back.
+/// Measures round trips in short batches that take turns, so that other load of the host affects
+/// all alike. The way back is a bare futex in both cases: half of the bare median.
 fn wake(cpu: usize, placement: &str) {
     const BATCHES: usize = 400;
     const BATCH: usize = 50;
@@ -200,7 +200,7 @@ fn wake(cpu: usize, placement: &str) {
     }
 }
 
-/// In this process: nobody sleeps, so no system call is made.
+/// In this process, where nobody sleeps, so no system call is made.
 fn ring_awake() {
     const BATCH: u32 = 1000;
     let (doorbell, entry, slot, own) = subscription();

@@ -1,19 +1,19 @@
-//! What an endpoint tells the other side of a match about its transports, and which transport
-//! follows from it.
+//! An endpoint's announcement of its transports to the other side of a match, and the transport
+//! that follows from it.
 //!
-//! The text travels in the endpoint's USER_DATA, beside what stock ROS 2 puts there:
+//! The text travels in the endpoint's USER_DATA, after the fields of stock ROS 2:
 //!
 //! ```text
 //! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<transports>,<memory>[,<declined>]
 //! ```
 //!
-//! Numbers are hexadecimal; `transports` are the first letters of those allowed (or `-`); `memory`
-//! is the file number of the process segment, or `!` and the code of what is in the way; `declined`
-//! are the publishers whose shared memory a subscription could not open ([`crate::declined`]). A
-//! place that cannot be told is `-`. Later versions may add fields at the end, and letters and
-//! codes; a format of another number is not read at all. Whoever changes anything that processes
-//! share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up. A `-` in place
-//! of the format says nothing of transports: what follows is for others, such as the mark of a
+//! Numbers are hexadecimal; `transports` are the first letters of the allowed ones (or `-`);
+//! `memory` is the file number of the process segment, or `!` and the code of the obstacle;
+//! `declined` are the publishers whose shared memory a subscription could not open
+//! ([`crate::declined`]). An unknown location is `-`. Later versions may add fields at the end,
+//! letters and codes; an announcement of another format is not read at all. Every change to memory
+//! that processes share, here or in the header of messages, must increment [`FORMAT_VERSION`]. With
+//! a `-` instead of the format, the text is not about transports but, for example, the mark of a
 //! bridge.
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
@@ -26,35 +26,35 @@ use crate::transport_set::TransportSet;
 use feros_trace::Transport;
 use std::fmt::Write;
 
-/// Longer texts are not looked at. Ours have some 100 bytes.
+/// Longer texts are rejected unread. Ours have some 100 bytes.
 const MAX_TEXT_BYTES: usize = 512;
 
-/// What a Feros endpoint tells about itself.
+/// The announcement of a Feros endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
-    /// Where its process runs, if that is known.
+    /// The location of its process, if known.
     pub host: Option<HostId>,
     /// The user of its process.
     pub uid: u32,
     /// Its process.
     pub pid: u32,
-    /// The process's token, see [`process_token`].
+    /// The process's token, from [`process_token`].
     pub token: u64,
     /// A publisher's random id, a subscription's [`EntryId`](crate::EntryId), a client's
-    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 if it has none); 0 of a server.
+    /// [`CallMemory::endpoint`](crate::CallMemory::endpoint) (0 if it has none); 0 for a server.
     pub endpoint: u64,
     /// The transports that it may use.
     pub transports: TransportSet,
-    /// The file number of its process's segment, or why it has no shared memory.
+    /// The file number of its process's segment, or the obstacle to having one.
     pub shared_memory: Result<u32, Obstacle>,
-    /// Publishers whose shared memory this subscription could not open. Not more than eight are
+    /// Publishers whose shared memory this subscription could not open. At most eight are
     /// announced.
     pub declined: Vec<Declined>,
 }
 
 impl Announcement {
     /// The announcement of an endpoint of this process. `obstacle` is what keeps this endpoint from
-    /// using shared memory, beside what keeps the whole process from it.
+    /// using shared memory, apart from obstacles of the whole process.
     pub fn of_this_process(
         endpoint: u64,
         transports: TransportSet,
@@ -81,7 +81,7 @@ impl Announcement {
     }
 
     /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes, and some 30 for each
-    /// publisher that is declined.
+    /// declined publisher.
     pub fn encode(&self) -> String {
         let host = self.host.map_or_else(
             || "-".to_owned(),
@@ -120,21 +120,21 @@ fn letter(transport: Transport) -> char {
     }
 }
 
-/// What is known of an endpoint's transports.
+/// The knowledge about an endpoint's transports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announced {
-    /// It announces no transports, as stock ROS 2.
+    /// It announces no transports, like stock ROS 2.
     Nothing,
-    /// It announces something that cannot be read.
+    /// Its announcement cannot be read.
     Unreadable,
-    /// It announces something in this other format.
+    /// Its announcement has this other format.
     OtherVersion(u32),
     /// It is a Feros endpoint.
     Feros(Announcement),
 }
 
 impl Announced {
-    /// Reads what an endpoint announced, if anything. Any text is permitted.
+    /// Reads an endpoint's announcement, if any. Any text is permitted.
     pub fn read(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::Nothing };
         if text.len() > MAX_TEXT_BYTES {
@@ -159,9 +159,9 @@ impl Announced {
         }
     }
 
-    /// Why this subscription does not use the shared memory of the publisher with this id;
-    /// forgotten here, so that [`classify`](crate::classify) tells which transport there would be
-    /// otherwise. It may open it yet.
+    /// Why this subscription does not use the shared memory of the publisher with this id. The
+    /// entry is removed here, so that [`classify`](crate::classify) returns the transport that
+    /// would be possible without it: the subscription may still open the memory.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
         let index =

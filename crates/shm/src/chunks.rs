@@ -1,13 +1,14 @@
-//! Which chunks of a publisher's pool are in use, and by how many.
+//! The chunks of a publisher's pool: which are in use, and by how many subscriptions.
 //!
-//! The books are the publisher's own: what others write into shared memory cannot have a chunk lent
-//! twice.
+//! The publisher keeps these books in its own memory: no process that writes into shared memory can
+//! make it lend a chunk twice.
 
 /// The chunks of a pool, by number.
 pub(crate) struct Chunks {
-    /// Per chunk that was ever lent: the subscriptions that have it.
+    /// For each chunk that was ever lent, the number of subscriptions that have it.
     holders: Vec<u32>,
-    /// The one that came back last is lent next: its memory is there, and little is used.
+    /// The chunk that came back last is lent next: its memory is present, and little memory is used
+    /// in all.
     free: Vec<usize>,
     most: usize,
 }
@@ -17,7 +18,7 @@ impl Chunks {
         Self { holders: Vec::new(), free: Vec::new(), most }
     }
 
-    /// How many were in use at once.
+    /// The largest number of chunks in use at once.
     pub(crate) fn seen(&self) -> usize {
         self.holders.len()
     }
@@ -34,22 +35,22 @@ impl Chunks {
             return None;
         }
         self.holders.push(0);
-        self.free.reserve(self.holders.len()); // what comes back needs no allocation
+        self.free.reserve(self.holders.len()); // returned chunks need no allocation
         Some(chunk)
     }
 
-    /// A free chunk that is as wanted, whenever it came back.
+    /// A free chunk that `is_wanted` accepts, the one that came back last if there are several.
     pub(crate) fn lend_where(&mut self, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
         let at = self.free.iter().rposition(|chunk| is_wanted(*chunk))?;
         Some(self.free.remove(at))
     }
 
-    /// Takes back a chunk that was lent and is not to be lent before all others.
+    /// Takes back a lent chunk, to be lent again after all others.
     pub(crate) fn put_last(&mut self, chunk: usize) {
         self.free.insert(0, chunk);
     }
 
-    /// Notes what became of a chunk that was lent: so many subscriptions have it.
+    /// Notes that this many subscriptions have a chunk that was lent.
     pub(crate) fn settle(&mut self, chunk: usize, holders: u32) {
         self.holders[chunk] = holders;
         if holders == 0 {
@@ -57,7 +58,7 @@ impl Chunks {
         }
     }
 
-    /// Notes that one of those who have a chunk has it no more.
+    /// Notes that one of the subscriptions that have a chunk has returned it.
     #[inline]
     pub(crate) fn release(&mut self, chunk: usize) {
         let holders = &mut self.holders[chunk];
@@ -81,13 +82,13 @@ impl Held {
         self.0[chunk] = true;
     }
 
-    /// Whether it was there.
+    /// Removes a chunk. Returns whether it was there.
     #[inline]
     pub(crate) fn remove(&mut self, chunk: usize) -> bool {
         self.0.get_mut(chunk).is_some_and(std::mem::take)
     }
 
-    /// Takes all out.
+    /// Removes all chunks.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = usize> + use<> {
         let held = std::mem::take(&mut self.0);
         held.into_iter().enumerate().filter_map(|(chunk, is_held)| is_held.then_some(chunk))

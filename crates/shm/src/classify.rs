@@ -1,4 +1,4 @@
-//! Which transport a match takes, from what its two sides announce.
+//! The transport of a match, from the announcements of its two sides.
 
 use feros_trace::Transport;
 
@@ -6,18 +6,17 @@ use crate::announcement::{Announced, Announcement};
 use crate::format_version::FORMAT_VERSION;
 use crate::reason::{Obstacle, Reason, Side};
 
-/// The transport of a match, and why it is not a shorter one.
+/// The transport of a match, and why that is not a shorter one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// `None`: no transport that both sides allow is possible, and nothing is delivered.
+    /// `None`: no transport that both sides allow is possible, so nothing is delivered.
     pub transport: Option<Transport>,
-    /// `None`: no transport is shorter, or none between two processes.
+    /// `None`: no transport is shorter, or only the intra-process transport, between two processes.
     pub reason: Option<Reason>,
 }
 
-/// The shortest transport that both sides allow and that what they announce makes possible. Whether
-/// the shared-memory transport works in the end shows when it is set up; where that fails, the
-/// subscription announces it.
+/// The shortest transport that both sides allow and whose requirements their announcements meet.
+/// The set-up of the shared-memory transport may still fail; then the subscription announces that.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
@@ -81,9 +80,9 @@ fn forbidden(
         .map(|(by, _)| Reason::NotAllowed { transport, by })
 }
 
-/// What keeps processes from sharing memory, the most fundamental first.
+/// The obstacle to sharing memory between two processes, the most fundamental one first.
 fn different_places(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
-    // A side that does not know its place has said why it has no shared memory.
+    // A side that does not know its location has announced why it has no shared memory.
     let (Some(here), Some(there)) = (sender.host, receiver.host) else {
         let (by, announcement) = match sender.host {
             None => (Side::Publisher, sender),

@@ -1,8 +1,8 @@
-//! iceoryx2's small files that never change, read once instead of kept open.
+//! iceoryx2's small files that never change, read once instead of being kept open.
 //!
 //! iceoryx2 keeps two of them open per topic and side: the description of the service and the tag
-//! of the port. Here iceoryx2 makes and opens them, by its own protocol, and what they contain is
-//! kept instead.
+//! of the port. Here iceoryx2 makes and opens them, by its own protocol, and then only their
+//! content is kept.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use iceoryx2_cal::static_storage::{
     StaticStorageOpenError, StaticStorageReadError, StaticStorageUnlockError, StaticStorageView,
 };
 
-/// More than iceoryx2 writes of a service; whoever made a larger file does not follow the protocol.
+/// More than iceoryx2 writes for a service; a larger file does not follow the protocol.
 const LARGEST_BYTES: u64 = 64 * 1024;
 
 /// A file of iceoryx2, closed, and its content.
@@ -57,7 +57,7 @@ impl NamedConcept for ClosedStorage {
     }
 }
 
-/// Files are named, found and removed as iceoryx2 does.
+/// iceoryx2 names, finds and removes the files.
 impl NamedConceptMgmt for ClosedStorage {
     type Configuration = file::Configuration;
 
@@ -65,7 +65,7 @@ impl NamedConceptMgmt for ClosedStorage {
         name: &FileName,
         config: &Self::Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
-        // SAFETY: what the caller promises is what is asked for.
+        // SAFETY: the caller makes the same promises.
         unsafe { file::Storage::remove_cfg(name, config) }
     }
 
@@ -119,7 +119,7 @@ impl StaticStorage for ClosedStorage {
     }
 }
 
-/// A file that has a name and no content yet. It is open until it has.
+/// A file that has a name and no content yet. It is open until it has some.
 #[derive(Debug)]
 pub(crate) struct Locked {
     locked: file::Locked,
@@ -157,7 +157,7 @@ impl StaticStorageLocked<ClosedStorage> for Locked {
     }
 }
 
-/// Has iceoryx2's own builder make or open the file.
+/// Calls iceoryx2's own builder to make or open the file.
 #[derive(Debug)]
 pub(crate) struct Builder {
     builder: file::Builder,

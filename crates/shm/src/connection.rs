@@ -1,10 +1,10 @@
-//! Connections between a publisher's port and a subscription's: iceoryx2 makes and ends them, the
-//! [`ring`](crate::ring) in them is ours.
+//! Connections between a publisher's port and a subscription's: iceoryx2 makes and ends them, and
+//! the [`ring`](crate::ring) in them is Feros's own.
 //!
-//! iceoryx2 looks for new and gone ports, names the files, and removes what killed processes left.
-//! What it would do for each message is done without it (`sending_end`, `receiving_end`): whoever
-//! makes a port, or looks for others, takes over the ends that iceoryx2 has made on this thread.
-//! iceoryx2 is told that nothing ever waits or comes back.
+//! iceoryx2 finds new and removed ports, names the files, and removes those of killed processes.
+//! The work per message is done without it (`sending_end`, `receiving_end`): code that makes a port
+//! or looks for others takes over the ends that iceoryx2 has made on this thread. To iceoryx2, no
+//! message ever waits or comes back.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -35,13 +35,13 @@ use iceoryx2_cal::zero_copy_connection::{
 use crate::ring::{Positions, Ring, Size};
 use crate::storage::{Mapping, WholeStorage, take_sparse};
 
-/// What lies at the beginning of a connection's file; the places of the rings follow.
+/// The beginning of a connection's file; the slots of the rings follow.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Shared {
-    /// Which sides are there: [`SENDER`], [`RECEIVER`], or [`ENDED`] for good.
+    /// The sides that are present: [`SENDER`], [`RECEIVER`], or [`ENDED`] for good.
     sides: AtomicU8,
-    /// Of iceoryx2, for patterns that Feros does not use.
+    /// For iceoryx2's patterns that Feros does not use.
     channel: AtomicU64,
     positions: Positions,
 }
@@ -57,12 +57,12 @@ type Storage = WholeStorage<Shared>;
 type Configuration = <Storage as NamedConceptMgmt>::Configuration;
 type StorageBuilder<'a> = <Storage as DynamicStorage<Shared>>::Builder<'a>;
 
-/// What the file of a connection takes, roughly.
+/// The approximate size of a connection's file.
 pub(crate) fn size_bytes(depth: usize, views: usize) -> u64 {
     (size_of::<Shared>() + Size::new(depth, views).places() * size_of::<u64>()) as u64
 }
 
-/// One side of a connection; its file goes with the last side.
+/// One side of a connection; the last side removes its file.
 #[derive(Debug)]
 pub(crate) struct Connected {
     storage: Storage,
@@ -76,7 +76,7 @@ pub(crate) struct Connected {
 impl Connected {
     fn ring(&self) -> Ring<'_> {
         let positions = &self.storage.get().positions;
-        Ring::new(positions, self.storage.words(), self.size).expect("looked at when it was opened")
+        Ring::new(positions, self.storage.words(), self.size).expect("checked when it was opened")
     }
 
     fn details(&self) -> &Shared {
@@ -90,7 +90,7 @@ impl Drop for Connected {
     }
 }
 
-/// The rings of a side, at hand: what a message touches lies together.
+/// The rings of one side, stored so that all that a message touches lies together.
 #[derive(Debug)]
 pub(crate) struct Rings {
     rings: Ring<'static>,
@@ -100,8 +100,8 @@ pub(crate) struct Rings {
 impl Rings {
     pub(crate) fn new(connected: Arc<Connected>) -> Self {
         let rings = connected.ring();
-        // SAFETY: they lie in memory that stays mapped as long as `connected`, which stays beside
-        // them; they are given out for as long as `self` is borrowed.
+        // SAFETY: the rings lie in memory that stays mapped as long as `connected`, which is stored
+        // beside them; they are lent only while `self` is borrowed.
         let rings = unsafe { std::mem::transmute::<Ring<'_>, Ring<'static>>(rings) };
         Self { rings, connected }
     }
@@ -116,7 +116,7 @@ impl Rings {
     }
 }
 
-/// Notes that a side is there.
+/// Notes that a side is present.
 fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
     let entered = |sides: u8| (sides & (side | ENDED) == 0).then_some(sides | side);
     match shared.sides.fetch_update(Ordering::AcqRel, Ordering::Acquire, entered) {
@@ -126,7 +126,7 @@ fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
     }
 }
 
-/// Notes that a side is gone; the last one takes the file with it.
+/// Notes that a side has left; the last one removes the file.
 fn leave(storage: &Storage, side: u8) {
     if side == RECEIVER {
         storage.get().positions.leave();
@@ -142,7 +142,7 @@ fn leave(storage: &Storage, side: u8) {
     }
 }
 
-/// A subscription's side, and the memory of the publisher's messages, where it could be mapped.
+/// A subscription's side, and the memory of the publisher's messages, if it could be mapped.
 pub(crate) struct NewReceiver {
     pub(crate) connected: Arc<Connected>,
     pub(crate) memory: Option<Arc<Mapping>>,
@@ -154,17 +154,17 @@ thread_local! {
     static RECEIVERS: RefCell<Vec<NewReceiver>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether iceoryx2 has made or ended connections on this thread since this was asked.
+/// Whether iceoryx2 has made or ended connections on this thread since the last call.
 pub(crate) fn have_changed() -> bool {
     HAVE_CHANGED.get() && HAVE_CHANGED.replace(false)
 }
 
-/// The publishers' sides that iceoryx2 has made on this thread since this was asked.
+/// The publishers' sides that iceoryx2 has made on this thread since the last call.
 pub(crate) fn take_senders() -> Vec<Arc<Connected>> {
     SENDERS.take()
 }
 
-/// The subscriptions' sides likewise.
+/// The subscriptions' sides, likewise.
 pub(crate) fn take_receivers() -> Vec<NewReceiver> {
     let mut receivers = RECEIVERS.take();
     complete_last(&mut receivers);
@@ -207,7 +207,7 @@ impl Builder {
         let storage = self.open_or_create(size)?;
         enter(storage.get(), side)?;
         if storage.has_ownership() {
-            storage.release_ownership(); // what is left is for the last side
+            storage.release_ownership(); // the last side removes the rest
         }
         let connected = Connected {
             storage,
@@ -255,7 +255,7 @@ impl Builder {
     }
 }
 
-/// What iceoryx2 has of a side.
+/// iceoryx2's handle of a side.
 #[derive(Debug)]
 pub(crate) struct Handle(Arc<Connected>);
 
@@ -272,7 +272,7 @@ impl NamedConcept for Handle {
 }
 
 impl Abandonable for Handle {
-    unsafe fn abandon_in_place(_: NonNull<Self>) {} // as if its process had been killed
+    unsafe fn abandon_in_place(_: NonNull<Self>) {} // as if its process were killed
 }
 
 impl ZeroCopyPortDetails for Handle {
@@ -404,7 +404,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
         self
     }
 
-    /// Nothing is waited for.
+    /// Connections never wait.
     fn timeout(self, _: Duration) -> Self {
         self
     }
@@ -426,7 +426,7 @@ impl ZeroCopyConnectionBuilder<Connection> for Builder {
 }
 
 impl Connection {
-    /// Strikes off a side whose process was killed.
+    /// Removes a side whose process was killed.
     fn remove(
         name: &FileName,
         config: &Configuration,
@@ -481,7 +481,7 @@ impl NamedConceptMgmt for Connection {
         name: &FileName,
         config: &Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
-        // SAFETY: asks the same of the caller.
+        // SAFETY: the caller makes the same promises.
         unsafe { Storage::remove_cfg(name, config) }
     }
 

@@ -1,9 +1,10 @@
-//! Removes what killed processes left.
+//! Removes what killed processes left behind.
 //!
-//! iceoryx2 keeps in the files of a service who takes part in it, and trusts them. A killed
-//! process, or one that scribbled, may have left them in any state: who reads them may be ended by
-//! it. So only those read them that take part in the service and read them anyway; a service in
-//! which nobody living takes part is removed by the names of its files.
+//! iceoryx2 keeps in a service's files which processes take part in it, and trusts these files. A
+//! process that was killed, or that overwrote them, may have left them in any state, and reading
+//! them may crash the reader. So only processes that take part in a service, and read its files
+//! anyway, clean those up; a service without a living participant is removed by the names of its
+//! files.
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,18 +20,18 @@ use crate::ipc::Ipc;
 use crate::space::Space;
 use crate::sweep::{LIFE_SIGNS, between, incomplete_nodes, is_number, names, sweep};
 
-/// What [`HostNode::clean_up`](crate::HostNode::clean_up) found.
+/// The results of [`HostNode::clean_up`](crate::HostNode::clean_up).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleanUp {
-    /// Dead processes of which nothing is left.
+    /// The number of dead processes that were removed completely.
     pub removed: u64,
-    /// How often something of a dead process could not be removed now.
+    /// How many times something of a dead process could not be removed now.
     pub failed: u64,
-    /// Files removed that belonged to nobody any more.
+    /// The number of removed files that no longer belonged to any process.
     pub swept: u64,
 }
 
-/// Removes what can be removed by `own`; to be called with the lock of the space held.
+/// Removes what `own` can remove; to be called with the lock of the space held.
 pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     let mut found = CleanUp::default();
     let mut dead = Vec::new();
@@ -41,11 +42,11 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
         CallbackProgression::Continue
     });
     if let Err(cause) = listed {
-        tracing::debug!(target: "feros::shm", ?cause, "not all processes could be looked at");
+        tracing::debug!(target: "feros::shm", ?cause, "not all processes could be checked");
         found.failed += 1;
     }
-    // Only a process that was killed leaves files behind. A look at all files of this user, for
-    // each of many processes that end together, would keep all of them waiting for the lock.
+    // Only a killed process leaves files behind. Listing all files of this user for each of many
+    // processes that end together would keep all of them waiting for the lock.
     if dead.is_empty() && incomplete_nodes(&space.folder.join("nodes"), &space.prefix).is_empty() {
         return found;
     }
@@ -58,7 +59,7 @@ pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
     found
 }
 
-/// Which services those that live take part in.
+/// The services of the surviving processes.
 struct Survivors<'a> {
     space: &'a Space,
     nodes: PathBuf,
@@ -79,7 +80,7 @@ impl<'a> Survivors<'a> {
         Self { space, nodes, of_this, of_others }
     }
 
-    /// Takes a dead node out of its services. Whether it is in none any more.
+    /// Takes a dead node out of its services. Returns whether it is out of all.
     fn take_out(&self, id: &UniqueNodeId, config: &Config, found: &mut CleanUp) -> bool {
         let folder = self.nodes.join(id.value().to_string());
         let mut all_left = true;
@@ -97,7 +98,7 @@ impl<'a> Survivors<'a> {
                 }
                 taken_out.is_ok()
             } else if self.of_others.contains(&service) {
-                false // they do it
+                false // those processes do it
             } else {
                 let tag = folder.join(format!("{}{service}.service_tag", self.space.prefix));
                 fs::remove_file(tag).is_ok()
@@ -107,7 +108,8 @@ impl<'a> Survivors<'a> {
         all_left
     }
 
-    /// Removes the files of a node that is in no service; those of its ports have no owner then.
+    /// Removes the files of a node that is in no service; then the files of its ports have no
+    /// owner.
     fn remove_node(&self, id: &UniqueNodeId) -> bool {
         let id = id.value();
         let folder = self.nodes.join(id.to_string());

@@ -1,35 +1,35 @@
-//! Links that a subscription could not open, and why, as its announcement tells them.
+//! Connections that a subscription could not open, with the reasons, as it announces them.
 //!
-//! An endpoint's own obstacles hold for all its matches; what keeps it from one publisher's shared
-//! memory does not, so it goes with that publisher's id. Each is `<publisher>!<code>` in the
-//! announcement, with `+` between them.
+//! An endpoint's own obstacles hold for all its matches; an obstacle to one publisher's shared
+//! memory does not, so it is announced with that publisher's id. Each is `<publisher>!<code>` in
+//! the announcement, with `+` between them.
 
 use crate::reason::{Obstacle, Reason, Side};
 
-/// So many are announced at most; the discovery data of an endpoint has little room.
+/// The largest number that is announced; the discovery data of an endpoint has little room.
 pub(crate) const MAX_DECLINED: usize = 8;
 
-/// That a subscription does not use the shared memory of a publisher, though nothing that both
-/// announce was against it.
+/// A subscription does not use the shared memory of a publisher, although both announcements would
+/// allow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declined {
     /// The publisher's random id.
     pub publisher: u64,
-    /// What was in the way.
+    /// The obstacle.
     pub why: LinkObstacle,
 }
 
-/// What is in the way of one link.
+/// The obstacle to one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkObstacle {
-    /// The publisher serves as many subscriptions as it may.
+    /// The publisher serves its largest number of subscriptions.
     TooManySubscriptions {
-        /// So many.
+        /// That number.
         limit: u32,
     },
-    /// The subscription hears as many publishers as it may.
+    /// The subscription receives from its largest number of publishers.
     TooManyPublishers {
-        /// So many.
+        /// That number.
         limit: u32,
     },
     /// The subscription's process cannot use the shared memory.
@@ -40,7 +40,7 @@ const TOO_MANY_SUBSCRIPTIONS: &str = "subs-";
 const TOO_MANY_PUBLISHERS: &str = "pubs-";
 
 impl LinkObstacle {
-    /// What users are told.
+    /// The reason to show to users.
     pub fn reason(self) -> Reason {
         let number = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
         match self {
@@ -69,7 +69,7 @@ impl Declined {
         }
     }
 
-    /// `None`: it is nothing that this version knows.
+    /// `None`: this version does not know the text.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (publisher, code) = text.split_once('!')?;
         let limit = |prefix| code.strip_prefix(prefix).map(|digits| hex(digits)?.try_into().ok());
@@ -84,7 +84,7 @@ impl Declined {
     }
 }
 
-/// Digits only: the standard library would take a sign as well.
+/// Digits only: the standard library would accept a sign as well.
 pub(crate) fn hex(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_number.then(|| u64::from_str_radix(text, 16).ok()).flatten()

@@ -1,5 +1,5 @@
-//! What can go wrong on the shared-memory transport: per operation one type that says cause,
-//! numbers and cure.
+//! The errors of the shared-memory transport: one type per operation, which names the cause, the
+//! numbers and the remedy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,20 +10,21 @@ use crate::reason::Obstacle;
 /// The shared memory of this host cannot be used by this process; the network transport remains.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UnavailableError {
-    /// The folder cannot be made or looked at.
+    /// The folder cannot be made or checked.
     #[error("shared memory is not available: {folder}: {cause}; is /dev/shm mounted and writable?", folder = .folder.display())]
     Folder {
         /// The folder of this user.
         folder: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         cause: String,
     },
-    /// The folder exists but is not ours alone: another user may have made it to read or block us.
+    /// The folder exists but others have access to it: another user may have made it to read or
+    /// block us.
     #[error("shared memory is not trusted: {folder} {why}; remove it (as its owner or as root) and start again", folder = .folder.display())]
     NotTrusted {
         /// The folder of this user.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// The reason for the distrust.
         why: String,
     },
     /// `/dev/shm` has too little space left to begin with.
@@ -32,9 +33,9 @@ pub enum UnavailableError {
          (containers: --shm-size) or end what fills it"
     )]
     Full {
-        /// What was to be made.
+        /// The size that is needed.
         needed_bytes: u64,
-        /// What the file system has left.
+        /// The free space of the file system.
         free_bytes: u64,
     },
     /// This process has as many files open as it may (RLIMIT_NOFILE), or nearly.
@@ -46,18 +47,18 @@ pub enum UnavailableError {
         /// The limit.
         limit: u64,
     },
-    /// This process may not make files of the size that is needed (RLIMIT_FSIZE).
+    /// This process may not make files of the needed size (RLIMIT_FSIZE).
     #[error(
         "shared memory is not available: a file of {needed_bytes} bytes is needed in /dev/shm, and this process may make \
          none of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd)"
     )]
     FileSizeLimit {
-        /// What was to be made.
+        /// The size that is needed.
         needed_bytes: u64,
         /// The limit.
         limit_bytes: u64,
     },
-    /// Another process makes or removes shared memory, or was stopped while it did.
+    /// Another process is making or removing shared memory, or was stopped during that.
     #[error(
         "shared memory is not available: another process has locked {folder} for {waited:?}; end the process if it is stopped",
         folder = .folder.display()
@@ -65,21 +66,21 @@ pub enum UnavailableError {
     Locked {
         /// The folder of this user.
         folder: PathBuf,
-        /// How long this process has waited.
+        /// The time that this process has waited.
         waited: Duration,
     },
     /// iceoryx2 refused.
     #[error("shared memory is not available: {what}: {cause}")]
     Refused {
-        /// What was to be made.
+        /// What iceoryx2 was to make.
         what: &'static str,
-        /// What iceoryx2 said.
+        /// iceoryx2's error.
         cause: String,
     },
 }
 
 impl UnavailableError {
-    /// What the other side is told.
+    /// The obstacle to announce to the other side.
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::Folder { .. } => Obstacle::NoDevShm,
@@ -99,7 +100,7 @@ pub enum CreateError {
     /// The host's shared memory cannot be used.
     #[error(transparent)]
     Unavailable(#[from] UnavailableError),
-    /// There is already shared memory for this publisher id, and its owner or a reader of it lives.
+    /// This publisher id already has shared memory, and its owner or a reader of it lives.
     #[error(
         "publisher {id:#018x} already has shared memory on this host; ids must be unique among the user's processes"
     )]
@@ -109,17 +110,18 @@ pub enum CreateError {
     },
 }
 
-/// A subscription cannot be linked to a publisher.
+/// A subscription cannot connect to a publisher.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OpenError {
-    /// The publisher has made no shared memory yet, or it is gone. Try again when it may have
-    /// changed.
+    /// The publisher's shared memory does not exist yet, or was removed. Try again when that may
+    /// have changed.
     #[error("publisher {id:#018x} has no shared memory (yet, or any more)")]
     NotYet {
         /// The publisher's id.
         id: u64,
     },
-    /// The publisher's memory cannot be mapped. It may just be going or growing: try a few times.
+    /// The publisher's memory cannot be mapped. The publisher may be leaving or its memory growing:
+    /// try a few times.
     #[error(
         "the shared memory of publisher {id:#018x} cannot be mapped; allow this process more memory and open files"
     )]
@@ -127,7 +129,7 @@ pub enum OpenError {
         /// The publisher's id.
         id: u64,
     },
-    /// As many subscriptions as the publisher allows are linked to it.
+    /// The publisher already has as many subscriptions as it allows.
     #[error(
         "publisher {id:#018x} already serves {max_subscriptions} subscriptions through shared memory; raise the publisher's \
          limit, or let this one use the network"
@@ -135,7 +137,7 @@ pub enum OpenError {
     TooMany {
         /// The publisher's id.
         id: u64,
-        /// What the publisher allows.
+        /// The number that the publisher allows.
         max_subscriptions: usize,
     },
     /// The shared memory of this id has another format.
@@ -154,7 +156,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What the other side is told; `None`: nothing is in the way but time.
+    /// The obstacle to announce to the other side; `None`: the memory may only need more time.
     pub fn obstacle(&self) -> Option<LinkObstacle> {
         match self {
             Self::NotYet { .. } => None,
@@ -171,7 +173,7 @@ impl OpenError {
     }
 }
 
-/// No memory can be lent for a message now. Never the effect of waiting: lending never blocks.
+/// No memory can be lent for a message now. Lending never blocks, so this is no timeout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoanError {
     /// As many messages as allowed are lent out and not yet sent.
@@ -188,11 +190,11 @@ pub enum LoanError {
          held by views, and {needed_bytes} more are needed; let views go earlier, or raise pool_limit_bytes"
     )]
     Exhausted {
-        /// What this message needs besides.
+        /// The additional memory for this message.
         needed_bytes: u64,
-        /// What the pool has taken from the system.
+        /// The memory that the pool has taken from the system.
         used_bytes: u64,
-        /// What it may take.
+        /// The memory that the pool may take.
         limit_bytes: u64,
     },
     /// The message is larger than any that goes through shared memory.
@@ -200,7 +202,7 @@ pub enum LoanError {
         "a message of {size_bytes} bytes is larger than shared memory takes ({max_bytes} bytes)"
     )]
     TooLarge {
-        /// The message.
+        /// The size of the message.
         size_bytes: usize,
         /// The limit.
         max_bytes: usize,
@@ -211,12 +213,12 @@ pub enum LoanError {
          end what fills it"
     )]
     SharedMemoryFull {
-        /// What this message needs.
+        /// The memory for this message.
         needed_bytes: u64,
-        /// What the file system has left.
+        /// The free space of the file system.
         free_bytes: u64,
     },
-    /// The pool has to grow, and another process just makes or removes shared memory.
+    /// The pool has to grow while another process makes or removes shared memory.
     #[error(
         "the publisher's pool cannot grow now: another process makes or removes shared memory; the next message tries again"
     )]
@@ -224,7 +226,7 @@ pub enum LoanError {
     /// iceoryx2 refused.
     #[error("shared memory cannot be lent: {cause}")]
     Refused {
-        /// What iceoryx2 said.
+        /// iceoryx2's error.
         cause: String,
     },
 }
@@ -232,8 +234,8 @@ pub enum LoanError {
 /// A message could not be given to all receivers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The loan was made for a pool that has been replaced by a larger one, and no memory is left
-    /// there to copy it to.
+    /// The loan was made for a pool that has been replaced by a larger one, and the larger pool has
+    /// no memory left for a copy.
     #[error("the message was lent before the pool grew and cannot be moved: {0}")]
     Moved(#[from] LoanError),
     /// The loan belongs to another publisher.
@@ -242,52 +244,52 @@ pub enum SendError {
     /// iceoryx2 refused; some receivers may have got the message.
     #[error("the message could not be delivered to all receivers: {cause}")]
     Refused {
-        /// What iceoryx2 said.
+        /// iceoryx2's error.
         cause: String,
     },
 }
 
-/// Why a sample was not delivered: it is not what this process expects to find in shared memory.
+/// Why a sample was not delivered: it does not match what this process expects in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Written by another version of Feros.
+    /// Another version of Feros wrote the sample.
     #[error("a sample has format version {found}, expected {expected}")]
     Version {
-        /// In the sample.
+        /// The version in the sample.
         found: u32,
-        /// Of this process.
+        /// The version of this process.
         expected: u32,
     },
-    /// Of another message type.
+    /// The sample has another message type.
     #[error(
         "a sample is of type {found:#018x}, expected {expected:#018x} (first eight bytes of the type's hash)"
     )]
     TypeHash {
-        /// In the sample.
+        /// The type in the sample.
         found: u64,
-        /// Of the subscription.
+        /// The type of the subscription.
         expected: u64,
     },
-    /// Its length does not fit the memory it lies in.
+    /// The sample's length does not fit the memory it lies in.
     #[error("a sample claims {claimed_bytes} bytes, but {available_bytes} can be there")]
     Length {
-        /// In the sample.
+        /// The length in the sample.
         claimed_bytes: u64,
-        /// What its memory has.
+        /// The size of its memory.
         available_bytes: u64,
     },
-    /// It lies outside of the publisher's shared memory.
+    /// The sample lies outside of the publisher's shared memory.
     #[error("a sample lies outside of the publisher's shared memory")]
     Place,
     /// The publisher's shared memory cannot be mapped.
     #[error("the publisher's shared memory cannot be mapped")]
     NotMapped,
-    /// It was taken before: each sample has a larger number than the one before it.
+    /// The sample was taken before: each sample has a larger number than the one before it.
     #[error("a sample has number {found} after number {last}")]
     Repeated {
-        /// In the sample.
+        /// The number of the sample.
         found: u64,
-        /// Of the sample before it.
+        /// The number of the sample before it.
         last: u64,
     },
 }

@@ -1,26 +1,27 @@
-//! Where a process runs: what has to be equal for two processes to share memory.
+//! The location of a process: what has to be equal for two processes to share memory.
 
 use std::os::linux::fs::MetadataExt;
 use std::sync::OnceLock;
 
-/// The place of a process, as far as sharing memory is concerned.
+/// The location of a process, as far as sharing memory is concerned.
 ///
-/// Its parts are kept apart, because each difference is another reason to tell the user.
+/// The parts are kept apart, because users are told which one differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostId {
     /// Identifies the running kernel: 128 random bits of each boot, folded. Containers of one host
     /// agree on it.
     pub boot: u64,
-    /// The inode of the user namespace; user ids mean the same in one of these only.
+    /// The inode of the user namespace; user ids only mean the same within one.
     pub user_namespace: u64,
-    /// The inode of the PID namespace; process ids mean the same in one of these only.
+    /// The inode of the PID namespace; process ids only mean the same within one.
     pub pid_namespace: u64,
     /// The device number of `/dev/shm`.
     pub dev_shm: u64,
 }
 
 impl HostId {
-    /// Where this process runs, or `None` if `/proc` or `/dev/shm` do not tell. Looked up once.
+    /// The location of this process, or `None` if `/proc` or `/dev/shm` cannot be read. Looked up
+    /// once.
     pub fn of_this_process() -> Option<Self> {
         static HOST_ID: OnceLock<Option<HostId>> = OnceLock::new();
         *HOST_ID.get_or_init(|| {
@@ -42,7 +43,7 @@ fn inode(path: &str) -> Option<u64> {
     std::fs::metadata(path).ok().map(|metadata| metadata.st_ino())
 }
 
-/// The halves of a UUID, each of them random, laid over each other.
+/// The halves of a UUID, which are both random, combined by exclusive or.
 fn fold_uuid(text: &str) -> Option<u64> {
     let digits: String = text.trim().chars().filter(|&character| character != '-').collect();
     if digits.len() != 32 {

@@ -1,7 +1,9 @@
-//! What iceoryx2 is built of here: memory between processes, ports that several threads may use.
+//! The configuration of iceoryx2 here: memory between processes, ports that several threads may
+//! use.
 //!
-//! As iceoryx2's own `ipc_threadsafe`, but for the storages, which have their blocks before anybody
-//! touches them and keep no file open, for connections, which believe less, and for locks.
+//! Like iceoryx2's own `ipc_threadsafe`, except for the storages, which have their blocks before
+//! anybody touches them and keep no file open, the connections, which check more of what they read,
+//! and the locks.
 
 use std::fmt::Debug;
 
@@ -43,7 +45,7 @@ impl Service for Ipc {
     type ArcThreadSafetyPolicy<T: Send + Debug + Abandonable> = Reentrant<T>;
     type UniqueId = UniqueSystemId;
 
-    // Of messaging patterns that Feros does not use.
+    // For messaging patterns that Feros does not use.
     type Event = <Original as Service>::Event;
     type Reactor = <Original as Service>::Reactor;
     type BlackboardMgmt<T: Debug + Send + Sync + ZeroCopySend + 'static> = WholeStorage<T>;

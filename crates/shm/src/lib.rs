@@ -1,12 +1,12 @@
 //! The shared-memory transport: messages in shared memory between processes of one host.
 //!
-//! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which transport a
-//!   match takes, and why.
+//! - [`Announcement`]: what an endpoint announces to the other side, and [`classify`]: the
+//!   transport of a match, and why.
 //! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of
-//!   this process's executors and its subscriptions. [`Peer`]: the same, seen from those
+//!   this process's executors and its subscriptions. [`Peer`]: the same memory, seen from those
 //!   publishers.
-//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 keeps who is
-//!   there and cleans up; messages go by rings of our own.
+//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 registers the
+//!   participants and cleans up; messages go by Feros's own rings.
 //! - [`CallMemory`], [`ClientChannel`], [`ServerChannel`]: requests and responses of services.
 //!
 //! # Checking the concurrency
@@ -25,8 +25,8 @@ mod call;
 mod format_version;
 mod segment;
 
-// Loom explores the rings, the entries of the segment and the channels of calls; the rest is built
-// on them, on mutexes and on the system.
+// Loom explores the rings, the entries of the segment and the channels of calls; the rest builds on
+// them, on mutexes and on the system.
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]

@@ -1,15 +1,15 @@
-//! What the system lets this process have. Beyond it iceoryx2 only says that something failed, and
-//! a file that gets too large ends the process by a signal; so limits are looked at before.
+//! The system's limits for this process. iceoryx2 only reports that something failed at a limit,
+//! and a file that gets too large ends the process by a signal; so limits are checked beforehand.
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use crate::error::UnavailableError;
 
-/// More files than iceoryx2 has open at once while it makes or opens something.
+/// More files than iceoryx2 opens at once while it makes or opens something.
 const FILES_AT_ONCE: u64 = 8;
 
-/// Whether a file of `needed_bytes` may be made (RLIMIT_FSIZE).
+/// Checks whether a file of `needed_bytes` may be made (RLIMIT_FSIZE).
 pub(crate) fn check_file_size(needed_bytes: u64) -> Result<(), UnavailableError> {
     match file_size_limit_below(needed_bytes) {
         Some(limit_bytes) => Err(UnavailableError::FileSizeLimit { needed_bytes, limit_bytes }),
@@ -17,19 +17,19 @@ pub(crate) fn check_file_size(needed_bytes: u64) -> Result<(), UnavailableError>
     }
 }
 
-/// The limit on the size of files, where it is below `needed_bytes`.
+/// The limit on the size of files, if it is below `needed_bytes`.
 pub(crate) fn file_size_limit_below(needed_bytes: u64) -> Option<u64> {
     getrlimit(Resource::Fsize).current.filter(|limit_bytes| *limit_bytes < needed_bytes)
 }
 
-/// Whether a few files more may be opened (RLIMIT_NOFILE). They are counted: opening some to see
-/// would take them, for a moment, from other threads.
+/// Checks whether a few more files may be opened (RLIMIT_NOFILE). Counts the open ones: opening
+/// some as a test would take them from other threads for a moment.
 pub(crate) fn check_open_files() -> Result<(), UnavailableError> {
     let Some(limit) = getrlimit(Resource::Nofile).current else { return Ok(()) };
     let open = match std::fs::read_dir("/proc/self/fd") {
         Ok(files) => files.count() as u64,
         Err(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => limit,
-        // Anything else is said better by whoever needs /proc.
+        // The code that needs /proc reports any other error better.
         Err(_) => return Ok(()),
     };
     if open + FILES_AT_ONCE <= limit {

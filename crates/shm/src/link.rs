@@ -1,4 +1,4 @@
-//! A subscription's link to one publisher: taking its messages from shared memory, checked.
+//! A subscription's connection to one publisher: taking its messages from shared memory, checked.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,62 +26,62 @@ use crate::service::{self, FORMAT_VERSION, HEAD_BYTES, Service, WireHeader};
 use crate::space::SpaceLock;
 use crate::storage;
 
-/// What a [`Link`] is opened with.
+/// The settings for opening a [`Link`].
 #[derive(Debug, Clone, Copy)]
 pub struct LinkSettings {
     /// The queue's length; when it is full, the oldest message makes room. At most what the
     /// publisher allows.
     pub depth: usize,
-    /// The hash of the message type that is expected; not checked where one side knows none.
+    /// The expected hash of the message type; not checked if one side knows none.
     pub type_hash: Option<[u8; 32]>,
 }
 
-/// What [`Link::take`] found.
+/// The result of [`Link::take`].
 #[derive(Debug)]
 pub enum TakeOutcome {
     /// The oldest message in the queue.
     Sample(HostSample),
     /// The queue is empty.
     Empty,
-    /// There may be messages, but this subscription already holds as many as it may: drop one and
+    /// There may be messages, but this subscription already holds its largest number: drop one and
     /// take again. Counted in [`LinkCounts::views_exhausted`].
     ViewsExhausted {
-        /// What the publisher allows each subscription.
+        /// The number that the publisher allows each subscription.
         max_views: usize,
     },
-    /// A sample that is not what it should be; it has gone back. Take again. Counted in
+    /// A malformed sample, which was returned to the publisher. Take again. Counted in
     /// [`LinkCounts::refused`].
     Refused(Refused),
 }
 
-/// What happened on a link since it was opened.
+/// The counts of a connection since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkCounts {
-    /// Samples taken.
+    /// The number of samples taken.
     pub taken: u64,
-    /// Messages missing between those taken: the queue was full.
+    /// The number of messages missing between the taken ones, because the queue was full.
     pub lost: u64,
-    /// Samples refused.
+    /// The number of samples refused.
     pub refused: u64,
-    /// How often nothing could be taken because of views held.
+    /// How many times nothing could be taken because too many views were held.
     pub views_exhausted: u64,
-    /// How often a pool of the publisher could not be mapped; its messages are missed.
+    /// How many times a pool of the publisher could not be mapped; its messages are missed.
     pub failed_connections: u64,
 }
 
-/// The link of one subscription to one publisher's shared memory.
+/// The connection of one subscription to one publisher's shared memory.
 #[repr(C)] // what each message needs lies together
 pub struct Link {
     port: Arc<Port>,
     type_hash: u64,
     /// The number of the last sample taken; 0 before the first.
     sequence: u64,
-    /// The end that it came by.
+    /// The end that this sample came by.
     origin: u32,
-    /// End and number of the last sample received, taken or not.
+    /// The end and the number of the last sample received, taken or not.
     received: (u32, u64),
-    /// A sample of a larger pool that was seen before the last ones of the pool that it replaced:
-    /// the pools are looked through from the oldest on, and both may get messages meanwhile.
+    /// A sample of a larger pool that was seen before the last ones of the pool it replaced: the
+    /// pools are checked from the oldest on, and both may get messages meanwhile.
     early: Option<Box<HostSample>>,
     counts: LinkCounts,
     id: u64,
@@ -90,11 +90,11 @@ pub struct Link {
 }
 
 impl Link {
-    /// Links to the publisher `id`. Messages that it sends from now on arrive here.
+    /// Connects to the publisher `id`. Messages that it sends from now on arrive here.
     ///
     /// # Errors
-    /// [`OpenError::NotYet`] while the publisher has not made its shared memory,
-    /// [`OpenError::NotMapped`] also when it goes or grows just now.
+    /// [`OpenError::NotYet`] until the publisher has made its shared memory,
+    /// [`OpenError::NotMapped`] also while it leaves or its memory grows.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         check_open_files()?;
         let lock = node.exclusive()?;
@@ -116,7 +116,7 @@ impl Link {
         let needed = connection::size_bytes(depth, max_views);
         check_space(needed, free)?;
         check_file_size(needed)?;
-        connection::take_receivers(); // of earlier failures
+        connection::take_receivers(); // left by earlier failures
         let failed = Arc::clone(&failed_connections);
         let created = service
             .subscriber_builder()
@@ -173,14 +173,15 @@ impl Link {
         self.depth
     }
 
-    /// How many samples this subscription may hold at once.
+    /// The number of samples that this subscription may hold at once.
     #[must_use]
     pub fn max_views(&self) -> usize {
         self.max_views
     }
 
-    /// Calls `on_room`, on whichever thread it happens, when after [`TakeOutcome::ViewsExhausted`]
-    /// a sample goes back. It must not block. Only the first one that is set counts.
+    /// Calls `on_room`, on any thread, when a sample goes back after
+    /// [`TakeOutcome::ViewsExhausted`]. It must not block. Only the first function that is set
+    /// counts.
     pub fn on_room(&self, on_room: impl Fn() + Send + Sync + 'static) {
         let _ = self.port.on_room.set(Box::new(on_room));
     }
@@ -192,7 +193,8 @@ impl Link {
             return self.take_beside(*early);
         }
         match self.receive() {
-            // A gap where the pool has been replaced: what is missing may still lie in the old one.
+            // A gap after the pool was replaced: the missing messages may still lie in the old
+            // pool.
             TakeOutcome::Sample(sample)
                 if sample.origin != self.origin
                     && missing_between(self.sequence, sample.sequence) > 0 =>
@@ -207,7 +209,7 @@ impl Link {
         }
     }
 
-    /// The older one of a sample that came early and the next one.
+    /// Returns the older of a sample that came early and the next one.
     #[cold]
     fn take_beside(&mut self, early: HostSample) -> TakeOutcome {
         match self.receive() {
@@ -229,8 +231,8 @@ impl Link {
 
     #[cold]
     fn note_crowd(&mut self, max_views: usize) -> TakeOutcome {
-        // A sample that goes back from here on calls `on_room`; one that went just before has made
-        // room.
+        // A sample that goes back from here on calls `on_room`; one that went back earlier has
+        // already made room.
         if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
             return self.take();
         }
@@ -253,8 +255,8 @@ impl Link {
         TakeOutcome::Refused(refused)
     }
 
-    /// Whether a message may wait. Whoever rings after it has sent is not slept over: what was rung
-    /// for before is seen here.
+    /// Whether a message may wait. After a ring this sees the message that the publisher rang for,
+    /// so a caller that checks this before it sleeps misses none.
     #[must_use]
     pub fn has_message(&self) -> bool {
         self.early.is_some() || self.port.ends.lock().have_message()
@@ -281,20 +283,19 @@ impl Link {
         }
     }
 
-    /// Connects to pools that the publisher has made since, and leaves those that are gone. False
-    /// where one cannot be mapped.
+    /// Connects to pools that the publisher has made since, and leaves removed ones. Returns false
+    /// if one cannot be mapped.
     #[cold]
     fn look_for_pools(&self, ends: &mut ReceivingEnds) -> bool {
         ends.begin_update();
         let is_complete = self.port.subscriber.update_connections().is_ok();
         if connection::have_changed() {
-            ends.update(connection::take_receivers()); // one that cannot be mapped is counted
+            ends.update(connection::take_receivers()); // unmapped ones are counted
         }
         is_complete
     }
 
-    /// Whether the sample is what it should be. Nothing of it is read before its place is known to
-    /// be mapped.
+    /// Checks the sample. Reads nothing of it before its location is known to be mapped.
     fn check(&mut self, taken: &Taken) -> Result<HostSample, Refused> {
         let message = Message::new(&self.port, taken);
         let place = usize::try_from(taken.place).map_err(|_| Refused::Place)?;
@@ -302,7 +303,7 @@ impl Link {
             taken.size_bytes.checked_sub(place).and_then(|left| left.checked_sub(HEAD_BYTES));
         let left = left.filter(|_| place.is_multiple_of(align_of::<WireHeader>()));
         let left = left.ok_or(Refused::Place)? as u64;
-        // SAFETY: the place lies in the mapping, with as many bytes behind it.
+        // SAFETY: `place` lies in the mapping, with as many bytes behind it.
         let (start, cdr) = unsafe { (taken.start.add(place), taken.start.add(place + HEAD_BYTES)) };
         // SAFETY: the header lies in mapped, readable memory, and is aligned; a racing write by a
         // hostile publisher changes numbers only.
@@ -322,7 +323,7 @@ impl Link {
         Ok(HostSample::new(message, &header, cdr.as_ptr()))
     }
 
-    /// A queue whose positions were scribbled over brings the same samples again and again.
+    /// A queue whose positions were scribbled over returns the same samples again and again.
     fn check_order(&mut self, end: u32, sequence: u64) -> Result<(), Refused> {
         let (origin, last) = self.received;
         if origin == end && sequence <= last {
@@ -332,7 +333,7 @@ impl Link {
         Ok(())
     }
 
-    /// What happened since the link was opened.
+    /// The counts since the connection was opened.
     #[must_use]
     pub fn counts(&self) -> LinkCounts {
         LinkCounts {
@@ -341,22 +342,22 @@ impl Link {
         }
     }
 
-    /// Messages that were dropped from the full queue, as far as known: counted when a later one is
-    /// taken.
+    /// The messages dropped from the full queue, as far as known: they are counted when a later one
+    /// is taken.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.counts.lost
     }
 
-    /// Whether the publisher still has its shared memory. A killed publisher has it until somebody
-    /// of this user calls [`HostNode::clean_up`]. What is in the queue can be taken even
-    /// afterwards. Looks at one small file.
+    /// Whether the publisher still has its shared memory. A killed publisher has it until a process
+    /// of this user calls [`HostNode::clean_up`]. Messages in the queue can be taken even
+    /// afterwards. Checks one small file.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         let mut connected = false;
         self.port.service.dynamic_config().list_publishers(|publisher| {
-            // The list alone would do, but for who is killed while it strikes a killed publisher
-            // off: iceoryx2 never finishes that.
+            // The list alone would do, except after a kill: iceoryx2 never finishes removing a
+            // killed publisher if the process that removes it is killed too.
             connected = self.port.node.knows(publisher.node_id.value());
             if connected { CallbackProgression::Stop } else { CallbackProgression::Continue }
         });
@@ -374,7 +375,7 @@ impl std::fmt::Debug for Link {
     }
 }
 
-/// The service of a publisher that has room for one more subscription.
+/// The service of a publisher, if it has room for one more subscription.
 fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, OpenError> {
     storage::forget_failure();
     let opened = service::builder(node.iceoryx(), id).open();
@@ -385,13 +386,13 @@ fn open_service(node: &HostNode, lock: &SpaceLock, id: u64) -> Result<Service, O
     let max_subscriptions = service.static_config().max_subscribers();
     let has_room = || service.dynamic_config().number_of_subscribers() < max_subscriptions;
     if !has_room() && has_place_of_dead(&service) {
-        node.clean_up_locked(lock); // killed processes keep their places until then
+        node.clean_up_locked(lock); // killed processes keep their slots until then
     }
     if has_room() { Ok(service) } else { Err(OpenError::TooMany { id, max_subscriptions }) }
 }
 
-/// Whether a process that has ended has a place at the publisher. A clean-up looks at every process
-/// of this user, which hundreds of subscriptions without a place would do in vain.
+/// Whether a process that has ended still has a slot at the publisher. Without this check, hundreds
+/// of subscriptions without a slot would clean up in vain, which checks every process of this user.
 fn has_place_of_dead(service: &Service) -> bool {
     let mut nodes = BTreeSet::new();
     service.dynamic_config().list_subscribers(|subscription| {
@@ -400,7 +401,7 @@ fn has_place_of_dead(service: &Service) -> bool {
     });
     nodes.iter().any(|node| {
         let pid = node.pid::<Ipc>().map(|pid| pid.value().cast_unsigned());
-        // Where the number says nothing, as in another container, the clean-up looks.
+        // If the process id is unknown, as in another container, the clean-up decides.
         !pid.is_ok_and(|pid| ProcessHandle::open(pid).is_ok_and(|process| process.is_alive()))
     })
 }
@@ -408,7 +409,8 @@ fn has_place_of_dead(service: &Service) -> bool {
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     use PublishSubscribeOpenError as Cause;
     match cause {
-        // Made, unmade, or left half-made by a killed process until the clean-up.
+        // The service is not made yet, removed, or left half-made by a killed process until the
+        // clean-up.
         Cause::DoesNotExist | Cause::HangsInCreation | Cause::IsMarkedForDestruction => {
             OpenError::NotYet { id }
         }
@@ -421,7 +423,7 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
     }
 }
 
-/// How many numbers lie between two; none before the first sample, whose `last` is 0.
+/// The count of numbers between two; 0 before the first sample, whose `last` is 0.
 fn missing_between(last: u64, next: u64) -> u64 {
     if last == 0 { 0 } else { next.saturating_sub(last).saturating_sub(1) }
 }

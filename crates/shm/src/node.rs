@@ -1,10 +1,10 @@
-//! This process on the shared-memory transport: one iceoryx2 node, in a space that belongs to this
-//! user alone.
+//! This process on the shared-memory transport: one iceoryx2 node, in a space that belongs only to
+//! this user.
 //!
 //! The space is the folder `/dev/shm/feros-<uid>` (mode 0700) for what iceoryx2 keeps in files, and
-//! a prefix of the names of its shared memory. It lies in `/dev/shm` so that it is seen by exactly
-//! those who see the shared memory (containers), needs no environment variable, and goes with a
-//! restart of the machine. The prefix has a random part, kept in the folder, so that another user
+//! a prefix of the names of its shared memory. It lies in `/dev/shm` so that exactly the processes
+//! that see the shared memory see it (containers), needs no environment variable, and vanishes with
+//! a restart of the machine. The prefix has a random part, kept in the folder, so that another user
 //! cannot make our names before us. The last process of the user removes the space when it ends.
 
 use feros_rmw::FailureCounter;
@@ -29,28 +29,28 @@ use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::storage::{self, Failure};
 use crate::sweep::sweep_unfinished;
 
-/// What a node needs in `/dev/shm`: a few small files.
+/// The space that a node needs in `/dev/shm`: a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
 
-/// The node that [`HostNode::shared`] gives.
+/// The node that [`HostNode::shared`] returns.
 static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
 
 /// This process's part in the shared-memory transport.
 ///
-/// Makes no thread and installs no signal handler. Its files go when the last owner drops it; after
-/// a kill, [`clean_up`](Self::clean_up) of any other process of this user removes them.
+/// Makes no thread and installs no signal handler. Its files are removed when the last owner drops
+/// it; after a kill, [`clean_up`](Self::clean_up) of any other process of this user removes them.
 pub struct HostNode {
-    /// Taken out only when it is dropped.
+    /// Taken out only on drop.
     node: Option<Node<Ipc>>,
     space: Space,
 }
 
 impl HostNode {
-    /// The node of this process, made on first use and shared by all who ask while one of them
+    /// The node of this process, made on first use and shared by all callers as long as one of them
     /// holds it.
     ///
     /// # Errors
-    /// [`UnavailableError`]; asking again later may succeed.
+    /// [`UnavailableError`]; a later call may succeed.
     pub fn shared() -> Result<Arc<Self>, UnavailableError> {
         let mut shared = SHARED.lock();
         if let Some(node) = shared.upgrade() {
@@ -61,16 +61,16 @@ impl HostNode {
         Ok(node)
     }
 
-    /// The same, if somebody holds it.
+    /// The node of this process, if one exists.
     pub fn current() -> Option<Arc<Self>> {
         SHARED.lock().upgrade()
     }
 
-    /// Whether a node could be made now, as far as that is seen without waiting for other
+    /// Whether a node could be made now, as far as can be checked without waiting for other
     /// processes.
     ///
     /// # Errors
-    /// [`UnavailableError`]; asking again later may succeed.
+    /// [`UnavailableError`]; a later call may succeed.
     pub fn check() -> Result<(), UnavailableError> {
         let folder = Path::new(SHM).join(folder_name());
         check_room_for_node(&folder)?;
@@ -105,12 +105,12 @@ impl HostNode {
         Ok(node)
     }
 
-    /// Removes what killed processes of this user left: their shared memory, their places at
+    /// Removes what killed processes of this user left: their shared memory, their slots at
     /// publishers, their files.
     ///
-    /// Called by this crate when a node or a publisher is made and when a publisher has no place
-    /// left for a subscription; to be called when the death of a peer is noticed. Looks at one
-    /// small file per process of this user.
+    /// Called by this crate when a node or a publisher is made and when a publisher has no slot
+    /// left for a subscription. To be called when the death of another process is noticed. Checks
+    /// one small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
             Ok(lock) => {
@@ -129,14 +129,13 @@ impl HostNode {
         dead::clean_up(&self.space, self.iceoryx())
     }
 
-    /// The right to make and to remove things in this space: one thread of one process at a time
-    /// has it, and what others left unfinished is gone.
+    /// The right to make and remove things in this space, which one thread of one process at a time
+    /// has. Unfinished work of others was removed.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(LOCK_TIMEOUT)
     }
 
-    /// The same right, unless another thread or process has it now: for threads that wait for
-    /// nobody.
+    /// The same right, unless another thread or process has it now: for threads that must not wait.
     pub(crate) fn exclusive_now(&self) -> Result<SpaceLock, UnavailableError> {
         self.exclusive_within(Duration::ZERO)
     }
@@ -148,7 +147,7 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        // It looks at every file.
+        // Checks every file.
         if lock.was_interrupted {
             sweep_unfinished(&self.space.folder);
         }
@@ -161,17 +160,17 @@ impl HostNode {
         &self.space.folder
     }
 
-    /// What the names of this user's shared memory in `/dev/shm` begin with.
+    /// The common prefix of the names of this user's shared memory in `/dev/shm`.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.space.prefix
     }
 
-    /// Removes the folder and all shared memory of a space of the given name, whoever uses it: for
-    /// tests.
+    /// Removes the folder and all shared memory of a space of the given name, even if it is in use:
+    /// for tests.
     ///
     /// # Errors
-    /// What the operating system says; a space that does not exist is no error.
+    /// The operating system's error; a missing space is not an error.
     pub fn remove_space(name: &str) -> io::Result<()> {
         let folder = Path::new(SHM).join(name);
         if let Ok(prefix) = fs::read_to_string(folder.join(PREFIX_FILE)) {
@@ -188,7 +187,7 @@ impl HostNode {
         }
     }
 
-    /// Whether the process with this node lives, or was killed and is not cleaned up.
+    /// Whether the process with this node lives, or was killed and is not cleaned up yet.
     pub(crate) fn knows(&self, node: u128) -> bool {
         self.space.folder.join(format!("nodes/{}{node}.node_monitor", self.space.prefix)).exists()
     }
@@ -204,7 +203,7 @@ impl Drop for HostNode {
         if let Ok(lock) = &lock {
             self.clean_up_locked(lock);
         }
-        // Its files go now; whoever has the lock sees all of them or none.
+        // Its files are removed here; other holders of the lock see all of them or none.
         drop(self.node.take());
         match lock {
             Ok(lock) => {
@@ -241,7 +240,7 @@ fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {
     check_file_size(NODE_BYTES)
 }
 
-/// Whether something of `needed_bytes` and a margin fits.
+/// Checks whether something of `needed_bytes` and a margin fits.
 pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), UnavailableError> {
     if free_bytes < needed_bytes.saturating_add(MARGIN_BYTES) {
         return Err(UnavailableError::Full {
@@ -252,8 +251,8 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
     Ok(())
 }
 
-/// Why iceoryx2 refused: what its storages know of it, and else what it says itself. Failures
-/// before are to be forgotten when iceoryx2 is asked.
+/// The error for a refusal of iceoryx2: the failure that its storages recorded, or else its own
+/// error. Earlier failures have to be forgotten before iceoryx2 is called.
 pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError {
     match storage::take_failure() {
         Some(Failure { size_bytes, cause: Errno::NOSPC }) => UnavailableError::Full {
@@ -268,8 +267,8 @@ pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError
     }
 }
 
-/// What goes wrong with each message makes iceoryx2 write a line for each; after so many they are
-/// logged ever seldomer.
+/// A failure that repeats with each message makes iceoryx2 write a line for each; after this many
+/// lines, they are logged ever more rarely.
 const LINES_AT_FIRST: u64 = 100;
 
 static LINES: FailureCounter = FailureCounter::new();
@@ -298,17 +297,17 @@ impl iceoryx2_log_types::Log for ToTracing {
     }
 }
 
-/// A subscription may hold more views than there are places for connections that have left: then
-/// iceoryx2 makes as many, which is right, and says so each time.
+/// A subscription may hold more views than there are slots for connections that have left; then
+/// iceoryx2 makes as many slots, which is right, and warns each time.
 fn is_of_no_concern(message: std::fmt::Arguments<'_>) -> bool {
     message.to_string().starts_with("Subscriber max borrowed samples is larger than expired")
 }
 
-/// What iceoryx2 logs goes to `tracing`, unless the program uses iceoryx2 itself and has set it up
-/// before.
+/// Sends iceoryx2's log to `tracing`, unless the program uses iceoryx2 itself and has set its
+/// logger before.
 ///
-/// Warnings and worse only: below, iceoryx2 formats a text for each error that it returns, on the
-/// hot path too.
+/// Only warnings and errors: at lower levels, iceoryx2 formats a text for each error that it
+/// returns, on the hot path too.
 fn log_to_tracing() {
     static TO_TRACING: ToTracing = ToTracing;
     if iceoryx2::prelude::set_logger(&TO_TRACING) {

@@ -1,4 +1,4 @@
-//! The segment of another process (or of this one), as its publishers use it.
+//! The segment of another process (or of this one), as publishers use it.
 
 use crate::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
@@ -22,18 +22,18 @@ pub enum PeerError {
     /// The process has ended, or the announcement is wrong.
     #[error("process {pid} does not run any more")]
     NoSuchProcess {
-        /// Its id.
+        /// The id.
         pid: u32,
     },
-    /// The kernel keeps this process from the other's memory.
+    /// The kernel denies this process access to the other process's memory.
     #[error(
         "access to the shared memory of process {pid} is denied; run both as the same user, with the same capabilities"
     )]
     Denied {
-        /// Its id.
+        /// The id.
         pid: u32,
     },
-    /// The memory belongs to another user. Only a privileged process gets so far.
+    /// The memory belongs to another user. Only a privileged process gets this far.
     #[error(
         "the shared memory of process {pid} belongs to another user (uid {uid}); run both as the same user"
     )]
@@ -43,14 +43,14 @@ pub enum PeerError {
         /// The owner.
         uid: u32,
     },
-    /// The file is not what was announced.
+    /// The file does not match the announcement.
     #[error("file {fd} of process {pid} is no shared memory of Feros: {what}")]
     NotASegment {
         /// The process's id.
         pid: u32,
-        /// The file's number there.
+        /// The file's number in that process.
         fd: u32,
-        /// What is wrong with it.
+        /// The mismatch.
         what: &'static str,
     },
     /// Another version of Feros made the segment.
@@ -60,33 +60,33 @@ pub enum PeerError {
     OtherVersion {
         /// The process's id.
         pid: u32,
-        /// Its format.
+        /// The format of that process.
         theirs: u32,
         /// The format of this process.
         ours: u32,
     },
-    /// The process is not the one that was announced; it got its id later.
+    /// The process is not the announced one, whose id it got later.
     #[error("process {pid} is not the one that announced shared memory: the token differs")]
     WrongToken {
-        /// Its id.
+        /// The id.
         pid: u32,
     },
-    /// The system refuses something to this process.
+    /// The system denies this process a resource.
     #[error(
         "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory and more open files (RLIMIT_NOFILE)"
     )]
     System {
         /// The process's id.
         pid: u32,
-        /// What was tried.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
 }
 
 impl PeerError {
-    /// The reason to show for a match whose end on `side` this segment belongs to.
+    /// The reason to show for a match whose end on `side` has this segment.
     pub fn reason(&self, side: Side) -> Reason {
         let unavailable = |why| Reason::SharedMemoryUnavailable { by: side, why };
         let own_side = match side {
@@ -117,13 +117,13 @@ impl PeerError {
     }
 }
 
-/// A process of this host, this one included, whose segment is mapped. Everything that is read
-/// there may be wrong.
+/// A process of this host, this one included, whose segment is mapped. Nothing that is read there
+/// can be trusted.
 pub struct Peer {
     pid: u32,
     mapping: Mapping,
     process: ProcessHandle,
-    /// Somebody has seen its end.
+    /// This process has noticed that the other process has ended.
     has_ended: AtomicBool,
 }
 
@@ -135,11 +135,12 @@ fn peers() -> &'static Peers {
 }
 
 impl Peer {
-    /// Maps the segment of the process `pid`: its file of number `fd`, which carries `token`. Those
-    /// who ask for the same one share the mapping, which goes when the last of them drops it.
+    /// Maps the segment of the process `pid`: its file of number `fd`, which carries `token`.
+    /// Callers with the same arguments share the mapping, which is removed when the last of them
+    /// drops it.
     ///
     /// # Errors
-    /// The process is gone, belongs to another user, or its file is not such a segment.
+    /// The process has ended, belongs to another user, or its file is not such a segment.
     pub fn open(pid: u32, fd: u32, token: NonZeroU64) -> Result<Arc<Self>, PeerError> {
         let mut peers = peers().lock();
         if let Some(peer) = peers.get(&(pid, token)).and_then(Weak::upgrade) {
@@ -166,8 +167,8 @@ impl Peer {
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
         let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };
-        // Alive now means that `/proc/<pid>` was the folder of this process all the time, so
-        // `process` is its handle.
+        // If the process is alive now, `/proc/<pid>` was its folder all the time, so `process` is
+        // its handle.
         if peer.is_alive() { Ok(peer) } else { Err(PeerError::NoSuchProcess { pid }) }
     }
 
@@ -185,7 +186,8 @@ impl Peer {
         is_alive
     }
 
-    /// Whether somebody has seen the process's end. No system call: an [`EndWatch`] sees it soon.
+    /// Whether this process has noticed that the other one has ended. Makes no system call; an
+    /// [`EndWatch`] notices the end soon.
     ///
     /// [`EndWatch`]: crate::EndWatch
     pub fn has_ended(&self) -> bool {
@@ -196,8 +198,7 @@ impl Peer {
         &self.process
     }
 
-    /// The subscription of this entry in the process. Whether there is one shows in use: entries
-    /// come and go.
+    /// The subscription of this entry in the process. It may not exist: entries come and go.
     pub fn subscription(self: &Arc<Self>, entry: EntryId) -> PeerSubscription {
         PeerSubscription { peer: Arc::clone(self), entry }
     }
@@ -206,8 +207,8 @@ impl Peer {
         self.mapping.layout()
     }
 
-    /// Rings at the place that a word of shared memory names, to be called after a message was put
-    /// where the other side looks. Whether the word names one.
+    /// Rings at the place that a word of shared memory names; to be called after a message was put
+    /// where the other side looks. Returns whether the word names a place.
     pub(crate) fn ring_at(&self, place: u64) -> bool {
         let Some((number, slot)) = place::decode(place) else { return false };
         let Some(doorbell) = self.layout().doorbell_of_number(number) else { return false };
@@ -229,8 +230,8 @@ fn open_process(pid: u32) -> Result<ProcessHandle, PeerError> {
     })
 }
 
-/// The file, after all checks that can be made without mapping it. It is looked at before it is
-/// opened, because opening has effects on some kinds of files, and the number is a stranger's.
+/// Returns the file, after all checks that are possible without mapping it. It is checked before it
+/// is opened, because opening has effects on some kinds of files, and the number cannot be trusted.
 pub(crate) fn open_file(
     pid: u32,
     fd: u32,
@@ -260,7 +261,8 @@ pub(crate) fn open_file(
     if status.st_uid != rustix::process::geteuid().as_raw() {
         return Err(PeerError::OtherUser { pid, uid: status.st_uid });
     }
-    // Without the seals it could shrink under the mapping, and every access would be a signal.
+    // Without the seals, the file could shrink under the mapping, and every access would raise a
+    // signal.
     let seals = rustix::fs::fcntl_get_seals(&file).map_err(|_| wrong("it cannot be sealed"))?;
     if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
         return Err(wrong("its size is not sealed"));
@@ -288,12 +290,13 @@ impl PeerSubscription {
         &self.peer
     }
 
-    /// Wakes the subscription, to be called after sending. Whether there is a place to ring: none
-    /// before it is added to an executor, and after it or its executor is gone.
+    /// Wakes the subscription; to be called after sending. Returns whether there is a place to
+    /// ring: there is none before the subscription is added to an executor, or after either has
+    /// ended.
     ///
     /// Never blocks; at most one system call, none if the subscription's executor does not sleep.
     pub fn ring(&self) -> bool {
-        // The fence between what was sent and the look at the place is in here.
+        // This includes the fence between sending and reading the place.
         let Some((number, slot)) = self.entry().place(self.entry.generation()) else {
             return false;
         };
@@ -302,8 +305,8 @@ impl PeerSubscription {
         true
     }
 
-    /// Says that the memory of a publisher of this process has come into being, and wakes the
-    /// subscription to open it.
+    /// Signals that the memory of a publisher of this process was made, and wakes the subscription
+    /// to open it.
     pub fn tell_ready(&self) {
         self.entry().count_ready(self.entry.generation());
         self.ring();
@@ -314,19 +317,20 @@ impl PeerSubscription {
         self.entry().is_open(self.entry.generation())
     }
 
-    /// Whether the subscription hears the publisher of this id by shared memory.
+    /// Whether the subscription receives from the publisher of this id by shared memory.
     pub fn is_attached(&self, publisher: NonZeroU64) -> bool {
         self.entry().find(self.entry.generation(), publisher.get()).is_some()
     }
 
-    /// The attachment of the publisher of this id, if the subscription hears it by shared memory.
+    /// The attachment of the publisher of this id, if the subscription receives from it by shared
+    /// memory.
     pub fn attachment(&self, publisher: NonZeroU64) -> Option<PeerAttachment> {
         let found = self.entry().find(self.entry.generation(), publisher.get())?;
         Some(PeerAttachment { subscription: self.clone(), found })
     }
 }
 
-/// That a subscription hears a publisher of this process by shared memory, as the publisher sees
+/// A subscription receives from a publisher of this process by shared memory, as the publisher sees
 /// it.
 #[derive(Debug, Clone)]
 pub struct PeerAttachment {
@@ -335,7 +339,8 @@ pub struct PeerAttachment {
 }
 
 impl PeerAttachment {
-    /// How often whoever waits for room looks whether the subscription's process was killed.
+    /// The interval at which a thread that waits for room checks whether the subscription's process
+    /// was killed.
     const LIFE_CHECK: Duration = Duration::from_millis(100);
 
     fn attachment(&self) -> &crate::segment::entry::Attachment {
@@ -347,35 +352,37 @@ impl PeerAttachment {
         &self.subscription
     }
 
-    /// Whether the subscription still hears the publisher. One that was attached again is another
-    /// attachment.
+    /// Whether the subscription still receives from the publisher. If the publisher was attached
+    /// again, that is another attachment.
     pub fn is_attached(&self) -> bool {
         self.attachment().is_attached(self.found)
     }
 
     /// From the message of this number on (counted from 1, at most 2^48), the publisher serves the
-    /// subscription by shared memory alone. To be called before that message is sent. False, and
-    /// without effect, if the subscription does not hear the publisher any more.
+    /// subscription by shared memory alone. To be called before that message is sent. Returns
+    /// false, without effect, if the subscription no longer receives from the publisher.
     pub fn begin(&self, first_number: u64) -> bool {
         self.attachment().begin(self.found, first_number)
     }
 
-    /// The number of messages that the subscription has room for; 0 if nobody is to wait for room.
+    /// The number of messages that the subscription has room for; 0 if the publisher must not wait
+    /// for room.
     pub fn capacity(&self) -> u32 {
         self.found.capacity
     }
 
     /// The number of messages that the subscription has taken since it attached, modulo 2^32;
-    /// `None` if it no longer hears the publisher, or its process was found to have ended: who has
-    /// waited for the dead once need not do so again. The number is the other process's word.
+    /// `None` if it no longer receives from the publisher, or its process was found to have ended,
+    /// so that nothing waits for a dead process twice. The number comes from the other process and
+    /// may be wrong.
     pub fn taken(&self) -> Option<u32> {
         let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
         if has_ended { None } else { self.attachment().taken(self.found) }
     }
 
-    /// Sleeps until the number of messages taken is not `seen` any more, at most for `timeout`.
-    /// Ends also when the subscription no longer hears the publisher, and soon after its process
-    /// ended.
+    /// Sleeps until the number of taken messages differs from `seen`, at most for `timeout`.
+    /// Returns also when the subscription no longer receives from the publisher, and soon after its
+    /// process has ended.
     pub fn wait_for_room(&self, seen: u32, timeout: Duration) -> Room {
         let start = Instant::now();
         loop {

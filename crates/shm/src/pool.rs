@@ -1,4 +1,4 @@
-//! The memory of a publisher's messages: chunks of one size, and which of their pages are there.
+//! The memory of a publisher's messages: chunks of one size, and which of their pages are present.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -25,30 +25,31 @@ use crate::storage::{self, Mapping, take_sparse};
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
 type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
 
-/// More than iceoryx2 puts before a message.
+/// More bytes than iceoryx2 puts before a message.
 const PORT_HEAD_BYTES: usize = 256;
 
-/// What messages of errors call it.
+/// The name of a pool in error messages.
 const A_POOL: &str = "a publisher's pool";
 
-/// The books of a pool lie in shared memory.
+/// The error when iceoryx2's books of a pool, which lie in shared memory, are wrong.
 const SCRIBBLED: &str = "memory is lent where the pool has none; another process of this user \
                          writes into shared memory, or iceoryx2 lays out messages in another way";
 
-/// A pool has room for all that can be in use.
+/// The error when no chunk is free, although a pool has room for all that can be in use.
 const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subscriptions can have";
 
-/// How many messages a pool is made for.
+/// The number of messages that a pool is made for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
-    /// Every queue full, every view held, every loan out.
+    /// The sum of full queues, held views and loans.
     pub(crate) max_messages: usize,
-    /// What may be lent and not sent.
+    /// The number of messages that may be lent and not sent.
     pub(crate) max_loans: usize,
 }
 
 impl PoolLimits {
-    /// Whether the books of a pool fit into `/dev/shm`; its messages are looked at one by one.
+    /// Checks whether the books of a pool fit into `/dev/shm`; the room for its messages is checked
+    /// message by message.
     pub(crate) fn check_free(self) -> Result<(), UnavailableError> {
         let free = free_bytes().map_err(|cause| UnavailableError::Refused {
             what: "a look at /dev/shm",
@@ -58,8 +59,8 @@ impl PoolLimits {
     }
 }
 
-/// One segment of memory, and the port that makes it known. iceoryx2 makes and removes both; which
-/// of its chunks are in use, and by whom, is kept here.
+/// A segment of memory, and the port that makes it known. iceoryx2 makes and removes both; the pool
+/// itself records which chunks are in use, and by which subscriptions.
 #[repr(C)] // what each message needs lies together
 pub(crate) struct Pool {
     memory: Arc<Mapping>,
@@ -70,7 +71,7 @@ pub(crate) struct Pool {
     chunks: Chunks,
     pages: Pages,
     port: Port,
-    /// Whether a pool for larger messages has taken its place.
+    /// Whether a pool for larger messages has replaced this one.
     is_retired: bool,
 }
 
@@ -119,13 +120,13 @@ impl Pool {
         self.chunks.seen()
     }
 
-    /// The memory alone, for loans that outlive the port.
+    /// The memory itself, for loans that outlive the port.
     pub(crate) fn memory(&self) -> &Arc<Mapping> {
         &self.memory
     }
 
-    /// Lends a chunk for a message of a size that fits; its pages are present. `others_bytes`: what
-    /// counts towards the limit besides.
+    /// Lends a chunk for a message of a size that fits; its pages are present. `others_bytes`:
+    /// other memory that counts towards the limit.
     pub(crate) fn lend(
         &mut self,
         size_bytes: usize,
@@ -147,14 +148,14 @@ impl Pool {
         }
     }
 
-    /// All chunks are in use, but for those that were returned since the last message.
+    /// Lends a chunk that was returned since the last message, when all others are in use.
     #[cold]
     fn lend_returned(&mut self) -> Option<usize> {
         self.reclaim();
         self.chunks.lend()
     }
 
-    /// A chunk that has its memory, where no more is to be had.
+    /// A chunk whose memory is already present, when no further memory is available.
     #[cold]
     fn lend_present(&mut self, length: usize) -> Option<usize> {
         self.reclaim();
@@ -189,17 +190,17 @@ impl Pool {
         })
     }
 
-    /// Where a chunk begins.
+    /// The start of a chunk.
     fn chunk(&self, chunk: usize) -> NonNull<u8> {
         let place = self.stride.place_of(chunk);
         debug_assert!(place + self.stride.bytes <= self.memory.size_bytes());
-        // SAFETY: all chunks lie within the mapping, which was looked at when it was made.
+        // SAFETY: all chunks lie within the mapping, as was checked when the pool was made.
         unsafe { self.memory.start().add(place) }
     }
 
-    /// Where the message in a chunk begins; byte 4 of it is aligned to 8.
+    /// The start of the message in a chunk; its byte 4 is aligned to 8.
     pub(crate) fn message(&self, chunk: usize) -> NonNull<u8> {
-        // SAFETY: a chunk is larger than what comes before its message.
+        // SAFETY: a chunk is larger than the head before its message.
         unsafe { self.chunk(chunk).add(HEAD_BYTES) }
     }
 
@@ -208,7 +209,7 @@ impl Pool {
         self.chunks.settle(chunk, 0);
     }
 
-    /// Sends a chunk that was lent to all subscriptions that are connected. Says to how many.
+    /// Sends a lent chunk to all connected subscriptions. Returns their number.
     pub(crate) fn send(
         &mut self,
         chunk: usize,
@@ -230,8 +231,7 @@ impl Pool {
         Ok(sent as usize)
     }
 
-    /// Connects to subscriptions that have come since, and takes back what those had that have
-    /// gone.
+    /// Connects to new subscriptions, and takes back the chunks of those that have left.
     #[cold]
     pub(crate) fn refresh(&mut self) -> Result<(), ConnectionFailure> {
         let updated = self.port.update_connections();
@@ -251,8 +251,8 @@ impl Pool {
         }
     }
 
-    /// Notes that a pool for larger messages has taken its place. To be called when that one is
-    /// there, and before anything is sent from it.
+    /// Notes that a pool for larger messages has replaced this one. To be called when the other
+    /// pool exists and before anything is sent from it.
     pub(crate) fn retire(&mut self) {
         self.is_retired = true;
         self.ends.iter().for_each(SendingEnd::replace);
@@ -261,12 +261,13 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Before the port: its own handles are the last, so its files go in iceoryx2's order.
+        // Dropped before the port, whose own handles have to be the last, so that its files are
+        // removed in iceoryx2's order.
         self.ends.clear();
     }
 }
 
-/// What iceoryx2 makes for a pool.
+/// The parts that iceoryx2 makes for a pool.
 struct Made {
     port: Port,
     /// The memory of its messages.
@@ -274,8 +275,8 @@ struct Made {
     ends: Vec<SendingEnd>,
 }
 
-/// A port that is connected to all subscriptions: what one of them missed would be missed in
-/// silence.
+/// Makes a port that is connected to all subscriptions: messages that one of them missed would be
+/// lost without notice.
 fn create_port(
     service: &Service,
     limits: PoolLimits,
@@ -305,9 +306,9 @@ fn create_port(
     Ok(Made { port, memory, ends: ends.into_iter().map(SendingEnd::new).collect() })
 }
 
-/// Where the chunks lie: lending two by iceoryx2, which lends no others, shows the first place and
-/// the distance. The first one's head is there from the start; the second one's lies behind the
-/// first one's message.
+/// Finds where the chunks lie: lending two by iceoryx2, which lends no others, shows the first
+/// offset and the distance. The first chunk's head is present from the start; the second one's lies
+/// behind the first one's message.
 fn find_stride(
     port: &Port,
     memory: &Mapping,
@@ -330,7 +331,7 @@ fn find_stride(
     }
 }
 
-/// No page could be had for the head of a message.
+/// The error when no page was available for the head of a message.
 fn lacking(cause: Errno) -> UnavailableError {
     match cause {
         Errno::NOSPC | Errno::FAULT => UnavailableError::Full {

@@ -1,10 +1,9 @@
-//! Pages are made present before they are written, so that a full `/dev/shm` is an error and not a
+//! Makes pages present before they are written, so that a full `/dev/shm` is an error and not a
 //! SIGBUS.
 //!
-//! A publisher's pool has memory for its books alone when it is made (`storage`): its messages cost
-//! nothing until written. But the kernel allocates a page of a tmpfs at the first touch, and
-//! answers with SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an
-//! error code.
+//! A new publisher's pool only has memory for its books (`storage`): its messages cost nothing
+//! until written. But the kernel allocates a page of a tmpfs at the first touch, and answers with
+//! SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an error code.
 
 use std::ffi::c_void;
 
@@ -15,11 +14,11 @@ use rustix::param::page_size;
 /// The file system that holds POSIX shared memory; glibc's `shm_open` knows no other.
 pub(crate) const SHM: &str = "/dev/shm";
 
-/// Room that stays free when something of a known size is made: for the small files that iceoryx2
-/// writes besides, and for others.
+/// Room that stays free when something of a known size is made: for iceoryx2's additional small
+/// files, and for other processes.
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
-/// Bytes that `/dev/shm` can still give; as much as can be said when it has no limit.
+/// The bytes that `/dev/shm` can still provide; `u64::MAX` if it has no limit.
 pub(crate) fn free_bytes() -> Result<u64, Errno> {
     let stat = rustix::fs::statvfs(SHM)?;
     if stat.f_blocks == 0 {
@@ -29,30 +28,29 @@ pub(crate) fn free_bytes() -> Result<u64, Errno> {
 }
 
 /// Makes the pages of `[address, address + length)` present and writable. Content is kept; new
-/// pages are zero. What a failure leaves present is given back, as far as whole pages go.
+/// pages are zero. After a failure, whole pages that were made present are given back.
 ///
 /// The range must lie within one shared mapping of this process (that of a publisher's own
-/// segment); else this fails.
+/// segment); otherwise this fails.
 pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let page = page_size();
     let start = address & !(page - 1);
     let end = (address + length).next_multiple_of(page);
     let needed = (end - start) as u64;
     if free_bytes()? < needed {
-        return Err(Errno::NOSPC); // without taking from others what would be given back
+        return Err(Errno::NOSPC); // early: a failed try would take memory from others meanwhile
     }
     let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
-    // SAFETY: populating changes no content, and a range that is not mapped is refused by the
-    // kernel.
+    // SAFETY: populating changes no content, and the kernel refuses a range that is not mapped.
     match unsafe { madvise(pointer(start), end - start, Advice::LinuxPopulateWrite) } {
-        // A kernel before 5.14: what can be done is to look whether there is space.
+        // On a kernel before 5.14, only the free space can be checked.
         Err(Errno::INVAL) if free_bytes()? > needed + MARGIN_BYTES => Ok(()),
         Err(Errno::INVAL) => Err(Errno::NOSPC),
         Err(error) => {
             let (start, end) = (address.next_multiple_of(page), (address + length) & !(page - 1));
             if start < end {
-                // SAFETY: the whole pages within a range that the caller is about to write for the
-                // first time: nobody reads them.
+                // SAFETY: these are whole pages within a range that the caller is about to write
+                // for the first time: nobody reads them.
                 let _ = unsafe { madvise(pointer(start), end - start, Advice::LinuxRemove) };
             }
             Err(error)
@@ -61,16 +59,16 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     }
 }
 
-/// How far the chunks of a segment have been made present.
+/// The memory of the chunks of a segment that is present.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
-    /// Per chunk, by number: bytes from its start that are present.
+    /// For each chunk, by number, the bytes from its start that are present.
     present_bytes: Vec<usize>,
     total_bytes: u64,
 }
 
 impl Pages {
-    /// Bytes of memory that the chunks have taken.
+    /// The bytes of memory that the chunks have taken.
     pub(crate) fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
@@ -79,7 +77,7 @@ impl Pages {
         self.present_bytes.get(chunk).copied().unwrap_or(0)
     }
 
-    /// What writing `length` bytes from the start of a chunk would take from the system.
+    /// The bytes that writing `length` bytes from the start of a chunk would take from the system.
     pub(crate) fn missing_bytes(&self, chunk: usize, length: usize) -> u64 {
         length.saturating_sub(self.present_bytes(chunk)) as u64
     }

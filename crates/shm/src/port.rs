@@ -1,4 +1,4 @@
-//! What a link and its samples share of a subscription's end of shared memory.
+//! The part of a subscription's end of shared memory that a connection and its samples share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,23 +10,24 @@ use crate::node::HostNode;
 use crate::receiving_end::ReceivingEnds;
 use crate::service::Service;
 
-/// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read
+/// Each sample keeps it too: the publisher takes back the samples of a port that was dropped, read
 /// or not.
 pub(crate) struct Port {
-    /// Before the port itself: its own handles are the last, so its files go in iceoryx2's order.
+    /// Dropped before the port itself, whose own handles have to be the last, so that its files are
+    /// removed in iceoryx2's order.
     pub(crate) ends: Mutex<ReceivingEnds>,
-    /// Messages may wait because as many samples are held as may be.
+    /// Messages may wait because the largest number of samples is held.
     pub(crate) is_crowded: AtomicBool,
     pub(crate) subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], ()>,
     pub(crate) service: Service,
-    /// Pools of the publisher that could not be mapped: their messages are missed.
+    /// The number of the publisher's pools that could not be mapped: their messages are missed.
     pub(crate) failed_connections: Arc<AtomicU64>,
     pub(crate) on_room: OnceLock<Box<dyn Fn() + Send + Sync>>,
     pub(crate) node: Arc<HostNode>,
 }
 
 impl Port {
-    /// A sample has gone back.
+    /// Notes that a sample was returned.
     pub(crate) fn make_room(&self) {
         if self.is_crowded.load(Ordering::Relaxed)
             && self.is_crowded.swap(false, Ordering::AcqRel)

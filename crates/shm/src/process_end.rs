@@ -1,8 +1,8 @@
-//! Tells when processes end, killed ones too. Whoever waits for another process sleeps at a
-//! doorbell, which the dead do not ring.
+//! Reports when processes end, also killed ones: a thread that waits for another process sleeps at
+//! a doorbell, which a dead process does not ring.
 //!
-//! One thread of this process sleeps until one of those ends that somebody watches. It comes with
-//! the first watch and ends with the last.
+//! One thread of this process sleeps until a watched process ends. It starts with the first watch
+//! and ends with the last.
 
 use std::fmt;
 use std::io;
@@ -17,11 +17,11 @@ use rustix::io::Errno;
 
 use crate::peer::Peer;
 
-/// A process that the system does not let wait for is looked at so often.
+/// How often to check a process that the system cannot wait for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Has somebody told when a process has ended, until this is dropped.
-#[must_use = "nobody is told when this is dropped"]
+/// Has a function called when a process has ended, until this is dropped.
+#[must_use = "the watch ends when this is dropped"]
 pub struct EndWatch(u64);
 
 static WATCHES: Mutex<Watches> = Mutex::new(Watches { next: 0, watched: Vec::new(), alarm: None });
@@ -30,7 +30,7 @@ struct Watches {
     /// The number of the next watch.
     next: u64,
     watched: Vec<Watched>,
-    /// What wakes the thread; `None`: there is none.
+    /// Wakes the thread; `None`: the thread does not run.
     alarm: Option<Arc<OwnedFd>>,
 }
 
@@ -42,7 +42,7 @@ struct Watched {
 
 impl EndWatch {
     /// Has `on_end` called once when the process has ended, on a thread of its own: soon, if the
-    /// process ended before. A call that runs when the watch is dropped goes on.
+    /// process ended before. A call that is running when the watch is dropped continues.
     pub fn new(peer: &Arc<Peer>, on_end: Notify) -> Self {
         let mut watches = WATCHES.lock();
         let watch = watches.next;
@@ -76,15 +76,15 @@ impl fmt::Debug for EndWatch {
 }
 
 impl Watches {
-    /// Has the thread look at the watches again.
+    /// Has the thread read the watches again.
     fn rouse(&self) {
         if let Some(alarm) = &self.alarm {
-            // It fails only where the thread has been told often enough.
+            // The write fails only if the thread's wake-up is already pending.
             let _ = rustix::io::write(alarm, &1_u64.to_ne_bytes());
         }
     }
 
-    /// The processes that are watched, each once.
+    /// The watched processes, each once.
     fn peers(&self) -> Vec<Arc<Peer>> {
         let mut peers: Vec<Arc<Peer>> = Vec::new();
         for Watched { peer, .. } in &self.watched {
@@ -145,10 +145,10 @@ fn wait(alarm: &OwnedFd, peers: &[Arc<Peer>]) {
     let interval = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK_INTERVAL.subsec_nanos()) };
     match poll(&mut waited_for, (!has_all).then_some(&interval)) {
         Ok(_) | Err(Errno::INTR) => {}
-        // The system lacks memory: better late than never.
+        // The system lacks memory: a late notice is better than none.
         Err(_) => std::thread::sleep(LOOK_INTERVAL),
     }
-    // It is told anew for what comes after this.
+    // Later changes write to it again.
     let _ = rustix::io::read(alarm, &mut [0; 8]);
 }
 
@@ -170,11 +170,11 @@ mod tests {
         let watch = EndWatch::new(&peer, Arc::new(move || told.send(()).unwrap()));
         let before = Arc::strong_count(&peer);
         drop(watch);
-        // The thread lets go of what it is not to watch any more.
+        // The thread drops a process that it need not watch any longer.
         feros_test_support::eventually(|| match Arc::strong_count(&peer) {
             1 => Ok(()),
             other => Err(format!("{other} of {before}")),
         });
-        assert!(heard.recv_timeout(WATCHDOG).is_err(), "nobody is left who could tell");
+        assert!(heard.recv_timeout(WATCHDOG).is_err(), "no watch is left");
     }
 }

@@ -1,7 +1,7 @@
-//! A handle of a process that no other process takes over when the id is given away again.
+//! A handle of a process that stays valid for that process alone, even if its id is reused.
 //!
-//! That is what a pidfd is for. Where the system refuses one (valgrind, a filter of system calls,
-//! Linux before 5.3), an open folder `/proc/<pid>` serves: it stays the ended process's own.
+//! That is a pidfd. Where the system refuses one (valgrind, a filter of system calls, Linux before
+//! 5.3), an open folder `/proc/<pid>` serves: it keeps referring to the ended process.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Enough for what comes before the state in `/proc/<pid>/stat`: the id and the name, which the
+/// Enough for the beginning of `/proc/<pid>/stat` up to the state: the id and the name, which the
 /// kernel bounds to 64 bytes.
 const STAT_BYTES: usize = 128;
 
@@ -21,12 +21,13 @@ pub(crate) enum ProcessHandle {
 }
 
 impl ProcessHandle {
-    /// `Errno::SRCH` where there is no such process.
+    /// `Errno::SRCH` if there is no such process.
     pub(crate) fn open(pid: u32) -> Result<Self, Errno> {
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         match pidfd_open(id, PidfdFlags::empty()) {
             Ok(handle) => Ok(Self::Pidfd(handle)),
-            // A number that only a thread has is refused as invalid, by newer kernels as not found.
+            // A number that only belongs to a thread is refused as invalid, or by newer kernels as
+            // not found.
             Err(Errno::SRCH | Errno::INVAL | Errno::NOENT) => Err(Errno::SRCH),
             Err(Errno::NOSYS | Errno::PERM) => Self::open_folder(pid),
             Err(errno) => Err(errno),
@@ -42,7 +43,7 @@ impl ProcessHandle {
         }
     }
 
-    /// What becomes readable when the process has ended, where the system gives that.
+    /// The descriptor that becomes readable when the process has ended, if the system provides one.
     pub(crate) fn pidfd(&self) -> Option<&OwnedFd> {
         match self {
             Self::Pidfd(handle) => Some(handle),
@@ -50,8 +51,8 @@ impl ProcessHandle {
         }
     }
 
-    /// Whether the process still runs. Never waits; a look that fails for another reason tells
-    /// nothing, and taking a living process for dead would do harm.
+    /// Whether the process still runs. Never waits. If the check fails for another reason, the
+    /// process counts as running, because taking a living process for dead would do harm.
     pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Pidfd(handle) => {

@@ -1,5 +1,5 @@
-//! A publisher's shared memory: lending memory for messages and giving them to the subscriptions
-//! linked to it.
+//! A publisher's shared memory: lending memory for messages and sending them to connected
+//! subscriptions.
 
 use feros_rmw::FailureCounter;
 use feros_sync::Mutex;
@@ -18,40 +18,40 @@ use crate::populate::free_bytes;
 use crate::service::{self, FORMAT_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
 use crate::storage::{self, Mapping};
 
-/// From 4 KiB to more than [`MAX_MESSAGE_BYTES`] in steps of four.
+/// Enough for pools from 4 KiB to more than [`MAX_MESSAGE_BYTES`] in steps of four.
 const MAX_POOLS: usize = 12;
 
-/// What a [`HostPublisher`] is made with.
+/// The settings for making a [`HostPublisher`].
 #[derive(Debug, Clone)]
 pub struct HostPublisherSettings {
-    /// The publisher's id, unique among all publishers of this user on this host, over restarts
-    /// too.
+    /// The publisher's id, unique among all publishers of this user on this host, also over
+    /// restarts.
     pub id: u64,
     /// The hash of its message type; its first eight bytes are checked with each message.
     pub type_hash: Option<[u8; 32]>,
     /// The name of its message type, for logs.
     pub type_name: String,
-    /// The longest queue that a subscription may have here (KEEP_LAST depth). Costs address space
-    /// and a few bytes each, no memory until used.
+    /// The longest queue that a subscription may have here (KEEP_LAST depth). Each slot costs
+    /// address space and a few bytes, but no memory until used.
     ///
     /// This and the limits below are at least 1.
     pub largest_depth: usize,
-    /// How many subscriptions may be linked.
+    /// The number of subscriptions that may be connected.
     pub max_subscriptions: usize,
-    /// How many samples of this publisher each subscription may hold at once.
+    /// The number of samples of this publisher that each subscription may hold at once.
     pub max_views: usize,
-    /// How many messages may be lent and not yet sent.
+    /// The number of messages that may be lent and not yet sent.
     pub max_loans: usize,
-    /// The size of messages that the pool is made for at first; it grows when a larger one comes.
+    /// The message size that the pool is made for at first; the pool grows when a larger one comes.
     pub expected_message_bytes: usize,
-    /// How much memory the pool may take; without a limit, what depth, subscriptions and views make
-    /// at most.
+    /// The memory that the pool may take; without a limit, as much as depth, subscriptions and
+    /// views make at most.
     pub pool_limit_bytes: Option<u64>,
 }
 
 impl HostPublisherSettings {
-    /// One loan more than the user may have: for a message that is moved. With as many messages a
-    /// pool never runs out of chunks.
+    /// The limits with one loan more than the user may have, for a message that is moved. With this
+    /// many messages, a pool never runs out of chunks.
     fn limits(&self) -> PoolLimits {
         let max_loans = self.max_loans + 1;
         let max_messages =
@@ -80,63 +80,63 @@ impl HostPublisherSettings {
 /// How much of a publisher's pool is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolUse {
-    /// Messages that the pool can hold at once: every queue full, every view held, every loan out.
+    /// The number of messages that the pool can hold at once: every queue full, every view held,
+    /// every loan out.
     pub max_messages: usize,
     /// The most messages that were in use at once (lent, queued or held by views).
     pub peak_messages: usize,
-    /// Messages lent now.
+    /// The number of messages lent now.
     pub lent: usize,
-    /// Of which at most so many.
+    /// The largest number that may be lent.
     pub max_loans: usize,
     /// The largest message that fits before the pool grows.
     pub message_bytes: usize,
-    /// Memory that the pool has taken from `/dev/shm`. It keeps what it has taken, for the messages
-    /// to come.
+    /// The memory that the pool has taken from `/dev/shm`. It keeps that memory for later messages.
     pub used_bytes: u64,
-    /// What it may take, where limited.
+    /// The memory that the pool may take, if limited.
     pub limit_bytes: Option<u64>,
-    /// How often the pool was replaced by one for larger messages.
+    /// How many times the pool was replaced by one for larger messages.
     pub growths: u64,
 }
 
 /// One publisher's shared memory. Any number of threads may lend and send; nothing waits for a
 /// reader.
 ///
-/// iceoryx2 can give out memory that grows by itself, but then keeps books for 255 segments: 2 KB
-/// of heap per message that the pool may hold (800 KB with the default limits) and 255 bytes more
-/// in each connection. Here the pool is one fixed segment of sparse memory, and a message that is
-/// too large for it makes another, at least four times as large (a port of its own of the same
-/// service). The smaller ones stay for the readers that have not come to them yet; together they
-/// take at most a third of the largest.
+/// iceoryx2 offers memory that grows by itself, but then keeps books for 255 segments: 2 KB of heap
+/// per message that the pool may hold (800 KB with the default limits) and 255 bytes more in each
+/// connection. Here the pool is one fixed segment of sparse memory, and a message that is too large
+/// for it makes another, at least four times as large (a port of its own of the same service). The
+/// smaller ones stay for readers that still have messages there; together they take at most a third
+/// of the largest.
 #[repr(C)] // a message needs the pools alone
 pub struct HostPublisher {
-    /// Shared with loans, which may outlive the publisher.
+    /// Shared with the loans, which may outlive the publisher.
     pools: Arc<Mutex<Pools>>,
     service: Service,
     settings: HostPublisherSettings,
     failed_connections: Arc<AtomicU64>,
-    /// Last: its files go after those of the ports.
+    /// Dropped last: its files are removed after those of the ports.
     node: Arc<HostNode>,
 }
 
-/// The pools that a publisher has had, and what is lent of them.
+/// The pools that a publisher has had, and the loans from them.
 #[repr(C)] // what each message needs lies together
 struct Pools {
-    /// Counts the growths; a loan remembers where it comes from.
+    /// The number of growths so far; a loan remembers which pool it comes from by it.
     generation: u64,
     lent: usize,
     max_loans: usize,
     limit_bytes: Option<u64>,
-    /// Number of the last message sent.
+    /// The number of the last message sent.
     sequence: u64,
     type_hash: u64,
-    /// `None` once the publisher is gone.
+    /// `None` once the publisher was dropped.
     present: Option<Pool>,
-    /// Smaller pools that nothing is sent from any more, for readers that still have their messages
-    /// to read.
+    /// Smaller pools from which nothing is sent any longer, for readers that still have messages
+    /// there.
     retired: Vec<Pool>,
     retired_bytes: u64,
-    /// Of loans that have outlived the publisher.
+    /// The memory of loans that have outlived the publisher.
     memory_of_loans: Vec<Arc<Mapping>>,
 }
 
@@ -157,7 +157,7 @@ impl Pools {
 }
 
 impl HostPublisher {
-    /// Makes the shared memory of a publisher. Subscriptions can link from now on.
+    /// Makes the shared memory of a publisher. Subscriptions can connect from now on.
     ///
     /// # Errors
     /// [`CreateError`].
@@ -235,7 +235,7 @@ impl HostPublisher {
     /// size that was lent before.
     ///
     /// # Errors
-    /// [`LoanError`] says what is exhausted.
+    /// [`LoanError`] names the exhausted resource.
     pub fn loan(&self, size_bytes: usize) -> Result<HostLoan, LoanError> {
         let mut pools = self.pools.lock();
         if pools.lent >= pools.max_loans {
@@ -273,7 +273,7 @@ impl HostPublisher {
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
         check_open_files().map_err(refused)?;
-        // A publish waits for no other process: its next message grows the pool.
+        // A publish waits for no other process; the publisher's next message tries again.
         let lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pools.message_bytes().saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let (limits, failed) = (self.settings.limits(), &self.failed_connections);
@@ -288,13 +288,13 @@ impl HostPublisher {
         Ok(())
     }
 
-    /// Gives a message to all subscriptions that were linked when [`refresh`](Self::refresh) was
-    /// called last; where a queue is full, its oldest message makes room. Returns their number.
+    /// Gives a message to all subscriptions that the last [`refresh`](Self::refresh) connected;
+    /// where a queue is full, its oldest message makes room. Returns their number.
     ///
-    /// Never blocks, allocates nothing unless a subscription went.
+    /// Never blocks, and allocates nothing unless a subscription has left.
     ///
     /// # Errors
-    /// [`SendError`]; the loan is gone.
+    /// [`SendError`]; the loan is lost.
     pub fn send(&self, mut loan: HostLoan, header: SampleHeader) -> Result<usize, SendError> {
         if !Arc::ptr_eq(&loan.pools, &self.pools) {
             return Err(SendError::Foreign);
@@ -326,9 +326,9 @@ impl HostPublisher {
         sent.map_err(|cause| SendError::Refused { cause: format!("{cause:?}") })
     }
 
-    /// Connects to subscriptions that have linked since, and takes back what those had that have
-    /// gone. To be called when a subscription has linked, before the first message that it is to
-    /// get: what this costs (a mapping, some allocations) is no part of a message.
+    /// Connects to new subscriptions, and takes back the chunks of those that have left. To be
+    /// called when a subscription has opened its [`Link`](crate::Link), before its first message:
+    /// the cost (a mapping, some allocations) is paid apart from messages.
     pub fn refresh(&self) {
         let mut pools = self.pools.lock();
         let Pools { retired, present, .. } = &mut *pools;
@@ -342,15 +342,16 @@ impl HostPublisher {
         }
     }
 
-    /// How many subscriptions are linked, those of killed processes that are not cleaned up
-    /// included.
+    /// The number of registered subscriptions, including those of killed processes that are not
+    /// cleaned up.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         use iceoryx2::service::port_factory::PortFactory;
         self.service.dynamic_config().number_of_subscribers()
     }
 
-    /// How often a linked subscription could not be connected; it gets no messages on this path.
+    /// How many times a registered subscription could not be connected; it gets no messages by
+    /// shared memory.
     #[must_use]
     pub fn failed_connections(&self) -> u64 {
         self.failed_connections.load(Ordering::Relaxed)
@@ -395,41 +396,41 @@ fn create_service(
     service::builder(node.iceoryx(), settings.id)
         .max_publishers(MAX_POOLS)
         .max_subscribers(settings.max_subscriptions)
-        .max_nodes(settings.max_subscriptions * 2 + 2) // killed processes keep their place until the clean-up
+        .max_nodes(settings.max_subscriptions * 2 + 2) // killed processes keep their slot until the clean-up
         .subscriber_max_buffer_size(settings.largest_depth)
         .subscriber_max_borrowed_samples(settings.max_views)
-        .history_size(0) // history for late joiners is the engine's
+        .history_size(0) // the engine delivers history to late joiners
         .enable_safe_overflow(true)
         .create()
 }
 
-/// A loan of a pool that was replaced is sent from the present one.
+/// Moves a loan of a pool that was replaced to the present pool.
 #[cold]
 fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanError> {
     let chunk = pools.lend(loan.size_bytes)?;
     let Some(pool) = &pools.present else { unreachable!("it has just lent a chunk") };
     let start = pool.message(chunk);
-    // SAFETY: the new chunk was lent just now, has room for a message of this size, and is another
-    // one than the loan's, which is of another pool.
+    // SAFETY: the new chunk was lent just now, has room for a message of this size, and differs
+    // from the loan's chunk, which belongs to another pool.
     unsafe { start.copy_from_nonoverlapping(loan.start, loan.size_bytes) };
-    // What is left behind stays unused in its pool, from which nothing is lent any more.
+    // The old chunk stays unused in its pool, which lends no further chunks.
     (loan.start, loan.chunk, loan.generation) = (start, Some(chunk), pools.generation);
     Ok(())
 }
 
-/// Memory lent by a [`HostPublisher`] for one message; dropped without being sent, it goes back.
+/// Memory lent by a [`HostPublisher`] for one message, returned if dropped without being sent.
 pub struct HostLoan {
     start: NonNull<u8>,
     size_bytes: usize,
-    /// `None` once it is sent.
+    /// `None` once the loan is sent.
     chunk: Option<usize>,
-    /// Of the pool that it comes from.
+    /// The generation of its pool.
     generation: u64,
-    /// Keep the memory mapped, also where the publisher is gone.
+    /// Keeps the memory mapped even after the publisher is dropped.
     pools: Arc<Mutex<Pools>>,
 }
 
-// SAFETY: the memory belongs to the loan alone, and what else it has is `Send`.
+// SAFETY: the memory belongs to the loan alone, and its other fields are `Send`.
 unsafe impl Send for HostLoan {}
 // SAFETY: a shared loan only reads its own memory.
 unsafe impl Sync for HostLoan {}
@@ -463,7 +464,7 @@ impl Deref for HostLoan {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: `start` points to `size_bytes` bytes whose pages are present, of a chunk that is
-        // lent to this loan alone; any bytes are initialised ones.
+        // lent to this loan alone; any bytes are initialised memory.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
     }
 }

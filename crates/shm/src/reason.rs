@@ -1,5 +1,5 @@
-//! Why a match does not take a shorter transport, for users to read, and what keeps an endpoint
-//! from shared memory.
+//! The reasons why a match does not take a shorter transport, for users to read, and the obstacles
+//! that keep an endpoint from shared memory.
 
 use std::fmt;
 
@@ -40,19 +40,19 @@ pub enum Obstacle {
     Denied,
     /// A table of the process's shared memory is full.
     TableFull,
-    /// The process was forked from one that had shared memory already.
+    /// The process was forked from one that already had shared memory.
     Forked,
     /// The history of the subscription is longer than the queues in shared memory.
     LongHistory,
-    /// The process cannot map the other's shared memory.
+    /// The process cannot map the other side's shared memory.
     NotMapped,
-    /// The process has as many files open as it may.
+    /// The process has reached its limit of open files.
     OpenFilesLimit,
-    /// The process may not make files as large as is needed.
+    /// The process may not make files as large as needed.
     FileSizeLimit,
     /// Shared memory is turned off.
     Off,
-    /// Something that this version does not know.
+    /// An obstacle that this version does not know.
     Other,
 }
 
@@ -99,9 +99,9 @@ impl fmt::Display for Obstacle {
             Self::TableFull => "a table in the shared memory of its process is full",
             Self::Forked => "its process was forked from one that used shared memory",
             Self::LongHistory => "its history is longer than queues in shared memory may be",
-            Self::NotMapped => "its process cannot map that of the other side",
+            Self::NotMapped => "its process cannot map the other side's shared memory",
             Self::OpenFilesLimit => "its process has as many files open as it may (RLIMIT_NOFILE)",
-            Self::FileSizeLimit => "its process may not make files of the size (RLIMIT_FSIZE)",
+            Self::FileSizeLimit => "its process may not make files of that size (RLIMIT_FSIZE)",
             Self::Off => "it is turned off there",
             Self::Other => "for a reason that only its process knows",
         })
@@ -112,7 +112,7 @@ impl fmt::Display for Obstacle {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// One side announces no transports: it is no Feros endpoint.
+    /// One side announces no transports: it is not a Feros endpoint.
     StockPeer {
         /// That side.
         side: Side,
@@ -124,7 +124,7 @@ pub enum Reason {
     },
     /// The sides run on two hosts.
     OtherHost,
-    /// The sides belong to two users, whose memory is closed to each other.
+    /// The sides belong to two users, who cannot access each other's memory.
     OtherUser {
         /// The user of the publisher's process.
         publisher_uid: u32,
@@ -155,40 +155,40 @@ pub enum Reason {
     SharedMemoryUnavailable {
         /// That side.
         by: Side,
-        /// What is in the way.
+        /// The obstacle.
         why: Obstacle,
     },
     /// The shorter transport is being set up.
     Pending,
-    /// The publisher serves as many subscriptions by shared memory as it can.
+    /// The publisher serves its largest number of subscriptions by shared memory.
     TooManySubscriptions {
-        /// So many.
+        /// That number.
         limit: usize,
     },
-    /// The subscription hears as many publishers by shared memory as it can.
+    /// The subscription receives from its largest number of publishers by shared memory.
     TooManyPublishers {
-        /// So many.
+        /// That number.
         limit: usize,
     },
-    /// The publisher's process or its shared memory is gone.
+    /// The publisher's process has ended or its shared memory was removed.
     PublisherGone,
-    /// The subscription's process or its entry is gone.
+    /// The subscription's process has ended or its entry was removed.
     SubscriptionGone,
-    /// Nobody spins the subscription's node on a doorbell that other processes can ring.
+    /// No executor spins the subscription's node with a doorbell that other processes can ring.
     NoDoorbell,
-    /// No transport is possible: the shortest is not because of `shorter`, and the network is not
+    /// No transport is possible: `shorter` prevents the shortest one, and the network is not
     /// allowed.
     NoTransport {
         /// Why not a shorter transport.
         shorter: Box<Reason>,
-        /// Who does not allow the network.
+        /// The side that does not allow the network.
         by: Side,
     },
 }
 
 impl Reason {
-    /// The clause for a client and a server of a service, which are called publisher and
-    /// subscription elsewhere.
+    /// The clause for a client and a server of a service, instead of a publisher and a
+    /// subscription.
     pub fn of_service(&self) -> String {
         let clause = self.to_string().replace("publisher", "client");
         clause.replace("subscription", "server")
@@ -237,7 +237,7 @@ impl fmt::Display for Reason {
             Self::TooManyPublishers { limit } => {
                 write!(
                     f,
-                    "the subscription hears {limit} publishers by shared memory already, its limit"
+                    "the subscription receives from {limit} publishers by shared memory already, its limit"
                 )
             }
             Self::PublisherGone => {

@@ -11,15 +11,15 @@ use crate::storage::Mapping;
 #[derive(Debug)]
 struct ReceivingEnd {
     rings: Rings,
-    /// Where the publisher's messages lie, mapped as long as one of them is held.
+    /// The memory of the publisher's messages, mapped as long as one of them is held.
     memory: Arc<Mapping>,
     number: u32,
-    /// Messages that are held.
+    /// The number of messages that are held.
     held: usize,
     returned: u64,
-    /// What was found is nonsense: nothing is taken here any more.
+    /// The positions were nonsense, so this end takes no further messages.
     is_broken: bool,
-    /// The pool that has taken this one's place was looked for.
+    /// Whether the pool that replaced this one was searched for.
     is_followed: bool,
 }
 
@@ -28,7 +28,7 @@ impl ReceivingEnd {
         !self.is_broken && self.rings.get().has_message()
     }
 
-    /// Whether messages come from a pool that was not looked for yet.
+    /// Whether a pool that was not searched for yet has replaced this one.
     fn has_successor(&self) -> bool {
         !self.is_followed && self.rings.get().is_replaced()
     }
@@ -38,18 +38,18 @@ impl ReceivingEnd {
 #[derive(Debug)]
 pub(crate) struct ReceivingEnds {
     ends: Vec<ReceivingEnd>,
-    /// Of the end that came last.
+    /// The number of the end that came last.
     last_number: u32,
     held: usize,
     max_held: usize,
 }
 
-/// A message that was taken: where it is said to lie.
+/// A message that was taken, and its claimed location.
 #[derive(Debug)]
 pub(crate) struct Taken {
     /// The number of the end that it came by, from 1.
     pub(crate) end: u32,
-    /// From the beginning of the publisher's memory.
+    /// The offset from the beginning of the publisher's memory.
     pub(crate) place: u64,
     /// The publisher's memory.
     pub(crate) start: NonNull<u8>,
@@ -60,9 +60,9 @@ pub(crate) struct Taken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     Empty,
-    /// As many are held as may be.
+    /// The largest number of messages is held.
     Crowded,
-    /// The positions of a queue are nonsense; it is not looked at again.
+    /// The positions of a queue are nonsense; it is not read again.
     Nonsense,
 }
 
@@ -71,15 +71,15 @@ impl ReceivingEnds {
         Self { ends: Vec::new(), last_number: 0, held: 0, max_held }
     }
 
-    /// To be called before iceoryx2 is asked for ends.
+    /// To be called before iceoryx2 updates its connections.
     pub(crate) fn begin_update(&mut self) {
         for end in &mut self.ends {
             end.is_followed |= end.rings.get().is_replaced();
         }
     }
 
-    /// Takes in ends that iceoryx2 has made; how many of them have no memory. Ends that it has
-    /// ended stay until their messages are taken and returned.
+    /// Adds ends that iceoryx2 has made; returns how many of them have no memory. Ends that
+    /// iceoryx2 has ended stay until their messages are taken and returned.
     pub(crate) fn update(&mut self, new: Vec<NewReceiver>) -> usize {
         self.ends.retain(|end| end.held > 0 || end.has_message() || !end.rings.have_ended());
         let mut without_memory = 0;

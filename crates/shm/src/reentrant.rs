@@ -1,8 +1,8 @@
-//! The lock around what iceoryx2's ports share with their samples.
+//! The lock around the state that iceoryx2's ports share with their samples.
 //!
-//! Each loan makes one, and each step of a message takes one or two: iceoryx2's own, a recursive
-//! mutex of the C library, costs a tenth of what a message touches. Recursive this one is too: some
-//! of iceoryx2's functions take it again while they hold it.
+//! Each loan makes one lock, and each step of a message takes one or two: iceoryx2's own lock, a
+//! recursive mutex of the C library, would take a tenth of a message's cost. This lock is recursive
+//! too, because some of iceoryx2's functions take it again while they hold it.
 
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
@@ -46,7 +46,7 @@ impl<T: Abandonable> Abandonable for Reentrant<T> {
         match Arc::get_mut(&mut this.0) {
             // SAFETY: as above; nobody else has the value.
             Some(lock) => unsafe { T::abandon_in_place(NonNull::from_mut(lock.get_mut())) },
-            // SAFETY: as above; one reference less.
+            // SAFETY: as above; this drops one reference.
             None => unsafe { std::ptr::drop_in_place(&raw mut this.0) },
         }
     }

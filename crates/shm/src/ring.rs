@@ -1,4 +1,4 @@
-//! The rings by which a publisher gives messages to one subscription and gets their memory back.
+//! The rings by which a publisher sends messages to one subscription and gets their memory back.
 //!
 //! ```text
 //!                 sent: at most `depth`; the oldest makes room
@@ -7,37 +7,38 @@
 //!                 returned: all that the subscription ever has fits in
 //! ```
 //!
-//! Each ring has one side that writes and one that reads. Only the position `read` of the first is
-//! moved by both: by the subscription that takes the oldest message, and by the publisher that
-//! pushes it out of a full ring. Who moves it has the message; a place is written over only after
-//! `read` has passed it.
+//! Each ring has one side that writes and one that reads. Only the position `read` of the first
+//! ring is moved by both sides: by the subscription when it takes the oldest message, and by the
+//! publisher when it pushes that message out of a full ring. The side that moves it owns the
+//! message; a slot is overwritten only after `read` has passed it.
 //!
-//! All of it lies in shared memory, where strangers can write. So each side keeps its own position
-//! for itself, believes the other's only where it is possible, and takes what it reads for a claim
-//! that its caller checks.
+//! All of it lies in shared memory, where other processes can write. So each side keeps its own
+//! position in its own memory, accepts the other side's position only if it is possible, and treats
+//! each message it reads as a claim that its caller checks.
 
 use feros_sync::{AtomicU64, Ordering};
 
-/// How often a subscription looks again while a publisher pushes messages out of the full ring. A
-/// publisher that comes between so often writes no messages, but nonsense.
+/// How many times a subscription tries again while a publisher pushes messages out of the full
+/// ring. A publisher that interferes this many times writes nonsense rather than messages.
 #[cfg(not(loom))]
 const MOST_LOOKS: usize = 1000;
 #[cfg(loom)]
 const MOST_LOOKS: usize = 4;
 
-/// The positions of both rings; each counts up, from zero. All zero is the state before first use.
+/// The positions of both rings; each counts up from zero. All zero is the state before the first
+/// use.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Positions {
-    /// Messages that the publisher has sent.
+    /// The number of messages that the publisher has sent.
     written: AtomicU64,
-    /// Messages that were taken or pushed out.
+    /// The number of messages that were taken or pushed out.
     read: AtomicU64,
-    /// Messages that the subscription has returned.
+    /// The number of messages that the subscription has returned.
     returned: AtomicU64,
     /// 1 once the publisher sends by other rings.
     is_replaced: AtomicU64,
-    /// 1 once the subscription has gone.
+    /// 1 once the subscription has left.
     is_left: AtomicU64,
 }
 
@@ -48,35 +49,35 @@ impl Positions {
         Self { written, read, returned, is_replaced, is_left }
     }
 
-    /// Says that the subscription has gone. By whoever takes it out.
+    /// Notes that the subscription has left. For the process that removes it.
     pub(crate) fn leave(&self) {
         self.is_left.store(1, Ordering::Release);
     }
 }
 
-/// Positions that cannot be: somebody else has written them.
+/// Impossible positions: something else has written them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Nonsense;
 
-/// The number of places of both rings.
+/// The number of slots of both rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Messages that may wait.
+    /// The number of messages that may wait.
     depth: usize,
     sent: usize,
     returned: usize,
 }
 
 impl Size {
-    /// For `depth` messages that wait and `views` that are held.
+    /// The size for `depth` messages that wait and `views` that are held.
     pub(crate) fn new(depth: usize, views: usize) -> Self {
-        // One more comes back where a message is taken and returned between the publisher's look at
-        // what was returned and its next message.
+        // One more comes back if a message is taken and returned between the publisher's last
+        // [`Ring::reclaim`] and its next message.
         let returned = depth.saturating_add(views).saturating_add(1);
         Self { depth, sent: depth.next_power_of_two(), returned: returned.next_power_of_two() }
     }
 
-    /// Places of both.
+    /// The slots of both rings together.
     pub(crate) fn places(self) -> usize {
         self.sent + self.returned
     }
@@ -92,7 +93,7 @@ pub(crate) struct Ring<'a> {
 }
 
 impl<'a> Ring<'a> {
-    /// `None` where there are not as many places.
+    /// `None` if there are not enough slots.
     pub(crate) fn new(
         positions: &'a Positions,
         places: &'a [AtomicU64],
@@ -113,23 +114,23 @@ impl<'a> Ring<'a> {
         written.load(Ordering::Acquire) != read.load(Ordering::Relaxed)
     }
 
-    /// Says that what comes next comes by other rings, which are there already. Publisher only.
+    /// Notes that later messages come by other rings, which exist already. Publisher only.
     pub(crate) fn replace(&self) {
         self.positions.is_replaced.store(1, Ordering::Release);
     }
 
-    /// Whether that was said; to be asked before the other rings are looked for.
+    /// Whether other rings have replaced this one; to be checked before a search for those.
     pub(crate) fn is_replaced(&self) -> bool {
         self.positions.is_replaced.load(Ordering::Acquire) != 0
     }
 
-    /// Whether the subscription has said that it is gone.
+    /// Whether the subscription has noted that it has left.
     pub(crate) fn is_left(&self) -> bool {
         self.positions.is_left.load(Ordering::Relaxed) != 0
     }
 
-    /// Sends a message; `written` is the publisher's own position. Returns what had to make room.
-    /// Publisher only.
+    /// Sends a message; `written` is the publisher's own position. Returns the message that had to
+    /// make room. Publisher only.
     pub(crate) fn push(&self, written: &mut u64, message: u64) -> Result<Option<u64>, Nonsense> {
         let read = self.positions.read.load(Ordering::Acquire);
         let waiting = written.wrapping_sub(read);
@@ -143,7 +144,7 @@ impl<'a> Ring<'a> {
         Ok(pushed_out)
     }
 
-    /// `None`: the subscription has taken the oldest just now.
+    /// `None`: the subscription has just taken the oldest message.
     fn push_out(&self, read: u64) -> Option<u64> {
         let oldest = place(self.sent, read).load(Ordering::Relaxed);
         self.pass(read).then_some(oldest)
@@ -155,7 +156,7 @@ impl<'a> Ring<'a> {
         position.compare_exchange(read, next, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The oldest message. Subscription only.
+    /// Takes the oldest message. Subscription only.
     pub(crate) fn take(&self) -> Result<Option<u64>, Nonsense> {
         for _ in 0..MOST_LOOKS {
             let read = self.positions.read.load(Ordering::Acquire);
@@ -163,7 +164,7 @@ impl<'a> Ring<'a> {
             if waiting == 0 {
                 return Ok(None);
             }
-            // More than fit: the publisher has pushed on between the two looks.
+            // More than can wait: the publisher has pushed one out between the two reads.
             if waiting <= self.depth {
                 let oldest = place(self.sent, read).load(Ordering::Relaxed);
                 if self.pass(read) {
@@ -183,8 +184,8 @@ impl<'a> Ring<'a> {
     }
 
     /// A message that has come back; `reclaimed` is the publisher's own position. To be called
-    /// until there is none before each [`push`](Self::push): so there is always room for what comes
-    /// back. Publisher only.
+    /// until it returns `None` before each [`push`](Self::push), so that there is always room for
+    /// returned messages. Publisher only.
     pub(crate) fn reclaim(&self, reclaimed: &mut u64) -> Result<Option<u64>, Nonsense> {
         let waiting = self.positions.returned.load(Ordering::Acquire).wrapping_sub(*reclaimed);
         if waiting == 0 {
@@ -199,7 +200,7 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// The place of a position; the number of places is a power of two.
+/// The slot of a position; the number of slots is a power of two.
 fn place(places: &[AtomicU64], position: u64) -> &AtomicU64 {
     &places[position as usize & (places.len() - 1)]
 }

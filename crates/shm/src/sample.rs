@@ -8,7 +8,7 @@ use crate::port::Port;
 use crate::receiving_end::Taken;
 use crate::service::{SampleHeader, WireHeader};
 
-/// A message that was taken. It goes back when this is dropped.
+/// A message that was taken, returned when this is dropped.
 pub(crate) struct Message {
     port: Arc<Port>,
     place: u64,
@@ -31,7 +31,7 @@ impl Drop for Message {
 }
 
 /// The bytes of a message in shared memory. The memory goes back to the publisher when this is
-/// dropped, on any thread, before or after its link and its publisher.
+/// dropped, on any thread, before or after its [`Link`](crate::Link) and its publisher.
 pub struct HostBytes {
     cdr: *const u8,
     message: Message,
@@ -42,12 +42,12 @@ unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}
 
-// Inline in a payload.
+// It is stored inline in a payload.
 const _: () = assert!(feros_rmw::Payload::is_inline::<HostBytes>());
 
 impl PayloadBytes for HostBytes {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `Link` checked that so many bytes lie in the publisher's memory, which stays
+        // SAFETY: `Link` checked that this many bytes lie in the publisher's memory, which stays
         // mapped for reading while the sample is held; the publisher does not write to it before
         // the sample is dropped. (A hostile process of this same user could; it can change this
         // process's own memory as well.)
@@ -61,13 +61,13 @@ impl std::fmt::Debug for HostBytes {
     }
 }
 
-/// A message in shared memory: its bytes, and what its publisher says of it.
+/// A message in shared memory: its bytes and its publisher's header.
 #[derive(Debug)]
 pub struct HostSample {
     bytes: HostBytes,
     header: SampleHeader,
     pub(crate) sequence: u64,
-    /// The end that it came by; changes when the publisher's pool is replaced.
+    /// The end that the sample came by; changes when the publisher's pool is replaced.
     pub(crate) origin: u32,
 }
 
@@ -89,13 +89,13 @@ impl HostSample {
         }
     }
 
-    /// What the publisher says of it.
+    /// The publisher's header.
     #[must_use]
     pub fn header(&self) -> SampleHeader {
         self.header
     }
 
-    /// The message alone.
+    /// The message without the header.
     #[must_use]
     pub fn into_bytes(self) -> HostBytes {
         self.bytes

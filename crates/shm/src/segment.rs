@@ -1,10 +1,10 @@
 //! The process segment: the memory of a process that publishers in other processes of its host
-//! reach to wake its executors and to see where its subscriptions are.
+//! reach to wake its executors and to find its subscriptions.
 //!
-//! It is an anonymous file (memfd) that others open as `/proc/<pid>/fd/<number>`, for which the
-//! kernel demands that they belong to the same user and have no fewer rights. It has no name that
-//! could stay behind, and it goes with the last process that maps it. Its size is sealed, so that
-//! no access can fail later.
+//! It is an anonymous file (memfd) that others open as `/proc/<pid>/fd/<number>`, which the kernel
+//! allows only to processes of the same user with no fewer rights. It has no name that could stay
+//! behind, and it vanishes with the last process that maps it. Its size is sealed, so that no
+//! access can fail later.
 
 #[cfg(not(loom))]
 mod layout;

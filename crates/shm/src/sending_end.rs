@@ -6,22 +6,22 @@ use crate::chunks::{Chunks, Held};
 use crate::connection::{Connected, Rings};
 use crate::ring::Nonsense;
 
-/// Where the chunks of a pool lie in its file.
+/// The positions of a pool's chunks in its file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stride {
-    /// Of the first chunk, from the beginning of the file.
+    /// The offset of the first chunk from the beginning of the file.
     pub(crate) first: usize,
-    /// From one chunk to the next.
+    /// The distance from one chunk to the next.
     pub(crate) bytes: usize,
 }
 
 impl Stride {
-    /// Where a chunk lies.
+    /// The offset of a chunk.
     pub(crate) fn place_of(self, chunk: usize) -> usize {
         self.first + chunk * self.bytes
     }
 
-    /// The chunk at a place.
+    /// The chunk at an offset.
     fn chunk_at(self, place: u64) -> Option<usize> {
         let distance = usize::try_from(place).ok()?.checked_sub(self.first)?;
         distance.is_multiple_of(self.bytes).then(|| distance / self.bytes)
@@ -34,8 +34,8 @@ pub(crate) struct SendingEnd {
     written: u64,
     reclaimed: u64,
     held: Held,
-    /// What came back was nonsense: nothing is sent here any more. The first nonsense ends it,
-    /// because a stranger's is without end.
+    /// The subscription returned nonsense, so this end sends no further messages. The first
+    /// nonsense ends the connection, because its source may produce it without end.
     is_broken: bool,
 }
 
@@ -45,12 +45,13 @@ impl SendingEnd {
         Self { rings, written: 0, reclaimed: 0, held: Held::default(), is_broken: false }
     }
 
-    /// Whether the subscription has gone, as iceoryx2 knows.
+    /// Whether the subscription has left, as far as iceoryx2 knows.
     pub(crate) fn has_ended(&self) -> bool {
         self.rings.have_ended()
     }
 
-    /// Whether it says so, which iceoryx2 learns when it is asked.
+    /// Whether the subscription has noted that it left, which iceoryx2 learns only when it updates
+    /// its connections.
     pub(crate) fn is_left(&self) -> bool {
         self.rings.get().is_left()
     }
@@ -60,7 +61,7 @@ impl SendingEnd {
         self.rings.get().replace();
     }
 
-    /// Takes back what the subscription has returned.
+    /// Takes back the chunks that the subscription has returned.
     pub(crate) fn reclaim(&mut self, stride: Stride, chunks: &mut Chunks) {
         while !self.is_broken {
             match self.rings.get().reclaim(&mut self.reclaimed) {
@@ -71,7 +72,8 @@ impl SendingEnd {
         }
     }
 
-    /// Sends a chunk; where the queue is full the oldest makes room. Says whether it went out.
+    /// Sends a chunk; where the queue is full the oldest makes room. Returns whether the chunk was
+    /// sent.
     pub(crate) fn send(&mut self, chunk: usize, stride: Stride, chunks: &mut Chunks) -> bool {
         self.reclaim(stride, chunks);
         if self.is_broken {
@@ -100,7 +102,7 @@ impl SendingEnd {
         }
     }
 
-    /// Takes back all that the subscription has, which has gone.
+    /// Takes back all chunks of the subscription, which has left.
     pub(crate) fn end(mut self, chunks: &mut Chunks) {
         self.held.drain().for_each(|chunk| chunks.release(chunk));
     }

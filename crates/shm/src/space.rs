@@ -1,6 +1,5 @@
-//! The place in `/dev/shm` that belongs to one user: a folder, and a prefix of the names of its
-//! shared memory. It comes into being with the first process of the user that shares something and
-//! goes with the last.
+//! One user's part of `/dev/shm`: a folder, and a prefix of the names of its shared memory. The
+//! user's first process that shares something makes it, and the last one removes it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -18,19 +17,19 @@ use crate::error::UnavailableError;
 use crate::populate::SHM;
 use crate::sweep::{sweep, sweep_unfinished};
 
-/// How long what another process is just making is waited for. Half-made things of killed processes
-/// take as long.
+/// How long to wait for something that another process is making. Half-made things of killed
+/// processes take as long.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
-/// Pools of a publisher that has left, of which a subscription still reads: more than a publisher
-/// has. Each place is looked at for each message; iceoryx2 has 128 otherwise.
+/// The number of pools that a publisher has left and a subscription still reads from: more than a
+/// publisher has. Each slot is checked for each message; iceoryx2's default is 128.
 const LEFT_CONNECTIONS: usize = 16;
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
 
-/// The segment of iceoryx2 that counts nodes, which outlives them.
+/// iceoryx2's segment that counts nodes and outlives them.
 const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
 
-/// How often opening begins anew because the last process of this user was just removing the
+/// How many times opening starts again because the last process of this user was removing the
 /// folder.
 const MAX_ATTEMPTS: u32 = 100;
 
@@ -41,8 +40,9 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Makes the folder or checks that the one that is there is ours alone. Nobody else can replace
-    /// it afterwards, because in a sticky folder (as `/dev/shm` is) only the owner of an entry may.
+    /// Makes the folder, or checks that an existing one is accessible to us alone. Nobody else can
+    /// replace it afterwards, because in a sticky folder (as `/dev/shm` is) only the owner of an
+    /// entry may do so.
     pub(crate) fn open(folder: PathBuf) -> Result<(Self, SpaceLock), UnavailableError> {
         for _ in 0..MAX_ATTEMPTS {
             if !make_or_check(&folder)? {
@@ -59,10 +59,10 @@ impl Space {
         Err(UnavailableError::Folder { folder, cause })
     }
 
-    /// Removes the folder and what counts nodes when no process has anything in them any more.
+    /// Removes the folder and the node counter when no process has anything in them any longer.
     ///
-    /// Who waits for the lock meanwhile sees that the folder is gone and makes a new one, with a
-    /// new prefix.
+    /// A process that waits for the lock meanwhile sees that the folder was removed, and makes a
+    /// new one with a new prefix.
     pub(crate) fn remove_if_unused(&self, _lock: &SpaceLock) {
         let is_empty = |name: &str| match fs::read_dir(self.folder.join(name)) {
             Ok(mut entries) => entries.next().is_none(),
@@ -71,7 +71,7 @@ impl Space {
         if !is_empty("nodes") {
             return;
         }
-        sweep(&self.folder, &self.prefix); // nobody is there whom the look at all files holds up
+        sweep(&self.folder, &self.prefix); // no other process has to wait meanwhile
         if !is_empty("services") {
             return;
         }
@@ -113,7 +113,7 @@ impl Space {
         config.global.prefix =
             FileName::new(self.prefix.as_bytes()).map_err(|cause| refused(format!("{cause:?}")))?;
         config.global.creation_timeout = CREATION_TIMEOUT;
-        // Feros says when to clean up; otherwise every open would look at every process.
+        // Feros decides when to clean up; otherwise every open would check every process.
         config.global.service.cleanup_dead_nodes_on_open = false;
         config.global.node.cleanup_dead_nodes_on_creation = false;
         config.global.node.cleanup_dead_nodes_on_destruction = false;
@@ -122,7 +122,7 @@ impl Space {
     }
 }
 
-/// Whether the folder could be made, or is ours alone. Makes nothing.
+/// Checks whether the folder could be made, or is accessible to us alone. Makes nothing.
 pub(crate) fn check_access(folder: &Path) -> Result<(), UnavailableError> {
     if folder.symlink_metadata().is_ok() {
         return make_or_check(folder).map(drop);
@@ -132,7 +132,7 @@ pub(crate) fn check_access(folder: &Path) -> Result<(), UnavailableError> {
     })
 }
 
-/// Whether the folder is there; `false` when it went meanwhile.
+/// Makes or checks the folder; returns `false` if it was removed meanwhile.
 fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     let failed = |cause: io::Error| UnavailableError::Folder {
         folder: folder.to_owned(),
@@ -170,8 +170,8 @@ fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     Ok(true)
 }
 
-/// The prefix that all processes of this user use: the first one chooses it. Made complete before
-/// it gets its name.
+/// The prefix that all processes of this user share: the first one chooses it. Its file is complete
+/// before it gets its name.
 fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     let path = folder.join(PREFIX_FILE);
     match fs::read_to_string(&path) {
@@ -199,25 +199,25 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     Ok(prefix)
 }
 
-/// How long other processes may make or remove things before this one gives up. Each takes
-/// milliseconds, but where a launch file starts dozens of processes at once on a busy host, all of
-/// them want to. A killed process holds nobody up.
+/// How long to wait for other processes that make or remove things. Each takes milliseconds, but
+/// where a launch file starts dozens of processes at once on a busy host, all of them need the
+/// lock. A killed process holds up no other.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The folder that is there while somebody who has the lock of a space is at work: whoever finds it
-/// there on taking the lock comes after one who was killed or failed meanwhile.
+/// The folder that exists while a holder of the space's lock is at work: a process that finds it on
+/// taking the lock knows that an earlier holder was killed or failed.
 const BUSY: &str = "busy";
 
-/// The lock of a space, on its folder. A killed process has it no longer.
+/// The lock of a space, on its folder. A killed process loses it.
 pub(crate) struct SpaceLock {
     folder: OwnedFd,
-    /// Whether whoever had it before was not through, so that things may be there unfinished.
+    /// Whether the former holder did not finish, so that there may be unfinished things.
     pub(crate) was_interrupted: bool,
 }
 
 impl SpaceLock {
-    /// Waits for the lock, at most for `patience`. `None` when there is no such folder, or another
-    /// one than the one whose lock was waited for.
+    /// Waits for the lock, at most for `patience`. `None` if the folder is missing, or was replaced
+    /// during the wait.
     pub(crate) fn take(
         folder: &Path,
         patience: Duration,
@@ -247,28 +247,29 @@ impl SpaceLock {
 
 impl SpaceLock {
     fn taken(folder: OwnedFd) -> Self {
-        // Where it cannot be made, nothing else can, but what others left is looked for.
+        // Every error counts as an interruption: if this folder cannot be made, nothing else can,
+        // and sweeping is harmless.
         let was_interrupted = rustix::fs::mkdirat(&folder, BUSY, Mode::RWXU).is_err();
         Self { folder, was_interrupted }
     }
 
-    /// Unlocks after all that was begun was finished. Without this the next one who takes the lock
-    /// looks for what was not.
+    /// Unlocks after all work was finished. Otherwise the next holder of the lock looks for
+    /// unfinished things.
     pub(crate) fn finish(self) {
-        // It may have gone with the folder.
+        // The folder may have been removed with the space.
         let _ = rustix::fs::unlinkat(&self.folder, BUSY, AtFlags::REMOVEDIR);
     }
 }
 
 impl Drop for SpaceLock {
-    /// Closing the folder would leave the lock to a process forked meanwhile (`flock(2)`).
+    /// Closing the folder would leave the lock with a process forked meanwhile (`flock(2)`).
     fn drop(&mut self) {
-        // It fails for an invalid descriptor alone; closing it follows in any case.
+        // This only fails for an invalid descriptor; the folder is closed in any case.
         let _ = rustix::fs::flock(&self.folder, FlockOperation::Unlock);
     }
 }
 
-/// Whether what is open is what the path leads to.
+/// Whether the path leads to the open file.
 fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
     match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
@@ -287,7 +288,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         let take = || SpaceLock::take(&folder, Duration::ZERO).unwrap().unwrap();
         let first = take();
-        let of_the_forked = first.folder.try_clone().unwrap(); // what fork does with it
+        let of_the_forked = first.folder.try_clone().unwrap(); // as fork does
         first.finish();
         take().finish();
         drop(of_the_forked);

@@ -1,13 +1,13 @@
-//! Removes the few files that iceoryx2's own clean-up misses, or cannot stand, when a process is
-//! killed at an unlucky moment: a tag that was not finished (it is not listed, and keeps its folder
-//! from being removed), a connection that neither side had entered yet, a service whose last owner
-//! was just leaving, a node that lacks a part.
+//! Removes the few files that iceoryx2's own clean-up misses, or fails on, when a process is killed
+//! at an unlucky moment: an unfinished tag (it is not listed, and keeps its folder from being
+//! removed), a connection that neither side has entered yet, a service whose last owner was
+//! leaving, a node that lacks a part.
 //!
-//! All of Feros makes such things only while it holds the lock of the space, which goes with a
-//! killed process. So what is seen unfinished by the holder of the lock was left. What else a file
-//! belongs to can be told from names: iceoryx2 makes the tag of a port before anything else of it
-//! and removes it last, and the tag of a service before its files; a file that has no tag belongs
-//! to nobody, or is just being removed.
+//! All of Feros makes such things only while it holds the lock of the space, which a killed process
+//! loses. So unfinished things that the holder of the lock sees are remains. The owners of other
+//! files follow from names: iceoryx2 makes the tag of a port before the port's other files and
+//! removes it last, and the tag of a service before its files; a file without a tag has no owner,
+//! or is being removed.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -16,18 +16,18 @@ use std::path::{Path, PathBuf};
 
 use crate::populate::SHM;
 
-/// The files that a node is known alive by.
+/// The files that show that a node is alive.
 pub(crate) const LIFE_SIGNS: [&str; 3] =
     [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
 
-/// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2
-/// that opens or lists.
+/// Removes unfinished things; to be called with the lock held, before any call of iceoryx2 that
+/// opens or lists.
 pub(crate) fn sweep_unfinished(folder: &Path) -> u64 {
-    // A file is made for reading and writing, is filled, and becomes readable only. Before,
-    // iceoryx2 does not list it.
+    // A file is made readable and writable, is filled, and becomes read-only. Until then, iceoryx2
+    // does not list it.
     let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
-    // What a node is known alive by is made for writing only; until it is readable iceoryx2 takes
-    // the node for one that starts.
+    // A life sign is made write-only; until it is readable, iceoryx2 takes the node for a starting
+    // one.
     let life_sign = |found: &Metadata| found.is_file() && found.mode() & 0o400 == 0;
     let nodes = folder.join("nodes");
     let of_nodes = names(&nodes)
@@ -45,7 +45,7 @@ fn remove_if(folder: &Path, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
         .sum()
 }
 
-/// Removes what belongs to nobody; to be called with the lock held, after the clean-up of iceoryx2.
+/// Removes files without an owner; to be called with the lock held, after the clean-up of iceoryx2.
 pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     let found = InSharedMemory::list(prefix);
     let services = folder.join("services");
@@ -62,8 +62,8 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     }
     let file_of = |hash: &str| services.join(format!("{prefix}{hash}.service"));
     let id_of = |hash: &str| service_id(&fs::read_to_string(file_of(hash)).unwrap_or_default());
-    // Each service has one file in shared memory, made after and removed about when its description
-    // is.
+    // Each service has one file in shared memory, made after its description and removed at about
+    // the same time.
     let all_described = found.of_services.len() <= service_hashes.len();
     let owned = |hash: &String| tags.contains(hash);
     if !all_described || !service_hashes.iter().all(owned) {
@@ -84,7 +84,7 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     removed
 }
 
-/// How many were removed: one or none.
+/// Returns how many were removed: one or zero.
 fn remove(path: &Path) -> u64 {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if removed.is_ok() {
@@ -93,10 +93,10 @@ fn remove(path: &Path) -> u64 {
     u64::from(removed.is_ok())
 }
 
-/// Files in `/dev/shm`, with what they belong to.
+/// The files in `/dev/shm`, with their owners.
 struct InSharedMemory {
-    /// Data segments and connections, with the port without which nobody needs them: a connection
-    /// is made by its receiver, and its sender opens it only while the receiver is registered.
+    /// Data segments and connections, each with the port that it depends on: a connection is made
+    /// by its receiver, and its sender opens it only while the receiver is registered.
     of_ports: Vec<(String, String)>,
     of_services: Vec<(String, String)>,
 }
@@ -127,7 +127,7 @@ fn tags(nodes: &Path, prefix: &str) -> HashSet<String> {
     names(nodes).filter(|name| is_number(name)).flat_map(of_node).collect()
 }
 
-/// Folders and files of nodes that lack one of the files that a node is known alive by.
+/// The folders and files of nodes that lack one of their life signs.
 pub(crate) fn incomplete_nodes(nodes: &Path, prefix: &str) -> Vec<PathBuf> {
     let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
     let mut life_signs: HashMap<String, usize> = HashMap::new();

@@ -1,5 +1,5 @@
-//! Random numbers that tell processes and publishers apart. They are announced to everybody, hence
-//! no secrets.
+//! Random numbers that distinguish processes and publishers. They are announced to everybody, so
+//! they are not secret.
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
@@ -16,8 +16,8 @@ pub fn random_id() -> NonZeroU64 {
     }
 }
 
-/// A random number that this process keeps, so that another process that gets its id later is not
-/// mistaken for it.
+/// A random number that this process keeps, so that another process that gets the same id later is
+/// not mistaken for it.
 pub fn process_token() -> NonZeroU64 {
     static TOKEN: OnceLock<NonZeroU64> = OnceLock::new();
     *TOKEN.get_or_init(random_id)

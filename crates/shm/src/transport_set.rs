@@ -1,4 +1,4 @@
-//! Which transports an endpoint, a node or a process allows.
+//! The transports that an endpoint, a node or a process allows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,8 @@ impl TransportSet {
     /// The environment variable that restricts the transports of all endpoints of a process.
     pub const ENVIRONMENT_VARIABLE: &'static str = "FEROS_TRANSPORTS";
 
-    /// What [`TransportSet::ENVIRONMENT_VARIABLE`] allows; all transports if it is not set.
+    /// The transports that [`TransportSet::ENVIRONMENT_VARIABLE`] allows; all of them if it is not
+    /// set.
     ///
     /// # Errors
     /// The variable's value is not a list of transports, or not Unicode.
@@ -32,7 +33,7 @@ impl TransportSet {
         1 << (transport as u8 - 1)
     }
 
-    /// Whether `transport` is among them.
+    /// Whether the set contains `transport`.
     pub const fn contains(self, transport: Transport) -> bool {
         self.0 & Self::bit(transport) != 0
     }
@@ -84,7 +85,7 @@ impl From<Transport> for TransportSet {
     }
 }
 
-/// The names separated by commas, as [`FromStr`] takes them.
+/// The names separated by commas, as [`FromStr`] parses them.
 impl fmt::Display for TransportSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.iter().map(Transport::name).collect::<Vec<_>>().join(","))
@@ -113,7 +114,7 @@ impl FromStr for TransportSet {
     }
 }
 
-/// A text that should list transports does not.
+/// A text is not a list of transports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseTransportsError {
     /// A word is not the name of a transport.
@@ -124,7 +125,7 @@ pub enum ParseTransportsError {
         /// The word.
         word: String,
     },
-    /// There is no word at all.
+    /// The list is empty.
     #[error(
         "no transport is named, so nothing could be delivered: write intra_process, shared_memory or network, several separated by commas"
     )]

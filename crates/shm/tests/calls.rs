@@ -1,4 +1,5 @@
-//! A client's memory for calls: claimed by servers, filled, freed, and written over by strangers.
+//! A client's memory for calls: claimed by servers, filled, freed, and overwritten by other
+//! processes.
 #![allow(clippy::unwrap_used)]
 
 use std::fs::OpenOptions;
@@ -13,7 +14,7 @@ use feros_shm::{
 
 const CLIENT: [u8; 16] = [7; 16];
 
-/// This process, as another one sees it.
+/// This process, as another process sees it.
 fn this_process() -> Arc<Peer> {
     let segment = ProcessSegment::of_this_process().unwrap();
     let token: NonZeroU64 = segment.token();
@@ -101,7 +102,7 @@ fn what_is_full_or_too_large_is_told_and_nothing_of_it_is_sent() {
     assert_eq!(large, SendToChannelError::TooLarge { size_bytes });
     assert_eq!(client.send(1, 0, 8, |_| false).unwrap_err(), SendToChannelError::Aborted);
     assert_eq!(request(&server), None);
-    // Two of which only one fits beside the other.
+    // Two messages, of which only one fits beside the other.
     client.send(1, 0, ARENA_BYTES - 100, |memory| memory.len() == ARENA_BYTES - 100).unwrap();
     assert!(matches!(client.send(2, 0, 101, |_| true), Err(SendToChannelError::Busy { .. })));
     assert_eq!(request(&server).unwrap().1.len(), ARENA_BYTES - 100);
@@ -193,7 +194,7 @@ fn what_is_no_memory_for_calls_is_not_opened() {
     }
 }
 
-/// Every word that either side reads is written over with every kind of nonsense.
+/// Every word that either side reads is overwritten with every kind of nonsense.
 #[test]
 fn words_that_cannot_be_true_end_the_channel_and_nothing_else() {
     let mut random = 7_u64;

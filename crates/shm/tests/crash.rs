@@ -1,7 +1,7 @@
 //! Processes are killed with SIGKILL at random points - while making, lending, sending, linking,
-//! taking, holding, growing - and those that survive go on; nothing is left behind.
-//! `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each), `FEROS_CRASH_MICROS` how long
-//! the doomed live at most, `FEROS_CRASH_SEED` how long each lives.
+//! taking, holding, growing - and the survivors continue; nothing is left behind.
+//! `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each), `FEROS_CRASH_MICROS` the
+//! longest life of a doomed process, `FEROS_CRASH_SEED` the seed of their lifetimes.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ const ID: &str = "FEROS_CRASH_ID";
 const SURVIVOR: u64 = 1;
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// Small numbers from a seed, so that a failure can be repeated.
+/// Small random numbers from a seed, so that a failure can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// What the children do; does nothing when the test binary runs as usual.
+/// The part of the child processes; does nothing when the test binary runs as usual.
 #[test]
 fn role_of_a_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -56,7 +56,7 @@ fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
             let size_bytes = 8 + random.below(1 << (4 + number % 16)) as usize;
             let mut loan = loop {
                 match publisher.loan(size_bytes) {
-                    Err(LoanError::Busy) => std::thread::yield_now(), // somebody cleans up
+                    Err(LoanError::Busy) => std::thread::yield_now(), // another process cleans up
                     lent => break lent.unwrap(),
                 }
             };
@@ -104,7 +104,7 @@ fn child(role: &str, space: &str, id: u64) -> Child {
         .unwrap()
 }
 
-/// Kills, and fails when the child has failed by itself before.
+/// Kills a child, and fails if the child has already failed by itself.
 fn kill(mut child: Child) {
     if let Some(status) = child.try_wait().unwrap() {
         let output = child.wait_with_output().unwrap();
@@ -146,8 +146,8 @@ fn resident_bytes() -> u64 {
     pages * 4096
 }
 
-/// One message from the survivor's publisher to its own link, and as much as comes from the doomed
-/// publisher.
+/// Sends one message from the survivor's publisher to its own connection, which also takes the
+/// messages of the doomed publisher.
 fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     let mut loan = match publisher.loan(1000) {
         Err(LoanError::TooManyLoans { .. }) => panic!("a loan leaked"),
@@ -165,8 +165,8 @@ fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
 }
 
-/// Removes the space at the end, also of a failed test; dropped after the node because declared
-/// before.
+/// Removes the space at the end, also after a failed test; dropped after the node because it is
+/// declared before.
 struct Space(String);
 
 impl Drop for Space {
@@ -230,7 +230,7 @@ fn killed_processes_harm_nobody() {
             number += 1;
             exchange(&publisher, &mut link, number);
         }
-        // What was queued can still be read after the death.
+        // Queued messages can still be read after the death.
         if let Some(mut doomed) = doomed_link {
             while let TakeOutcome::Sample(_) = doomed.take() {}
             assert!(
@@ -246,14 +246,15 @@ fn killed_processes_harm_nobody() {
             1,
             "round {round}: the killed subscription's place is free"
         );
-        // The id can be used again at once.
+        // The id can be reused at once.
         drop(HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap());
         if round == rounds / 3 {
             baseline = (descriptors(), resident_bytes());
         }
     }
     assert!(!from_doomed.is_empty(), "no message ever came from a doomed publisher");
-    // As whoever closes a link to a killed publisher does: what both had goes when neither has it.
+    // As on closing a connection to a killed publisher: what both shared is removed once neither
+    // uses it.
     node.clean_up();
     let after = (descriptors(), resident_bytes());
     println!(

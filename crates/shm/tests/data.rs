@@ -1,5 +1,4 @@
-//! Publisher and links within one process: content, order, limits, what is refused, what is left
-//! behind.
+//! Publishers and connections within one process: content, order, limits, refusals, leftovers.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -14,7 +13,7 @@ use feros_shm::{
     LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,
 };
 
-/// A space of its own for each test, removed at its end.
+/// A space for each test, removed at its end.
 struct Space {
     name: String,
     node: Option<Arc<HostNode>>,
@@ -263,8 +262,8 @@ fn files_of(space: &Space, kind: &str) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// Changes what lies in shared memory behind the back of all, as a broken or hostile process of
-/// this user could.
+/// Changes shared memory behind everybody's back, as a broken or hostile process of this user
+/// could.
 fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
     let data = files_of(space, ".data").remove(0);
     let content = fs::read(&data).unwrap();
@@ -277,8 +276,8 @@ fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
 fn what_another_process_spoils_is_refused_and_counted() {
     const HASH: [u8; 32] = [0xA7; 32];
     type Check = fn(Refused) -> bool;
-    // Distances from the type's hash: version, length of the message.
-    // A length is checked against the room of its chunk.
+    // Distances from the type's hash: version, length of the message. A length is checked against
+    // the room of its chunk.
     const ROOM_BYTES: u64 = 3840;
     let cases: [(isize, &[u8], Check); 4] = [
         (-8, &77u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 77, .. })),
@@ -318,7 +317,7 @@ fn a_length_beyond_the_mapping_is_refused() {
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
     let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
-    // The length, and behind it the room that the message is said to have.
+    // The length, and behind it the claimed room for the message.
     patch(&space, &[0xA7; 8], 16, &[0xff; 8]);
     const CLAIMED_BYTES: u64 = u32::MAX as u64;
     match link.take() {
@@ -329,8 +328,8 @@ fn a_length_beyond_the_mapping_is_refused() {
     }
 }
 
-/// Whatever a stranger writes into the rings: messages may be lost, but no memory is lent twice,
-/// and both sides go on.
+/// Whatever another process writes into the rings: messages may be lost, but no memory is lent
+/// twice, and both sides continue.
 #[test]
 fn scribbled_rings_cost_messages_and_nothing_else() {
     let words = [0, 1, 7, 4096, 1 << 40, u64::MAX];
@@ -368,7 +367,7 @@ fn scribbled_rings_cost_messages_and_nothing_else() {
     }
 }
 
-/// One ring may tell of the last message of a pool and of the first of the next one.
+/// One ring may announce the last message of a pool and the first of the next one.
 #[test]
 fn a_message_of_a_pool_that_has_grown_is_known_to_wait() {
     let space = Space::new("grown");
@@ -484,7 +483,7 @@ fn several_threads_publish_while_others_take() {
     assert_eq!(publisher.pool().lent, 0);
 }
 
-/// A stopped process may hold the lock of the user's folder for ever.
+/// A stopped process may hold the lock of the user's folder forever.
 #[test]
 fn a_pool_does_not_wait_for_others_to_grow() {
     let space = Space::new("locked");

@@ -18,18 +18,18 @@ thread_local! {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: everything is the system's allocator's; the count is a plain number of the thread.
+// SAFETY: the system's allocator does all the work; the count is a plain number of the thread.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = LIVE.try_with(|live| live.set(live.get() + 1));
-        // SAFETY: the caller's promises are the system's.
+        // SAFETY: the caller's promises are those that the system needs.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         let _ = LIVE.try_with(|live| live.set(live.get() - 1));
-        // SAFETY: the caller's promises are the system's.
+        // SAFETY: the caller's promises are those that the system needs.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -37,8 +37,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Removes the space at the end, also of a failed test; dropped after the node because declared
-/// before.
+/// Removes the space at the end, also after a failed test; dropped after the node because it is
+/// declared before.
 struct Space(String);
 
 impl Drop for Space {

@@ -1,5 +1,5 @@
-//! What a process shows to others and to itself: modes, threads, signals, foreign folders, a full
-//! `/dev/shm`.
+//! The effects of a process that others or itself can see: modes, threads, signals, folders of
+//! other users, a full `/dev/shm`.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -18,8 +18,8 @@ use feros_test_support::skip;
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// Removes a space at the end, also of a failed test; dropped after the node because declared
-/// before.
+/// Removes a space at the end, also after a failed test; dropped after the node because it is
+/// declared before.
 struct Space(String);
 
 impl Drop for Space {
@@ -32,8 +32,8 @@ fn name(test: &str) -> String {
     format!("feros-test-{}-{test}", std::process::id())
 }
 
-/// A process of its own, so that nothing else changes its threads or its `/dev/shm`. `wrap` is what
-/// it is started with.
+/// Starts a separate process, so that nothing else changes its threads or its `/dev/shm`. `wrap` is
+/// the command that starts it.
 fn run(role: &str, wrap: &[&str]) -> std::process::Output {
     let binary = std::env::current_exe().unwrap();
     let mut command = match wrap.split_first() {
@@ -127,7 +127,7 @@ fn shared_files(node: &HostNode) -> Vec<PathBuf> {
     paths.filter(is_ours).collect()
 }
 
-/// A page that a process is the first to touch may be one for which no memory is left: SIGBUS.
+/// A page that a process is the first to touch may have no memory left: SIGBUS.
 #[test]
 fn what_processes_share_has_its_memory_from_the_start() {
     let space = name("blocks");
@@ -145,7 +145,8 @@ fn what_processes_share_has_its_memory_from_the_start() {
         let found = fs::metadata(&path).unwrap();
         let (taken, size) = (found.blocks() * 512, found.len());
         if path.extension().unwrap() == "data" {
-            // Messages get theirs one by one; the books and the heads of some messages are there.
+            // Messages get their pages one by one; the books and the heads of some messages are
+            // present.
             assert!(size > 1 << 30 && (4096..64 * 1024).contains(&taken), "{path:?} {taken}");
         } else {
             assert!(taken >= size, "{path:?} has {taken} of {size} bytes");
@@ -168,7 +169,7 @@ fn a_foreign_folder_is_not_trusted() {
     fs::remove_file(&folder).unwrap();
     assert!(matches!(file, UnavailableError::NotTrusted { .. }), "{file}");
 
-    // Ours, but open to others: closed before use.
+    // The folder is ours but open to others: it gets closed before use.
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let node = HostNode::new(&space).unwrap();
@@ -219,7 +220,7 @@ fn the_node_is_shared_and_goes_with_its_last_user() {
     assert_eq!(Arc::strong_count(&HostNode::shared().unwrap()), 1);
 }
 
-/// What is in `/dev/shm` of a space, its folder included.
+/// The files of a space in `/dev/shm`, its folder included.
 fn of_space(space: &str, prefix: &str) -> Vec<String> {
     let names = fs::read_dir("/dev/shm")
         .unwrap()
@@ -240,13 +241,13 @@ fn a_space_goes_with_its_last_process() {
     assert!(Path::new("/dev/shm").join(&space).exists(), "the other one is still there");
     drop((link, second));
     assert_eq!(of_space(&space, &prefix), [""; 0]);
-    // And comes again, under names that nobody can know from before.
+    // The next one is made under names that nobody can know beforehand.
     let third = HostNode::new(&space).unwrap();
     assert_ne!(third.prefix(), prefix);
 }
 
-/// Each one that comes while another one removes the space must find a whole one; those that are
-/// there together find each other.
+/// A process that starts while another one removes the space must find a whole one; processes that
+/// run at the same time find each other.
 #[test]
 fn coming_and_going_leaves_nothing() {
     let space = name("churn");
@@ -277,7 +278,7 @@ fn coming_and_going_leaves_nothing() {
     assert!(!Path::new("/dev/shm").join(&space).exists());
 }
 
-/// In a mount namespace of its own with a `/dev/shm` of 3 MB, where that is allowed.
+/// Runs in a mount namespace with a `/dev/shm` of 3 MB, where that is allowed.
 #[test]
 fn a_full_dev_shm_is_an_error_and_no_signal() {
     let mount = "mount -t tmpfs -o size=3m,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
@@ -302,9 +303,9 @@ fn full() {
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
     let mut link = Link::open(&node, 1, SETTINGS).unwrap();
     publisher.refresh();
-    // A message that is too large for what is there.
+    // A message that is too large for the available memory.
     assert!(matches!(publisher.loan(4 << 20), Err(LoanError::SharedMemoryFull { .. })));
-    // Somebody fills the rest while messages are in use.
+    // Another process fills the rest while messages are in use.
     let mut held = Vec::new();
     let first_error = loop {
         match publisher.loan(500_000) {
@@ -320,7 +321,7 @@ fn full() {
     assert!(matches!(first_error, LoanError::SharedMemoryFull { .. }), "{first_error}");
     assert!((4..=6).contains(&held.len()), "{}", held.len());
     fs::write("/dev/shm/filler", vec![1; 3 << 20]).unwrap_err();
-    // Nothing new can be made; what is there goes on with the memory that it has.
+    // Nothing new can be made; existing things continue with the memory that they have.
     let create = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap_err();
     assert!(matches!(create, CreateError::Unavailable(UnavailableError::Full { .. })), "{create}");
     let open = Link::open(&node, 1, SETTINGS).unwrap_err();
@@ -335,7 +336,7 @@ fn full() {
         let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
         assert!(sample.bytes().iter().all(|byte| *byte == 8));
     }
-    // With space again, it goes on.
+    // It continues once there is space again.
     fs::remove_file("/dev/shm/filler").unwrap();
     held.clear();
     drop(publisher.loan(500_000).unwrap());
@@ -344,7 +345,7 @@ fn full() {
     drop(HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap());
 }
 
-/// Whoever takes the lock after an unfinished work looks at every file.
+/// The next holder of the lock after unfinished work checks every file.
 #[test]
 fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
     let space = Space(name("no-place"));
@@ -373,7 +374,7 @@ fn a_link_that_finds_no_place_leaves_nothing_unfinished() {
     }
 }
 
-/// A look at all files would be one for each of many processes that end together.
+/// Otherwise each of many processes that end together would check all files.
 #[test]
 fn only_what_ended_processes_left_has_all_files_looked_at() {
     let space = Space(name("strangers"));

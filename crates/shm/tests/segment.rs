@@ -1,5 +1,5 @@
 //! Process segments between real processes: this test binary starts itself again, and the other
-//! process does the part that an environment variable names.
+//! process plays the part that an environment variable names.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::{
@@ -23,14 +23,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const ROLE: &str = "FEROS_SEGMENT_TEST_ROLE";
-/// What the starting process announces.
+/// The announcement of the starting process.
 const STARTER: &str = "FEROS_SEGMENT_TEST_STARTER";
-/// Marks the lines that are meant for the starting process among those of the test harness.
+/// Marks the lines for the starting process among those of the test harness.
 const MARK: &str = "child: ";
 const SLOT: usize = 70;
 const PUBLISHER: NonZeroU64 = NonZeroU64::new(99).unwrap();
 
-/// Some tests count mappings and descriptors of the process, so all of them take turns.
+/// Some tests count mappings and descriptors of the process, so all tests take turns.
 fn in_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock()
@@ -60,7 +60,7 @@ impl Subscription {
         Announcement::of_this_process(self.entry.id().to_u64(), TransportSet::ALL, None)
     }
 
-    /// Sleeps until it is rung.
+    /// Sleeps until the subscription is rung.
     fn wait(&self) {
         let end = Instant::now() + WATCHDOG;
         while !self.doorbell.take(slot()) {
@@ -107,7 +107,7 @@ impl OtherProcess {
         Self { child, lines }
     }
 
-    /// The next line that the other process [says](say).
+    /// The next line that the other process [prints](say).
     fn hear(&mut self) -> String {
         loop {
             let mut line = String::new();
@@ -130,7 +130,7 @@ impl OtherProcess {
         }
     }
 
-    /// As `kill -9`; afterwards its id may belong to another process.
+    /// Kills the process as `kill -9` does; afterwards its id may belong to another process.
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -149,12 +149,12 @@ fn say(text: &str) {
     std::io::stdout().flush().unwrap();
 }
 
-/// Until the starting process is done, which closes the pipe.
+/// Sleeps until the starting process ends, which closes the pipe.
 fn wait_for_the_end() {
     let _ = std::io::stdin().lines().next();
 }
 
-/// Not a test of its own: what the other processes do.
+/// Not a test itself: the part of the other processes.
 #[test]
 fn the_other_process() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -232,8 +232,8 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
         assert_eq!((attachment.capacity(), attachment.taken()), (5, Some(0)));
         other.kill();
         assert!(!subscription.peer().is_alive());
-        // Its memory is there for as long as we map it, so all this is safe; nobody waits for the
-        // dead for long.
+        // The memory exists as long as this process maps it, so all this is safe; nothing waits
+        // long for a dead process.
         subscription.ring();
         assert_eq!(attachment.wait_for_room(0, WATCHDOG), Room::Detached);
         drop((attachment, subscription, other));
@@ -244,7 +244,7 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
     }
 }
 
-/// Mappings of segments, and open files.
+/// The number of mappings of segments, and of open files.
 fn footprint() -> (usize, usize) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mappings = maps.lines().filter(|line| line.contains("memfd:feros-segment")).count();
@@ -269,7 +269,7 @@ fn a_killed_publisher_leaves_entry_and_doorbell_usable() {
         subscription.wait();
         subscription.wait();
         publisher.kill();
-        // Killed in the middle of ringing it may have left a flag that nobody tells of.
+        // The publisher was killed while it rang, and may have left a flag without a wake-up.
         subscription.doorbell.nudge();
         subscription.doorbell.take(slot());
         let own = open(&subscription.announcement()).unwrap();
@@ -313,12 +313,12 @@ fn the_own_process_is_a_peer_like_others() {
     entry.set_place(Some(Place { doorbell: Some(doorbell.number()), slot: slot() }));
     assert!(first.ring());
     drop(doorbell);
-    assert!(!first.ring(), "a place on a doorbell that is gone");
+    assert!(!first.ring(), "a place on a dropped doorbell");
     drop(entry);
     assert!(!first.exists());
 }
 
-/// The parts together: an executor on a shared doorbell, an entity that tells its place, a
+/// All parts together: an executor on a shared doorbell, an entity that reports its place, a
 /// publisher elsewhere.
 #[test]
 fn an_executor_is_woken_through_its_segment() {
@@ -356,7 +356,7 @@ fn an_executor_is_woken_through_its_segment() {
     assert!(!other.ring(), "taken out of the executor");
 }
 
-/// An anonymous file of this process, as a liar could announce it.
+/// An anonymous file of this process, as a forged announcement could name it.
 fn memory(name: &str, size_bytes: u64, content: &[u8], seals: SealFlags) -> OwnedFd {
     let file =
         rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
@@ -379,7 +379,7 @@ fn files_that_are_no_segments_are_refused() {
     file.read_exact_at(&mut header, 0).unwrap();
     let mut later_version = header;
     later_version[16] += 1;
-    // With a token of its own, because what is open already is found by it.
+    // Each has a token of its own, because an open segment is found by its token.
     let token = NonZeroU64::new(segment.token().get() ^ 1).unwrap();
     let mut others_token = header;
     others_token[8] ^= 1;
@@ -454,7 +454,7 @@ impl PublicCopy {
         Self(copy)
     }
 
-    /// A command that runs it as a user without rights.
+    /// A command that runs the copy as a user without rights.
     fn as_nobody(&self) -> Command {
         let mut command = Command::new(&self.0);
         command.uid(65534).gid(65534).current_dir("/");
@@ -481,7 +481,7 @@ fn another_user_cannot_map_the_segment() {
     let refusal = stranger.hear();
     assert!(refusal.contains("is denied"), "{refusal}");
 
-    // The other way round the kernel lets root in, and this is refused as well: root's messages are
+    // In the other direction the kernel lets root in, and Feros refuses: root's messages are
     // root's.
     let mut other =
         OtherProcess::of_command(program.as_nobody(), "subscription", &own.announcement());
@@ -491,7 +491,7 @@ fn another_user_cannot_map_the_segment() {
     let why = Obstacle::Denied;
     let by = Side::Subscription;
     assert_eq!(error.reason(by), Reason::SharedMemoryUnavailable { by, why });
-    // Whoever gets hold of the file in another way is stopped by its mode.
+    // The file's mode stops a process that reaches the file in another way.
     let path = format!("/proc/{}/fd/{}", announcement.pid, announcement.shared_memory.unwrap());
     let mode = std::fs::metadata(Path::new(&path)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

@@ -1,4 +1,4 @@
-//! Announcements and what follows from them.
+//! Announcements and the transports that follow from them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ fn announcement() -> Announcement {
     }
 }
 
-/// A subscription's, of another process of the same host and user.
+/// The announcement of a subscription in another process of the same host and user.
 fn neighbour() -> Announcement {
     Announcement { pid: 43, token: 8, ..announcement() }
 }
@@ -102,7 +102,7 @@ fn each_difference_of_places_has_its_reason() {
             }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::NoDevShm },
         ),
-        // Two processes that do not know where they are may be anywhere.
+        // Two processes that do not know where they run may be anywhere.
         (
             feros(Announcement { host: None, ..neighbour() }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Other },
@@ -245,7 +245,7 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     assert_eq!(declining.forget_declined(10), None);
     assert_eq!(declining.forget_declined(9), Some(reason));
     assert_eq!(declining, feros(neighbour()));
-    // More than there is room for, and what only later versions know.
+    // More entries than there is room for, and codes that only later versions know.
     let entries = |number| vec![Declined { publisher: u64::MAX, why }; number];
     let many = Announcement { declined: entries(100), ..neighbour() };
     let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };
@@ -253,7 +253,7 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     let later = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
     let declined = vec![Declined { publisher: 9, why: LinkObstacle::Unavailable(Obstacle::Other) }];
     assert_eq!(later, feros(Announcement { declined: declined.clone(), ..announcement() }));
-    // What an endpoint says that is on another engine too.
+    // The announcement of an endpoint that is also on another engine.
     for announcement in [announcement(), Announcement { declined, ..announcement() }] {
         let text = feros_rmw::twin::first_announcement(&announcement.encode());
         assert_eq!(Announced::read(Some(&text)), feros(announcement));

@@ -1,7 +1,7 @@
-//! Where the messages of one direction lie: a ring of bytes, each message in one piece, freed in
-//! the order in which they were placed.
+//! The memory of the messages of one direction: a ring of bytes, each message in one piece, freed
+//! in the order in which they were placed.
 //!
-//! The books are the sender's own: nothing that another process writes moves them.
+//! The sender keeps the books in its own memory, where no other process can change them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,17 +20,17 @@ impl Arena {
         Self(VecDeque::with_capacity(MAX_WAITING))
     }
 
-    /// The number of messages that are not taken.
+    /// The number of messages that are not taken yet.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Places one more message. `None`: there is no room as long as others wait.
+    /// Places one more message. `None`: there is no room until others are taken.
     pub(super) fn place(&mut self, size_bytes: usize) -> Option<Range<usize>> {
         let room = size_bytes.max(1).checked_next_multiple_of(ALIGNMENT)?;
         let start = match (self.0.front(), self.0.back()) {
             (Some(oldest), Some(newest)) if newest.start >= oldest.start => {
-                // Behind the newest, else before the oldest.
+                // Behind the newest message, or else before the oldest one.
                 let behind = ARENA_BYTES - newest.end >= room;
                 let before = oldest.start >= room;
                 if behind {
@@ -44,19 +44,19 @@ impl Arena {
             (Some(oldest), Some(newest)) => {
                 (oldest.start - newest.end >= room).then_some(newest.end)?
             }
-            // From the beginning, where there is memory already.
+            // At the beginning, where memory is already present.
             _ => (room <= ARENA_BYTES).then_some(0)?,
         };
         self.0.push_back(start..start + room);
         Some(start..start + size_bytes)
     }
 
-    /// Takes back the place of the newest message, which was not sent.
+    /// Takes back the room of the newest message, which was not sent.
     pub(super) fn take_back(&mut self) {
         self.0.pop_back();
     }
 
-    /// Frees the places of all but so many messages.
+    /// Frees the room of all messages except this many of the newest.
     pub(super) fn keep_newest(&mut self, waiting: usize) {
         while self.0.len() > waiting {
             self.0.pop_front();

@@ -1,12 +1,13 @@
-//! One side of a channel: sends its messages into its own slots and arena, and takes those of the
-//! other side.
+//! One side of a channel: sends its messages into its own slots and arena, and takes the messages
+//! of the other side.
 //!
 //! # Why no message is missed
 //!
-//! Whoever sends counts the message, then (after a sequentially consistent fence) reads where to
-//! ring. Whoever waits writes its place, then (after such a fence) looks for messages. One of the
-//! two comes second and sees the other. It is the same with room: whoever takes a message counts
-//! it, then looks whether the sender awaits room; the sender says so, then tries once more.
+//! The sender counts the message, then (after a sequentially consistent fence) reads where to ring.
+//! The receiver writes its place, then (after such a fence) looks for messages. One of the two
+//! comes second and sees what the other has written. The same holds for room: the receiver counts
+//! the message that it took, then checks whether the sender awaits room; the sender writes that it
+//! does, then tries once more.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,33 +21,33 @@ use super::layout::{ARENA_BYTES, Layout, MAX_WAITING, Role, Side};
 use super::memory::CallMapping;
 use crate::segment::entry::place;
 
-/// What is known of a message before its bytes are read.
+/// The head of a message, known before its bytes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageHead {
-    /// The number of the request, or of the request that this is the response to.
+    /// The number of the request, or of the request that this responds to.
     pub number: i64,
-    /// When it was sent, in nanoseconds since the epoch.
+    /// The time of sending, in nanoseconds since the epoch.
     pub stamp: i64,
     /// Its size.
     pub size_bytes: usize,
 }
 
-/// Why a message was not put into a channel. Nothing was sent.
+/// Why a message was not put into a channel. Then nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendToChannelError {
-    /// What was sent before waits to be taken, and no room is left.
+    /// Earlier messages wait to be taken, and no room is left.
     #[error(
         "{waiting} messages wait to be taken, and no room is left for {size_bytes} bytes more: \
          {MAX_WAITING} messages of {ARENA_BYTES} bytes together may wait"
     )]
     Busy {
-        /// The messages that wait.
+        /// The number of messages that wait.
         waiting: usize,
         /// The size of the message.
         size_bytes: usize,
     },
-    /// The message is larger than the room for all of them.
+    /// The message is larger than the room for all of them together.
     #[error("{size_bytes} bytes are more than the {ARENA_BYTES} that fit")]
     TooLarge {
         /// The size of the message.
@@ -57,25 +58,25 @@ pub enum SendToChannelError {
     NoMemory {
         /// The size of the message.
         size_bytes: usize,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
-    /// The other side is gone.
+    /// The other side has left.
     #[error("the other side is gone")]
     Gone,
-    /// The other side says what cannot be.
+    /// The other side has written impossible values.
     #[error(transparent)]
     Scribbled(#[from] Scribbled),
-    /// Whoever was to write the message gave up.
+    /// The function that writes the message gave up.
     #[error("the message could not be serialized")]
     Aborted,
 }
 
-/// The words of the other side cannot be true: somebody has written over them.
+/// The other side's values are impossible: something has overwritten them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the memory of a call was overwritten ({what}), by another process of this user or by a faulty \
-     one; the channel is not used any more"
+     one; the channel is no longer used"
 )]
 pub struct Scribbled {
     what: &'static str,
@@ -84,7 +85,7 @@ pub struct Scribbled {
 struct Outgoing {
     arena: Arena,
     sent: u64,
-    /// Bytes from the beginning of the arena for which there is memory.
+    /// The number of bytes from the beginning of the arena that have memory.
     present_bytes: usize,
 }
 
@@ -94,9 +95,9 @@ pub(super) struct Channel {
     index: usize,
     role: Role,
     outgoing: Mutex<Outgoing>,
-    /// Messages taken.
+    /// The number of messages taken.
     incoming: Mutex<u64>,
-    /// The other side has said what cannot be; what it says is looked at no more.
+    /// The other side has written impossible values; its memory is not read any further.
     is_scribbled: AtomicBool,
 }
 
@@ -113,7 +114,7 @@ impl Channel {
         self.mapping.layout()
     }
 
-    /// Whether the other side has said what cannot be.
+    /// Whether the other side has written impossible values.
     pub(super) fn is_scribbled(&self) -> bool {
         self.is_scribbled.load(Ordering::Relaxed)
     }
@@ -136,20 +137,20 @@ impl Channel {
         self.layout().side(self.index, self.role.other())
     }
 
-    /// To be followed by a look for messages.
+    /// To be followed by a check for messages.
     pub(super) fn set_place(&self, place: Option<Place>) {
         self.own().place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// Where the other side is to be rung, as a word of its own; to be called after sending.
+    /// The place to ring the other side, encoded as a word; to be called after sending.
     pub(super) fn place_of_other(&self) -> u64 {
         fence(Ordering::SeqCst); // pairs with the fence in `set_place`
         self.others().place.load(Ordering::Acquire)
     }
 
-    /// Sends a message of this size, which `fill` writes into memory that holds anything. `false`
-    /// of `fill` gives up.
+    /// Sends a message of this size, which `fill` writes into memory with arbitrary content. If
+    /// `fill` returns `false`, nothing is sent.
     pub(super) fn send(
         &self,
         number: i64,
@@ -164,7 +165,7 @@ impl Channel {
         let taken = self.others().taken.load(Ordering::Acquire);
         let waiting = outgoing.sent.wrapping_sub(taken);
         if waiting > outgoing.arena.len() as u64 {
-            return Err(self.scribbled("more was taken than was sent").into());
+            return Err(self.scribbled("more messages were taken than sent").into());
         }
         let waiting = waiting as usize;
         outgoing.arena.keep_newest(waiting);
@@ -208,14 +209,14 @@ impl Channel {
         if filled { Ok(()) } else { Err(SendToChannelError::Aborted) }
     }
 
-    /// Says whether this side is to be rung when the other one has taken a message; to be followed
-    /// by a try to send.
+    /// Sets whether the other side rings this side after it has taken a message; to be followed by
+    /// a try to send.
     pub(super) fn await_room(&self, is_awaited: bool) {
         self.own().awaits_room.store(u32::from(is_awaited), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place_of_other`
     }
 
-    /// Where the other side is to be rung because a message of its was taken, if it wants that.
+    /// The place to ring the other side after taking one of its messages, if it awaits room.
     pub(super) fn place_of_who_awaits_room(&self) -> Option<u64> {
         let place = self.place_of_other();
         (self.others().awaits_room.load(Ordering::Acquire) != 0).then_some(place)
@@ -227,8 +228,8 @@ impl Channel {
         sent != self.own().taken.load(Ordering::Relaxed) && !self.is_scribbled()
     }
 
-    /// Takes the oldest message that was not taken; `take` is given its head, and what copies the
-    /// message into memory of its size.
+    /// Takes the oldest message; `take` gets its head and a function that copies the message into
+    /// memory of its size.
     pub(super) fn take<T>(
         &self,
         take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,
@@ -241,7 +242,7 @@ impl Channel {
         match sent.wrapping_sub(*taken) {
             0 => return Ok(None),
             waiting if waiting > MAX_WAITING as u64 => {
-                return Err(self.scribbled("more wait than there is room for"));
+                return Err(self.scribbled("more messages wait than there is room for"));
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The client's side of calls by shared memory: the memory that it gives, and its channels.
+//! The client's side of calls by shared memory: the memory that it provides, and its channels.
 
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -17,7 +17,7 @@ use crate::process_end::EndWatch;
 use crate::process_handle::ProcessHandle;
 use crate::segment::{Unavailable, create_file};
 
-/// The memory of one client's calls. It has a size and takes no memory until a server claims a
+/// The memory of one client's calls. It has a size but takes no memory until a server claims a
 /// channel in it.
 pub struct CallMemory {
     file: OwnedFd,
@@ -26,7 +26,7 @@ pub struct CallMemory {
     channels: Mutex<Channels>,
 }
 
-/// What a channel needs of its client.
+/// The client's data that a channel needs.
 struct ClientEnd {
     /// The endpoint that receives responses by the engine.
     replies: [u8; 16],
@@ -59,19 +59,19 @@ impl CallMemory {
         Ok(Self { file, client, mapping, channels: Mutex::default() })
     }
 
-    /// Names the endpoint of the client to which a response comes that does not come by shared
-    /// memory, and what is called, by another thread, when the process of a server has ended to
-    /// which there is a channel. To be called before the first channel is asked for.
+    /// Sets the client's endpoint for responses that do not come by shared memory, and the function
+    /// to be called, on another thread, when the process of a server with a channel has ended. To
+    /// be called before the first call of [`channel`](Self::channel).
     pub fn begin(&self, replies: [u8; 16], on_server_end: Notify) {
         self.client.get_or_init(|| ClientEnd { replies, on_server_end });
     }
 
-    /// What the client announces, for servers to find the memory; never zero.
+    /// The number to announce, by which servers find the memory; never zero.
     pub fn endpoint(&self) -> u64 {
         u64::from(self.file.as_raw_fd().unsigned_abs()) + 1
     }
 
-    /// `None`: the system does not map it.
+    /// `None`: the system does not map the memory.
     fn mapping(&self) -> Option<&Arc<CallMapping>> {
         let map = || {
             let mapping = CallMapping::new(self.file.as_fd())
@@ -102,7 +102,7 @@ impl CallMemory {
             return known.is_open().then(|| Arc::clone(known));
         }
         if channels.in_use[index].is_some() {
-            return None; // a former server's, which is still used
+            return None; // of a former server, and still used
         }
         let channel = Channel::new(Arc::clone(mapping), index, Role::Client);
         channel.set_place(place);
@@ -113,8 +113,8 @@ impl CallMemory {
         Some(channel)
     }
 
-    /// Gives the channels of servers that have left, or were killed, to others. `is_known` tells
-    /// which servers the engine still knows: what they sent last may be on its way.
+    /// Frees the channels of servers that have left or were killed, for others. `is_known` returns
+    /// whether the engine still knows a server, whose last messages may be on their way.
     pub fn free_channels(&self, is_known: impl Fn([u8; 16]) -> bool) {
         let Some(Some(mapping)) = self.mapping.get() else { return };
         let layout = mapping.layout();
@@ -125,8 +125,8 @@ impl CallMemory {
             if is_free || !has_left && (is_known(claim.server()) || is_running(claim.pid())) {
                 continue;
             }
-            // Somebody may hold it who is about to send; and what a server has sent before it left
-            // is still to be taken.
+            // Another thread may hold it and be about to send; and messages that a server sent
+            // before it left have yet to be taken.
             let is_needed = |used: &Arc<ClientChannel>| {
                 Arc::strong_count(used) > 1 || used.channel.may_have_message()
             };
@@ -138,12 +138,12 @@ impl CallMemory {
         }
     }
 
-    /// Whether channels are in use: responses may come by them.
+    /// Whether channels are in use, so that responses may come by them.
     pub fn is_in_use(&self) -> bool {
         self.channels.lock().in_use.iter().any(Option::is_some)
     }
 
-    /// Whether a server has left to which there was a channel.
+    /// Whether a server with a channel has left.
     pub fn has_lost_server(&self) -> bool {
         let channels = self.channels.lock();
         channels.in_use.iter().flatten().any(|used| used.has_left())
@@ -155,11 +155,11 @@ impl CallMemory {
         channels.in_use.iter().flatten().any(|used| used.channel.may_have_message())
     }
 
-    /// Takes a response that was not taken, the oldest of its server: `take` is given the server,
-    /// the head, and what copies the response into memory of its size. Never blocks.
+    /// Takes the oldest response of one server: `take` gets the server, the head and a function
+    /// that copies the response into memory of its size. Never blocks.
     ///
     /// # Errors
-    /// A server says what cannot be; the others' responses come with the next call.
+    /// A server has written impossible values; responses of other servers come with the next call.
     pub fn take_response<T>(
         &self,
         take: impl FnOnce([u8; 16], MessageHead, &dyn Fn(&mut [u8])) -> T,
@@ -177,7 +177,7 @@ impl CallMemory {
         Ok(taken)
     }
 
-    /// Says where servers are to ring for responses. To be followed by a look for responses.
+    /// Sets where servers ring for responses. To be followed by a check for responses.
     pub fn set_place(&self, place: Option<Place>) {
         let mut channels = self.channels.lock();
         channels.place = place;
@@ -185,7 +185,7 @@ impl CallMemory {
     }
 }
 
-/// Whether a process of this id runs, as far as can be told.
+/// Whether a process of this id may be running.
 fn is_running(pid: u32) -> bool {
     match ProcessHandle::open(pid) {
         Ok(process) => process.is_alive(),
@@ -213,15 +213,15 @@ impl ClientChannel {
         &self.peer
     }
 
-    /// Whether the server still takes requests, by its own word. A killed server says nothing:
-    /// [`Peer::is_alive`] tells.
+    /// Whether the server still takes requests, according to the server itself. For a killed
+    /// server, see [`Peer::is_alive`].
     pub fn is_open(&self) -> bool {
         let claim = &self.channel.layout().claims.of_channels[self.channel.index()];
         claim.is_opened_by(self.server) && !self.channel.is_scribbled()
     }
 
-    /// Whether no response will come any more but those that can be taken now: the server has left,
-    /// or its process was found to have ended. No system call.
+    /// Whether no further response will come besides those that can be taken now: the server has
+    /// left, or its process was found to have ended. Makes no system call.
     pub fn has_left(&self) -> bool {
         self.peer.has_ended() || !self.is_open()
     }
@@ -231,7 +231,7 @@ impl ClientChannel {
     /// Never blocks; at most one system call, none if the server's executor does not sleep.
     ///
     /// # Errors
-    /// See [`SendToChannelError`]; nothing was sent then.
+    /// See [`SendToChannelError`]; then nothing was sent.
     pub fn send(
         &self,
         number: i64,

@@ -1,16 +1,16 @@
-//! What lies where in the memory that a client gives for its calls.
+//! The layout of the memory that a client provides for its calls.
 
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 
-/// Servers that one client calls by shared memory at the same time.
+/// The number of servers that one client calls by shared memory at the same time.
 pub const MAX_SERVERS: usize = if cfg!(loom) { 1 } else { 4 };
-/// Messages of one direction of a channel that may wait to be taken.
+/// The number of messages of one direction of a channel that may wait to be taken.
 pub const MAX_WAITING: usize = if cfg!(loom) { 2 } else { 64 };
-/// Bytes of messages of one direction of a channel that may wait to be taken. Address space: memory
-/// is taken for as many bytes as ever waited at once.
+/// The number of message bytes of one direction of a channel that may wait to be taken. This is
+/// address space: memory is taken only for the most bytes that ever waited at once.
 pub const ARENA_BYTES: usize = if cfg!(loom) { 128 } else { 16 * 1024 * 1024 };
 
-/// How the file is called where the system shows it.
+/// The name of the file, where the system shows it.
 pub(super) const FILE_NAME: &str = "feros-calls";
 /// The size of the file.
 pub(super) const FILE_BYTES: usize = size_of::<Layout>() + 2 * MAX_SERVERS * ARENA_BYTES;
@@ -24,11 +24,11 @@ pub(super) struct Layout {
     channels: [Control; MAX_SERVERS],
 }
 
-/// Who uses which channel.
+/// The claims: which server uses which channel.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
 #[cfg_attr(loom, derive(Default))] // its threads have small stacks
 pub(super) struct Claims {
-    /// Set by the client when it goes.
+    /// Set by the client when it ends.
     pub(super) client_left: AtomicU32,
     /// The client's endpoint that receives responses by the engine.
     replies: [AtomicU64; 2],
@@ -39,22 +39,22 @@ pub(super) struct Claims {
 #[cfg_attr(loom, derive(Default))]
 #[repr(C, align(64))]
 pub(super) struct Claim {
-    /// The process of the server in the upper half, and how far it is in the lower one. One word:
-    /// whoever is killed after the claim has left its process there.
+    /// The process of the server in the upper half, and the state of the claim in the lower one. It
+    /// is one word, so that a server killed after the claim has left its process there.
     state: AtomicU64,
     server: [AtomicU64; 2],
 }
 
-/// How far a channel is.
+/// The state of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaimState {
-    /// Nobody has it. Only the client makes it so.
+    /// The channel is unused. Only the client sets this state.
     Free,
-    /// A server is entering itself.
+    /// A server is registering.
     Claimed,
     /// A server takes requests.
     Open,
-    /// The server went, and writes here no more.
+    /// The server has left, and no longer writes here.
     Left,
 }
 
@@ -76,17 +76,17 @@ struct Control {
     server: Side,
 }
 
-/// What one side of a channel writes.
+/// The words that one side of a channel writes.
 #[cfg_attr(not(loom), repr(C, align(4096)))]
 #[cfg_attr(loom, derive(Default))] // its threads have small stacks
 pub(super) struct Side {
-    /// Where to ring this side.
+    /// The place to ring this side.
     pub(super) place: AtomicU64,
-    /// Messages of the other side that this one has taken.
+    /// The number of messages of the other side that this side has taken.
     pub(super) taken: AtomicU64,
-    /// Messages that this side has sent.
+    /// The number of messages that this side has sent.
     pub(super) sent: AtomicU64,
-    /// Whether this side has more to send and is to be rung when a message of its was taken.
+    /// Whether this side has more to send, and wants a ring when one of its messages was taken.
     pub(super) awaits_room: AtomicU32,
     pub(super) slots: [Slot; MAX_WAITING],
 }
@@ -118,7 +118,7 @@ impl Role {
 }
 
 impl Layout {
-    /// What the side writes. `channel` is below [`MAX_SERVERS`].
+    /// The words of one side. `channel` is below [`MAX_SERVERS`].
     pub(super) fn side(&self, channel: usize, role: Role) -> &Side {
         let control = &self.channels[channel];
         match role {
@@ -127,19 +127,19 @@ impl Layout {
         }
     }
 
-    /// Gives a channel to whoever claims it next. Client only, when neither side uses it any more.
+    /// Frees a channel for the next claim. Client only, when neither side uses it any longer.
     pub(super) fn free(&self, channel: usize) {
         [Role::Client, Role::Server].iter().for_each(|role| self.side(channel, *role).reset());
         self.claims.of_channels[channel].free();
     }
 
-    /// Where the control words of a channel begin in the file, and how many bytes they take.
+    /// The offset and size of a channel's control words in the file.
     pub(super) fn control_extent(channel: usize) -> (usize, usize) {
         let begin = std::mem::offset_of!(Self, channels) + channel * size_of::<Control>();
         (begin, size_of::<Control>())
     }
 
-    /// Where the arena begins in the file that this side of the channel writes messages to.
+    /// The offset in the file of the arena that this side of the channel writes messages to.
     pub(super) fn arena_offset(channel: usize, role: Role) -> usize {
         let arena = channel * 2 + usize::from(role == Role::Server);
         size_of::<Self>() + arena * ARENA_BYTES
@@ -166,7 +166,7 @@ impl Claims {
     }
 }
 
-/// The part of a claim that says how far it is.
+/// The part of a claim that holds its state.
 const STATE: u64 = 0xffff_ffff;
 
 impl Claim {
@@ -174,7 +174,7 @@ impl Claim {
         self.state.load(Ordering::Acquire) & STATE == state.word()
     }
 
-    /// Goes on, by the server that has claimed the channel.
+    /// Sets the state. For the server that has claimed the channel.
     pub(super) fn set(&self, state: ClaimState) {
         let process = self.state.load(Ordering::Relaxed) & !STATE;
         self.state.store(process | state.word(), Ordering::Release);
@@ -184,7 +184,7 @@ impl Claim {
         self.is(ClaimState::Open) && load_gid(&self.server) == server
     }
 
-    /// Claims a free channel for a server. Whether it was free.
+    /// Claims a free channel for a server. Returns whether it was free.
     fn claim(&self, server: [u8; 16], pid: u32) -> bool {
         let claimed = (u64::from(pid) << 32) | ClaimState::Claimed.word();
         let (free, order) = (ClaimState::Free.word(), Ordering::Acquire);
@@ -211,7 +211,7 @@ impl Claim {
 }
 
 impl Side {
-    /// Back to the state before the first use.
+    /// Restores the state before the first use.
     fn reset(&self) {
         for word in [&self.place, &self.taken, &self.sent] {
             word.store(0, Ordering::Relaxed);

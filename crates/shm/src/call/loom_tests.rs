@@ -25,17 +25,17 @@ fn send(from: &Channel, number: u8) -> Result<(), SendToChannelError> {
     })
 }
 
-/// The number of a message, and what it says.
+/// The number and content of a message.
 fn take(by: &Channel) -> Option<(i64, u8)> {
     let taken = by.take(|head, read| {
         let mut bytes = vec![0; head.size_bytes];
         read(&mut bytes);
         (head.number, bytes[0])
     });
-    taken.expect("what the other side says is possible")
+    taken.expect("the other side's values are possible")
 }
 
-/// More than wait at once, so that places are used again.
+/// More messages than can wait at once, so that slots are reused.
 #[test]
 fn each_message_that_was_sent_is_taken_once_in_order_and_says_what_was_written() {
     loom::model(|| {
@@ -86,7 +86,7 @@ fn room_is_seen_or_who_awaits_it_is_rung() {
     });
 }
 
-/// The server that has the channel leaves, the client frees it, and two others want it.
+/// The server that has the channel leaves, the client frees it, and two others claim it.
 #[test]
 fn a_channel_changes_hands_as_it_was_before_its_first_use() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! The memory of a client's calls as it is mapped: the only unsafe code of the calls.
+//! The memory of a client's calls as mapped: the only unsafe code of the calls.
 
 #![allow(unsafe_code)]
 
@@ -12,27 +12,26 @@ use rustix::param::page_size;
 
 use super::layout::{FILE_BYTES, Layout};
 
-/// A mapped file; unmapped on drop.
+/// A mapped file, unmapped on drop.
 pub(super) struct CallMapping(NonNull<u8>);
 
 // SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner
 // only.
 unsafe impl Send for CallMapping {}
-// SAFETY: a shared reference gives access to atomics, and to arenas whose parts are lent to one
-// thread at a time by those who own them (`Channel`).
+// SAFETY: a shared reference gives access to atomics, and to arenas whose owners (`Channel`) lend
+// each part to one thread at a time.
 unsafe impl Sync for CallMapping {}
 
 impl CallMapping {
-    /// Maps a file that has [`FILE_BYTES`] and will keep them (it is sealed), else a later access
-    /// would raise SIGBUS.
+    /// Maps a file that has [`FILE_BYTES`] and will keep them (it is sealed); otherwise a later
+    /// access would raise SIGBUS.
     pub(super) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // Address space alone: no memory is set aside for what may never be written.
+        // Address space only: no memory is reserved for bytes that may never be written.
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: the kernel chooses the address, so no memory in use is replaced.
         let address = unsafe { mmap(ptr::null_mut(), FILE_BYTES, protection, flags, file, 0) }?;
-        // A page is aligned to 4096, as much as `Layout` needs; the kernel never chooses address
-        // zero.
+        // A page is aligned to 4096, as `Layout` requires; the kernel never chooses address zero.
         NonNull::new(address.cast()).map(Self).ok_or(Errno::INVAL)
     }
 
@@ -44,8 +43,8 @@ impl CallMapping {
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Has memory at hand for these bytes of the file, so that its lack is an error here and not a
-    /// signal at the first touch.
+    /// Provides memory for these bytes of the file, so that a lack of memory is an error here
+    /// rather than a signal at the first touch.
     pub(super) fn provide(&self, offset_bytes: usize, size_bytes: usize) -> Result<(), Errno> {
         check(offset_bytes, size_bytes);
         let page = page_size();
@@ -54,15 +53,14 @@ impl CallMapping {
         let address = self.0.as_ptr().wrapping_add(begin).cast();
         // SAFETY: populating changes no content, and the range lies within the mapping.
         match unsafe { madvise(address, end - begin, Advice::LinuxPopulateWrite) } {
-            // A kernel before 5.14 gives the memory at the first touch.
+            // A kernel before 5.14 provides the memory at the first touch.
             Err(Errno::INVAL) => Ok(()),
             other => other,
         }
     }
 
-    /// Lends bytes of the file to be written. The caller sees to it that nobody else of this
-    /// process has the same ones; another process that writes there changes what is sent, and
-    /// nothing else.
+    /// Lends bytes of the file for writing. The caller ensures that no other thread of this process
+    /// has the same bytes; another process that writes there changes the message, and nothing else.
     pub(super) fn write<T>(
         &self,
         offset_bytes: usize,
@@ -76,19 +74,19 @@ impl CallMapping {
         write(unsafe { std::slice::from_raw_parts_mut(start, size_bytes) })
     }
 
-    /// Copies bytes of the file. Another process may change them meanwhile: then the copy holds
-    /// some of both.
+    /// Copies bytes of the file. Another process may change them meanwhile; then the copy is a
+    /// mixture.
     pub(super) fn read(&self, offset_bytes: usize, into: &mut [u8]) {
         check(offset_bytes, into.len());
         let start = self.0.as_ptr().wrapping_add(offset_bytes);
-        // SAFETY: the range lies within the mapping, and `into` is memory of this process that
-        // nobody else has.
+        // SAFETY: the range lies within the mapping, and `into` is memory of this process that this
+        // call alone uses.
         unsafe { ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
     }
 }
 
-/// Whether the range lies in the arenas or control words; those who call have checked what others
-/// say.
+/// Checks that the range lies in the arenas or control words; the callers have checked the other
+/// side's values.
 fn check(offset_bytes: usize, size_bytes: usize) {
     let end = offset_bytes.checked_add(size_bytes);
     assert!(end.is_some_and(|end| end <= FILE_BYTES), "a range within the file");

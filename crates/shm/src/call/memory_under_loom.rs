@@ -1,7 +1,8 @@
-//! Memory of a client's calls for loom: the control words, and of each message the first byte.
+//! The memory of a client's calls under loom: the control words, and the first byte of each
+//! message.
 //!
-//! Those bytes are not ordered by themselves: a side that the channel does not order sees what was
-//! there before, or what comes later.
+//! Those bytes impose no order themselves: without the order of the channel, a side would see
+//! earlier or later content.
 
 use feros_sync::{AtomicUsize, Ordering};
 use rustix::io::Errno;

@@ -1,5 +1,5 @@
 //! Calls of services between two processes of one host: requests and responses in memory that the
-//! client gives.
+//! client provides.
 //!
 //! ```text
 //!        client's process                                server's process
@@ -14,16 +14,16 @@
 //! ```
 //!
 //! A channel serves one client and one server, and is two one-way queues: a table of slots, and an
-//! arena with the bytes, both written by one side only. Each side counts what it has sent and what
-//! it has taken; nobody waits for the other side's lock, so nobody is stopped by who is killed. The
-//! memory goes with the processes that map it: nothing stays behind to be cleaned up.
+//! arena with the bytes, both written by one side only. Each side counts the messages that it has
+//! sent and taken; neither waits for a lock of the other, so a killed process stops nobody. The
+//! system frees the memory with the processes that map it: nothing is left to clean up.
 //!
-//! A client's file has a size and no memory until a server claims a channel; a server gives no
+//! A client's file has a size but no memory until a server claims a channel; a server provides no
 //! memory at all.
 //!
-//! What lies there is a stranger's word. All control words are atomics, for which any content is
-//! valid; places and sizes are checked before they are used, and bytes are copied out before
-//! anything is read in them.
+//! The content of the memory is not trusted. All control words are atomics, for which any content
+//! is valid; offsets and sizes are checked before use, and bytes are copied out before they are
+//! interpreted.
 
 mod arena;
 mod channel;

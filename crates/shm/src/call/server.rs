@@ -20,19 +20,19 @@ pub enum ChannelError {
     /// The client's memory cannot be opened.
     #[error(transparent)]
     Peer(#[from] PeerError),
-    /// Other servers have all channels.
+    /// Other servers use all channels.
     #[error(
         "the client calls {MAX_SERVERS} servers by shared memory already; have fewer servers of one name"
     )]
     AllTaken,
-    /// The system refuses memory.
+    /// The system denies memory.
     #[error(
         "a client's memory for calls cannot be used ({step}: {errno}); allow this process more memory"
     )]
     NoMemory {
-        /// What was tried.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
 }
@@ -50,7 +50,7 @@ impl ChannelError {
     }
 }
 
-/// A channel from one client.
+/// A channel to one client.
 #[derive(Debug)]
 pub struct ServerChannel {
     channel: Channel,
@@ -59,10 +59,10 @@ pub struct ServerChannel {
 
 impl ServerChannel {
     /// Claims a channel in the memory that a client of the process `peer` announced as `endpoint`.
-    /// Requests come after this, and the server looks for them once by itself.
+    /// Requests may come from then on, and the server has to check for them once by itself.
     ///
     /// # Errors
-    /// See [`ChannelError`]; nothing is claimed then.
+    /// See [`ChannelError`]; then nothing is claimed.
     pub fn open(peer: Arc<Peer>, endpoint: u64, server: [u8; 16]) -> Result<Self, ChannelError> {
         let pid = peer.pid();
         let fd = endpoint.checked_sub(1).and_then(|fd| u32::try_from(fd).ok());
@@ -70,7 +70,7 @@ impl ServerChannel {
         let file = open_file(pid, fd, FILE_NAME, FILE_BYTES)?;
         let failed = |step| move |errno| ChannelError::NoMemory { step, errno };
         let mapping = CallMapping::new(file.as_fd()).map_err(failed("mmap"))?;
-        // The process may have ended and left its id to another.
+        // The process may have ended, and another one may have its id.
         if !peer.is_alive() {
             return Err(PeerError::NoSuchProcess { pid }.into());
         }
@@ -92,37 +92,38 @@ impl ServerChannel {
         &self.peer
     }
 
-    /// Says where the client is to ring for requests. To be followed by a look for requests.
+    /// Sets where the client rings for requests. To be followed by a check for requests.
     pub fn set_place(&self, place: Option<Place>) {
         self.channel.set_place(place);
     }
 
-    /// The endpoint of the client that receives responses by the engine; a stranger's word.
+    /// The endpoint of the client that receives responses by the engine, as the client claims.
     pub fn replies(&self) -> [u8; 16] {
         self.channel.layout().claims.replies()
     }
 
-    /// Whether the client has said what cannot be: nothing comes by the channel any more.
+    /// Whether the client has written impossible values, so no further requests come by the
+    /// channel.
     pub fn is_scribbled(&self) -> bool {
         self.channel.is_scribbled()
     }
 
-    /// Says whether the server is to be rung when the client has taken a response; to be followed
-    /// by a try to send.
+    /// Sets whether the client rings the server after it has taken a response; to be followed by a
+    /// try to send.
     pub fn await_room(&self, is_awaited: bool) {
         self.channel.await_room(is_awaited);
     }
 
-    /// Whether a request may wait to be taken; costs two loads.
+    /// Whether a request may wait to be taken. Costs two loads.
     pub fn may_have_request(&self) -> bool {
         self.channel.may_have_message()
     }
 
-    /// Takes the oldest request that was not taken: `take` is given its head, and what copies the
-    /// request into memory of its size. Never blocks.
+    /// Takes the oldest request: `take` gets its head and a function that copies the request into
+    /// memory of its size. Never blocks.
     ///
     /// # Errors
-    /// The other side says what cannot be.
+    /// The other side has written impossible values.
     pub fn take<T>(
         &self,
         take: impl FnOnce(MessageHead, &dyn Fn(&mut [u8])) -> T,
@@ -130,12 +131,12 @@ impl ServerChannel {
         self.channel.take(take)
     }
 
-    /// Sends the response to the request of this number, which `fill` writes, and wakes the client.
+    /// Sends the response to the request of this number, written by `fill`, and wakes the client.
     ///
-    /// Never blocks; at most one system call, none if nobody sleeps there.
+    /// Never blocks; at most one system call, none if no thread of the client sleeps.
     ///
     /// # Errors
-    /// See [`SendToChannelError`]; nothing was sent then.
+    /// See [`SendToChannelError`]; then nothing was sent.
     pub fn send(
         &self,
         number: i64,
@@ -156,7 +157,7 @@ impl ServerChannel {
 impl Drop for ServerChannel {
     fn drop(&mut self) {
         self.channel.layout().claims.of_channels[self.channel.index()].set(ClaimState::Left);
-        // Calls that wait for a response end.
+        // Ends calls that wait for a response.
         self.peer.ring_at(self.channel.place_of_other());
     }
 }

@@ -8,12 +8,12 @@ const DEPTH: usize = 1;
 const VIEWS: usize = 1;
 const MESSAGES: usize = 3;
 
-/// The rings, and the memory of as many messages as there can be at once, and one more.
+/// The rings, and the memory of all messages that can exist at once plus one.
 struct Shared {
     positions: Positions,
     places: Vec<AtomicU64>,
-    /// Not ordered by themselves: a side that the rings do not order sees what was there before, or
-    /// what comes later.
+    /// The chunks impose no order themselves: without the order of the rings, a side would see
+    /// earlier or later content.
     chunks: Vec<AtomicUsize>,
 }
 
@@ -29,7 +29,7 @@ impl Shared {
         Ring::new(&self.positions, &self.places, size).expect("there are as many places")
     }
 
-    /// Takes messages and returns them, so often; what they said.
+    /// Takes messages and returns them, in this many tries; returns their contents.
     fn take(&self, looks: usize) -> Vec<usize> {
         let (ring, mut returned, mut said) = (self.ring(), 0, Vec::new());
         for _ in 0..looks {
@@ -41,7 +41,7 @@ impl Shared {
         said
     }
 
-    /// Sends messages that say 1, 2 and so on; how many were pushed out.
+    /// Sends messages with the contents 1, 2 and so on; returns how many were pushed out.
     fn send(&self) -> usize {
         let ring = self.ring();
         let mut free: Vec<u64> = (0..self.chunks.len() as u64).collect();

@@ -1,4 +1,4 @@
-//! One thread at both ends, and strangers that write positions.
+//! One thread at both ends, and other processes that write positions.
 
 use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// Whatever strangers write: no panic, and no side goes on for ever.
+    /// Whatever positions others write: no panic, and no side runs forever.
     #[test]
     fn any_positions_are_borne(words in vec(any::<u64>(), 3), depth in 1_usize..5) {
         let memory = Memory::new(depth, 2);

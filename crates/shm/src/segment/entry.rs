@@ -1,45 +1,46 @@
-//! What a subscription tells the publishers of its host, in a process segment: where to ring, whom
-//! it hears by shared memory, and how much of it it has taken.
+//! A subscription's entry in a process segment, for the publishers of its host: where to ring,
+//! which publishers it receives from by shared memory, and how many of their messages it has taken.
 //!
-//! The subscription's process writes, the publishers' processes read, except for the flag with
-//! which a publisher says that it sleeps, the number of its first message, and the count of
-//! publishers that have become ready. All words are atomics and any content is valid, so a
-//! stranger's scribbling can mislead but not corrupt.
+//! The subscription's process writes, the publishers' processes read, except for the flag that
+//! tells that a publisher sleeps, the number of its first message, and the count of publishers that
+//! have become ready. All words are atomics and any content is valid, so foreign writes can mislead
+//! but not corrupt.
 //!
 //! # Why no wake-up is lost
 //!
 //! *Where to ring.* The subscription moves to an executor: it writes its place, then (after a
 //! sequentially consistent fence) looks for messages, by ringing itself once. A publisher sends,
-//! then (after such a fence) reads the place. One of the two comes second and sees the other:
-//! either the publisher rings the new place, or the subscription finds the message. A publisher
-//! that reads the former place rings there, where a ring without work is harmless.
+//! then (after such a fence) reads the place. One of the two comes second and sees what the other
+//! has written: either the publisher rings the new place, or the subscription finds the message. A
+//! publisher that reads the former place rings there, where a ring without work is harmless.
 //!
-//! *Room.* A publisher says that it waits, by making the word `waiting` odd, then looks at the
-//! count; the subscription counts, then looks whether anybody waits: again one of them sees the
-//! other. The kernel closes the gap between the publisher's last look and its sleep: it does not
-//! let it sleep on a word that has changed. Whoever wakes makes the word even and larger, so that a
-//! publisher that has come back to wait does not sleep on what was answered already.
+//! *Room.* A publisher marks that it waits by making the word `waiting` odd, then reads the count;
+//! the subscription counts, then checks whether a publisher waits: again the second one sees what
+//! the first has written. The kernel closes the gap between the publisher's last look and its
+//! sleep: it does not let it sleep on a word that has changed. The subscription makes the word even
+//! and larger when it wakes publishers, so that a publisher that waits again does not sleep on a
+//! value that was already answered.
 //!
 //! *Becoming ready.* A publisher makes its memory, counts `ready` up, then rings. The subscription
-//! reads `ready`, then tries to open the memory. If it came too early it read the count too early
-//! as well, and finds another one when the ring comes.
+//! reads `ready`, then tries to open the memory. If it came too early, it also read the count too
+//! early, and finds another count when the ring comes.
 //!
 //! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything
-//! else does: a seqlock. Whoever has read something looks at the epoch again, and drops what it
-//! read if it changed.
+//! else does: a seqlock. A reader reads the epoch again after the other words, and discards them if
+//! it has changed.
 
 use feros_doorbell::{Place, Slot};
 use feros_sync::{AtomicU32, AtomicU64, Futex, Ordering, Sharing, fence};
 use std::time::{Duration, Instant};
 
-/// Number of publishers that one subscription hears by shared memory at most.
+/// The largest number of publishers that one subscription receives from by shared memory.
 #[cfg(not(loom))]
 pub const MAX_ATTACHMENTS: usize = 32;
 /// Loom pays for every atomic object.
 #[cfg(loom)]
 pub const MAX_ATTACHMENTS: usize = 1;
 
-/// Where to ring, as one word.
+/// The place to ring, encoded as one word.
 pub(crate) mod place {
     use super::{Place, Slot};
 
@@ -62,14 +63,15 @@ pub(crate) mod place {
     }
 }
 
-/// What a publisher finds after having waited for a subscription to take messages.
+/// The result of waiting for a subscription to take messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room {
-    /// The subscription has taken messages; so many since it attached, modulo 2^32.
+    /// The subscription has taken messages: this many since it attached, modulo 2^32.
     Taken(u32),
-    /// The subscription no longer hears the publisher by shared memory, or its process has ended.
+    /// The subscription no longer receives from the publisher by shared memory, or its process has
+    /// ended.
     Detached,
-    /// Nothing happened in time.
+    /// No message was taken in time.
     TimedOut,
 }
 
@@ -77,11 +79,11 @@ pub enum Room {
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Where to ring. In a cache line that changes rarely, because every publish reads it.
+    /// The place to ring. In a cache line that changes rarely, because every publish reads it.
     place: AtomicU64,
-    /// Odd while the entry belongs to a subscription; tells its users apart.
+    /// Odd while the entry belongs to a subscription; distinguishes its users.
     generation: AtomicU32,
-    /// How often a publisher has said that its memory has come into being, modulo 2^32.
+    /// How many times a publisher has signalled that its memory was made, modulo 2^32.
     ready: AtomicU32,
     attachments: Attachments,
 }
@@ -90,19 +92,19 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 struct Attachments([Attachment; MAX_ATTACHMENTS]);
 
-/// One publisher that the subscription hears.
+/// One publisher that the subscription receives from.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Attachment {
     publisher: AtomicU64,
-    /// Number of the publisher's first message that comes by shared memory alone, 0 until the
-    /// publisher has chosen it; above it, what fits of the epoch that it belongs to. What is older
-    /// comes by the network transport.
+    /// The number of the publisher's first message that comes by shared memory alone, 0 until the
+    /// publisher has chosen it. The bits above it hold as much of the epoch that it belongs to as
+    /// fits. Earlier messages come by the network transport.
     first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,
     capacity: AtomicU32,
-    /// Messages taken since attaching, modulo 2^32.
+    /// The number of messages taken since attaching, modulo 2^32.
     taken: AtomicU32,
     /// Odd if a publisher may sleep here.
     waiting: Futex,
@@ -116,7 +118,7 @@ fn first_word(epoch: u32, number: u64) -> u64 {
     u64::from(epoch) << NUMBER_BITS | number & NUMBERS
 }
 
-/// What a publisher remembers of an attachment that it has found.
+/// A publisher's reference to an attachment that it has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) index: usize,
@@ -135,15 +137,15 @@ impl Entry {
         }
     }
 
-    /// Begins its use by a subscription; returns the generation that tells this use from others.
-    /// Owner only.
+    /// Begins the use of the entry by a subscription; returns the generation that distinguishes
+    /// this use from others. Owner only.
     pub(crate) fn open(&self) -> u32 {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1) | 1;
         self.generation.store(generation, Ordering::Release);
         generation
     }
 
-    /// Ends that use. Owner only.
+    /// Ends the current use. Owner only.
     pub(crate) fn close(&self) {
         let generation = self.generation.load(Ordering::Relaxed) & !1;
         self.generation.store(generation.wrapping_add(2), Ordering::Release);
@@ -154,28 +156,28 @@ impl Entry {
         generation & 1 == 1 && self.generation.load(Ordering::Acquire) == generation
     }
 
-    /// To be followed by a look for messages. Owner only.
+    /// To be followed by a check for messages. Owner only.
     pub(crate) fn set_place(&self, place: Option<Place>) {
         self.place.store(place::encode(place), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `place`
     }
 
-    /// Where to ring (the doorbell's number and the slot), to be called after sending.
+    /// The place to ring (the doorbell's number and the slot); to be called after sending.
     pub(crate) fn place(&self, generation: u32) -> Option<(u32, Slot)> {
         fence(Ordering::SeqCst); // pairs with the fence in `set_place`
         let place = place::decode(self.place.load(Ordering::Acquire));
         place.filter(|_| self.is_open(generation))
     }
 
-    /// To be called when a publisher's memory has come into being, and followed by a ring.
-    /// Publishers only.
+    /// To be called when a publisher's memory was made, and followed by a ring. Publishers only.
     pub(crate) fn count_ready(&self, generation: u32) {
         if self.is_open(generation) {
             self.ready.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// How often that was said, to be read before that memory is opened.
+    /// How many times [`count_ready`](Self::count_ready) was called; to be read before a
+    /// publisher's memory is opened.
     pub(crate) fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
     }
@@ -185,7 +187,7 @@ impl Entry {
         &self.attachments.0[index]
     }
 
-    /// The attachment of `publisher`, if the subscription of `generation` hears it.
+    /// The attachment of `publisher`, if the subscription of `generation` receives from it.
     pub(crate) fn find(&self, generation: u32, publisher: u64) -> Option<Found> {
         let found = self
             .attachments
@@ -224,10 +226,10 @@ impl Attachment {
     pub(crate) fn release(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
-        self.wake_waiting(); // its fence is the seqlock's, too: whoever sees what is written later sees the new epoch
+        self.wake_waiting(); // its fence is the seqlock's, too: a reader of later writes sees the new epoch
     }
 
-    /// Counts messages that the subscription has taken, and wakes publishers that wait for it.
+    /// Counts messages that the subscription has taken, and wakes publishers that wait for that.
     /// Owner only.
     pub(crate) fn count_taken(&self, messages: u32) {
         self.taken.fetch_add(messages, Ordering::Release);
@@ -237,8 +239,8 @@ impl Attachment {
     fn wake_waiting(&self) {
         fence(Ordering::SeqCst); // pairs with the fence in `wait`
         let waiting = self.waiting.load(Ordering::Relaxed);
-        // If another thread changes the word first, it also wakes; whoever waits anew after that
-        // sees our change.
+        // If another thread changes the word first, that thread wakes too; a publisher that waits
+        // anew after that sees our change.
         if waiting & 1 == 1
             && self.waiting.replace(waiting, waiting.wrapping_add(1), Ordering::Relaxed)
         {
@@ -255,18 +257,18 @@ impl Attachment {
         self.is_same(epoch).then_some(Found { index, epoch, capacity })
     }
 
-    /// Whether what was read before belongs to the attachment of `epoch`.
+    /// Whether the words read before belong to the attachment of `epoch`.
     fn is_same(&self, epoch: u32) -> bool {
         fence(Ordering::Acquire); // pairs with the fence in `release`
         self.epoch.load(Ordering::Relaxed) == epoch
     }
 
     /// From this message on, the publisher serves the subscription by shared memory alone. To be
-    /// called before it is sent. False, and without effect, if the attachment has ended. Publisher
-    /// only.
+    /// called before it is sent. Returns false, without effect, if the attachment has ended.
+    /// Publisher only.
     pub(crate) fn begin(&self, found: Found, first_number: u64) -> bool {
-        // Replaces only what belongs to this attachment: whoever is late must not undo what the
-        // next publisher says.
+        // Replaces only a word of this attachment: a late publisher must not overwrite the word of
+        // the next one.
         let word = first_word(found.epoch, first_number);
         let is_ours = |former| former & !NUMBERS == word & !NUMBERS;
         let replace = |former| is_ours(former).then_some(word);
@@ -286,14 +288,14 @@ impl Attachment {
         self.is_same(found.epoch)
     }
 
-    /// Messages taken since attaching, or `None` if the attachment ended.
+    /// The number of messages taken since attaching, or `None` if the attachment has ended.
     pub(crate) fn taken(&self, found: Found) -> Option<u32> {
         let taken = self.taken.load(Ordering::Acquire);
         self.is_same(found.epoch).then_some(taken)
     }
 
-    /// Sleeps until the number of messages taken is not `seen` any more; no deadline: as long as it
-    /// takes.
+    /// Sleeps until the number of taken messages differs from `seen`, without limit if there is no
+    /// deadline.
     pub(crate) fn wait(&self, found: Found, seen: u32, deadline: Option<Instant>) -> Room {
         loop {
             let before = self.waiting.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What lies where in a process segment.
+//! The layout of a process segment.
 
 use super::entry::Entry;
 use crate::format_version::FORMAT_VERSION;
@@ -6,16 +6,16 @@ use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;
 
-/// Number of executors of one process that other processes can wake up.
+/// The number of executors of one process that other processes can wake up.
 pub const MAX_DOORBELLS: usize = 64;
-/// Number of subscriptions of one process that can be served by shared memory.
+/// The number of subscriptions of one process that can be served by shared memory.
 pub const MAX_SUBSCRIPTIONS: usize = 1024;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"FerosSeg");
 
 /// A process segment. It consists of atomics alone, for which any content is valid, and all zero is
-/// the state before first use (so says [`Doorbell`], too): so it may lie in fresh memory and in
-/// memory that strangers write to.
+/// the state before the first use (also for [`Doorbell`]): so it may lie in fresh memory and in
+/// memory that other processes write to.
 #[repr(C)]
 pub(crate) struct Layout {
     header: Header,
@@ -28,7 +28,7 @@ struct Header {
     magic: AtomicU64,
     token: AtomicU64,
     version: AtomicU32,
-    /// What tells the uses of each doorbell apart; changed when one ends.
+    /// Distinguishes the uses of each doorbell; changed when one ends.
     generations: [AtomicU32; MAX_DOORBELLS],
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Extent {
     pub(crate) size_bytes: usize,
 }
 
-/// What is wrong with the content of a segment.
+/// The mismatch in the content of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WrongContent {
     Magic,
@@ -51,24 +51,24 @@ pub(crate) enum WrongContent {
 }
 
 impl Layout {
-    /// Where the header lies.
+    /// The extent of the header.
     pub(crate) const HEADER: Extent = Extent { offset_bytes: 0, size_bytes: size_of::<Header>() };
 
-    /// Where the doorbell at `index` lies.
+    /// The extent of the doorbell at `index`.
     pub(crate) fn extent_of_doorbell(index: usize) -> Extent {
         assert!(index < MAX_DOORBELLS);
         let size_bytes = size_of::<Doorbell>();
         Extent { offset_bytes: offset_of!(Self, doorbells) + index * size_bytes, size_bytes }
     }
 
-    /// Where the entry at `index` lies.
+    /// The extent of the entry at `index`.
     pub(crate) fn extent_of_entry(index: usize) -> Extent {
         assert!(index < MAX_SUBSCRIPTIONS);
         let size_bytes = size_of::<Entry>();
         Extent { offset_bytes: offset_of!(Self, entries) + index * size_bytes, size_bytes }
     }
 
-    /// Writes what [`Layout::check`] looks at.
+    /// Writes the words that [`Layout::check`] checks.
     pub(crate) fn sign(&self, token: u64) {
         self.header.token.store(token, Ordering::Relaxed);
         self.header.version.store(FORMAT_VERSION, Ordering::Relaxed);
@@ -97,7 +97,7 @@ impl Layout {
         &self.entries[index]
     }
 
-    /// The number that names the doorbell at `index` until its present use ends.
+    /// The number of the doorbell at `index` until its present use ends.
     pub(crate) fn doorbell_number(&self, index: usize) -> u32 {
         let generation = self.header.generations[index].load(Ordering::Relaxed);
         generation.wrapping_mul(MAX_DOORBELLS as u32) | index as u32

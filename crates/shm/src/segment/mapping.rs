@@ -9,7 +9,7 @@ use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
 
-/// A mapped segment; unmapped on drop.
+/// A mapped segment, unmapped on drop.
 pub(crate) struct Mapping(NonNull<Layout>);
 
 // SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner
@@ -19,8 +19,8 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps a file that has at least [`SEGMENT_BYTES`] and will keep them (it is sealed), else a
-    /// later access would raise SIGBUS.
+    /// Maps a file that has at least [`SEGMENT_BYTES`] and will keep them (it is sealed); otherwise
+    /// a later access would raise SIGBUS.
     pub(crate) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         // SAFETY: the kernel chooses the address, so no memory in use is replaced.
         let address = unsafe {
@@ -33,8 +33,7 @@ impl Mapping {
                 0,
             )
         }?;
-        // A page is aligned to 4096, as much as `Layout` needs; the kernel never chooses address
-        // zero.
+        // A page is aligned to 4096, as `Layout` requires; the kernel never chooses address zero.
         NonNull::new(address.cast()).map(Self).ok_or(Errno::INVAL)
     }
 

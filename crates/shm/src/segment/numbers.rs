@@ -1,11 +1,11 @@
-//! Which numbers of a table are in use.
+//! The numbers of a table that are in use.
 
-/// Numbers below a limit, each given to one owner at a time. Low ones first, so that little memory
-/// is touched.
+/// Numbers below a limit, each used by one owner at a time. Low numbers come first, so that little
+/// memory is touched.
 #[derive(Debug)]
 pub(super) struct Numbers {
     limit: usize,
-    /// All from here on were never given out.
+    /// All numbers from here on were never used.
     fresh: usize,
     returned: Vec<usize>,
 }
@@ -14,7 +14,7 @@ pub(super) struct Numbers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) number: usize,
-    /// Whether it is given out for the first time.
+    /// Whether the number is used for the first time.
     pub(super) is_fresh: bool,
 }
 
@@ -46,7 +46,7 @@ impl Numbers {
         self.returned.push(number);
     }
 
-    /// Undoes the taking of a fresh number that could not be prepared.
+    /// Returns a fresh number whose slot could not be prepared.
     pub(super) fn give_back_fresh(&mut self, number: usize) {
         debug_assert_eq!(number + 1, self.fresh);
         self.fresh = number;

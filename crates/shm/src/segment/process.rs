@@ -1,4 +1,4 @@
-//! The owner's side of a process segment: who in this process uses which doorbell and which entry.
+//! The owner's side of a process segment: the users of each doorbell and entry in this process.
 
 use super::entry::{Entry, MAX_ATTACHMENTS};
 use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BYTES};
@@ -18,32 +18,32 @@ use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
-/// How the file is called where the system shows it.
+/// The name of the file, where the system shows it.
 pub(crate) const FILE_NAME: &str = "feros-segment";
 
 /// The process has no segment, so its endpoints have no shared-memory transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// The system gave no memory.
+    /// The system denies memory.
     #[error(
         "no shared memory for this process ({step}: {errno}); allow the process more memory and more open files \
          (RLIMIT_NOFILE), and the system call memfd_create; until then messages take the network transport"
     )]
     NoMemory {
-        /// What was tried.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
-    /// This process may not make a file of the size (RLIMIT_FSIZE).
+    /// This process may not make a file of the needed size (RLIMIT_FSIZE).
     #[error(
         "no shared memory for this process: it takes a file of {size_bytes} bytes, and this process may make none of \
          more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd); until then \
          messages take the network transport"
     )]
     FileSizeLimit {
-        /// The size that is needed.
+        /// The needed size.
         size_bytes: u64,
         /// The limit.
         limit_bytes: u64,
@@ -54,12 +54,12 @@ pub enum Unavailable {
          /proc; until then messages take the network transport"
     )]
     NoProc {
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
-    /// This process was forked from one that had a segment, which belongs to that one.
+    /// This process was forked from one that had a segment, which belongs to that process.
     #[error(
-        "this process was forked from process {parent} after that had set up shared memory; start processes with exec, \
+        "this process was forked from process {parent} after that one had set up shared memory; start processes with exec, \
          or fork before the first endpoint is created; until then messages take the network transport"
     )]
     Forked {
@@ -69,7 +69,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// What others are told.
+    /// The obstacle to announce.
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::NoMemory { errno: Errno::MFILE, .. } => Obstacle::OpenFilesLimit,
@@ -81,7 +81,7 @@ impl Unavailable {
     }
 }
 
-/// The segment has no room for one more.
+/// The segment has no free slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SegmentFull {
@@ -100,15 +100,15 @@ pub enum SegmentFull {
     /// The system has no memory left.
     #[error("no memory for {what} ({errno}); free some, or allow the process more")]
     Memory {
-        /// For what.
+        /// The slot's purpose.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
 }
 
 impl SegmentFull {
-    /// What others are told.
+    /// The obstacle to announce.
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::Doorbells | Self::Entries => Obstacle::TableFull,
@@ -117,15 +117,15 @@ impl SegmentFull {
     }
 }
 
-/// A subscription hears as many publishers by shared memory as it can.
+/// A subscription receives from its largest number of publishers by shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the subscription hears {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network transport"
+    "the subscription receives from {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network transport"
 )]
 pub struct AttachmentsFull;
 
 impl AttachmentsFull {
-    /// What the other side is told.
+    /// The obstacle to announce.
     pub fn obstacle(self) -> LinkObstacle {
         LinkObstacle::TooManyPublishers {
             limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX),
@@ -145,11 +145,11 @@ pub struct ProcessSegment {
 
 impl ProcessSegment {
     /// The segment of this process, created by the first call and kept for as long as the process
-    /// runs. Later calls return what the first one found.
+    /// runs. Later calls return the result of the first one.
     ///
     /// # Errors
-    /// The system refuses the memory, or nobody could find it. The caller's messages then take the
-    /// network transport.
+    /// The system refuses the memory, or no process could find it. The caller's messages then take
+    /// the network transport.
     pub fn of_this_process() -> Result<Arc<Self>, Unavailable> {
         static SEGMENT: OnceLock<Result<Arc<ProcessSegment>, Unavailable>> = OnceLock::new();
         let segment = SEGMENT.get_or_init(|| Self::create().map(Arc::new)).clone()?;
@@ -160,7 +160,7 @@ impl ProcessSegment {
         }
     }
 
-    /// A segment of its own, beside that of the process: for tests of what happens when it is full.
+    /// A segment apart from that of the process: for tests of a full segment.
     pub(crate) fn create() -> Result<Self, Unavailable> {
         let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
         let file = create_file(FILE_NAME, SEGMENT_BYTES as u64)?;
@@ -180,17 +180,17 @@ impl ProcessSegment {
         })
     }
 
-    /// The number of the file, under which others find it in this process's folder in `/proc`.
+    /// The number of the file, by which others find it in this process's folder in `/proc`.
     pub fn file_number(&self) -> u32 {
         self.file.as_raw_fd().unsigned_abs()
     }
 
-    /// The token that others check, see [`process_token`].
+    /// The token that others check, from [`process_token`].
     pub fn token(&self) -> NonZeroU64 {
         self.token
     }
 
-    /// A doorbell that other processes can ring. Flags of its former user may be set; an executor
+    /// A doorbell that other processes can ring. Flags of a former user may be set; an executor
     /// clears them.
     ///
     /// # Errors
@@ -209,7 +209,7 @@ impl ProcessSegment {
         Ok(SharedDoorbell { segment: Arc::clone(self), index: taken.number, number })
     }
 
-    /// An entry for a subscription, with no place and nobody attached.
+    /// An entry for a subscription, with no place to ring and no publisher attached.
     ///
     /// # Errors
     /// All are in use, or memory is short.
@@ -241,7 +241,7 @@ impl fmt::Debug for ProcessSegment {
     }
 }
 
-/// An anonymous file of this size, which it keeps. It takes no memory yet.
+/// Makes an anonymous file of this fixed size. It takes no memory yet.
 pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavailable> {
     let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
     if let Some(limit_bytes) = file_size_limit_below(size_bytes) {
@@ -256,7 +256,7 @@ pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavai
             other => Err(other),
         })
         .map_err(failed("memfd_create"))?;
-    // For those who get hold of the file in another way than through this process's own folder in
+    // Keeps out other users who reach the file other than through this process's own folder in
     // /proc.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
     rustix::fs::ftruncate(&file, size_bytes).map_err(failed("ftruncate"))?;
@@ -265,8 +265,8 @@ pub(crate) fn create_file(name: &str, size_bytes: u64) -> Result<OwnedFd, Unavai
     Ok(file)
 }
 
-/// Has the memory at hand, so that its lack is an error here and not a signal at the first access.
-/// Pages that nobody asked for stay without memory.
+/// Reserves the memory, so that a lack of it is an error here rather than a signal at the first
+/// access. Other pages stay without memory.
 fn reserve(file: &OwnedFd, extent: Extent) -> Result<(), Errno> {
     let (offset, size) = (extent.offset_bytes as u64, extent.size_bytes as u64);
     rustix::fs::fallocate(file, FallocateFlags::empty(), offset, size)
@@ -280,8 +280,8 @@ pub struct SharedDoorbell {
 }
 
 impl SharedDoorbell {
-    /// The number that names it in [`Place`]s. Once it is dropped, rings for this number do
-    /// nothing, or at worst, while it is being dropped, set a flag for its next user.
+    /// The doorbell's number in [`Place`]s. After the drop, rings for this number do nothing;
+    /// during the drop, they may set a flag for the next user.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -318,7 +318,7 @@ impl fmt::Debug for SharedDoorbell {
     }
 }
 
-/// Names an entry, and tells its present user from former and later ones.
+/// Names an entry, and distinguishes its present user from former and later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntryId {
     index: u32,
@@ -337,7 +337,7 @@ impl EntryId {
         ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
     }
 
-    /// Where the entry stands in its table; below [`MAX_SUBSCRIPTIONS`].
+    /// The entry's index in its table; below [`MAX_SUBSCRIPTIONS`].
     pub fn index(self) -> usize {
         self.index as usize
     }
@@ -347,7 +347,8 @@ impl EntryId {
     }
 }
 
-/// A subscription's entry. Given back on drop, when the last [`Attachment`] is gone as well.
+/// A subscription's entry. Returned to the segment on drop, once the last [`Attachment`] is dropped
+/// as well.
 #[derive(Debug)]
 pub struct SubscriptionEntry {
     inner: Arc<EntryOwner>,
@@ -367,30 +368,31 @@ impl EntryOwner {
 }
 
 impl SubscriptionEntry {
-    /// What publishers need to find the entry.
+    /// The entry's id, by which publishers find it.
     pub fn id(&self) -> EntryId {
         self.inner.id
     }
 
-    /// Where publishers shall ring from now on, if anywhere: what an observer given to
-    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move) is told. A place on a doorbell without
-    /// a number is none.
+    /// Sets where publishers ring from now on, if anywhere: the argument of an observer given to
+    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move). A place on a doorbell without a number
+    /// counts as `None`.
     ///
-    /// Afterwards the subscription has to look for messages (the ringer rings itself then), because
-    /// a publisher that sent before rang the former place.
+    /// Afterwards the subscription has to check for messages (the ringer then rings itself),
+    /// because a publisher that sent earlier rang the former place.
     pub fn set_place(&self, place: Option<Place>) {
         self.inner.entry().set_place(place);
     }
 
-    /// How often publishers have said that their memory has come into being
-    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32.
-    /// Whoever reads it before opening that memory, and comes too early, is rung and reads another
-    /// number then.
+    /// How many times publishers have signalled that their memory was made
+    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. A
+    /// subscription that reads this before it tries to open such memory, and tries too early, is
+    /// rung and then reads another number.
     pub fn publishers_ready(&self) -> u32 {
         self.inner.entry().ready()
     }
 
-    /// Whether one more publisher can be attached, which only who attaches one can change.
+    /// Checks whether one more publisher can be attached, which only a call of
+    /// [`attach`](Self::attach) can change.
     ///
     /// # Errors
     /// [`MAX_ATTACHMENTS`] publishers are attached.
@@ -398,11 +400,11 @@ impl SubscriptionEntry {
         if self.inner.attachments.lock().has_free() { Ok(()) } else { Err(AttachmentsFull) }
     }
 
-    /// Tells the publisher of this id that the subscription hears it by shared memory, and has room
-    /// for `capacity` of its messages if the publisher is to wait for room; 0 if it is not, and
-    /// then nothing need be counted. To be called when the link to the publisher's messages is
-    /// open. Whoever attaches the same publisher twice has two attachments, of which the publisher
-    /// finds one.
+    /// Shows the publisher of this id that the subscription receives from it by shared memory, and
+    /// has room for `capacity` messages if the publisher has to wait for room; 0 if it need not,
+    /// and then nothing has to be counted. To be called when the connection to the publisher's
+    /// messages is open. If the same publisher is attached twice, it finds one of the two
+    /// attachments.
     ///
     /// # Errors
     /// [`MAX_ATTACHMENTS`] publishers are attached.
@@ -430,7 +432,7 @@ impl Drop for EntryOwner {
     }
 }
 
-/// A subscription hears a publisher by shared memory until this is dropped.
+/// A subscription receives from a publisher by shared memory until this is dropped.
 #[derive(Debug)]
 pub struct Attachment {
     owner: Arc<EntryOwner>,
@@ -438,15 +440,15 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Number of the publisher's first message that comes by shared memory alone; `None` until the
-    /// publisher has chosen it. What is older, or comes while it is `None`, comes by the network
-    /// transport as well: to be dropped or left in the queue.
+    /// The number of the publisher's first message that comes by shared memory alone; `None` until
+    /// the publisher has chosen it. Messages before it, or while it is `None`, also come by the
+    /// network transport: they have to be dropped or left in the queue.
     pub fn first_number(&self) -> Option<u64> {
         self.owner.entry().attachment(self.index).first_number()
     }
 
     /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if
-    /// that waits for room. Needed only where the publisher keeps all messages. No system call
+    /// it waits for room. Needed only where the publisher keeps all messages. Makes no system call
     /// unless the publisher sleeps.
     pub fn count_taken(&self, messages: u32) {
         self.owner.entry().attachment(self.index).count_taken(messages);

@@ -1,4 +1,4 @@
-//! Makes and opens the storages of iceoryx2.
+//! Making and opening the storages of iceoryx2.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -28,16 +28,16 @@ use super::file::{Draft, Mapping, UnnamedFile};
 use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
 use crate::populate::SHM;
 
-/// More than the queues and lists of anybody need. iceoryx2 takes sizes from its own files:
-/// scribbled over, they would have it fill memory for ever.
+/// More than any queue or list needs. iceoryx2 takes sizes from its own files: overwritten sizes
+/// would make it fill memory without end.
 const MOST_WHOLE_BYTES: usize = 16 << 20;
 
-/// Makes a storage, or opens the one that has the name.
+/// Makes a storage, or opens the one of that name.
 #[derive(Debug)]
 pub(crate) struct Builder<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
     name: FileName,
     config: Configuration<T>,
-    /// Bytes behind the value.
+    /// The number of bytes behind the value.
     supplementary_bytes: usize,
     has_ownership: bool,
     initializer: Initializer<'builder, T>,
@@ -85,7 +85,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         }
     }
 
-    /// Makes the content where nobody else sees it, gives the file its blocks, then its name.
+    /// Makes the content where no other process sees it, then gives the file its blocks, then its
+    /// name.
     fn make(&mut self) -> Result<Mapping, DynamicStorageCreateError> {
         let size_bytes = self.size_bytes();
         let failed = |cause: Errno| {
@@ -103,7 +104,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             return Err(DynamicStorageCreateError::InitializationFailed);
         }
         let file = UnnamedFile::new(size_bytes).map_err(failed)?;
-        // The payload of a sparse storage begins behind the head, with the first piece of it.
+        // The payload of a sparse storage begins behind the head, with its first piece.
         let needed = if WHOLE { size_bytes } else { size_of::<Head<T>>() + page_size() };
         file.allocate(0..needed.min(size_bytes)).map_err(failed)?;
         file.copy_from(&draft).map_err(failed)?;
@@ -114,8 +115,8 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
 
     fn initialize(&mut self, draft: &Draft) -> bool {
         let head: NonNull<Head<T>> = draft.mapping().start().cast();
-        // SAFETY: the draft is mapped, longer than the head and aligned to a page; it is this
-        // function's alone.
+        // SAFETY: the draft is mapped, longer than the head and aligned to a page; only this
+        // function uses it.
         let head = unsafe { &mut *head.cast::<MaybeUninit<Head<T>>>().as_ptr() };
         // SAFETY: zeros are a version and memory that is still to be initialized.
         let head = unsafe { head.assume_init_mut() };
@@ -134,7 +135,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
         let mut size_bytes = 0;
         let mapping = self.map_existing(access, &mut size_bytes).map_err(|cause| match cause {
             Errno::NOENT => DynamicStorageOpenError::DoesNotExist,
-            // Made by an earlier version of Feros, which gave files their names first.
+            // The file was made by an earlier version of Feros, which gave files their names first.
             Errno::ACCESS => DynamicStorageOpenError::InitializationNotYetFinalized,
             _ => {
                 FAILURE.set(Some(Failure { size_bytes, cause }));
@@ -166,7 +167,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             return Err(Errno::PERM);
         }
         let length = usize::try_from(*size_bytes).map_err(|_| Errno::OVERFLOW)?;
-        // Root opens even what is not to be read yet.
+        // Root can open even a file that must not be read yet.
         if length < size_of::<Head<T>>() || mode & 0o400 == 0 {
             return Err(Errno::ACCESS);
         }
@@ -182,7 +183,7 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
         self
     }
 
-    /// Never given: another user could cut the file short under us.
+    /// Never given: another user could truncate the file while we use it.
     fn enable_global_access(self, _: bool) -> Self {
         self
     }
@@ -192,7 +193,7 @@ impl<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool>
         self
     }
 
-    /// Nothing is waited for: what has a name is finished.
+    /// Nothing waits: a file with a name is finished.
     fn timeout(self, _: Duration) -> Self {
         self
     }

@@ -1,9 +1,9 @@
-//! A file in `/dev/shm` that gets its blocks and its content before it gets its name, so that who
-//! maps it finds all that may be touched, whoever fills the file system meanwhile.
+//! A file in `/dev/shm` that gets its blocks and its content before it gets its name, so that a
+//! process that maps it can touch all of it, even if the file system fills up meanwhile.
 //!
 //! `ftruncate` gives a file of a tmpfs a length and no memory; the kernel takes the memory at the
-//! first touch, and answers with SIGBUS when none is left. `fallocate` and a copy take it at once,
-//! and answer with an error.
+//! first touch, and answers with SIGBUS when none is left. `fallocate` and a copy take the memory
+//! at once, and fail with an error.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -16,7 +16,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::populate::SHM;
 
-/// A file without a name; it goes when it is closed, unless it has got one.
+/// A file without a name; it vanishes when it is closed, unless it got one.
 pub(super) struct UnnamedFile(OwnedFd);
 
 impl UnnamedFile {
@@ -28,7 +28,7 @@ impl UnnamedFile {
         Ok(Self(file))
     }
 
-    /// Gives the bytes of this range their blocks: all of them, or an error and none.
+    /// Allocates the blocks of this range: all of them, or none and an error.
     pub(super) fn allocate(&self, range: Range<usize>) -> Result<(), Errno> {
         let (start, length) = (range.start as u64, range.len() as u64);
         rustix::io::retry_on_intr(|| {
@@ -36,14 +36,14 @@ impl UnnamedFile {
         })
     }
 
-    /// Takes over what was written to the draft; the rest of the file stays as it is.
+    /// Copies the written parts of the draft; the rest of the file stays as it is.
     pub(super) fn copy_from(&self, draft: &Draft) -> Result<(), Errno> {
         let mut end = 0;
         while let Some(written) = draft.next_written(end)? {
             rustix::fs::seek(&self.0, SeekFrom::Start(written.start))?;
             let mut from = written.start;
             while from < written.end {
-                // Counts `from` on. The kernel copies at most 2 GiB at once.
+                // Advances `from`. The kernel copies at most 2 GiB at once.
                 let left = usize::try_from(written.end - from).unwrap_or(usize::MAX);
                 if rustix::fs::sendfile(&self.0, &draft.file, Some(&mut from), left)? == 0 {
                     return Err(Errno::IO);
@@ -58,15 +58,15 @@ impl UnnamedFile {
         Mapping::new(&self.0, size_bytes, ProtFlags::READ | ProtFlags::WRITE)
     }
 
-    /// Gives the file its name, if no other has it: others see all of it or nothing.
+    /// Gives the file its name, if no other file has it: others see all of the file or nothing.
     pub(super) fn publish(&self, path: &Path) -> Result<(), Errno> {
         let unnamed = format!("/proc/self/fd/{}", self.0.as_raw_fd());
         rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)
     }
 }
 
-/// Memory of this process alone, in which the content of a file is made: the file system that
-/// others can fill has no part in it, and what was written can be told from what was not.
+/// Private memory of this process in which the content of a file is made: a full file system does
+/// not affect it, and written parts are distinguishable from unwritten ones.
 pub(super) struct Draft {
     file: OwnedFd,
     mapping: Mapping,
@@ -89,13 +89,13 @@ impl Draft {
         let seek = |to| rustix::fs::seek(&self.file, to);
         match seek(SeekFrom::Data(start)) {
             Ok(start) => Ok(Some(start..seek(SeekFrom::Hole(start))?)),
-            Err(Errno::NXIO) => Ok(None), // nothing but a hole, or the end
+            Err(Errno::NXIO) => Ok(None), // only a hole, or the end
             Err(error) => Err(error),
         }
     }
 }
 
-/// Shared memory of a file; unmapped on drop.
+/// Shared memory of a file, unmapped on drop.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
@@ -104,7 +104,7 @@ pub(crate) struct Mapping {
 
 // SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives out addresses alone.
+// SAFETY: a shared reference only gives addresses.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -120,7 +120,7 @@ impl Mapping {
         Ok(Self { start, size_bytes })
     }
 
-    /// Aligned to a page.
+    /// The start, aligned to a page.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
@@ -132,8 +132,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: address and size are those of our mapping; what was made of its address is kept
-        // by whoever keeps the mapping.
+        // SAFETY: address and size are those of our mapping; users of its address keep the mapping
+        // alive.
         let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.size_bytes) };
         debug_assert_eq!(unmapped, Ok(()));
     }

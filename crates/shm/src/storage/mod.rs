@@ -1,14 +1,13 @@
-//! The memory in which iceoryx2 keeps its state, made so that no touch of it can fail: iceoryx2
-//! lets a service choose its storages, and its own check for space neither before nor while they
-//! are made.
+//! The memory of iceoryx2's state, made so that no access to it can fail. iceoryx2 lets a service
+//! choose its storages; its own storage checks for space neither before nor while it is made.
 //!
-//! - [`WholeStorage`] has all its blocks from the start. Queues, lists of ports and the counter of
-//!   nodes lie in such.
-//! - [`SparseStorage`] has the blocks of what is written while it is made: for a publisher's pool,
-//!   whose books are small and whose messages get their pages one by one (`populate`).
+//! - [`WholeStorage`] has all its blocks from the start. It holds queues, lists of ports and the
+//!   counter of nodes.
+//! - [`SparseStorage`] has blocks for what is written while it is made. It holds a publisher's
+//!   pool, whose books are small and whose messages get their pages one by one (`populate`).
 //!
-//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory; what
-//! that one does between making a file and finishing it is done here before the file has a name.
+//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory; the
+//! steps between making and finishing a file are done here before the file has a name.
 
 mod builder;
 mod file;
@@ -36,31 +35,31 @@ use rustix::io::Errno;
 use self::builder::Builder;
 pub(crate) use self::file::Mapping;
 
-/// What is shared, with all its blocks.
+/// A storage with all its blocks.
 pub(crate) type WholeStorage<T> = Storage<T, true>;
-/// What is shared, with the blocks of what was written while it was made, its first pages included.
+/// A storage with the blocks that were written while it was made, including its first pages.
 pub(crate) type SparseStorage<T> = Storage<T, false>;
 
 /// The same names as iceoryx2's own storage.
 type Configuration<T> = posix_shared_memory::Configuration<T>;
 type Names<T> = posix_shared_memory::Storage<T>;
 
-/// One value of iceoryx2 and the memory behind it, in a file that processes share.
+/// A value of iceoryx2 and the memory behind it, in a file that processes share.
 #[derive(Debug)]
 pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
-    /// Shared with those who read and write in it themselves.
+    /// Shared with users that read and write in it themselves.
     mapping: Arc<Mapping>,
     name: FileName,
     path: PathBuf,
-    /// Whether the file goes with this.
+    /// Whether the file is removed with this.
     has_ownership: AtomicBool,
     value: PhantomData<T>,
 }
 
-/// How a file begins.
+/// The beginning of a file.
 #[repr(C)]
 struct Head<T> {
-    /// Of iceoryx2, whose layout differs between versions; 0 in an unfinished file.
+    /// iceoryx2's version, since its layout differs between versions; 0 in an unfinished file.
     version: AtomicU64,
     value: MaybeUninit<T>,
 }
@@ -73,25 +72,24 @@ pub(crate) struct Failure {
 }
 
 thread_local! {
-    /// iceoryx2 asks for storages on the thread that asks it for ports, and says no more of a
-    /// failure than that there was one.
+    /// The last failure. iceoryx2 asks for storages on the thread that asks it for ports, and only
+    /// reports that something failed.
     static FAILURE: Cell<Option<Failure>> = const { Cell::new(None) };
     /// The sparse storage that this thread made or opened last.
     static SPARSE: Cell<Option<Arc<Mapping>>> = const { Cell::new(None) };
 }
 
-/// The memory of the sparse storage that this thread made or opened last, once.
+/// The memory of the sparse storage that this thread made or opened last; each only once.
 pub(crate) fn take_sparse() -> Option<Arc<Mapping>> {
     SPARSE.take()
 }
 
-/// Forgets what failed so far on this thread.
+/// Forgets earlier failures of this thread.
 pub(crate) fn forget_failure() {
     FAILURE.set(None);
 }
 
-/// Why the last storage failed that could not be made or opened on this thread since failures were
-/// forgotten.
+/// Why the last storage could not be made or opened on this thread since failures were forgotten.
 pub(crate) fn take_failure() -> Option<Failure> {
     FAILURE.take()
 }
@@ -106,8 +104,9 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Storage<T, WHOLE>
         const { assert!(size_of::<Head<T>>().is_multiple_of(align_of::<AtomicU64>())) };
         let (start, head_bytes) = (self.mapping.start(), size_of::<Head<T>>());
         let words = (self.mapping.size_bytes() - head_bytes) / size_of::<AtomicU64>();
-        // SAFETY: so many bytes are mapped behind the head, which was checked to fit, as long as
-        // `self` lives; for an atomic any content is valid, and a change by others no data race.
+        // SAFETY: this many bytes are mapped behind the head, which was checked to fit, as long as
+        // `self` lives; for an atomic any content is valid, and a change by others is not a data
+        // race.
         unsafe { std::slice::from_raw_parts(start.add(head_bytes).cast().as_ptr(), words) }
     }
 }
@@ -145,7 +144,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> NamedConceptMgmt
         name: &FileName,
         config: &Self::Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
-        // SAFETY: asks the same of the caller.
+        // SAFETY: the caller makes the same promises.
         unsafe { Names::<T>::remove_cfg(name, config) }
     }
 
@@ -196,7 +195,7 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> DynamicStorage<T>
         config: &mut Self::Configuration,
         type_name: &str,
     ) {
-        // SAFETY: asks the same of the caller.
+        // SAFETY: the caller makes the same promises.
         unsafe { Names::<T>::__internal_set_type_name_in_config(config, type_name) };
     }
 }

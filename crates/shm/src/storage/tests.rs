@@ -79,7 +79,7 @@ fn in_a_small_dev_shm() {
     assert_eq!(left, ["filler"], "what could not be made is gone, and what was made too");
 }
 
-/// Runs it while so many pages are free.
+/// Runs `run` while this many pages are free.
 fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     let filler = format!("{SHM}/filler");
     let _ = fs::write(&filler, vec![1; 64 << 10]);
@@ -93,7 +93,7 @@ fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
     run()
 }
 
-/// An initializer that writes nothing: what nobody has written is there all the same.
+/// Makes a storage whose initializer writes nothing: its memory has to be present all the same.
 fn make<const WHOLE: bool>() -> Option<Storage<u64, WHOLE>> {
     let builder = || {
         <Storage<u64, WHOLE> as DynamicStorage<u64>>::Builder::new(&name())

@@ -125,7 +125,7 @@ fn a_process_without_further_open_files_takes_the_network() {
 
 #[test]
 fn a_process_that_may_make_no_large_files_takes_the_network() {
-    let reason = "its process may not make files of the size (RLIMIT_FSIZE)";
+    let reason = "its process may not make files of that size (RLIMIT_FSIZE)";
     let in_the_log = |limit| format!("more than {limit} bytes (RLIMIT_FSIZE)");
     let place = Place::own_if_possible();
     // Too small for any shared memory.

@@ -11,8 +11,8 @@ use loom::thread;
 const PUBLISHER: u64 = 7;
 const OTHER: u64 = 8;
 
-/// All interleavings with at most three forced switches, which keeps the larger models within
-/// seconds.
+/// Explores all interleavings with at most three forced switches, which keeps the larger models
+/// within seconds.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -25,8 +25,8 @@ fn open_entry() -> (Arc<Entry>, u32) {
     (Arc::new(entry), generation)
 }
 
-/// A subscription that comes too early to open the memory of a publisher finds out that it has to
-/// try again.
+/// A subscription that comes too early to open the memory of a publisher learns that it has to try
+/// again.
 #[test]
 fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
     explore(|| {
@@ -45,13 +45,13 @@ fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
         assert!(is_open || entry.ready() != seen);
         entry.close();
         entry.count_ready(generation);
-        assert_eq!(entry.ready(), 1, "who knew a former subscription is not heard");
+        assert_eq!(entry.ready(), 1, "a publisher of a former subscription is ignored");
     });
 }
 
 /// The subscription joins an executor while a publisher sends: it finds the message, or is woken.
-/// `looks_itself`: it looks for messages after it has told its place; else it rings itself, as
-/// executors have it.
+/// `looks_itself`: it checks for messages after it has published its place; otherwise it rings
+/// itself, as executors do.
 fn a_message_while_moving_in(looks_itself: bool) {
     explore(move || {
         let (entry, generation) = open_entry();
@@ -119,7 +119,7 @@ fn wait_for_two(entry: &Entry, found: Found) {
     }
 }
 
-/// The first wake-up, when it is late, must not swallow the second.
+/// A late first wake-up must not swallow the second.
 #[test]
 fn whoever_waits_again_is_woken_again() {
     explore(|| {
@@ -179,7 +179,7 @@ fn two_threads_that_count_wake_for_both_messages() {
     });
 }
 
-/// Also when the place in the table goes to another publisher at once.
+/// Also when the slot goes to another publisher at once.
 #[test]
 fn whoever_waits_for_room_is_woken_when_the_attachment_ends() {
     explore(|| {
@@ -198,7 +198,7 @@ fn whoever_waits_for_room_is_woken_when_the_attachment_ends() {
     });
 }
 
-/// What is read is of one attachment, never half of the next one.
+/// All words that are read belong to one attachment, never half of them to the next one.
 #[test]
 fn attachments_that_change_hands_are_not_mixed_up() {
     explore(|| {
@@ -225,8 +225,7 @@ fn attachments_that_change_hands_are_not_mixed_up() {
     });
 }
 
-/// A publisher that is late does not ring the next user of the entry, nor take it for the one it
-/// knows.
+/// A late publisher neither rings the next user of the entry nor takes it for the one it knows.
 #[test]
 fn an_entry_that_changes_hands_is_empty_for_whoever_knew_the_former_user() {
     explore(|| {

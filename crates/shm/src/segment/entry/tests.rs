@@ -1,4 +1,4 @@
-//! What an entry promises, without races.
+//! The promises of an entry, without races.
 
 #![allow(clippy::unwrap_used)]
 
@@ -55,7 +55,7 @@ fn generations_tell_the_users_of_an_entry_apart() {
     let second = entry.open();
     assert_ne!(first, second);
     assert!(!entry.is_open(first) && entry.is_open(second));
-    assert_eq!(entry.place(second), None, "nothing is left of the former place");
+    assert_eq!(entry.place(second), None, "the former place is removed");
 }
 
 #[test]

@@ -82,7 +82,8 @@ fn a_subscription_hears_a_limited_number_of_publishers() {
     assert!(entry.inner.entry().find(generation, 5).is_none(), "the one that was removed");
 }
 
-/// Links are dropped after the subscription, or before: the entry is free when both are gone.
+/// An attachment may be dropped after the subscription or before it: the entry is free after both
+/// drops.
 #[test]
 fn an_entry_is_kept_while_an_attachment_needs_it() {
     let segment = segment();
@@ -98,8 +99,8 @@ fn an_entry_is_kept_while_an_attachment_needs_it() {
     assert_ne!(again.id(), id);
 }
 
-/// Memory that nobody asked for is not there: what `/proc` shows as resident of this mapping is the
-/// header, and the pages of what was handed out.
+/// Memory that was not reserved is not present: `/proc` shows only the header and the pages of used
+/// doorbells and entries of this mapping as resident.
 #[test]
 fn a_segment_costs_the_pages_that_are_used() {
     let segment = segment();
