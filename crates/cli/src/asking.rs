@@ -5,11 +5,11 @@ use std::thread::Builder;
 
 use feros_sync::{AtomicUsize, Ordering};
 
-/// Questions that wait for their answers at a time: each costs a thread, and endpoints that are
-/// announced.
+/// How many questions wait for their answers at a time: each costs a thread and announced
+/// endpoints.
 pub(crate) const MOST_ASKED: usize = 32;
 
-/// Asks all of these, and has the answers in their order.
+/// Asks all questions, and returns the answers in their order.
 pub(crate) fn all_at_once<Q: Sync, A: Send>(
     questions: &[Q],
     ask: impl Fn(&Q) -> A + Sync,
@@ -24,7 +24,7 @@ pub(crate) fn all_at_once<Q: Sync, A: Send>(
         }
     };
     let mut answers = std::thread::scope(|scope| {
-        // This thread asks as well, and alone where there are no others.
+        // This thread asks too; if there are no others, it asks alone.
         let others = 1..questions.len().min(MOST_ASKED);
         let start = |_| Builder::new().spawn_scoped(scope, ask_on).ok();
         let others: Vec<_> = others.filter_map(start).collect();
@@ -48,7 +48,7 @@ mod tests {
     fn as_many_as_may_be_are_asked_at_a_time() {
         let asked = AtomicUsize::new(0);
         let most = AtomicUsize::new(0);
-        // The first ones are answered when so many wait.
+        // The first questions are answered only when this many wait.
         let together = Barrier::new(MOST_ASKED);
         let questions: Vec<usize> = (0..3 * MOST_ASKED).collect();
         let answers = all_at_once(&questions, |number| {

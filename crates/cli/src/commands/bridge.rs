@@ -14,14 +14,14 @@ use crate::notices::{note, warn};
 use crate::output;
 use crate::value_parsers::{parse_count, parse_seconds};
 
-/// Longest time between two looks at who is there.
+/// Longest time between two looks at the graph.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// The engine that is no side: it announces nothing to other processes, so that two bridges would
-/// not see each other.
+/// The engine that cannot be a side: it announces nothing to other processes, so that two bridges
+/// would not see each other.
 const NO_SIDE: &str = "ros1";
 /// Engines that reach the same nodes in one domain.
 const ON_DDS: [&str; 2] = ["cyclonedds", "fastdds"];
-/// Many changes at once, as when a robot starts, are one look.
+/// The changes within this time, as when a robot starts, share one look at the graph.
 const REST: Duration = Duration::from_millis(20);
 
 /// Bridge topics, services and actions between engines or domains, until Ctrl-C
@@ -33,28 +33,28 @@ const REST: Duration = Duration::from_millis(20);
                   read."
 )]
 pub(crate) struct Args {
-    /// The engine of each side; one stands for all sides
+    /// The engine of each side; a single engine serves all sides
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES)]
     engines: Vec<String>,
-    /// The domain of each side, instead of ROS_DOMAIN_ID; one stands for all sides
+    /// The domain of each side, instead of ROS_DOMAIN_ID; a single domain serves all sides
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=232))]
     domains: Vec<u32>,
-    /// These topics alone; a `*` at the end of a name stands for anything, and nothing for none
+    /// Only these topics; a `*` at the end of a name matches any text, and '' bridges no topic
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     topics: Option<Vec<String>>,
-    /// These services alone, likewise
+    /// Only these services, likewise
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     services: Option<Vec<String>>,
-    /// Have all topics on all sides, also where nobody subscribes to them
+    /// Bridge all topics to all sides, even without a subscription
     #[arg(long)]
     all_topics: bool,
     /// The name of the bridge's node
     #[arg(long, value_name = "NAME", default_value = "feros_bridge")]
     name: String,
-    /// Most messages of a topic that wait for the bridge
+    /// Most messages of a topic that may wait for the bridge
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     queue: usize,
-    /// Print what went over the bridge so often
+    /// Print what went over the bridge at this interval
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     status: Option<Duration>,
 }
@@ -96,7 +96,7 @@ impl SideArgs {
         self.engine.as_deref().unwrap_or_default()
     }
 
-    /// Whether nodes of both sides hear each other anyway.
+    /// Whether the nodes of both sides discover each other without a bridge.
     fn meets(&self, other: &Self) -> bool {
         let is_on_dds = |side: &Self| ON_DDS.contains(&side.engine_name());
         self.domain_id == other.domain_id && is_on_dds(self) && is_on_dds(other)
@@ -119,7 +119,7 @@ fn refuse_no_side(engine: &str) -> Result<(), CliError> {
         return Ok(());
     }
     Err(CliError::usage(format!(
-        "{NO_SIDE} is no side of this bridge: it announces nothing to other processes, so that messages would come \
+        "{NO_SIDE} cannot be a side of this bridge: it announces nothing to other processes, so messages would arrive \
          twice beside a second bridge. `feros ros1 bridge` joins a ROS 1 master and ROS 2"
     )))
 }
@@ -134,19 +134,19 @@ impl std::fmt::Display for SideArgs {
     }
 }
 
-/// As many sides as the longer list has; a single entry stands for all.
+/// Makes as many sides as the longer list has; a single entry serves all sides.
 fn sides(args: &Args, domain_id: u32) -> Result<Vec<SideArgs>, CliError> {
     let count = args.engines.len().max(args.domains.len());
     for (option, given) in [("--engines", args.engines.len()), ("--domains", args.domains.len())] {
         if given > 1 && given != count {
             return Err(CliError::usage(format!(
-                "{option} has {given} sides of {count}; give each side one, or one for all"
+                "{option} has {given} entries for {count} sides; give each side one, or one for all"
             )));
         }
     }
     if count < 2 {
         return Err(CliError::usage(
-            "which sides? Such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
+            "no sides are given: name them, such as `--engines cyclonedds,zenoh` or `--domains 1,2`",
         ));
     }
     let at = |side: usize, given: usize| if given == 1 { 0 } else { side };
@@ -182,7 +182,7 @@ fn selection(names: Option<&[String]>) -> Result<Selection, CliError> {
     Selection::of(&names).map_err(CliError::usage)
 }
 
-/// Looks who is there until the user interrupts, and says what changes.
+/// Follows the graph until the user interrupts, and prints its changes.
 fn watch(
     mut bridge: Bridge,
     sides: &[String],

@@ -1,4 +1,4 @@
-//! `feros container`: becomes a component container.
+//! `feros container`: turns this process into a component container.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::ExitCode;
@@ -13,22 +13,23 @@ use crate::packages::container_command;
                         __node:=front -r __ns:=/robot"
 )]
 pub(crate) struct Args {
-    /// All components on so many threads, instead of one
+    /// Run all components on this many threads, instead of one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Each component on an executor and a thread of its own
+    /// Run each component on an executor and a thread of its own
     #[arg(long, conflicts_with = "threads")]
     isolated: bool,
-    /// Each component in a process of its own: what one does to itself, the others survive
+    /// Run each component in a process of its own: a component that crashes does not harm the
+    /// others
     #[arg(long, conflicts_with_all = ["threads", "isolated"])]
     process: bool,
-    /// Start components again that failed, after a pause that doubles
+    /// Restart components that failed, after a pause that doubles
     #[arg(long)]
     restart: bool,
-    /// ... at most so many times in a row
+    /// ... at most this many times in a row
     #[arg(long, value_name = "N")]
     restart_limit: Option<u32>,
-    /// Ignore requests of other hosts, by the address that they come from
+    /// Ignore requests from other hosts, by the address that they come from
     #[arg(long)]
     local_requests_only: bool,
     /// Arguments for the container, such as --ros-args -r __node:=NAME

@@ -1,7 +1,8 @@
-//! `feros daemon`: what becomes of `ros2 daemon` in scripts and in fingers.
+//! `feros daemon`: a stand-in for `ros2 daemon`, for scripts and for habits.
 //!
-//! `ros2` keeps a process in the background that knows the graph, because its own start takes a
-//! second. This command asks the graph itself, so there is nothing to start, stop or be outdated.
+//! `ros2` keeps a background process that knows the graph, because its own start takes a second.
+//! This command asks the graph itself, so nothing has to be started or stopped, and nothing can be
+//! outdated.
 
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ use clap::ValueEnum;
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// What `ros2 daemon` takes.
+/// The arguments of `ros2 daemon`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// start, stop or status
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     notices::note(
         "feros has no daemon and needs none: each command asks the running system itself, so nothing can be outdated. \
-         If something is missing, --spin-time SECONDS looks for longer, and `feros doctor` says what stands in the way.",
+         If something is missing, --spin-time SECONDS searches longer, and `feros doctor` finds the obstacle.",
     );
     Ok(ExitCode::SUCCESS)
 }

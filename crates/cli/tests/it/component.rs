@@ -234,7 +234,7 @@ fn what_cannot_be_built_is_told() {
     std::fs::write(folder.join("Cargo.toml"), "[package\n").unwrap();
     let error = build(&[]);
     assert!(error.contains("cargo metadata ended with exit status: "), "{error}");
-    assert!(error.contains("what it said is above"), "{error}");
+    assert!(error.contains("see its output above"), "{error}");
 }
 
 /// A node that has the services of a container, and one component of this name.

@@ -87,7 +87,7 @@ fn engines_that_do_not_go_together_are_refused() {
     for line in [&["--engines", "cyclonedds,ros1"][..], &["--engines", "ros1", "--domains", "3,4"]]
     {
         let error = feros(&[&["bridge"], line].concat()).failure(2);
-        assert!(error.contains("ros1 is no side of this bridge"), "{error}");
+        assert!(error.contains("ros1 cannot be a side of this bridge"), "{error}");
         assert!(error.contains("`feros ros1 bridge`"), "{error}");
     }
     for line in [&["cyclonedds,fastdds"][..], &["zenoh,fastdds,cyclonedds", "--domains", "3,4,4"]] {

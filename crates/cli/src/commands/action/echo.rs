@@ -1,4 +1,4 @@
-//! `feros action echo`: what passes on the topics of an action, and the events of its services
+//! `feros action echo`: the messages on the topics of an action, and the events of its services
 //! where these are introspected.
 
 use std::process::ExitCode;
@@ -16,9 +16,9 @@ use crate::error::CliError;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::{csv, described, notices, output};
 
-/// Print what passes on an action: feedback, statuses, and the events of its services
+/// Print the messages of an action: feedback, statuses, and the events of its services
 ///
-/// Events of services come only from servers and clients whose introspection is turned on.
+/// Only servers and clients whose introspection is turned on send events of services.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros action echo /fibonacci\n  feros action echo /fibonacci \
@@ -27,11 +27,11 @@ use crate::{csv, described, notices, output};
 pub(crate) struct Args {
     /// Name of the action
     action: String,
-    /// Its type, as package/action/Name; without it, who uses the action tells
+    /// Its type, as package/action/Name; by default, the type that the nodes of the action announce
     #[arg(value_name = "TYPE")]
     action_type: Option<String>,
-    /// Only these, separated by `|`: GOAL_SERVICE, CANCEL_SERVICE, RESULT_SERVICE, FEEDBACK_TOPIC,
-    /// STATUS_TOPIC
+    /// Only these parts, separated by `|`: GOAL_SERVICE, CANCEL_SERVICE, RESULT_SERVICE,
+    /// FEEDBACK_TOPIC, STATUS_TOPIC
     #[arg(short = 'i', long, value_name = "LIST", value_parser = parts)]
     action_interfaces: Option<Parts>,
     /// One JSON object a line
@@ -43,16 +43,16 @@ pub(crate) struct Args {
     /// YAML with braces and brackets, a message on one line
     #[arg(long)]
     flow_style: bool,
-    /// Leave out elements of arrays and characters of texts after so many
+    /// Leave out elements of arrays and characters of strings after this many
     #[arg(short = 'l', long, value_name = "N", default_value = "128")]
     truncate_length: usize,
-    /// Print arrays and texts in full length
+    /// Print arrays and strings in full length
     #[arg(short, long)]
     full_length: bool,
     /// Print type and length of arrays instead of their elements
     #[arg(long)]
     no_arr: bool,
-    /// Print the length of texts instead of them
+    /// Print the length of strings instead of their text
     #[arg(long)]
     no_str: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ impl Part {
     const ALL: [Self; 5] =
         [Self::GoalService, Self::CancelService, Self::ResultService, Self::Feedback, Self::Status];
 
-    /// As `ros2` calls it.
+    /// The part's name in `ros2`.
     fn name(self) -> &'static str {
         match self {
             Self::GoalService => "GOAL_SERVICE",
@@ -108,7 +108,7 @@ impl Part {
         }
     }
 
-    /// Whether it is what service introspection publishes.
+    /// Whether service introspection publishes the messages of this part.
     fn is_event(self) -> bool {
         !matches!(self, Self::Feedback | Self::Status)
     }
@@ -127,7 +127,7 @@ fn parts(text: &str) -> Result<Parts, String> {
         let wanted = name.trim().to_uppercase();
         Part::ALL.into_iter().find(|part| part.name() == wanted).ok_or_else(|| {
             let names = Part::ALL.map(Part::name).join(", ");
-            format!("{:?} is none of {names}", name.trim())
+            format!("{:?} is not one of {names}", name.trim())
         })
     };
     text.split('|').map(part).collect()
@@ -215,7 +215,7 @@ impl Printer {
         Self { part, ty, json, csv, options, refused }
     }
 
-    /// Prints a message; one that is malformed is counted and seldom reported.
+    /// Prints a message. Malformed messages are counted and rarely reported.
     fn print(&self, bytes: &[u8], info: &MessageInfo) -> Result<(), CliError> {
         match self.ty.decode(bytes) {
             Ok(message) => output::print(&self.text(&message)),
@@ -248,7 +248,7 @@ impl Printer {
     }
 }
 
-/// Names the event of a service, the first of a message's fields, where its number stands.
+/// Replaces the number of a service event, the first of a message's fields, by the event's name.
 fn with_event_name(yaml: &str) -> String {
     const NAMES: [&str; 4] =
         ["REQUEST_SENT", "REQUEST_RECEIVED", "RESPONSE_SENT", "RESPONSE_RECEIVED"];
@@ -270,7 +270,7 @@ mod tests {
         let both: Result<Vec<_>, _> = read("feedback_topic| STATUS_TOPIC");
         assert_eq!(both, Ok(vec!["FEEDBACK_TOPIC", "STATUS_TOPIC"]));
         assert!(
-            read("GOAL").is_err_and(|error| error.contains("\"GOAL\" is none of GOAL_SERVICE"))
+            read("GOAL").is_err_and(|error| error.contains("\"GOAL\" is not one of GOAL_SERVICE"))
         );
         assert!(read("").is_err());
     }

@@ -1,4 +1,4 @@
-//! `feros action info`: who serves an action, and who has a client of it.
+//! `feros action info`: the nodes that have a server or a client of an action.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output::{self, foreign};
 
-/// Show who serves an action, and who has a client of it
+/// Show the nodes that have a server or a client of an action
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros action info -t /fibonacci")]
 pub(crate) struct Args {
     /// Name of the action
     action: String,
-    /// The types as well
+    /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
     /// Only print how many clients and servers there are
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// As `rcl_action` has it: who publishes feedback is a server, who subscribes to it a client.
+/// As in `rcl_action`, a publisher of feedback counts as a server, and a subscription as a client.
 fn nodes(graph: &GraphSnapshot, action: &str, kind: EndpointKind) -> Nodes {
     let topic = format!("{action}/_action/feedback");
     let mut nodes = Nodes::new();

@@ -1,5 +1,5 @@
-//! What Ctrl-C does while a goal is being worked for: it ends waiting, not the participant, so that
-//! the goal can still be canceled. A second one ends the command at once.
+//! Ctrl-C while a goal is running: it ends the wait, not the participant, so that the goal can
+//! still be canceled. A second one ends the command at once.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,7 +11,7 @@ use signal_hook::iterator::{Handle, Signals};
 
 use crate::error::CliError;
 
-/// Listens to SIGINT and SIGTERM until it is dropped.
+/// Listens for SIGINT and SIGTERM until it is dropped.
 pub(super) struct Interrupt {
     stopper: Arc<Mutex<Option<Stopper>>>,
     signals: Handle,
@@ -19,10 +19,10 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Has the first signal shut the context down, until [`stop_instead`](Self::stop_instead).
+    /// Makes the first signal shut the context down, until [`stop_instead`](Self::stop_instead).
     pub(super) fn listen(context: &Context) -> Result<Self, CliError> {
         let mut signals = Signals::new([SIGINT, SIGTERM])
-            .map_err(|error| CliError::failed(format!("Ctrl-C cannot be listened to: {error}")))?;
+            .map_err(|error| CliError::failed(format!("failed to listen for Ctrl-C: {error}")))?;
         let (handle, stopper) = (signals.handle(), Arc::new(Mutex::new(None::<Stopper>)));
         let (context, to_stop) = (context.clone(), stopper.clone());
         let listen = move || {
@@ -41,11 +41,11 @@ impl Interrupt {
         let thread = std::thread::Builder::new()
             .name("action-signals".into())
             .spawn(listen)
-            .map_err(|error| CliError::failed(format!("there is no thread to be had: {error}")))?;
+            .map_err(|error| CliError::failed(format!("failed to start a thread: {error}")))?;
         Ok(Self { stopper, signals: handle, thread: Some(thread) })
     }
 
-    /// Has the first signal stop an executor instead.
+    /// Makes the first signal stop an executor instead.
     pub(super) fn stop_instead(&self, stopper: Stopper) {
         *self.stopper.lock() = Some(stopper);
     }
@@ -54,8 +54,8 @@ impl Interrupt {
 impl Drop for Interrupt {
     fn drop(&mut self) {
         self.signals.close();
-        // Its context ends with it, and has to before the process does.
+        // The thread's context ends with it, and must end before the process does.
         let ended = self.thread.take().map(JoinHandle::join);
-        debug_assert!(!matches!(ended, Some(Err(_))), "listening to signals panics nowhere");
+        debug_assert!(!matches!(ended, Some(Err(_))), "listening for signals never panics");
     }
 }

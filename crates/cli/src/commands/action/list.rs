@@ -14,7 +14,7 @@ use crate::output;
     after_help = "Examples:\n  feros action list -t\n  feros action list --json | jq -r '.[].name'"
 )]
 pub(crate) struct Args {
-    /// Types as well
+    /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
     /// Only print how many there are

@@ -38,7 +38,7 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCo
     }
 }
 
-/// That an action is not there, with those that have a similar name.
+/// The error that an action does not exist, with the actions of similar names.
 fn no_such_action(graph: &GraphSnapshot, name: &str) -> CliError {
     let actions = graph.actions();
     let likely = did_you_mean(name, actions.keys().map(String::as_str));

@@ -18,9 +18,9 @@ use crate::value_parsers::parse_seconds;
 use crate::values::ValuesArgs;
 use crate::{output, values};
 
-/// What waiting without a limit is.
+/// The time limit when the user sets none.
 const FOREVER: Duration = Duration::from_secs(31_536_000);
-/// A server that is alive answers a wish to cancel within this time.
+/// A live server answers a cancel request within this time.
 const PATIENCE_FOR_CANCEL: Duration = Duration::from_secs(10);
 
 /// Send a goal to an action and print its result
@@ -42,10 +42,10 @@ pub(crate) struct Args {
     /// Print feedback as it comes
     #[arg(short, long)]
     feedback: bool,
-    /// Wait no longer than this for server and result; a goal that has not ended then is canceled
+    /// Wait at most this long for server and result; a goal that has not ended by then is canceled
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Print only the result, and feedback if it is wanted, as one JSON object a line
+    /// Print only the result, and feedback with -f, as one JSON object per line
     #[arg(long)]
     json: bool,
 }
@@ -78,7 +78,7 @@ fn yaml(message: &DynamicMessage) -> String {
     message.to_yaml(&PrintOptions::default())
 }
 
-/// Says what happens, but where only JSON is wanted.
+/// Prints progress, unless the user wants only JSON.
 fn say(args: &Args, text: &str) -> Result<(), CliError> {
     if args.json { Ok(()) } else { output::print(text) }
 }
@@ -90,7 +90,7 @@ fn wait_for_server(
     limit: Duration,
 ) -> Result<(), CliError> {
     let name = client.action_name();
-    // The own subscription to feedback counts as a client.
+    // This command's own subscription to feedback counts as a client.
     let other_type = || {
         let graph = connection.context.graph();
         let mut types = graph.names_and_types(|endpoint| {
@@ -122,7 +122,7 @@ fn wait_for_server(
     )))
 }
 
-/// A goal on its way.
+/// A goal to send and follow.
 struct Goal<'a> {
     args: &'a Args,
     action: &'a DynamicAction,
@@ -194,8 +194,7 @@ impl Goal<'_> {
         Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Cancels a goal that the user or the clock does not want to be waited for any longer; returns
-    /// why the command ends.
+    /// Cancels the goal after Ctrl-C or a timeout, and returns the reason why the command ends.
     fn give_up(
         &self,
         id: &GoalId,
@@ -234,7 +233,7 @@ impl Goal<'_> {
     }
 }
 
-/// That the goal was accepted, said once: feedback may come before the server's answer does.
+/// Prints once that the goal was accepted: feedback may arrive before the server's answer.
 #[derive(Default)]
 struct Acceptance {
     json: bool,
@@ -258,7 +257,7 @@ struct Printer {
     acceptance: Arc<Acceptance>,
     message: DynamicType,
     stopper: Stopper,
-    /// Why nothing could be printed.
+    /// The reason why printing failed, if it did.
     failure: Arc<Mutex<Option<CliError>>>,
 }
 
@@ -284,11 +283,11 @@ impl Printer {
     }
 }
 
-/// The field of a message that is what the user defined.
+/// Decodes a message, and returns the field that holds the user's part.
 fn part(ty: &DynamicType, bytes: &[u8], field: &str) -> Result<DynamicMessage, CliError> {
     let message = ty.decode(bytes).map_err(|error| {
         CliError::failed(format!(
-            "what came is not a {}: {error}; check that both sides use one definition",
+            "the received message is not a {}: {error}; check that both sides use the same definition",
             ty.name()
         ))
     })?;

@@ -1,11 +1,11 @@
-//! The options that say how files are compressed and split, which all verbs share that write bags.
+//! The options for compressing and splitting files, which all verbs that write bags share.
 
 use std::time::Duration;
 
 use clap::ValueEnum;
 use feros_bag::{Compression, WriterOptions};
 
-/// How the files of a bag are written.
+/// The options for writing the files of a bag.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Files")]
 pub(super) struct CompressionArgs {
@@ -21,11 +21,11 @@ pub(super) struct CompressionArgs {
     /// Compress the chunks of the files
     #[arg(long, value_name = "FORMAT")]
     compression_format: Option<Format>,
-    /// Accepted for command lines written for `ros2`: what is compressed are chunks, which every
-    /// reader of MCAP unpacks by itself
+    /// Accepted for command lines written for `ros2`: the chunks are compressed, and every reader
+    /// of MCAP unpacks them by itself
     #[arg(long, value_name = "MODE", hide = true)]
     compression_mode: Option<Mode>,
-    /// How fast or small: none, fastwrite, zstd_fast or zstd_small
+    /// Preset for speed or size: none, fastwrite, zstd_fast or zstd_small
     #[arg(long, value_name = "PROFILE")]
     storage_preset_profile: Option<Preset>,
     /// Accepted for command lines written for `ros2`: chunks are compressed as they are written
@@ -68,7 +68,7 @@ enum Preset {
 }
 
 impl CompressionArgs {
-    /// How the bag is to be written.
+    /// The options for the writer of the bag.
     pub(super) fn writer_options(&self) -> WriterOptions {
         let mut options = WriterOptions {
             max_file_bytes: self.max_bag_size,

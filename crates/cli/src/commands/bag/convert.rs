@@ -1,5 +1,5 @@
-//! `feros bag convert`: bags into others, of another storage, merged, split, compressed, with fewer
-//! topics.
+//! `feros bag convert`: makes new bags out of bags: of another storage, merged, split, compressed,
+//! or with fewer topics.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,18 +14,18 @@ use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};
 
-/// Make bags of others: another storage, merged, split, compressed, of fewer topics
+/// Convert bags: to another storage, merged, split, compressed, or with fewer topics
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros bag convert -i old_sqlite_bag -o new_bag --compression-format zstd\n  \
                   feros bag convert -i one -i two -o both\n  feros bag convert -i one -o options.yaml"
 )]
 pub(crate) struct Args {
-    /// Folder of a bag; several are merged in the order of time. A storage behind it, such as
-    /// sqlite3, is accepted for command lines written for `ros2`
+    /// Folder of a bag; several are merged in order of time. A storage after it, such as sqlite3,
+    /// is accepted for command lines written for `ros2`
     #[arg(short, long, value_name = "BAG", num_args = 1..=2, action = clap::ArgAction::Append, required = true)]
     input: Vec<PathBuf>,
-    /// Folder that is made for the new bag, or a YAML file with `output_bags` as `ros2` has it
+    /// Folder to create for the new bag, or a YAML file with `output_bags` as for `ros2`
     #[arg(short, long, visible_alias = "output-options", value_name = "DIR|FILE")]
     output: PathBuf,
     #[command(flatten)]

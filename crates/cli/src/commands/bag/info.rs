@@ -1,4 +1,4 @@
-//! `feros bag info`: what is in a bag, as its files say, also where its recorder was killed.
+//! `feros bag info`: the contents of a bag according to its files, even if its recorder was killed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use super::summary::{self, groups, plain_topics};
 use crate::error::CliError;
 use crate::output;
 
-/// Print what is in a bag
+/// Print the contents of a bag
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros bag info my_bag\n  feros bag info my_bag_0.mcap --json")]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Accepted for command lines written for `ros2`: services and actions are shown in any case
     #[arg(short, long, hide = true)]
     verbose: bool,
-    /// Accepted for command lines written for `ros2`: the files say what they are
+    /// Accepted for command lines written for `ros2`: the storage is read from the files
     #[arg(short, long, value_name = "STORAGE", hide = true)]
     storage: Option<String>,
 }

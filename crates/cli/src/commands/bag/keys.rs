@@ -1,11 +1,11 @@
-//! Keys of the terminal while a bag is recorded or played: read one by one, without being shown.
+//! Keys that are pressed while a bag is recorded or played, read one by one and without an echo.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// A key that means something.
+/// A key that has a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Space,
@@ -15,14 +15,14 @@ pub(super) enum Key {
     Left,
 }
 
-/// The keys that are pressed, until this is dropped and the terminal is as before.
+/// Reads the keys that are pressed; dropping it restores the terminal.
 pub(super) struct Keys {
     keys: Receiver<Key>,
     before: Termios,
 }
 
 impl Keys {
-    /// Begins to read keys; `None` where nobody could press any.
+    /// Begins to read keys; `None` if there is no terminal for them.
     pub(super) fn read() -> Option<Self> {
         let stdin = std::io::stdin();
         if !stdin.is_terminal() {
@@ -33,7 +33,7 @@ impl Keys {
         modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         tcsetattr(&stdin, OptionalActions::Now, &modes).ok()?;
         let (sender, keys) = sync_channel(16);
-        // It ends with the process: nothing ends a wait for a key.
+        // The thread ends with the process: nothing ends its wait for a key.
         let thread = std::thread::Builder::new().name("feros-bag-keys".into()).spawn(move || {
             let mut sequence = Vec::new();
             for byte in std::io::stdin().lock().bytes().map_while(Result::ok) {
@@ -60,7 +60,7 @@ impl Drop for Keys {
     }
 }
 
-/// The key that a byte ends, with those before it.
+/// The key that this byte completes, together with the bytes before it.
 fn decode(sequence: &mut Vec<u8>, byte: u8) -> Option<Key> {
     if byte == 0x1b {
         *sequence = vec![byte];

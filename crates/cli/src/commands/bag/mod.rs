@@ -1,4 +1,4 @@
-//! `feros bag`: bags recorded, played, looked at and made anew, with the verbs of `ros2 bag`.
+//! `feros bag`: records, plays, inspects and converts bags, with the verbs of `ros2 bag`.
 
 mod compression_args;
 mod convert;
@@ -21,7 +21,7 @@ use crate::error::CliError;
 use crate::notices;
 use crate::types::{InterfaceArgs, Types};
 
-/// What follows `feros bag`.
+/// The verbs of `feros bag`.
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     Record(Box<record::Args>),
@@ -43,12 +43,12 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCo
     }
 }
 
-/// Opens a bag, and says what is not as it should be.
+/// Opens a bag, and warns of its faults.
 fn open(path: &Path) -> Result<BagReader, CliError> {
     open_until(path, Interrupt::default())
 }
 
-/// As [`open`]; an interrupt ends opening, and reading afterwards.
+/// Like [`open`]; an interrupt ends the opening, and later the reading.
 fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> {
     let options = ReaderOptions { interrupt, ..ReaderOptions::default() };
     let bag = BagReader::open_with(path, &options).map_err(|error| match error {
@@ -59,7 +59,7 @@ fn open_until(path: &Path, interrupt: Interrupt) -> Result<BagReader, CliError> 
     Ok(bag)
 }
 
-/// Opens the bags of `-i`, behind each of which `ros2` may name its storage, as [`open_until`].
+/// Opens the bags of `-i` as [`open_until`] does; the storage may follow each, as with `ros2`.
 fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, CliError> {
     let is_storage =
         |word: &Path| matches!(word.to_str(), Some("sqlite3" | "mcap")) && !word.exists();
@@ -67,7 +67,7 @@ fn open_all(words: &[PathBuf], interrupt: &Interrupt) -> Result<Vec<BagReader>, 
     paths.map(|path| open_until(path, interrupt.clone())).collect()
 }
 
-/// A topic with the definition of its type, where the bag has none and this machine has.
+/// The topic with this machine's definition of its type, if the bag has none.
 fn completed(topic: &BagTopic, types: &Types) -> BagTopic {
     let mut topic = topic.clone();
     if topic.schema.encoding.is_empty()

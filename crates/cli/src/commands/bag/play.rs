@@ -1,4 +1,4 @@
-//! `feros bag play`: the messages of a bag, published as they were.
+//! `feros bag play`: publishes the messages of a bag as they were recorded.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,18 +16,18 @@ use crate::nearest::did_you_mean;
 use crate::value_parsers::parse_seconds;
 use crate::{ending, notices, output};
 
-/// How often keys and the end are looked for.
+/// How often to check for keys and for the end of playing.
 const PERIOD: Duration = Duration::from_millis(20);
-/// What a press of the keys for faster and slower does.
+/// The factor by which the keys for faster and slower change the rate.
 const RATE_STEP: f64 = 1.1;
-/// How far a press of the key for back goes, in nanoseconds of the bag.
+/// The jump of the key for going back, in nanoseconds of the bag.
 const SEEK_STEP: i64 = 5_000_000_000;
 
-/// Publish the messages of a bag as they were
+/// Publish the messages of a bag as they were recorded
 #[derive(clap::Args)]
 #[command(
     after_help = "The node serves what rosbag2 serves: ~/pause, ~/resume, ~/toggle_paused, ~/is_paused, ~/get_rate, \
-                  ~/set_rate, ~/play_next, ~/burst, ~/seek, ~/play and ~/stop. Keys: SPACE pauses and goes on, RIGHT \
+                  ~/set_rate, ~/play_next, ~/burst, ~/seek, ~/play and ~/stop. Keys: SPACE pauses and continues, RIGHT \
                   publishes the next message while paused, LEFT goes 5 s back, UP and DOWN play faster and \
                   slower.\n\nExamples:\n  feros bag play my_bag --clock\n  feros bag play my_bag -r 0.5 -l --topics /scan\n  \
                   feros bag play my_bag --start-offset 30 --playback-duration 5 -m /scan:=/scan_old"
@@ -36,20 +36,20 @@ pub(crate) struct Args {
     /// Folder of the bag, or one of its files
     #[arg(value_name = "BAG", required_unless_present = "input")]
     bag: Option<PathBuf>,
-    /// Folder of a bag; several are played as one, in the order of time. A storage behind it, such
-    /// as sqlite3, is accepted for command lines written for `ros2`
+    /// Folder of a bag; several are played as one, in order of time. A storage after it, such as
+    /// sqlite3, is accepted for command lines written for `ros2`
     #[arg(short, long, value_name = "BAG", num_args = 1..=2, action = clap::ArgAction::Append, conflicts_with = "bag")]
     input: Vec<PathBuf>,
-    /// How many times as fast as it was recorded
+    /// Speed of playing, as a multiple of the recorded speed
     #[arg(short, long, value_name = "RATE", default_value_t = 1.0)]
     rate: f64,
-    /// Begin again at the end
+    /// Start again at the end
     #[arg(short, long)]
     r#loop: bool,
-    /// Begin so many seconds into the bag; what is latched before that is published first
+    /// Begin this many seconds into the bag; earlier messages that are latched are published first
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
     start_offset: Duration,
-    /// Play so many seconds of the bag
+    /// Play this many seconds of the bag
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_hyphen_values = true)]
     playback_duration: Option<Limit>,
     /// Play until this time of the bag, in seconds since 1970
@@ -58,33 +58,33 @@ pub(crate) struct Args {
     /// Play until this time of the bag, in nanoseconds since 1970
     #[arg(long, value_name = "NANOSECONDS", allow_hyphen_values = true)]
     playback_until_nsec: Option<i64>,
-    /// Wait before it begins, each time
+    /// Wait this long before playing begins, also in each loop
     #[arg(short, long, value_name = "SECONDS", default_value = "0", value_parser = parse_seconds)]
     delay: Duration,
-    /// Publish /clock with the time of the bag, so many times a second
+    /// Publish /clock with the time of the bag, this many times a second
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40")]
     clock: Option<f64>,
     /// Publish topics under other names
     #[arg(short = 'm', long, value_name = "OLD:=NEW", num_args = 1..)]
     remap: Vec<String>,
-    /// A YAML file with QoS policies by topic, which replace those that were recorded
+    /// A YAML file with QoS policies by topic, which replace the recorded ones
     #[arg(long, value_name = "FILE")]
     qos_profile_overrides_path: Option<PathBuf>,
-    /// Play messages in the order and at the times of their receipt, or of their sending, which
-    /// MCAP files tell; the bag is looked through first for this
+    /// Play messages by the time of their receipt, or of their sending, which MCAP files record;
+    /// for the latter, the bag is scanned first
     #[arg(long, value_name = "ORDER", default_value = "received")]
     message_order: Order,
-    /// Begin paused
+    /// Begin in the paused state
     #[arg(short = 'p', long)]
     start_paused: bool,
-    /// Wait for each topic to have a subscription before it begins, no longer than this
+    /// Wait at most this long for each topic to have a subscription before playing begins
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "31536000", value_parser = parse_seconds)]
     wait_for_subscriptions: Option<Duration>,
-    /// At the end, wait for reliable subscriptions to have all messages, no longer than this; 0 for
-    /// ever
+    /// At the end, wait at most this long for reliable subscriptions to have all messages; 0 waits
+    /// forever
     #[arg(long, value_name = "MILLISECONDS")]
     wait_for_all_acked: Option<u64>,
-    /// Keys steer nothing
+    /// Ignore the keyboard
     #[arg(long)]
     disable_keyboard_controls: bool,
     #[command(flatten)]
@@ -93,22 +93,22 @@ pub(crate) struct Args {
     accepted: Accepted,
 }
 
-/// Options of `ros2 bag play` that have nothing to choose here.
+/// Options of `ros2 bag play` that are accepted without effect.
 #[derive(clap::Args)]
 struct Accepted {
-    /// Accepted for command lines written for `ros2`: the files say what they are
+    /// Accepted for command lines written for `ros2`: the storage is read from the files
     #[arg(short, long, value_name = "STORAGE", hide = true)]
     storage: Option<String>,
     /// Accepted for command lines written for `ros2`: 64 MiB are read ahead
     #[arg(long, value_name = "N", hide = true)]
     read_ahead_queue_size: Option<u64>,
-    /// Accepted for command lines written for `ros2`: nothing is lent
+    /// Accepted for command lines written for `ros2`: messages are never loaned
     #[arg(long, hide = true)]
     disable_loan_message: bool,
-    /// Accepted for command lines written for `ros2`: there is no bar
+    /// Accepted for command lines written for `ros2`: there is no progress bar
     #[arg(long, value_name = "HERTZ", hide = true, allow_negative_numbers = true)]
     progress_bar_update_rate: Option<i64>,
-    /// Accepted for command lines written for `ros2`: there is no bar
+    /// Accepted for command lines written for `ros2`: there is no progress bar
     #[arg(long, value_name = "N", hide = true)]
     progress_bar_separation_lines: Option<u64>,
     /// Accepted for command lines written for `ros2`
@@ -116,7 +116,7 @@ struct Accepted {
     log_level: Option<String>,
 }
 
-/// The words of `ros2` for orders of messages.
+/// The orders of messages, as `ros2` names them.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Order {
     /// As they were received
@@ -125,7 +125,7 @@ enum Order {
     Sent,
 }
 
-/// An end of playing; `ros2` has negative numbers for none.
+/// A limit for playing; a negative number means no limit, as in `ros2`.
 #[derive(Clone, Copy, Debug)]
 struct Limit(Option<Duration>);
 
@@ -135,7 +135,7 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
     if seconds < 0.0 {
         return Ok(Limit(None));
     }
-    // Not `parse_seconds`: a time since 1970 is more than a year.
+    // `parse_seconds` allows no more than a year, which a time since 1970 exceeds.
     Duration::try_from_secs_f64(seconds).map(|duration| Limit(Some(duration))).map_err(|_| wrong())
 }
 
@@ -143,13 +143,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !(args.rate.is_finite() && args.rate > 0.0) {
         return Err(CliError::usage(format!("--rate {}: give a number above 0", args.rate)));
     }
-    // Also while the bag is opened: a file may have much to look through.
+    // The flag also ends the opening of the bag: scanning a file may take long.
     let (is_ending, _listening) = ending::flag(|| {});
     let options = options(args)?;
     let words = args.bag.as_ref().map_or(&args.input[..], std::slice::from_ref);
     let bags = super::open_all(words, &is_ending.into())?;
     if bags.is_empty() {
-        return Err(CliError::usage("name the bag that is to be played"));
+        return Err(CliError::usage("name the bag to play"));
     }
     let names: Vec<String> = bags.iter().map(|bag| bag.path().display().to_string()).collect();
     tell_what_is_not_there(&bags, &options);
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns of topics that were named and are in no bag: nothing of them is played.
+/// Warns of topics that were named and are in no bag.
 fn tell_what_is_not_there(bags: &[BagReader], options: &PlayerOptions) {
     let topics = bags.iter().flat_map(BagReader::topics);
     let topics: Vec<_> = topics.map(|topic| &topic.metadata).collect();
@@ -247,9 +247,7 @@ fn press(key: Key, player: &Player) {
         }
         Key::Right => {
             if !player.play_next() {
-                notices::note(
-                    "the next message is played by RIGHT while paused: press SPACE first",
-                );
+                notices::note("RIGHT plays the next message only while paused: press SPACE first");
             }
         }
         Key::Left => {

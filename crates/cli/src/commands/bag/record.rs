@@ -1,4 +1,4 @@
-//! `feros bag record`: topics, services and actions into a bag.
+//! `feros bag record`: records topics, services and actions into a bag.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::silent_services::SilentServices;
 use crate::types::{InterfaceArgs, Types};
 use crate::{described, ending, notices, output};
 
-/// How often keys are looked for.
+/// How often to check for keys.
 const KEYS_PERIOD: Duration = Duration::from_millis(50);
 
 /// Record topics, services and actions into a bag, until Ctrl-C
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Topics to record, as --topics
     #[arg(value_name = "TOPIC")]
     named: Vec<String>,
-    /// Folder that is made for the bag; without it, one named after the time (UTC)
+    /// Folder to create for the bag; by default, one named after the time (UTC)
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// All topics, services and actions that are not hidden
@@ -50,40 +50,40 @@ pub(crate) struct Args {
     /// All actions, by their introspection topics, feedback and status
     #[arg(long)]
     all_actions: bool,
-    /// Topics that nobody publishes yet as well
+    /// Also topics that nobody publishes yet
     #[arg(long)]
     include_unpublished_topics: bool,
-    /// Hidden topics as well
+    /// Also hidden topics
     #[arg(long)]
     include_hidden_topics: bool,
-    /// Not topics that nobody else subscribes to
+    /// Leave out topics that nobody else subscribes to
     #[arg(long)]
     ignore_leaf_topics: bool,
-    /// Only what is there at the beginning
+    /// Only what exists at the beginning
     #[arg(long)]
     no_discovery: bool,
     /// A YAML file with QoS policies by topic, which replace those that publishers offer
     #[arg(long, value_name = "FILE")]
     qos_profile_overrides_path: Option<PathBuf>,
-    /// Bytes of messages that may wait to be written, or that are kept in snapshot mode
+    /// Bytes of messages that may wait to be written, or that snapshot mode keeps
     #[arg(long, value_name = "BYTES", default_value_t = 100 << 20)]
     max_cache_size: usize,
     /// Keep the newest messages in memory, and write them when ~/snapshot is called
     #[arg(long)]
     snapshot_mode: bool,
-    /// Begin paused
+    /// Begin in the paused state
     #[arg(long)]
     start_paused: bool,
-    /// Time messages by /clock; nothing is recorded before it told a time
+    /// Time messages by /clock; nothing is recorded before its first message
     #[arg(long)]
     use_sim_time: bool,
     /// Name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_recorder")]
     node_name: String,
-    /// What is to stand in the metadata
+    /// Entries for the metadata
     #[arg(long, value_name = "KEY=VALUE", num_args = 1.., value_parser = parse_pair)]
     custom_data: Vec<(String, String)>,
-    /// Space does not pause
+    /// Do not pause when SPACE is pressed
     #[arg(long)]
     disable_keyboard_controls: bool,
     #[command(flatten)]
@@ -94,10 +94,11 @@ pub(crate) struct Args {
     accepted: Accepted,
 }
 
-/// Options of `ros2 bag record` that have nothing to choose here.
+/// Options of `ros2 bag record` that are accepted without effect.
 #[derive(clap::Args)]
 struct Accepted {
-    /// Accepted for command lines written for `ros2`: changes of the graph are told, not polled
+    /// Accepted for command lines written for `ros2`: the graph reports its changes and is not
+    /// polled
     #[arg(short = 'p', long, value_name = "MS", hide = true)]
     polling_interval: Option<u64>,
     /// Accepted for command lines written for `ros2`: messages are recorded as they come
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let selection = selection(args);
     if selection.is_empty() {
         return Err(CliError::usage(
-            "nothing is to be recorded: say what by --all, --topics, --services, --actions, --topic-types or --regex",
+            "nothing is selected to record: use --all, --topics, --services, --actions, --topic-types or --regex",
         ));
     }
     ending::in_peace();
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     notices::note(format!("recording into {}: Ctrl-C ends it", options.output.display()));
     let keys = if args.disable_keyboard_controls { None } else { Keys::read() };
     if keys.is_some() {
-        notices::note("press SPACE to pause and to go on");
+        notices::note("press SPACE to pause and to continue");
     }
     let silent = SilentServices::among(&options.selection.services);
     spin(&connection, &recorder, keys.as_ref(), silent)?;
@@ -189,7 +190,7 @@ fn options(
     })
 }
 
-/// Receives until the user interrupts, or the bag cannot be written on.
+/// Receives until the user interrupts, or until writing the bag fails.
 fn spin(
     connection: &Connection,
     recorder: &Recorder,
@@ -217,13 +218,13 @@ fn spin(
     }
 }
 
-/// Says what was recorded, and what was lost.
+/// Prints what was recorded, and what was lost.
 fn tell(recording: &Recording) -> Result<ExitCode, CliError> {
     if !recording.lost.is_empty() {
         let total: u64 = recording.lost.values().sum();
         let topics = recording.lost.iter().map(|(topic, lost)| format!("{topic} {lost}"));
         notices::warn(format!(
-            "{total} messages were lost, since receiving or the disk was too slow: {}. Record fewer topics, or to a \
+            "{total} messages were lost, because receiving or the disk was too slow: {}. Record fewer topics, or to a \
              faster disk",
             topics.collect::<Vec<_>>().join(", ")
         ));

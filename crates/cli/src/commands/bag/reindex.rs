@@ -1,4 +1,4 @@
-//! `feros bag reindex`: the index of a bag made anew, after its recorder was killed or its
+//! `feros bag reindex`: rebuilds the index of a bag after its recorder was killed or its
 //! `metadata.yaml` was lost.
 
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use feros_bag::ReaderOptions;
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// Make the index of a bag anew
+/// Rebuild the index of a bag
 #[derive(clap::Args)]
 #[command(
-    after_help = "Files without an index get one, in place: what follows the last whole record is cut off. \
-                  metadata.yaml is written from what the files have."
+    after_help = "Files without an index get one, in place; data after the last whole record is cut off. \
+                  metadata.yaml is written from the contents of the files."
 )]
 pub(crate) struct Args {
     /// Folder of the bag
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Accepted for command lines written for `ros2`: the files say what they are
+    /// Accepted for command lines written for `ros2`: the storage is read from the files
     #[arg(short, long, value_name = "STORAGE", hide = true)]
     storage: Option<String>,
 }
@@ -28,7 +28,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let reindexed = feros_bag::reindex(&args.bag, &ReaderOptions::default())?;
     reindexed.damages.iter().for_each(notices::warn);
     if reindexed.cut_bytes > 0 {
-        notices::note(format!("cut off {} bytes that were no whole record", reindexed.cut_bytes));
+        notices::note(format!(
+            "cut off {} bytes that were not a whole record",
+            reindexed.cut_bytes
+        ));
     }
     let mended = match reindexed.mended_files.len() {
         0 => "every file had its index".to_owned(),

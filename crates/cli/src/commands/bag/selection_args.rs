@@ -1,4 +1,4 @@
-//! The options that say which topics are meant, which all verbs of bags share.
+//! The options that select topics, which all verbs of bags share.
 
 use feros_bag::TopicSelection;
 use regex::Regex;
@@ -19,28 +19,28 @@ pub(super) struct SelectionArgs {
     /// Topics of these types
     #[arg(long, value_name = "TYPE", num_args = 1..)]
     topic_types: Vec<String>,
-    /// Topics, services and actions in whose names a regular expression is found
+    /// Topics, services and actions whose names match a regular expression
     #[arg(short = 'e', long, value_name = "REGEX")]
     regex: Option<Regex>,
-    /// Not those in whose names a regular expression is found
+    /// Leave out those whose names match a regular expression
     #[arg(short = 'x', long, value_name = "REGEX")]
     exclude_regex: Option<Regex>,
-    /// Not these topics
+    /// Leave out these topics
     #[arg(long, value_name = "TOPIC", num_args = 1..)]
     exclude_topics: Vec<String>,
-    /// Not these services
+    /// Leave out these services
     #[arg(long, value_name = "SERVICE", num_args = 1..)]
     exclude_services: Vec<String>,
-    /// Not these actions
+    /// Leave out these actions
     #[arg(long, value_name = "ACTION", num_args = 1..)]
     exclude_actions: Vec<String>,
-    /// Not topics of these types
+    /// Leave out topics of these types
     #[arg(long, value_name = "TYPE", num_args = 1..)]
     exclude_topic_types: Vec<String>,
 }
 
 impl SelectionArgs {
-    /// What the user says; nothing is wanted where nothing is said.
+    /// The user's selection, which is empty if no option selects anything.
     pub(super) fn selection(&self) -> TopicSelection {
         let absolute = |names: &[String]| names.iter().map(|name| absolute(name)).collect();
         TopicSelection {
@@ -58,7 +58,8 @@ impl SelectionArgs {
         }
     }
 
-    /// What the user says; everything of a bag is wanted where nothing is said but what is not.
+    /// The user's selection of a bag's topics: all, less the excluded ones, if no option selects
+    /// any.
     pub(super) fn selection_of_bag(&self) -> TopicSelection {
         let selection = self.selection();
         let all = selection.is_empty();

@@ -1,4 +1,4 @@
-//! `feros bag slice`: a stretch of a bag, or some of its topics, as a bag of its own.
+//! `feros bag slice`: copies a stretch of a bag, or some of its topics, into a new bag.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,13 +23,13 @@ pub(crate) struct Args {
     /// Folder of the bag, or one of its files
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Folder that is made for the new bag
+    /// Folder to create for the new bag
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Begin so many seconds into the bag
+    /// Begin this many seconds into the bag
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     start_offset: Option<Duration>,
-    /// Copy so many seconds
+    /// Copy this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
     /// Begin at this time, in nanoseconds since 1970

@@ -1,4 +1,4 @@
-//! What a bag has, in the words of `ros2 bag info`.
+//! The summary of a bag, in the words of `ros2 bag info`.
 
 use feros_bag::{BagReader, TopicInformation, TopicKind, topic_kind};
 
@@ -11,7 +11,7 @@ pub(super) struct Group<'a> {
     pub(super) events: u64,
 }
 
-/// Topics that belong to nothing else.
+/// Topics that belong to no service or action.
 pub(super) fn plain_topics(topics: &[TopicInformation]) -> impl Iterator<Item = &TopicInformation> {
     topics.iter().filter(|information| {
         let topic = &information.topic;
@@ -34,7 +34,7 @@ pub(super) fn groups(topics: &[TopicInformation], of_actions: bool) -> Vec<Group
         });
         let group = &mut groups[position];
         group.events += message_count;
-        // The type of the service or action, from the one of its topics that has it in its name.
+        // The type of the service or action is part of the type name of one of its topics.
         let suffixes = ["_SendGoal_Event", "_GetResult_Event", "_FeedbackMessage", "_Event"];
         let suffix = suffixes.iter().find_map(|suffix| topic.type_name.strip_suffix(suffix));
         if let Some(found) = suffix.filter(|found| !of_actions || found.contains("/action/")) {
@@ -44,7 +44,7 @@ pub(super) fn groups(topics: &[TopicInformation], of_actions: bool) -> Vec<Group
     groups
 }
 
-/// All lines.
+/// All lines of the summary.
 pub(super) fn lines(bag: &BagReader) -> Vec<String> {
     let metadata = bag.metadata();
     let files: Vec<&str> = metadata.files.iter().map(|file| file.path.as_str()).collect();

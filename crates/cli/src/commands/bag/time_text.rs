@@ -1,5 +1,5 @@
-//! Times and sizes for people, as `ros2 bag` writes them, but in UTC: whoever reads a bag may be
-//! elsewhere than whoever recorded it.
+//! Times and sizes for people, as `ros2 bag` writes them, but in UTC: the reader of a bag may be in
+//! another time zone than its recorder.
 
 /// Nanoseconds in a second.
 const SECOND: i64 = 1_000_000_000;
@@ -35,7 +35,7 @@ pub(super) fn time_text(nanos: i64) -> String {
     )
 }
 
-/// A time as it is part of the name of a bag: `2026_11_22-20_15_00`.
+/// A time in the form that the name of a bag contains: `2026_11_22-20_15_00`.
 pub(super) fn file_name_text(nanos: i64) -> String {
     let (year, month, day, hour, minute, second) = civil(nanos);
     format!("{year}_{:02}_{day:02}-{hour:02}_{minute:02}_{second:02}", month + 1)

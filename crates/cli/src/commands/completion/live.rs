@@ -1,5 +1,5 @@
-//! What can be offered: names of the running system, types that are known, packages that are
-//! installed.
+//! The values that completion offers: names of the running system, known types, and installed
+//! packages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use crate::connection::Connection;
 use crate::packages::installed_packages;
 use crate::types::{InterfaceArgs, Types};
 
-/// A shell waits no longer than this for the graph, and for a node's parameters.
+/// The longest time that a completion waits for the graph, and for a node's parameters.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// A graph that did not change for so long is taken as known.
+/// A graph that did not change for this long counts as complete.
 const QUIET: Duration = Duration::from_millis(120);
 
 fn plain(value: impl Into<String>) -> Candidate {
@@ -30,7 +30,7 @@ fn described(value: impl Into<String>, help: impl Into<String>) -> Candidate {
     Candidate { value: value.into(), help: Some(help.into()) }
 }
 
-/// The running system; `None` when it cannot be looked at, which is no reason to disturb a prompt.
+/// The running system; `None` if it cannot be read, which must not disturb a prompt.
 fn graph() -> Option<(Connection, Arc<GraphSnapshot>)> {
     let connection = Connection::open().ok()?;
     let graph = connection.discover_within(QUIET, PATIENCE).ok()?;
@@ -49,7 +49,7 @@ pub(super) fn services() -> Vec<Candidate> {
     services.map(|(name, types)| described(name, joined(types))).collect()
 }
 
-/// Actions, told by the topic of their feedback.
+/// The actions, recognized by the topics of their feedback.
 pub(super) fn actions() -> Vec<Candidate> {
     let Some((_connection, graph)) = graph() else { return Vec::new() };
     let action = |(topic, types): (String, std::collections::BTreeSet<String>)| {
@@ -89,12 +89,12 @@ pub(super) fn parameters() -> Vec<Candidate> {
     parameter_names(connection, &node, PATIENCE).into_iter().map(plain).collect()
 }
 
-/// The type of the topic that the line names, if it is there; else all types.
+/// The type of the topic that the line names, if it exists; otherwise all types.
 pub(super) fn message_types() -> Vec<Candidate> {
     of_the_system(|graph, word| graph.topics().remove(word), Namespace::Msg)
 }
 
-/// The type of the service that the line names, if it is there; else all types.
+/// The type of the service that the line names, if it exists; otherwise all types.
 pub(super) fn service_types() -> Vec<Candidate> {
     of_the_system(|graph, word| graph.services().remove(word), Namespace::Srv)
 }
@@ -150,7 +150,7 @@ pub(super) fn executables() -> Vec<Candidate> {
     })
 }
 
-/// Packages; behind one of them, its launch files.
+/// The packages; after a package, its launch files.
 pub(super) fn launch_words() -> Vec<Candidate> {
     let packages = installed_packages();
     let known = packages.packages();

@@ -1,10 +1,10 @@
-//! `feros completion`, and what it sets up: the words of the command line come from clap, names of
-//! topics, nodes, services, types, parameters and packages from the running system and from what is
-//! installed.
+//! `feros completion`, and the completion itself: clap provides the words of the command line; the
+//! running system and the installed packages provide the names of topics, nodes, services, types,
+//! parameters and packages.
 //!
-//! The shell calls the command itself for each completion ([`VARIABLE`] says for which shell), so
-//! that the script which the shell sources need not know anything. Whatever is asked for takes a
-//! fraction of a second at most, and where nothing runs there is simply nothing to offer.
+//! The shell runs the command itself for each completion ([`VARIABLE`] says for which shell), so
+//! that the script that the shell sources contains no names. A completion takes a fraction of a
+//! second at most, and offers nothing where nothing runs.
 
 mod live;
 mod script;
@@ -20,7 +20,7 @@ use clap_complete::env::CompleteEnv;
 
 pub(crate) use self::script::{Args, run};
 
-/// The variable by which a shell's script asks for completions.
+/// The variable through which a shell's script asks for completions.
 const VARIABLE: &str = "FEROS_COMPLETE";
 
 /// Completes and ends the process, if a shell asks for it; nothing may have been printed before.
@@ -28,13 +28,13 @@ pub(super) fn complete_if_asked(command: impl Fn() -> Command) {
     CompleteEnv::with_factory(|| with_values(command(), None)).var(VARIABLE).complete();
 }
 
-/// A value, and what it is.
+/// A value, and its description.
 struct Candidate {
     value: String,
     help: Option<String>,
 }
 
-/// Gives the arguments of all verbs their values; `group` is the verb's first word.
+/// Attaches completions to the arguments of all verbs; `group` is the verb's first word.
 fn with_values(command: Command, group: Option<&str>) -> Command {
     let command = match group {
         Some(group) => command.mut_args(|argument| match (group, argument.get_id().as_str()) {
@@ -52,8 +52,8 @@ fn with_values(command: Command, group: Option<&str>) -> Command {
     })
 }
 
-/// What is offered for an argument, by the first word of its verb and its name; nothing for those
-/// that are not named here.
+/// The source of values for an argument, by the first word of its verb and its name; `None` for
+/// arguments that are not named here.
 fn candidates(group: &str, argument: &str) -> Option<fn() -> Vec<Candidate>> {
     Some(match (group, argument) {
         ("topic", "topic" | "topics") => live::topics,
@@ -80,7 +80,7 @@ fn shown(candidates: Vec<Candidate>) -> Vec<CompletionCandidate> {
         CompletionCandidate::new(candidate.value)
             .help(candidate.help.map(|help| feros_wording::harmless(&help).into_owned().into()))
     };
-    // A name of others that a terminal would obey is offered to nobody.
+    // A name from the network that would steer a terminal is never offered.
     let is_seen = |candidate: &Candidate| !candidate.value.contains(feros_wording::is_unseen);
     candidates.into_iter().filter(is_seen).map(shown).collect()
 }

@@ -1,6 +1,6 @@
-//! The command line that is being completed, as the shell hands it over: what stands behind `--`.
+//! The command line that is being completed, as the shell passes it: the words after `--`.
 
-/// The words of the line, the command's own name left out.
+/// The words of the line, without the command's own name.
 pub(super) fn words() -> Vec<String> {
     let all = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     all.skip_while(|word| word != "--").skip(2).collect()

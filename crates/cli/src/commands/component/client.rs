@@ -1,4 +1,4 @@
-//! Finding a container that runs, and how long its services may take.
+//! Finds a running container, and limits the time of its services.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 
-/// A constructor may take its time: hardware wants to be found.
+/// A constructor may take its time: it may have to find hardware.
 pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
-/// A container that is there is found within this time.
+/// A running container is found within this time.
 pub(super) const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client of a container that runs.
+/// A client of a running container.
 ///
 /// # Errors
-/// When there is no such container, with those that there are.
+/// When there is no such container; the error names the existing ones.
 pub(super) fn find_container(
     connection: &Connection,
     name: &str,
@@ -32,7 +32,7 @@ pub(super) fn find_container(
             did_you_mean(&wanted, known.iter().map(String::as_str))
         )));
     }
-    // Seen is not yet matched: a request before that would be lost.
+    // A discovered container is not matched yet: a request sent before the match would be lost.
     client.wait(DISCOVERY_TIMEOUT)?;
     Ok(client)
 }

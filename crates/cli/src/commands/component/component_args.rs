@@ -1,13 +1,13 @@
-//! The options by which a component is named, and what its node is started with.
+//! The options that name a component and configure its node.
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{LogLevel, ParameterValue};
 
-/// Which component, and how its node is to be.
+/// The component, and the settings of its node.
 #[derive(clap::Args, Clone)]
 pub(super) struct ComponentArgs {
-    /// The package that has it
+    /// The package that contains the component
     #[arg(value_name = "PACKAGE")]
     package_name: String,
     /// Its name, such as pipeline::Camera

@@ -41,7 +41,7 @@ struct Container {
 struct Component {
     unique_id: u64,
     full_node_name: String,
-    /// Of Feros's containers only.
+    /// Only Feros's containers report a state.
     state: Option<String>,
     detail: Option<String>,
 }
@@ -57,7 +57,7 @@ impl Component {
         }
     }
 
-    /// As `ros2 component list`, and what is wrong, where something is.
+    /// The line of `ros2 component list`, followed by any trouble.
     fn line(&self) -> String {
         let line = format!("{}  {}", self.unique_id, self.full_node_name);
         match (self.state.as_deref(), &self.detail) {
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut found = Vec::new();
     for (client, answer) in clients.iter().zip(answers) {
         let name = client.container().to_owned();
-        // One that does not answer is said, and shown without any.
+        // A container that does not answer is reported, and shown without components.
         let components = match answer {
             Ok(components) => components,
             Err(
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
                 | RemoteError::Call { source: CallError::Shutdown { .. }, .. },
             ) => return Err(CliError::Interrupted),
             Err(error) => {
-                notices::warn(format!("{name} does not tell its components: {error}"));
+                notices::warn(format!("{name} does not list its components: {error}"));
                 Vec::new()
             }
         };

@@ -1,4 +1,4 @@
-//! `feros component`: building and finding what can be loaded, and loading it into containers.
+//! `feros component`: builds and finds components, and loads them into containers.
 
 mod build;
 mod client;

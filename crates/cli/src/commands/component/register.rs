@@ -19,10 +19,10 @@ pub(crate) struct Args {
     /// The library that cargo built
     #[arg(value_name = "LIBRARY")]
     library: PathBuf,
-    /// The package that its components are to belong to
+    /// The package that its components will belong to
     #[arg(long, value_name = "PACKAGE")]
     package: String,
-    /// Where it is put, as lib/<file>
+    /// The prefix that receives it, as lib/<file>
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what has containers look into a prefix, where they do not yet.
+/// Prints which setting makes containers look into a prefix, if they do not yet.
 pub(super) fn note_prefix(prefix: &Path) {
     let wanted = prefix.canonicalize().ok();
     let is_searched = |searched: &PathBuf| searched.canonicalize().ok() == wanted;

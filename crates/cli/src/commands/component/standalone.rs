@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::notices;
 use crate::packages::container_command;
 
-/// How often is looked whether the container has ended.
+/// How often to check whether the container has ended.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
 
 /// Run a component in a container of its own, until Ctrl-C
@@ -79,19 +79,19 @@ fn load(
     loaded.map(drop).map_err(|error| CliError::failed(format!("Failed to load component: {error}")))
 }
 
-/// Ends the container as Ctrl-C does, and waits for it. On a terminal it has heard of Ctrl-C
-/// itself; that does no harm.
+/// Ends the container as Ctrl-C does, and waits for it. On a terminal it has already received
+/// Ctrl-C, and a second signal does no harm.
 fn end(child: &mut Child) {
     if matches!(child.try_wait(), Ok(None)) {
-        // It may have ended just now, which is as well.
+        // If it has already ended, that is fine as well.
         let _ = kill_process(Pid::from_child(child), Signal::TERM);
     }
     if let Err(error) = child.wait() {
-        notices::warn(format!("the container's end was not seen: {error}"));
+        notices::warn(format!("the container's end was not observed: {error}"));
     }
 }
 
-/// A number that no other process is likely to have drawn.
+/// A random number, so that no other process is likely to have the same.
 fn random_number() -> u64 {
     RandomState::new().hash_one(std::process::id()) & 0xffff_ffff_ffff
 }

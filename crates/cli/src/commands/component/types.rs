@@ -17,7 +17,7 @@ use crate::{notices, output};
                   from rclcpp_components and marked."
 )]
 pub(crate) struct Args {
-    /// Only those of this package
+    /// Only the components of this package
     #[arg(value_name = "PACKAGE")]
     package_name: Option<String>,
     /// Print a JSON array of objects with package, plugin, library and kind (feros, rclcpp)
@@ -33,7 +33,7 @@ struct Component {
     kind: Kind,
 }
 
-/// Whose containers load a component.
+/// Whose containers can load a component.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {

@@ -2,22 +2,22 @@
 
 use clap::ValueEnum;
 
-/// What the verb takes.
+/// The arguments of the verb.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Args {
-    /// Messages that each talker says; 0 goes on until Ctrl-C
+    /// Messages that each talker publishes; 0 continues until Ctrl-C
     #[arg(long, default_value_t = 5)]
     pub(super) count: u64,
 
-    /// Messages a second of each talker
+    /// Messages per second of each talker
     #[arg(long, value_name = "HZ", default_value_t = 2.0, value_parser = parse_rate)]
     pub(super) rate_hz: f64,
 
-    /// Leave stock ROS 2 out, also when it is installed
+    /// Leave stock ROS 2 out, even if it is installed
     #[arg(long)]
     pub(super) without_ros2: bool,
 
-    /// What this process is in the demo; set by the coordinator.
+    /// The role of this process in the demo; set by the coordinator.
     #[arg(long, hide = true, value_enum)]
     pub(super) role: Option<Role>,
 }

@@ -1,43 +1,44 @@
-//! Who said and who heard how much: what the processes of the demo tell, and the sum of it.
+//! The messages that the demo's processes said and heard: the events that they report, and the
+//! totals.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The topic of the demo: the one of the talkers and listeners that ROS 2 comes with.
+/// The topic of the demo, which the talkers and listeners of ROS 2 also use.
 pub(super) const TOPIC: &str = "chatter";
 
-/// What a process of the demo tells, as a line of JSON.
+/// An event that a process of the demo reports, as a line of JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Event {
-    /// Its node is there.
+    /// Its node is ready.
     Ready,
-    /// It published.
+    /// It published a message.
     Said {
         /// The message.
         text: String,
     },
-    /// It said everything that it was to say.
+    /// It published all its messages.
     Done,
-    /// It received.
+    /// It received a message.
     Heard {
         /// The message.
         text: String,
-        /// From publishing to the callback, by the clock of the host, where the publisher told its
-        /// time.
+        /// Time from publishing to the callback, by the clock of the host, if the message has a
+        /// source timestamp.
         latency_us: Option<f64>,
     },
 }
 
-/// What the coordinator says to a talker: `go COUNT LISTENERS RATE`.
+/// The order of the coordinator to a talker: `go COUNT LISTENERS RATE`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Start {
-    /// How many messages; 0 goes on for ever.
+    /// The number of messages; 0 continues forever.
     pub(super) count: u64,
-    /// It waits for so many subscriptions before.
+    /// The talker first waits for this many subscriptions.
     pub(super) listeners: usize,
-    /// Messages a second.
+    /// Messages per second.
     pub(super) rate_hz: f64,
 }
 
@@ -77,7 +78,7 @@ pub(super) enum Participant {
 impl Participant {
     const ALL: [Self; 3] = [Self::Talker, Self::Listener, Self::Ros2];
 
-    /// The name of its node, which is in what it says.
+    /// The name of its node, which its messages contain.
     pub(super) fn node(self) -> &'static str {
         match self {
             Self::Talker => "feros_talker",
@@ -96,7 +97,7 @@ impl Participant {
         self != Self::Talker
     }
 
-    /// Who said this; `None` is somebody else on the topic.
+    /// The participant that said this; `None` is another node on the topic.
     pub(super) fn who_said(text: &str) -> Option<Self> {
         let (_, name) = text.rsplit_once(" from ")?;
         Self::ALL.into_iter().find(|participant| participant.node() == name)
@@ -108,7 +109,7 @@ pub(super) fn hello(number: u64, node: &str) -> String {
     format!("Hello {number} from {node}")
 }
 
-/// What was said and heard so far.
+/// The messages that were said and heard so far.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     said: BTreeMap<Participant, u64>,
@@ -116,7 +117,7 @@ pub(super) struct Conversation {
     other_node_messages: u64,
 }
 
-/// What one heard of another.
+/// The messages that a participant heard from another.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Heard {
     pub(super) count: u64,
@@ -162,7 +163,7 @@ impl Conversation {
         self.other_node_messages
     }
 
-    /// Who is to hear whom among those who take part.
+    /// The pairs of talker and listener among the participants.
     pub(super) fn pairs(participants: &[Participant]) -> Vec<(Participant, Participant)> {
         let talkers = participants.iter().filter(|participant| participant.publishes());
         talkers
@@ -175,7 +176,7 @@ impl Conversation {
             .collect()
     }
 
-    /// Whether everything that was said was heard by everybody.
+    /// Whether every listener heard every message.
     pub(super) fn is_complete(&self, participants: &[Participant]) -> bool {
         let heard_all =
             |&(talker, listener)| self.heard(talker, listener).count >= self.said(talker);
@@ -272,7 +273,7 @@ mod tests {
         }
     }
 
-    /// The Python node writes these lines by hand.
+    /// The Python node formats these lines by hand.
     #[test]
     fn events_of_the_python_node_are_understood() {
         let heard =

@@ -1,4 +1,4 @@
-//! Starts the processes of the demo, lets them talk when all are there, and ends them.
+//! Starts the processes of the demo, lets them talk when all are ready, and ends them.
 
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use super::ros2::{self, Search};
 use crate::error::CliError;
 use crate::process_group::{Member, ProcessEvent, ProcessGroup};
 
-/// How long all processes may take until their nodes are there; Python is the slow one.
+/// How long all processes may take until their nodes are ready; Python is the slowest.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
-/// On top of the time that publishing takes: finding each other, a busy machine.
+/// The time allowed beyond the time of publishing: for discovery, and for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// After the last word: what was not heard by then is not heard any more.
+/// After the last message: a message that was not heard within this time counts as lost.
 const QUIET: Duration = Duration::from_secs(3);
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
         None => Ok(ExitCode::SUCCESS),
         Some(_) if demo.interrupted => Err(CliError::Interrupted),
         Some((talker, listener)) => Err(CliError::failed(format!(
-            "{} heard nothing of {}; `feros doctor` says what may stand in the way",
+            "{} heard nothing from {}; `feros doctor` checks for the cause",
             listener.node(),
             talker.node()
         ))),
@@ -110,7 +110,7 @@ impl Demo {
                 missing.retain(|other| *other != participant);
             }
         }
-        // A talker waits for its listeners; the one of stock ROS 2 has itself among them.
+        // A talker waits for its listeners; that of stock ROS 2 is also a listener to itself.
         let listeners =
             self.participants().into_iter().filter(|participant| participant.subscribes()).count();
         let go = Start { count: args.count, listeners, rate_hz: args.rate_hz };
@@ -130,7 +130,7 @@ impl Demo {
         let far = Duration::from_secs(100 * 365 * 24 * 3600);
         let deadline = Instant::now() + publishing_limit.min(far);
         while !publishing.is_empty() && !self.interrupted {
-            let what = || format!("{} did not come to an end", publishing[0].node());
+            let what = || format!("{} did not finish", publishing[0].node());
             if let Some((participant, Event::Done)) = self.next(deadline, what)? {
                 publishing.retain(|other| *other != participant);
             }
@@ -138,7 +138,7 @@ impl Demo {
         self.wait_for_deliveries()
     }
 
-    /// Waits until everything that was said was heard, or will not be.
+    /// Waits until every message was heard, or until no more can be expected.
     fn wait_for_deliveries(&mut self) -> Result<(), CliError> {
         let participants = self.participants();
         let deadline = Instant::now() + QUIET;
@@ -153,7 +153,7 @@ impl Demo {
         Ok(())
     }
 
-    /// The next event of anybody; `None` when the user wants to end.
+    /// The next event of any process; `None` if the user wants to end.
     fn next(
         &mut self,
         deadline: Instant,
@@ -166,14 +166,14 @@ impl Demo {
                 Ok(None)
             }
             ProcessEvent::Ended(member) => Err(CliError::failed(format!(
-                "{} ended too early; what it said stands above",
+                "{} ended too early; see its output above",
                 self.group.name(member)
             ))),
             ProcessEvent::Timeout => Err(CliError::failed(late())),
         }
     }
 
-    /// Counts and shows what a process tells.
+    /// Counts and shows an event of a process.
     fn note(&mut self, member: Member, line: &str) -> Result<(Participant, Event), CliError> {
         let name = self.group.name(member);
         let participant = self
@@ -183,7 +183,7 @@ impl Demo {
             .map(|(_, participant)| *participant);
         let (Some(participant), Ok(event)) = (participant, serde_json::from_str(line)) else {
             return Err(CliError::failed(format!(
-                "{name} said something that is not a part of the demo: {line}"
+                "{name} printed a line that is not part of the demo: {line}"
             )));
         };
         match &event {

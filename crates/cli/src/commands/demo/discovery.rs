@@ -1,4 +1,4 @@
-//! The discovery of the demo: its domain, and this host alone unless the user chose another
+//! The discovery of the demo: its domain, and only this host unless the user chose another
 //! discovery range.
 
 use std::process::Command;
@@ -47,7 +47,7 @@ impl Discovery {
         format!("ROS domain {}, {range}", self.domain)
     }
 
-    /// What stands before a command in another terminal that is to discover the demo.
+    /// The variables to put before a command in another terminal that is to discover the demo.
     pub(super) fn prefix(&self) -> &'static str {
         if self.localhost_only { "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST " } else { "" }
     }

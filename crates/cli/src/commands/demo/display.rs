@@ -1,4 +1,4 @@
-//! What the user sees of the demo: a line per message, a colour per process, the sum at the end.
+//! The output of the demo: a line per message, a colour per process, and the totals at the end.
 
 use std::io::Write;
 use std::path::Path;
@@ -24,13 +24,13 @@ fn line(text: &str) -> Result<(), CliError> {
     Ok(writeln!(anstream::stdout().lock(), "{text}")?)
 }
 
-/// A line of one process.
+/// Prints a line of one process.
 pub(super) fn tell(participant: Participant, text: &str) -> Result<(), CliError> {
     let style = style(participant);
     line(&format!("{style}{:>14}{style:#}  {}", participant.node(), foreign(text)))
 }
 
-/// A message that was heard.
+/// Prints a message that was heard.
 pub(super) fn heard(
     participant: Participant,
     text: &str,
@@ -45,7 +45,7 @@ fn micros(micros: f64) -> String {
     if micros < 10_000.0 { format!("{micros:.0} us") } else { format!("{:.1} ms", micros / 1000.0) }
 }
 
-/// What is about to happen.
+/// Announces what is about to happen.
 pub(super) fn introduce(discovery: &Discovery, count: u64) -> Result<(), CliError> {
     line(
         "A Feros talker and a Feros listener, each in a process of its own, on the topic /chatter.",
@@ -57,7 +57,7 @@ pub(super) fn introduce(discovery: &Discovery, count: u64) -> Result<(), CliErro
     Ok(())
 }
 
-/// Whether stock ROS 2 takes part.
+/// Prints whether stock ROS 2 takes part.
 pub(super) fn introduce_ros2(search: &Search) -> Result<(), CliError> {
     let text = match search {
         Search::Found(python) => {
@@ -68,7 +68,7 @@ pub(super) fn introduce_ros2(search: &Search) -> Result<(), CliError> {
              scripts/setup.sh in the repository, or let {VARIABLE} name a Python that has rclpy."
         ),
         Search::Wrong(python) => format!(
-            "{VARIABLE} is {}, which cannot load rclpy and std_msgs (its reason stands above), so Feros talks to itself.",
+            "{VARIABLE} is {}, which cannot load rclpy and std_msgs (see the reason above), so Feros talks to itself.",
             show(python)
         ),
         Search::Interrupted => return Ok(()),
@@ -80,7 +80,7 @@ fn show(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What was exchanged, and how to go on.
+/// Prints what was exchanged, and how to continue.
 pub(super) fn conclude(
     conversation: &Conversation,
     participants: &[Participant],
@@ -106,7 +106,7 @@ pub(super) fn conclude(
             conversation.other_node_messages()
         ))?;
     }
-    line("\nHow to go on:")?;
+    line("\nHow to continue:")?;
     let prefix = discovery.prefix();
     if endless {
         line(&format!("  {prefix}feros topic list"))?;

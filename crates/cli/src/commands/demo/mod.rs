@@ -1,6 +1,6 @@
-//! `feros demo`: the main job, to be seen working: a talker and a listener in two processes, and a
-//! stock ROS 2 node beside them when one is installed. Everything that is heard is printed, and at
-//! the end who heard how much of whom.
+//! `feros demo`: shows the main job at work: a talker and a listener in two processes, and a stock
+//! ROS 2 node beside them if one is installed. It prints everything that is heard, and at the end
+//! the number of messages that each listener heard from each talker.
 
 mod args;
 mod conversation;

@@ -1,5 +1,5 @@
-//! The talker and the listener of the demo: as a user would write them, but for telling the
-//! coordinator what happens.
+//! The talker and the listener of the demo: written as a user would write them, except that they
+//! report events to the coordinator.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::notices;
 use crate::process_group::listen_to_lines;
 
-/// Somebody who is not there by then is not waited for any longer.
+/// How long a talker waits for its listeners.
 const LISTENERS_LIMIT: Duration = Duration::from_secs(20);
 
 pub(super) fn talk() -> Result<ExitCode, CliError> {
@@ -24,7 +24,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     let (send, orders) = sync_channel(1);
     listen_to_lines(&context, move |line| {
         if let Some(go) = Start::parse(line) {
-            // The order comes once.
+            // The order arrives only once.
             let _ = send.try_send(go);
         }
     })?;
@@ -39,7 +39,8 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     let _timer = node.create_wall_timer(Duration::from_secs_f64(1.0 / go.rate_hz), move || {
         number += 1;
         let text = hello(number, node_name);
-        // It is said that it was said first, for it may be heard before this thread runs again.
+        // `Said` is reported before publishing: the message may be heard before this thread runs
+        // again.
         let said = tell(&Event::Said { text: text.clone() });
         let published = publisher.publish(Text { data: text }).map_err(CliError::from);
         if let Err(error) = said.and(published) {
@@ -53,7 +54,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     executor.add_node(&node)?;
     executor.spin()?;
     tell(&Event::Done)?;
-    // Until the coordinator closes the input: what was sent last may still be on its way.
+    // Until the coordinator closes the input: the last message may still be on its way.
     while orders.recv().is_ok() {}
     Ok(ExitCode::SUCCESS)
 }

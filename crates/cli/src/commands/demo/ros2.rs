@@ -8,7 +8,7 @@ use super::discovery::Discovery;
 use crate::error::CliError;
 use crate::process_group::{ProcessEvent, ProcessGroup};
 
-/// Names the Python of stock ROS 2 where it is none of the usual ones.
+/// Names the Python of stock ROS 2 if it is not in one of the usual places.
 pub(super) const VARIABLE: &str = "FEROS_ROS2_PYTHON";
 
 /// How long Python may take to load rclpy.
@@ -17,20 +17,20 @@ const IMPORT_LIMIT: Duration = Duration::from_secs(60);
 const PROBE: &str = "import rclpy, std_msgs.msg";
 const NODE: &str = include_str!("ros2_node.py");
 
-/// What looking for stock ROS 2 gave.
+/// The result of the search for stock ROS 2.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Search {
-    /// A Python that has it.
+    /// A Python that has rclpy.
     Found(PathBuf),
-    /// There is none that is known here.
+    /// None of the usual Pythons has it.
     Missing,
-    /// The one that the user named does not have it.
+    /// The Python that the user named does not have it.
     Wrong(PathBuf),
     /// The user wants to end the demo.
     Interrupted,
 }
 
-/// Tries the Pythons that may have rclpy, the likeliest first.
+/// Tries the Pythons that may have rclpy, in order of likelihood.
 pub(super) fn find(group: &mut ProcessGroup, discovery: &Discovery) -> Result<Search, CliError> {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let candidates = match &named {
@@ -41,7 +41,7 @@ pub(super) fn find(group: &mut ProcessGroup, discovery: &Discovery) -> Result<Se
         let mut command = python_command(&python);
         command.args(["-c", PROBE]);
         if named.is_none() {
-            // That some Python lacks rclpy is no news.
+            // A Python without rclpy is no news.
             command.stderr(Stdio::null());
         }
         match try_python(group, discovery.apply(&mut command))? {
@@ -70,8 +70,8 @@ fn try_python(group: &mut ProcessGroup, command: &mut Command) -> Result<Probe, 
             ProcessEvent::Interrupted => return Ok(Probe::Interrupted),
             ProcessEvent::Timeout => {
                 group.end(member)?;
-                // Its end comes in the queue; whoever reads it next must not take it for a member
-                // of the participants.
+                // Its end comes in the queue, and must not be taken for the end of a participant
+                // later.
                 while group.next(Instant::now() + IMPORT_LIMIT) != ProcessEvent::Ended(member) {}
                 return Ok(Probe::Fails);
             }
@@ -79,8 +79,8 @@ fn try_python(group: &mut ProcessGroup, command: &mut Command) -> Result<Probe, 
     }
 }
 
-/// Where `scripts/setup.sh` puts it, seen from the current folder and from this executable; then
-/// the system's.
+/// Where `scripts/setup.sh` installs it, seen from the current folder and from this executable;
+/// then the system's Pythons.
 fn usual_pythons() -> Vec<PathBuf> {
     let folders = [std::env::current_dir().ok(), std::env::current_exe().ok()];
     let above = folders.iter().flatten().flat_map(|folder| folder.ancestors());

@@ -1,4 +1,4 @@
-//! Programs of this host that nobody here sees, since they are in another domain.
+//! Finds programs of this host that are not discovered here because they are in another domain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ const AREA: &str = "domains";
 pub(super) fn examine() -> Vec<Finding> {
     match SessionOptions::from_variables(|name| std::env::var_os(name)) {
         Ok(options) => findings(options.domain_id, feros_monitor::domain_programs()),
-        // The environment's own finding says it.
+        // The environment's own finding reports the error.
         Err(_) => Vec::new(),
     }
 }
@@ -29,8 +29,8 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
         if domain_id == own {
             continue;
         }
-        // A bridge is in both; and so seems a program that inherited the sockets of the node that
-        // started it, as Fast DDS lets it do.
+        // A bridge is in both domains; so, it seems, is a program that inherited the sockets of the
+        // node that started it, which Fast DDS permits.
         let too = if here.contains(&program) { ", here as well" } else { "" };
         elsewhere.entry(domain_id).or_default().push(match program {
             Program::Process { pid, name } => format!("{name} ({pid}{too})"),
@@ -43,7 +43,7 @@ fn findings(own: u32, programs: Vec<DomainProgram>) -> Vec<Finding> {
             listed(&programs)
         );
         let cure = format!(
-            "if they are to be seen here: export ROS_DOMAIN_ID={domain} in this shell, or start \
+            "to see them here: export ROS_DOMAIN_ID={domain} in this shell, or start \
              them with ROS_DOMAIN_ID={own}"
         );
         Finding::warning(AREA, text, cure)
@@ -72,7 +72,7 @@ mod tests {
                 AREA,
                 "in domain 9, which is not the domain 7 of this shell: bridge (2, here as well), \
                  listener (3), programs of user 1000",
-                "if they are to be seen here: export ROS_DOMAIN_ID=9 in this shell, or start them \
+                "to see them here: export ROS_DOMAIN_ID=9 in this shell, or start them \
                  with ROS_DOMAIN_ID=7"
             )]
         );

@@ -4,14 +4,14 @@ use feros::{Context, ContextOptions};
 
 use super::finding::Finding;
 
-/// What was found, and the context if the engine started: the domain stays open for who looks
-/// further, and what the engine warns of is said once.
+/// The findings, and the context if the engine started: the domain stays open for further checks,
+/// and the engine's warnings are printed only once.
 pub(super) fn examine() -> (Vec<Finding>, Option<Context>) {
     const AREA: &str = "engine";
     let mut findings = vec![Finding::ok("version", format!("feros {}", env!("CARGO_PKG_VERSION")))];
     let options = match ContextOptions::from_variables() {
         Ok(options) => options,
-        // The environment's own finding says it.
+        // The environment's own finding reports the error.
         Err(_) => return (findings, None),
     };
     match Context::new(options) {
@@ -29,7 +29,8 @@ pub(super) fn examine() -> (Vec<Finding>, Option<Context>) {
             (findings, Some(context))
         }
         Err(error) => {
-            let cure = "mend what is said before in this list; feros doctor --verbose shows the configuration";
+            let cure =
+                "fix the errors above in this list; feros doctor --verbose shows the configuration";
             findings.push(Finding::error(AREA, error.to_string(), cure));
             (findings, None)
         }

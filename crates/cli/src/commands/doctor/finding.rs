@@ -1,12 +1,12 @@
-//! What `feros doctor` finds: how grave it is, and its cure.
+//! The findings of `feros doctor`: severity and cure.
 
 use serde::Serialize;
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::commands) enum Status {
-    /// As it should be.
+    /// All is well.
     Ok,
     /// It works, but worse than it could.
     Warning,
@@ -14,7 +14,7 @@ pub(in crate::commands) enum Status {
     Error,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::commands) struct Finding {
     pub(in crate::commands) area: &'static str,

@@ -1,5 +1,5 @@
-//! The graph that this machine sees: what does not match, and matches on a longer transport than
-//! they should need.
+//! The graph that this machine sees: endpoints that do not match, and matches on a longer transport
+//! than necessary.
 
 use feros::{Reason, TransportBetween, transports_of_service, transports_of_topic};
 use feros_rmw::GraphSnapshot;
@@ -10,7 +10,7 @@ use super::mismatches;
 use crate::connection::{Connection, DiscoveryArgs};
 
 const AREA: &str = "transports";
-/// More of the same are counted.
+/// Further findings of the same kind are only counted.
 const MOST_FINDINGS: usize = 10;
 
 pub(super) fn examine() -> Vec<Finding> {
@@ -26,7 +26,7 @@ pub(super) fn examine() -> Vec<Finding> {
     all
 }
 
-/// The first ones, and how many there are besides.
+/// The first findings, and the number of the others.
 fn at_most(
     mut findings: Vec<Finding>,
     what: &str,
@@ -51,7 +51,7 @@ fn transports(graph: &GraphSnapshot) -> Vec<Finding> {
     of_topics.chain(of_services).collect()
 }
 
-/// A match that could take a shorter transport; `words` are the reason's.
+/// A match that could take a shorter transport; `words` describes the reason.
 fn troubled(
     name: &str,
     found: &TransportBetween<'_>,
@@ -68,16 +68,16 @@ fn troubled(
     Some(Finding::warning(AREA, text, cure))
 }
 
-/// What helps; `None`: it is as it has to be between these two.
+/// The cure; `None` if these two endpoints have no shorter transport.
 fn cure(reason: &Reason) -> Option<&'static str> {
     match reason {
-        Reason::SharedMemoryUnavailable { .. } => Some(
-            "feros doctor there, as its user, says more; the node has logged what was in the way",
-        ),
+        Reason::SharedMemoryUnavailable { .. } => {
+            Some("feros doctor there, as its user, says more; the node has logged the reason")
+        }
         Reason::TooManySubscriptions { .. } => {
             Some("raise max_subscriptions in the publisher's options")
         }
-        Reason::TooManyPublishers { .. } => Some("hear fewer publishers with one subscription"),
+        Reason::TooManyPublishers { .. } => Some("let fewer publishers match one subscription"),
         Reason::IncompatibleVersion { .. } | Reason::UnreadableAnnouncement { .. } => {
             Some("build both with the same version of Feros")
         }

@@ -1,7 +1,8 @@
-//! `feros doctor hello`: started on several machines, each says whom it hears: by a topic, which
-//! needs discovery and the data's way, and by bare multicast, which needs only the network's.
+//! `feros doctor hello`: started on several machines, it shows which others each of them hears: by
+//! a topic, which needs discovery and the data's network path, and by bare multicast, which needs
+//! only the network.
 //!
-//! `ros2 doctor hello` on another machine is heard and hears, with the same words.
+//! It exchanges greetings with `ros2 doctor hello` on another machine, in the same words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,12 +24,12 @@ use crate::error::CliError;
 use crate::output::{self, foreign};
 use crate::value_parsers::parse_seconds;
 
-/// How soon the thread that listens to multicast sees that it is to end.
+/// How soon the thread that listens for multicast notices that it must end.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// Senders that are told apart; more than that is no network that this command is for.
+/// The most senders that are distinguished; this command is not meant for networks with more.
 const MAX_SENDERS: usize = 1024;
 
-/// Say hello to other machines by a topic and by multicast, and tell which of them are heard
+/// Say hello to other machines by a topic and by multicast, and show which of them are heard
 #[derive(clap::Args)]
 #[command(
     after_help = "Start it on each machine. With ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST nothing leaves this machine.\n\n\
@@ -94,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let _timer = connection.node.create_wall_timer(args.emit_period, {
         let summary = summary.clone();
         move || {
-            // What cannot be sent is not counted, which is what the table shows.
+            // A greeting that cannot be sent is not counted, and the table shows that.
             let published = publisher.publish(Text { data: greeting.clone() }).is_ok();
             let sent = sender.send(greeting.as_bytes()).is_ok();
             let mut summary = summary.lock();
@@ -105,7 +106,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
     let executor = Executor::new();
     executor.add_node(&connection.node)?;
-    // It is stopped by Ctrl-C.
+    // Ctrl-C stops it.
     while let Outcome::TimedOut = executor.spin_until(Some(args.print_period), || false)? {
         let summary = std::mem::take(&mut *summary.lock());
         if args.json {
@@ -126,7 +127,7 @@ fn host_name() -> String {
         .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
 }
 
-/// The thread that listens to multicast; it ends with this value.
+/// The thread that listens for multicast; it ends when this value is dropped.
 struct Listening {
     stop: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -138,7 +139,7 @@ impl Listening {
         own_port: u16,
         summary: &Arc<Mutex<Summary>>,
     ) -> Result<Self, CliError> {
-        let failed = |error| CliError::failed(format!("multicast cannot be listened to: {error}"));
+        let failed = |error| CliError::failed(format!("failed to listen for multicast: {error}"));
         socket.set_read_timeout(Some(POLL_PERIOD)).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, summary) = (stop.clone(), summary.clone());
@@ -146,7 +147,7 @@ impl Listening {
             let mut buffer = [0; 4096];
             while !stopped.load(Ordering::Relaxed) {
                 let Ok((size, from)) = socket.recv_from(&mut buffer) else { continue };
-                // A datagram of this process comes back to it.
+                // Datagrams of this process come back to it.
                 if from.port() != own_port {
                     let text = String::from_utf8_lossy(&buffer[..size]);
                     summary.lock().received.count(&text);
@@ -165,7 +166,7 @@ impl Drop for Listening {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // It can only have ended.
+            // The thread can only have ended.
             let _ = thread.join();
         }
     }
@@ -180,13 +181,13 @@ struct Summary {
     received: Greetings,
 }
 
-/// How many greetings came from which host.
+/// The number of greetings from each host.
 #[derive(Default)]
 struct Greetings(BTreeMap<String, u64>);
 
 impl Greetings {
-    /// Counts a greeting, whose last word is the name of its host. It is a stranger's text, of
-    /// which the beginning is kept.
+    /// Counts a greeting, whose last word is the name of its host. Only the beginning of that
+    /// untrusted text is kept.
     fn count(&mut self, greeting: &str) {
         let host = greeting.split_whitespace().next_back().unwrap_or("");
         let host: String = host.chars().take(64).collect();

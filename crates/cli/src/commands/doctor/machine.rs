@@ -8,9 +8,9 @@ use feros_rmw::SessionOptions;
 
 use super::finding::Finding;
 
-/// Less room in shared memory than this is too little for large messages between processes.
+/// The free shared memory that large messages between processes need.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
-/// Variables that change what Feros does.
+/// Variables that change the behaviour of Feros.
 pub(super) const VARIABLES: [&str; 14] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
@@ -117,7 +117,7 @@ fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Finding> {
 fn clock() -> Vec<Finding> {
     const AREA: &str = "clock";
     let mut findings = Vec::new();
-    // This program was made in 2026: a clock before that has never been set.
+    // This program was made in 2026: a clock with an earlier time was never set.
     let made = UNIX_EPOCH + Duration::from_secs(1_767_225_600);
     if SystemTime::now() < made {
         findings.push(Finding::error(
@@ -151,7 +151,7 @@ fn clock() -> Vec<Finding> {
         Some((_, name)) => findings.push(Finding::ok(AREA, format!("kept by {name}"))),
         None => findings.push(Finding::ok(
             AREA,
-            "no time service was seen: between machines, stamps are as true as their clocks",
+            "no time service was found: between machines, stamps are as true as their clocks",
         )),
     }
     findings

@@ -1,5 +1,4 @@
-//! `feros doctor`: looks at this machine and says what stands in the way of ROS, each with its
-//! cure.
+//! `feros doctor`: checks this machine for obstacles to ROS, and reports each with its cure.
 
 mod domains;
 mod engine;
@@ -22,29 +21,29 @@ pub(in crate::commands) use self::finding::{Finding, Status};
 use crate::error::CliError;
 use crate::output::{self, foreign};
 
-/// Check this machine and say what stands in the way
+/// Check this machine and report what prevents ROS from working well
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "Ends with 1 if there is an error.\n\nExamples:\n  feros doctor\n  feros doctor --report\n  feros doctor \
+    after_help = "The exit code is 1 if there is an error.\n\nExamples:\n  feros doctor\n  feros doctor --report\n  feros doctor \
                         hello\n  feros doctor --json | jq '.findings[] | select(.status != \"ok\")'"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Print what this machine, its packages and the running system are, and judge nothing
+    /// Print the facts of this machine, its packages and the running system, without findings
     #[arg(short, long, conflicts_with_all = ["report_failed", "verbose"])]
     report: bool,
-    /// Print only what is an error; with --include-warnings, warnings as well
+    /// Print only errors; with --include-warnings, also warnings
     #[arg(long)]
     report_failed: bool,
-    /// Let warnings count as errors
+    /// Count warnings as errors
     #[arg(long)]
     include_warnings: bool,
     /// Leave the packages out of --report
     #[arg(long)]
     exclude_packages: bool,
-    /// The engine's whole configuration as well
+    /// Print the engine's whole configuration as well
     #[arg(short, long)]
     verbose: bool,
     /// Print a JSON object with all findings
@@ -91,7 +90,7 @@ fn check(args: &Args) -> Result<ExitCode, CliError> {
     Ok(if worst >= failing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Looks at everything; the context is there if the engine started.
+/// Checks everything; returns the context if the engine started.
 pub(in crate::commands) fn examine() -> (Vec<Finding>, Option<feros::Context>) {
     let mut findings = network::examine();
     findings.extend(machine::examine());
@@ -103,8 +102,8 @@ pub(in crate::commands) fn examine() -> (Vec<Finding>, Option<feros::Context>) {
     (findings, context)
 }
 
-/// Spells out the options that `ros2 doctor` has with one dash and two letters; clap takes these
-/// for two options.
+/// Spells out the options that `ros2 doctor` has with one dash and two letters; clap would take
+/// each for two options.
 pub(super) fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
     if !words.get(1).is_some_and(|word| word == "doctor" || word == "wtf") {
         return words;

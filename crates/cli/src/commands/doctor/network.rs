@@ -1,4 +1,4 @@
-//! Network interfaces, multicast as it is really tried, and socket buffers.
+//! Network interfaces, a real test of multicast, and socket buffers.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -21,7 +21,7 @@ pub(super) fn examine() -> Vec<Finding> {
     let interfaces = match if_addrs::get_if_addrs() {
         Ok(interfaces) => interfaces,
         Err(error) => {
-            let cure = "run it where the network can be looked at";
+            let cure = "run it where the network can be examined";
             return vec![Finding::error(
                 AREA,
                 format!("the network interfaces cannot be listed: {error}"),
@@ -53,7 +53,7 @@ pub(super) fn examine() -> Vec<Finding> {
         findings.push(Finding::warning(
             AREA,
             "only the loopback interface is up: other machines cannot be reached",
-            "connect to a network, or say that this is meant: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+            "connect to a network, or declare this intended: export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
         ));
     }
     findings.extend(outward.map(|(name, address)| multicast(name, *address, localhost_only)));
@@ -61,7 +61,7 @@ pub(super) fn examine() -> Vec<Finding> {
     findings
 }
 
-/// What the kernel says of an interface besides.
+/// What else the kernel reports about an interface.
 fn link(name: &str) -> String {
     let read = |file: &str| std::fs::read_to_string(format!("/sys/class/net/{name}/{file}")).ok();
     let mtu = read("mtu").map(|mtu| format!(", MTU {}", mtu.trim())).unwrap_or_default();
@@ -70,7 +70,7 @@ fn link(name: &str) -> String {
     mtu + &speed.map(|speed| format!(", {speed} Mbit/s")).unwrap_or_default()
 }
 
-/// Whether what is sent to the discovery group comes back through an interface. Nothing leaves the
+/// Whether a datagram to the discovery group comes back through an interface. Nothing leaves the
 /// machine for it.
 fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
     const AREA: &str = "multicast";

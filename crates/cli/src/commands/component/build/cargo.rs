@@ -17,7 +17,7 @@ pub(super) struct Cargo {
     folder: PathBuf,
 }
 
-/// A file or several that cargo made, in the words of its option `--message-format json`.
+/// One or several files that cargo made, as its option `--message-format json` reports them.
 #[derive(Deserialize)]
 pub(super) struct Artifact {
     target: Target,
@@ -35,12 +35,12 @@ struct Message {
     reason: String,
 }
 
-/// What there is to install.
+/// The files to install.
 pub(super) struct Built {
     /// The shared Feros, and the standard library that it shares with all.
     pub(super) shared: Vec<PathBuf>,
     pub(super) containers: Vec<PathBuf>,
-    /// One for each package, in their order.
+    /// One library for each package, in the order of the packages.
     pub(super) libraries: Vec<PathBuf>,
 }
 
@@ -56,7 +56,7 @@ impl Cargo {
         let mut command = self.command("metadata", manifest);
         command.args(["--format-version", "1"]);
         if let Some(host) = host {
-            // What other platforms need is not even downloaded.
+            // Dependencies of other platforms are not even downloaded.
             command.args(["--filter-platform", host]);
         }
         answer(&mut command)
@@ -69,7 +69,7 @@ impl Cargo {
         answer(command.args(["--workspace", "--edges", "normal,build"]).args(form))
     }
 
-    /// Builds the whole workspace. What the compiler says goes to the terminal.
+    /// Builds the whole workspace. The compiler's messages go to the terminal.
     pub(super) fn build(
         &self,
         workspace: &Workspace,
@@ -83,8 +83,8 @@ impl Cargo {
         if release {
             command.arg("--release");
         }
-        // What cargo keeps between builds is part of what it calls a crate: as little as a feature,
-        // it may not depend on who builds.
+        // Cargo's incremental mode is part of the identity of a crate: like a feature, it must not
+        // depend on who runs the build.
         command.env("CARGO_INCREMENTAL", "0");
         command.env(CRATES_VARIABLE, crates).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|source| not_started(&command, source))?;
@@ -120,7 +120,7 @@ impl Cargo {
         Ok(format!("{}{}", version.trim(), settings.concat()))
     }
 
-    /// A library of the compiler's own for programs.
+    /// A library that comes with the compiler.
     fn library_of_rustc(&self, name: &str) -> Result<PathBuf, BuildError> {
         let folder = answer(self.rustc().args(["--print", "target-libdir"]))?;
         let file = Path::new(folder.trim()).join(name);
@@ -145,7 +145,7 @@ impl Cargo {
 }
 
 impl Built {
-    /// Finds among what cargo made what is to be installed.
+    /// Finds the files to install among those that cargo made.
     pub(super) fn new(
         artifacts: Vec<Artifact>,
         workspace: &Workspace,
@@ -185,12 +185,12 @@ impl Built {
     }
 }
 
-/// A program that a variable names, as cargo does for what it calls itself.
+/// The program that a variable such as `RUSTC` names, as for cargo itself; `name` by default.
 fn program(variable: &str, name: &str) -> OsString {
     std::env::var_os(variable).filter(|value| !value.is_empty()).unwrap_or_else(|| name.into())
 }
 
-/// What a command prints that has to go well; what it says of errors goes to the terminal.
+/// The output of a command that must succeed; its errors go to the terminal.
 fn answer(command: &mut Command) -> Result<String, BuildError> {
     let output = command.stderr(Stdio::inherit()).output();
     let output = output.map_err(|source| not_started(command, source))?;

@@ -1,16 +1,16 @@
-//! What the shared Feros is made of: the compiler, the profile, and each crate below it with its
+//! The contents of the shared Feros: the compiler, the profile, and each crate below it with its
 //! version and features.
 //!
-//! Cargo builds a crate once for all that need it, with the features that any of them asks for. A
-//! package that asks for one more feature of a crate below Feros has cargo build another Feros. The
-//! list is compared before that happens, and its number goes into the stamp of what is built.
+//! Cargo builds a crate once for all its dependents, with the features that any of them asks for. A
+//! package that asks for one more feature of a crate below Feros makes cargo build another Feros.
+//! The list is compared before that happens, and its number goes into the stamp of the libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::error::BuildError;
 
-/// The list, a line each, such as `serde v1.0.228 derive,std`.
+/// The list, one crate per line, such as `serde v1.0.228 derive,std`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Crates(BTreeSet<String>);
 
@@ -43,14 +43,14 @@ impl Crates {
         self.0.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// A number that stands for the list.
+    /// A number that identifies the list.
     pub(super) fn number(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.0.hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
-    /// What is different here from there, by name.
+    /// The differences between this list and the other, by name.
     pub(super) fn differences(&self, there: &Self) -> Vec<String> {
         let (ours, theirs) = (self.by_name(), there.by_name());
         let names: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
@@ -73,7 +73,7 @@ impl Crates {
     }
 }
 
-/// The dependencies of each line. A crate that comes again is marked with `(*)` and not followed.
+/// The dependencies of each line. A repeated crate is marked with `(*)` and not followed.
 fn edges(tree: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut children: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut above: Vec<&str> = Vec::new();

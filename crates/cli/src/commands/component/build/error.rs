@@ -1,4 +1,4 @@
-//! Why packages with components were not built.
+//! The reasons why packages with components were not built.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,11 +7,11 @@ use std::process::ExitStatus;
 use feros_component::install::InstallError;
 use feros_component::library::LibraryError;
 
-/// Why packages were not built and installed. Nothing of the prefix has changed, unless a file of
-/// the prefix could not be written.
+/// The reason why packages were not built and installed. The prefix is unchanged, unless one of its
+/// files could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BuildError {
-    /// The folder is none of a package.
+    /// The folder has no package.
     #[error("there is no {}: name the folder of a package with components", .0.display())]
     NoManifest(PathBuf),
     /// None of the folder's packages has components.
@@ -26,15 +26,15 @@ pub(super) enum BuildError {
          programs and containers take them"
     )]
     NoLibrary(String),
-    /// Two packages have one name.
+    /// Two packages have the same name.
     #[error(
         "two packages are named {name}, in {} and {}: a prefix has one of each name", .first.display(), .second.display()
     )]
     OneName { name: String, first: PathBuf, second: PathBuf },
-    /// The packages depend on different ones.
+    /// The packages depend on different versions or sources of Feros.
     #[error(
         "{first} depends on Feros {first_feros}, {second} on Feros {second_feros}: components of one container share one Feros; \
-         have both depend on the same"
+         make both depend on the same"
     )]
     TwoFeros { first: String, first_feros: String, second: String, second_feros: String },
     /// Part of Feros is missing.
@@ -51,19 +51,19 @@ pub(super) enum BuildError {
         .first.display(), .second.display()
     )]
     TwoSettings { table: String, first: PathBuf, second: PathBuf },
-    /// A program is not there.
+    /// A program cannot be started.
     #[error("{program} cannot be started: {source}; Rust comes from https://rustup.rs")]
     Start { program: String, source: io::Error },
-    /// Cargo or the compiler says what is wrong.
-    #[error("{command} ended with {status}; what it said is above")]
+    /// Cargo or the compiler failed, and has printed the reason.
+    #[error("{command} ended with {status}; see its output above")]
     Failed { command: String, status: ExitStatus },
-    /// Cargo answers in another form than it should.
+    /// The answer of cargo has an unexpected form.
     #[error("the answer of {command} cannot be used: {reason}")]
     Answer { command: String, reason: String },
     /// A file cannot be used.
     #[error("{}: {reason}", .path.display())]
     File { path: PathBuf, reason: String },
-    /// The prefix has packages that would not be loaded any more.
+    /// The prefix has packages that would no longer load.
     #[error(
         "{} has packages for another Feros: {names}{differences}. A container loads packages of one Feros: build all in one \
          call (`{command}`), choose another --prefix, or remove what is not needed from {}",
@@ -76,10 +76,10 @@ pub(super) enum BuildError {
         command: String,
         index: PathBuf,
     },
-    /// What was built is no component library.
+    /// A library that was built is not a component library.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// It cannot be installed.
+    /// A library cannot be installed.
     #[error(transparent)]
     Install(#[from] InstallError),
 }

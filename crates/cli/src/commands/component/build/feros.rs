@@ -1,4 +1,4 @@
-//! Where the Feros of a package comes from, so that its other crates come from the same place.
+//! The source of a package's Feros, so that its other crates come from the same source.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::error::BuildError;
 
-/// How cargo names the registry that is meant without a name.
+/// Cargo's name for the default registry.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// One Feros: a place and, in a registry, a version.
@@ -28,13 +28,13 @@ enum Origin {
         /// `branch`, `tag` or `rev`, and its name.
         reference: Option<(String, String)>,
     },
-    /// `None`: the registry that is meant without a name.
+    /// `None`: the default registry.
     Registry(Option<String>),
 }
 
 impl Feros {
-    /// The Feros that `feros-component` is of; `source` and `manifest` as `cargo metadata` tells
-    /// them.
+    /// The Feros that a `feros-component` belongs to; `source` and `manifest` are those of `cargo
+    /// metadata`.
     pub(super) fn of(
         source: Option<&str>,
         version: &str,
@@ -58,7 +58,7 @@ impl Feros {
         Ok(Self { origin, version: version.to_owned(), component })
     }
 
-    /// A crate of it as a dependency: the right side of a line in `[dependencies]`.
+    /// One of its crates as a dependency: the right side of a line in `[dependencies]`.
     pub(super) fn dependency(&self, name: &str) -> Value {
         let mut table = Table::new();
         let mut put = |key: &str, value: &str| table.insert(key.to_owned(), value.into());
@@ -83,8 +83,8 @@ impl Feros {
         Value::Table(table)
     }
 
-    /// The versions that it was tested with, if it has them: beside the crate where it was
-    /// released, at the root of a checkout else.
+    /// The lock file that this Feros was tested with, if there is one: beside a released crate, or
+    /// at the root of a checkout.
     pub(super) fn lock_file(&self) -> Option<PathBuf> {
         let depth = if matches!(self.origin, Origin::Registry(_)) { 1 } else { 3 };
         let places = self.component.ancestors().take(depth);
@@ -130,7 +130,7 @@ fn git(place: &str) -> Origin {
     Origin::Git { url: url.to_owned(), reference }
 }
 
-/// A part of an address without its percent signs, such as `feature%2Fcamera`.
+/// Decodes the percent signs in a part of an address, such as `feature%2Fcamera`.
 fn unescaped(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

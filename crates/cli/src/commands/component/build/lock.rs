@@ -1,5 +1,5 @@
-//! The versions that a build starts from: those of the prefix, so that packages of two days agree;
-//! those that Feros was tested with; and, for all else, those that the packages chose.
+//! The versions that a build starts from: those of the prefix, so that packages built on different
+//! days agree; those that Feros was tested with; and otherwise those that the packages chose.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,20 +12,20 @@ use super::feros::Feros;
 use super::package::ComponentPackage;
 use super::prefix::{OtherPackage, Prefix};
 
-/// The lock files to take versions from, the first first.
+/// The lock files to take versions from, in order of precedence.
 pub(super) fn sources(
     prefix: &Prefix,
     others: &[OtherPackage],
     feros: &Feros,
     packages: &[ComponentPackage],
 ) -> Vec<PathBuf> {
-    // Nobody has to be agreed with in a prefix with nothing else: then it follows Feros.
+    // A prefix without other packages has no versions to agree with: then it follows Feros.
     let recorded = if others.is_empty() { None } else { Some(prefix.lock_file()) };
     let own = packages.iter().map(|package| package.root.join("Cargo.lock"));
     recorded.into_iter().chain(feros.lock_file()).chain(own).filter(|file| file.is_file()).collect()
 }
 
-/// One lock file of all: of versions that could stand for each other, the first is taken.
+/// Merges the lock files into one: of compatible versions, the first is taken.
 pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     let mut taken = BTreeSet::new();
     let mut packages = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn merged(files: &[PathBuf]) -> Result<String, BuildError> {
     Ok(format!("version = 4\n\n{text}"))
 }
 
-/// What can be taken by one version only: name, compatible versions, place.
+/// The properties that only one version can have: name, compatible versions, source.
 fn place(package: &Value) -> (String, String, String) {
     let text = |key: &str| package.get(key).and_then(Value::as_str).unwrap_or_default();
     let source = text("source").split('#').next().unwrap_or_default();

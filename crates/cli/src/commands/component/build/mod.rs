@@ -1,12 +1,12 @@
-//! `feros component build`: packages of anybody become libraries, beside containers of the same
-//! Feros, in one prefix.
+//! `feros component build`: builds any packages as libraries, beside containers of the same Feros,
+//! in one prefix.
 //!
-//! Rust has no stable ABI, so library and container are built by one call of cargo, from a
-//! workspace that is written for the purpose (`workspace`). What the call needs to know comes from
-//! cargo itself (`cargo`): the packages and where their Feros comes from (`package`, `feros`), and
-//! which crates with which features Feros stands on (`crates`). Packages that are built on
-//! different days agree because they start from the same versions (`lock`); that they agree is
-//! checked before anything is installed (`prefix`).
+//! Rust has no stable ABI, so one call of cargo builds library and container, from a workspace that
+//! is written for this purpose (`workspace`). Cargo itself (`cargo`) provides what the call needs
+//! to know: the packages and the source of their Feros (`package`, `feros`), and the crates and
+//! features that Feros depends on (`crates`). Packages that are built on different days agree
+//! because they start from the same versions (`lock`); their agreement is checked before anything
+//! is installed (`prefix`).
 
 mod cargo;
 mod crates;
@@ -45,14 +45,14 @@ pub(crate) struct Args {
     /// Folders of packages, or of workspaces with packages
     #[arg(value_name = "DIR", default_value = ".")]
     folders: Vec<PathBuf>,
-    /// Where they are installed; by default where containers look without any setting,
-    /// ~/.local/share/feros
+    /// Where to install them; by default ~/.local/share/feros, where containers look without any
+    /// setting
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
     /// Optimize
     #[arg(short, long)]
     release: bool,
-    /// Where cargo keeps what it compiled, for all packages; ~/.cache/feros/components by default
+    /// Where cargo keeps its compiled files, for all packages; ~/.cache/feros/components by default
     #[arg(long, value_name = "DIR")]
     build_dir: Option<PathBuf>,
 }

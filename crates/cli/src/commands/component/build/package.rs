@@ -13,12 +13,12 @@ use super::feros::Feros;
 pub(super) struct ComponentPackage {
     pub(super) name: String,
     pub(super) folder: PathBuf,
-    /// The root of its workspace, which has the settings of builds and the lock file.
+    /// The root of its workspace, which has the build settings and the lock file.
     pub(super) root: PathBuf,
     pub(super) feros: Feros,
 }
 
-/// What `cargo metadata` answers, as far as it counts here.
+/// The parts of `cargo metadata`'s answer that matter here.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -40,7 +40,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
-    /// `None`: an ordinary one, of neither tests nor build scripts.
+    /// `None`: an ordinary dependency, not one of tests or build scripts.
     kind: Option<String>,
 }
 
@@ -91,7 +91,7 @@ fn packages_in(folder: &Path) -> Result<Vec<ComponentPackage>, BuildError> {
     select(&answer, &manifest, folder)
 }
 
-/// The folder's own package; where the folder is a workspace alone, all of its members that have
+/// The folder's own package; if the folder is only a workspace, all of its members that have
 /// components.
 fn select(
     answer: &str,
@@ -106,7 +106,8 @@ fn select(
     let members: Vec<&Package> = metadata.packages.iter().filter(is_member).collect();
     let own = members.iter().find(|package| package.manifest_path == manifest);
     let candidates = own.map_or_else(|| members.clone(), |package| vec![*package]);
-    // What shares Feros by hand is a library for containers already, not a package of components.
+    // A package that shares Feros by hand is already a library for containers, not a component
+    // package.
     let chosen: Vec<&Package> = candidates
         .into_iter()
         .filter(|package| package.depends_on("feros-component"))

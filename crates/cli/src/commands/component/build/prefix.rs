@@ -1,5 +1,5 @@
-//! The prefix that packages are installed in: what else is there, whether that would still be
-//! loaded, and putting everything in its place.
+//! The prefix that packages are installed in: its other packages, the check that they would still
+//! load, and the installation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(super) struct OtherPackage {
 
 impl Prefix {
     pub(super) fn new(folder: PathBuf) -> Self {
-        // Files name it: it stays where it is whatever the folder of the next command.
+        // Files name the prefix, so its path must not depend on the folder of the next command.
         Self { folder: std::path::absolute(&folder).unwrap_or(folder) }
     }
 
@@ -46,12 +46,12 @@ impl Prefix {
         self.record("Cargo.lock")
     }
 
-    /// What this command keeps of its builds.
+    /// A file in which this command records its builds.
     fn record(&self, name: &str) -> PathBuf {
         self.folder.join("share/feros_component").join(name)
     }
 
-    /// The packages that stay as they are, as far as they can be read.
+    /// The packages that stay unchanged, as far as they can be read.
     pub(super) fn others(&self, packages: &[ComponentPackage]) -> Vec<OtherPackage> {
         let index = Index::new([self.folder.clone()]);
         let names = index.packages().into_iter();
@@ -68,8 +68,8 @@ impl Prefix {
         names.map(other).filter(|other| !other.stamps.is_empty()).collect()
     }
 
-    /// Whether the packages that stay stand on the same crates. Costs nothing, so it comes before
-    /// anything is compiled.
+    /// Checks whether the packages that stay use the same crates. This costs nothing, so it comes
+    /// before anything is compiled.
     pub(super) fn check_crates(
         &self,
         crates: &Crates,
@@ -84,8 +84,8 @@ impl Prefix {
         Err(self.refusal(others.iter(), packages, &differences))
     }
 
-    /// Whether the packages that stay fit what was built: by their stamps, and by the symbols that
-    /// they find, which also tell what no list does.
+    /// Checks whether the packages that stay fit the build: by their stamps, and by the symbols
+    /// that they find, which also show differences that no list has.
     pub(super) fn check_stamps(
         &self,
         built: &Built,
@@ -105,8 +105,8 @@ impl Prefix {
         Err(self.refusal(differing, packages, &[]))
     }
 
-    /// Whether one of the libraries that are shared is in the prefix with other symbols: what was
-    /// linked with that one would not find its own.
+    /// Whether one of the shared libraries is in the prefix with other symbols: a library linked
+    /// with that one would not find its symbols.
     fn has_other_symbols(&self, shared: &[PathBuf]) -> Result<bool, BuildError> {
         for built in shared {
             let there = self.folder.join("lib").join(built.file_name().unwrap_or_default());
@@ -148,7 +148,7 @@ impl Prefix {
         }
     }
 
-    /// Puts everything in its place: what others need first, the index last.
+    /// Installs all files: first those that others need, the index last.
     pub(super) fn install(
         &self,
         built: &Built,

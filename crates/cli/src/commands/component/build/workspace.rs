@@ -1,5 +1,5 @@
-//! The workspace that cargo builds: a crate of one line for each package, which makes a library of
-//! it, and the containers.
+//! The workspace that cargo builds: for each package, a crate of one line that makes a library of
+//! it; and the containers.
 
 use std::fs::{self, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,7 +12,7 @@ use super::feros::Feros;
 use super::package::ComponentPackage;
 use crate::notices;
 
-/// Programs by the kind of container that they are.
+/// The programs, by the kind of their containers.
 const CONTAINERS: [(&str, &str); 4] = [
     ("component_container", "SingleThreaded"),
     ("component_container_mt", "MultiThreaded"),
@@ -20,16 +20,16 @@ const CONTAINERS: [(&str, &str); 4] = [
     ("component_container_process", "Process"),
 ];
 
-/// Installed, the containers are in `lib/feros_component`, and all libraries in `lib`. An RPATH, as
-/// opposed to the RUNPATH that linkers write, also counts for what the libraries need.
-const CONTAINERS_BUILD: &str = r#"//! Has the containers look for libraries where both are installed.
+/// Installed containers are in `lib/feros_component`, and all libraries in `lib`. Unlike the
+/// RUNPATH that linkers write, an RPATH also counts for the dependencies of the libraries.
+const CONTAINERS_BUILD: &str = r#"//! Makes the containers look for libraries where both are installed.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-link-arg-bins=-Wl,--disable-new-dtags,-rpath,$ORIGIN/..");
 }
 "#;
 
-/// The folder of everything that builds leave; one build at a time uses it.
+/// The folder of all files that builds leave; one build at a time uses it.
 pub(super) struct BuildFolder {
     folder: PathBuf,
     workspace: PathBuf,
@@ -37,7 +37,7 @@ pub(super) struct BuildFolder {
 }
 
 impl BuildFolder {
-    /// Takes the folder, which is made when it is not there; waits for who has it.
+    /// Takes the folder, creating it if necessary; waits for a build that holds it.
     pub(super) fn lock(folder: &Path) -> Result<Self, BuildError> {
         let workspace = folder.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| BuildError::file(&workspace, error))?;
@@ -59,8 +59,9 @@ impl BuildFolder {
         &self.workspace
     }
 
-    /// Cargo's target folder for builds on these crates: a shared library of a folder's crate has
-    /// one file name whatever its features, so those with others must not meet.
+    /// Cargo's target folder for builds with these crates: the shared library of a crate in a
+    /// folder has the same file name for all features, so builds with different features must not
+    /// share a target.
     pub(super) fn target(&self, crates: &str) -> PathBuf {
         self.folder.join(crates)
     }
@@ -75,8 +76,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Writes it; a file that is as it should be is left alone, so that cargo compiles nothing
-    /// anew.
+    /// Writes the workspace. Unchanged files are left alone, so that cargo does not recompile them.
     pub(super) fn write(
         folder: &Path,
         packages: &[ComponentPackage],
@@ -144,7 +144,7 @@ impl Workspace {
         write(&self.lock_file(), text)
     }
 
-    /// The crates that become libraries, one for each package, in their order.
+    /// The crates that become libraries, one for each package, in the order of the packages.
     pub(super) fn libraries(&self) -> &[String] {
         &self.libraries
     }
@@ -156,8 +156,8 @@ impl Workspace {
     }
 }
 
-/// What the packages' own workspaces say of builds; cargo reads it from the root of a workspace
-/// alone.
+/// The build settings of the packages' own workspaces; cargo reads them only from the root of a
+/// workspace.
 struct Settings {
     profiles: Table,
     patches: Table,
@@ -216,8 +216,8 @@ impl Settings {
     }
 }
 
-/// Says what cargo would else choose by who else is built: debug information of what only builds
-/// need. Unless they say more, lines are all that debug builds have.
+/// Sets the debug information of build dependencies, which cargo would otherwise choose by what
+/// else is built. By default, debug builds have only line tables.
 fn complete(profiles: &mut Table) {
     for (name, debug) in [("dev", Value::from("line-tables-only")), ("release", false.into())] {
         let Value::Table(profile) = profiles.entry(name).or_insert_with(|| Table::new().into())
@@ -232,8 +232,8 @@ fn complete(profiles: &mut Table) {
     }
 }
 
-/// A crate's name that no other package of that name in another folder has: in one target folder
-/// their libraries would replace each other's.
+/// A crate name that no package of the same name in another folder has: in one target folder their
+/// libraries would replace each other.
 fn library_name(package: &ComponentPackage) -> String {
     let mut hasher = DefaultHasher::new();
     package.folder.hash(&mut hasher);
@@ -263,7 +263,7 @@ fn text(manifest: &Value) -> Result<String, BuildError> {
         command: "toml".to_owned(),
         reason: error.to_string(),
     })?;
-    Ok(format!("# Made by `feros component build`, which makes it anew.\n{text}"))
+    Ok(format!("# Made by `feros component build`, which overwrites it.\n{text}"))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), BuildError> {
@@ -298,7 +298,7 @@ mod tests {
         let settings =
             "[profile.release]\nlto = true\n[patch.crates-io]\nx = { path = \"../x\" }\n";
         let packages = ["camera", "my-arm"].map(|name| package_in(folder.path(), name, settings));
-        // What is relative is relative to each of them.
+        // Relative paths are relative to each package.
         let error = Workspace::write(folder.path(), &packages, &packages[0].feros);
         assert!(matches!(error, Err(BuildError::TwoSettings { table, .. }) if table == "patch"));
 
@@ -328,7 +328,7 @@ mod tests {
         let time = || workspace.manifest().metadata().unwrap().modified().unwrap();
         let before = time();
         Workspace::write(&place, &packages, &packages[0].feros).unwrap();
-        assert_eq!(time(), before, "what is as it should be is left alone");
+        assert_eq!(time(), before, "an unchanged file is left alone");
     }
 
     #[test]
