@@ -1,5 +1,5 @@
-//! Calls on each transport: the transport that they take, and that no request or response is lost
-//! or duplicated, for any size and any number of calls at once.
+//! Calls on each transport: they take the expected transport, and no request or response is lost or
+//! duplicated, for any size and any number of calls at once.
 //!
 //! Two contexts of this process that may not use the intra-process transport stand for two
 //! processes. Processes are killed in `tests/crash`.

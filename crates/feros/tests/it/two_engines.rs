@@ -1,5 +1,5 @@
 //! A context on two engines, here Cyclone DDS in two domains: nodes on both find nodes on either,
-//! on each transport, and a message arrives by one of the engines only.
+//! on each transport, and each message arrives once.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, OnceLock};

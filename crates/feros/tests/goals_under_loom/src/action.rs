@@ -1,5 +1,5 @@
 //! The items that the files under test import from their own crate, by the same paths.
-#![allow(dead_code, reason = "the files have more than what meets under loom")]
+#![allow(dead_code, reason = "the files have more items than the tests under loom use")]
 
 #[path = "../../../src/action/state.rs"]
 pub mod state;

@@ -6,7 +6,7 @@
 
 mod action;
 #[path = "../../../src/action/server/progress.rs"]
-#[allow(dead_code, reason = "the time of the end matters to the table of goals alone")]
+#[allow(dead_code, reason = "only the table of goals uses the time of the end")]
 mod progress;
 
 use std::collections::VecDeque;
