@@ -9,7 +9,7 @@
 //! all alike. A line is `engines,bytes,microseconds`, from before the call of `publish` to the
 //! start of the callback; standard error has medians and 99th percentiles. Sessions on Zenoh find
 //! each other by multicast on a port of their own.
-#![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
+#![allow(clippy::unwrap_used, reason = "a failed measurement ends the program")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

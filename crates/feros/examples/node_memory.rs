@@ -47,7 +47,7 @@ fn watch(nodes: &[Node]) -> Result<(f64, usize), Error> {
     let (after, threads) = switches()?;
     stopper.stop();
     spinning.join().expect("nothing panics")?;
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    #[expect(clippy::cast_precision_loss, reason = "a rate for display")]
     Ok(((after - before) as f64 / WATCH.as_secs_f64(), threads))
 }
 

@@ -330,7 +330,7 @@ impl Drop for ShutdownGuard {
     fn drop(&mut self) {
         if let Some(context) = self.context.upgrade() {
             let listener = context.lock_listeners().by_number.remove(&self.number);
-            drop(listener); // outside the lock: what it captured may do anything
+            drop(listener); // outside the lock: its captures may run any code
         }
     }
 }

@@ -148,7 +148,7 @@ impl DiagnosticUpdater {
         let removed: Vec<Arc<Task>> = tasks.extract_if(.., |task| task.name == name).collect();
         let is_removed = tasks.len() < before;
         drop(tasks);
-        drop(removed); // outside the lock: what a task captured may do anything
+        drop(removed); // outside the lock: the captures of a task may run any code
         is_removed
     }
 

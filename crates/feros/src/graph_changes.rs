@@ -70,6 +70,6 @@ impl WaitingFuture {
 impl Drop for WaitingFuture {
     fn drop(&mut self) {
         let waker = self.changes.state.lock().wakers.remove(&self.number);
-        drop(waker); // it may own a task of the user's, so no lock is held
+        drop(waker); // it may own a task of the user, so no lock is held
     }
 }

@@ -232,7 +232,7 @@ impl Supervisor for Shared {
         self.panics.supervision.store(Supervision::Refuse as u8, Ordering::Release);
         for place in self.places() {
             let spot = place.spot.lock().take();
-            drop(spot); // outside the lock: what a callback has captured may do anything
+            drop(spot); // outside the lock: the captures of a callback may run any code
         }
         let hook = self.panics.hook.lock().take(); // of several callbacks that panic at once, the first calls it
         if let Some(hook) = hook {

@@ -109,7 +109,7 @@ impl FrequencyBounds {
         status.add("Events since startup", events);
         status.add("Duration of window (s)", format!("{seconds:.6}"));
         status.add("Actual frequency (Hz)", format!("{frequency:.6}"));
-        #[expect(clippy::float_cmp, reason = "both are what the user wrote")]
+        #[expect(clippy::float_cmp, reason = "both are the user's numbers, unchanged")]
         if self.min == self.max {
             status.add("Target frequency (Hz)", format!("{:.6}", self.min));
         }

@@ -37,7 +37,7 @@ impl Isolated {
         self.stopper.stop();
         // If a callback of the node calls this, the thread ends after the callback.
         if self.thread.thread().id() != std::thread::current().id() {
-            let _ = self.thread.join(); // it has said itself why it panicked
+            let _ = self.thread.join(); // the panic hook has printed the reason
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct DescribedTypes {
 impl DescribedTypes {
     /// Adds the description of a generated type.
     pub(crate) fn note(&self, description: &'static TypeDescription) {
-        note_once(&self.generated, description); // the same may lie in memory twice
+        note_once(&self.generated, description); // one description may be in memory twice
     }
 
     /// Adds the description of a type that is known only at run time.

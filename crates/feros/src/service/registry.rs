@@ -33,7 +33,7 @@ pub(crate) fn obstacle(servers: &[Gid]) -> Option<Obstacle> {
     let known = SERVERS.lock();
     let members: Option<Vec<WeakMember>> =
         servers.iter().map(|server| known.get(server).cloned()).collect();
-    drop(known); // looking at a member may be what ends it
+    drop(known); // the check below may drop the last reference to a member
     let members = members?;
     let mut obstacles = members.iter().map(WeakMember::obstacle);
     let first = obstacles.next()??;

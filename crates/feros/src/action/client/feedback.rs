@@ -29,7 +29,7 @@ impl<T> FeedbackRouter<T> {
     /// then.
     pub(super) fn leave(&self, goal: &GoalId) {
         let former = self.0.lock().remove(goal);
-        drop(former); // after the lock: what it has captured may do anything
+        drop(former); // after the lock: its captures may run any code
     }
 
     /// Hands feedback to the closure of its goal, if there is one. No lock is held during the call:

@@ -137,7 +137,7 @@ impl ActionServerForm for Serialized {
     type FeedbackPublisher = GenericPublisher;
 
     fn open_goal(request: Payload) -> Result<(GoalId, SerializedMessage), DecodeError> {
-        let id: UUID = from_bytes(&request)?; // what begins the request
+        let id: UUID = from_bytes(&request)?; // the request begins with it
         Ok((id.uuid, SerializedMessage::new(request)))
     }
 

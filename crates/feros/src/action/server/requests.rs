@@ -183,7 +183,7 @@ impl<F: ActionServerForm, Form, C: ActionCallbacks<F, Form>> Requests<F, Form, C
 
 impl<F: ActionServerForm, Form, C> Drop for Requests<F, Form, C> {
     fn drop(&mut self) {
-        self.core.close(); // before the endpoints go
+        self.core.close(); // before the endpoints are dropped
     }
 }
 

@@ -264,7 +264,7 @@ impl<F: ActionServerForm> ServerCore<F> {
                 break;
             }
         }
-        std::mem::forget(turn); // it may be another thread's already
+        std::mem::forget(turn); // another thread may already have the turn
     }
 
     /// Forgets goals whose time has come, and sets the timer for the next one.
