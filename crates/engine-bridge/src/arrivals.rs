@@ -1,5 +1,5 @@
-//! Endpoints that say they are on two engines at once, and are seen on one yet: whoever passes on
-//! what they offer would bring it to somebody who is about to hear it from them.
+//! Endpoints that announce two engines but are seen on only one so far: bridging them now would
+//! duplicate messages for endpoints that are about to get them directly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::{EndpointInfo, Gid, GraphSnapshot, twin};
 
-/// Since when endpoints on two engines are seen.
+/// When endpoints on two engines were first seen.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// By the gid on the first engine.
+    /// The times by the gid on the first engine.
     since: BTreeMap<Gid, Instant>,
 }
 
 impl Arrivals {
-    /// Those that are to be left alone yet, since the other half may show itself on another side.
-    /// After `settle` it is taken to be elsewhere.
+    /// Returns the endpoints that must not be bridged yet, since their twin may appear on another
+    /// side. After `settle`, the twin is assumed to be elsewhere.
     pub(crate) fn look(
         &mut self,
         graphs: &[Arc<GraphSnapshot>],
@@ -38,7 +38,7 @@ impl Arrivals {
     }
 }
 
-/// The endpoint and its gid on the first engine, if it is on two.
+/// The endpoint and its gid on the first engine, if the endpoint is on two engines.
 fn of_two(endpoint: &EndpointInfo) -> Option<(Gid, &EndpointInfo)> {
     let text = endpoint.announcement.as_deref()?;
     let named = twin::read(text).0;
@@ -89,9 +89,9 @@ mod tests {
             assert_eq!(look([half, &[(OTHER, "x")]], 0.0), BTreeSet::from([gid]));
             assert_eq!(look([half, &[]], 0.9), BTreeSet::from([gid]));
             assert_eq!(look([&[(FIRST, &first)], &[(SECOND, &second)]], 0.95), none);
-            // It is known, so that a lost engine holds up nothing.
+            // The endpoint is known, so a lost engine delays nothing.
             assert_eq!(look([half, &[]], 1.1), none);
-            // Who comes back is new.
+            // An endpoint that comes back counts as new.
             assert_eq!(look([&[], &[]], 1.2), none);
             assert_eq!(look([half, &[]], 1.3), BTreeSet::from([gid]));
             assert_eq!(look([half, &[]], 2.4), none);

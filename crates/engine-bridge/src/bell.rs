@@ -1,4 +1,4 @@
-//! What a thread of the bridge sleeps on: engines ring it, from any of their threads.
+//! The doorbell of a bridge thread: engines ring it, from any of their threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use feros_rmw::Notify;
 use feros_sync::{Condvar, Mutex};
 
-/// Remembers that it was rung until somebody has waited for it.
+/// Remembers a ring until the next wait.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     is_rung: Mutex<bool>,
@@ -19,14 +19,14 @@ impl Bell {
         self.rung.notify_all();
     }
 
-    /// The notification that rings it.
+    /// A notification that rings the doorbell.
     pub(crate) fn notify(self: &Arc<Self>) -> Notify {
         let bell = self.clone();
         Arc::new(move || bell.ring())
     }
 
-    /// Sleeps until it is rung, or was since the last wait, or time runs out; `None` waits for
-    /// ever. May return early.
+    /// Sleeps until a ring, or returns at once if there was one since the last wait; returns at the
+    /// timeout, and waits forever with `None`. May return early.
     pub(crate) fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = self.is_rung.lock();
         if !*is_rung {

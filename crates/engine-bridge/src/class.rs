@@ -1,12 +1,12 @@
-//! Quality of service on the way over the bridge.
+//! Quality of service across the bridge.
 //!
-//! Publishers whose messages one subscription can receive without asking any of them for less than
-//! it offers are one class. Each class of a topic is bridged for itself: so a best-effort publisher
-//! takes nothing from the reliable one beside it.
+//! Publishers are one class if one subscription can receive them all without requesting less of any
+//! than it offers. The classes of a topic are bridged separately, so that a best-effort publisher
+//! does not degrade a reliable one.
 
 use feros_rmw::{Durability, History, QosDuration, QosProfile, Reliability};
 
-/// What a subscription has to request of its publishers.
+/// The policies that a subscription has to request of its publishers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Class {
     is_reliable: bool,
@@ -14,14 +14,14 @@ pub(crate) struct Class {
     keeps_all: bool,
 }
 
-/// The histories of all latched publishers of a topic come in one queue.
+/// The histories of all latched publishers of a topic arrive in one queue.
 const LATCHED_DEPTH: usize = 1000;
 
-/// A deeper history than this is not kept for others.
+/// The deepest history that the bridge keeps.
 const DEEPEST: usize = 10_000;
 
 impl Class {
-    /// The class of a publisher that offers this.
+    /// The class of a publisher with these policies.
     pub(crate) fn of(offered: &QosProfile) -> Self {
         Self {
             is_reliable: offered.reliability == Reliability::Reliable,
@@ -34,7 +34,7 @@ impl Class {
         self.keeps_all
     }
 
-    /// What the bridge's subscription requests.
+    /// The policies that the bridge's subscription requests.
     pub(crate) fn requested(self, queue_len: usize) -> QosProfile {
         let depth = if self.is_transient_local { queue_len.max(LATCHED_DEPTH) } else { queue_len };
         let history = if self.keeps_all { History::KeepAll } else { History::KeepLast };
@@ -44,8 +44,8 @@ impl Class {
     }
 }
 
-/// What the bridge offers for a publisher that offers this: the same. A history that was not
-/// announced is the default one of latched topics, and of others the queue.
+/// The policies that the bridge offers for a publisher: the same ones. A history that was not
+/// announced becomes the default one for latched topics, and the queue length for others.
 pub(crate) fn mirrored(offered: &QosProfile, queue_len: usize) -> QosProfile {
     let is_latched = Class::of(offered).is_transient_local;
     let unknown = if is_latched { QosProfile::default().depth } else { queue_len };

@@ -1,16 +1,16 @@
-//! What went over the bridge and what did not, and what was said already.
+//! The counts of a bridge, and its warnings so far.
 
 use feros_rmw::SaidOnce;
 use feros_sync::{AtomicU64, Ordering};
 
-/// What went from one side to another.
+/// The traffic from one side to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages that were published on the other side.
     pub messages: u64,
     /// Calls that were answered.
     pub calls: u64,
-    /// Messages and requests that were lost before the bridge got them.
+    /// Messages and requests that were lost before they reached the bridge.
     pub lost: u64,
     /// Messages and responses that the other side refused, and calls that were never answered.
     pub failed: u64,

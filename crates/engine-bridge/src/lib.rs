@@ -1,22 +1,22 @@
-//! The bridge between engines: topics and services of robots that talk by different engines, or in
-//! different domains, and would not hear each other.
+//! The bridge between engines: topics and services between robots that use different engines or
+//! domains, and could not communicate without it.
 //!
-//! It knows no type: what is serialized on one side is published as it is on the other. It looks
-//! who is there on all sides, and carries what somebody offers on one and somebody wants on
-//! another.
-//! Nothing is kept for nobody, nothing comes back, and nothing comes twice: what a bridge made is
-//! not bridged again, and of several bridges between the same sides one carries each name.
+//! The bridge knows no types: serialized bytes are published unchanged on the other side. It
+//! watches all sides, and bridges a name that is offered on one side and wanted on another. It
+//! keeps nothing without a receiver, and nothing comes back or comes twice: endpoints that a bridge
+//! made are not bridged again, and of several bridges between the same sides, one bridges each
+//! name.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `arrivals` | who may be about to show itself on another side too |
-//! | `view` | who is on a side |
-//! | `process` | which process an endpoint is of |
-//! | `plan` | what is to be carried, and what not and why |
-//! | `class` | quality of service on the way |
-//! | `topic`, `service` | a name's way from one side to another, each with a thread |
-//! | `topic_key` | which topic it is, from where to where |
-//! | `mirror` | what stands for a publisher on the other side |
+//! | `arrivals` | endpoints that may be about to appear on another side too |
+//! | `view` | the endpoints of a side |
+//! | `process` | the process of an endpoint |
+//! | `plan` | the names to bridge, and warnings about others |
+//! | `class` | quality of service across the bridge |
+//! | `topic`, `service` | the bridging of one name between two sides, with a thread each |
+//! | `topic_key` | the identity of a bridged topic |
+//! | `mirror` | the publisher that represents another one on the other side |
 #![forbid(unsafe_code)]
 
 mod arrivals;
@@ -52,26 +52,26 @@ use topic::{Shared, TopicWay, Way};
 use topic_key::TopicKey;
 use view::View;
 
-/// What a bridge is asked for.
+/// The options of a bridge.
 #[derive(Clone, Debug)]
 pub struct BridgeOptions {
     /// The bridge's node on all sides.
     pub node: NodeName,
-    /// Which topics.
+    /// The topics to bridge.
     pub topics: Selection,
-    /// Which services.
+    /// The services to bridge.
     pub services: Selection,
-    /// Topics are there on all sides before anybody subscribes to them.
+    /// Bridges topics even without a subscription.
     pub all_topics: bool,
-    /// Most messages of a topic that wait for the bridge.
+    /// The most messages of a topic that wait for the bridge.
     pub queue_len: usize,
-    /// So long the bridge looks who is there before it carries anything: for other bridges to be
-    /// seen.
+    /// How long the bridge watches all sides before it bridges anything, so that it sees other
+    /// bridges.
     pub settle: Duration,
 }
 
 impl Default for BridgeOptions {
-    /// All topics and services, as far as somebody wants them; 100 messages.
+    /// All topics and services that are wanted; 100 messages per queue.
     fn default() -> Self {
         Self {
             node: NodeName::announced("/", "feros_bridge"),
@@ -84,52 +84,52 @@ impl Default for BridgeOptions {
     }
 }
 
-/// Why a bridge could not be made.
+/// Why a bridge could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// There is nothing to bridge.
+    /// The bridge has fewer than two sides.
     #[error("a bridge has at least two sides; these are {sides}")]
     Sides {
-        /// How many there were.
+        /// The number of sides.
         sides: usize,
     },
-    /// A side refused what shows that the bridge is there.
+    /// A side refused the bridge's node or sign.
     #[error("the bridge cannot join {side}: {error}")]
     Join {
         /// The side.
         side: String,
-        /// What the engine said.
+        /// The error of the engine.
         error: CreateEndpointError,
     },
 }
 
-/// What is carried from one side to another.
+/// A name that is bridged from one side to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bridged {
-    /// Whether it is a service: then `from` is the server's side. Else a topic.
+    /// True for a service, and `from` is then the server's side; false for a topic.
     pub is_service: bool,
     /// The name.
     pub name: String,
     /// The type.
     pub type_name: String,
-    /// The side that it is taken from, as given to [`Bridge::new`].
+    /// The side of the offer, as given to [`Bridge::new`].
     pub from: usize,
-    /// The side that it is brought to.
+    /// The side that it is bridged to.
     pub to: usize,
 }
 
-/// When another bridge between the same sides comes first, it is given so long to carry a name.
+/// How long each bridge with precedence is given to start bridging a name.
 const PRECEDENCE: Duration = Duration::from_secs(2);
 
-/// Each name that is carried has a thread.
+/// The most bridged names; each has a thread.
 const MOST_WAYS: usize = 2000;
 
-/// Names that wait for another bridge are forgotten when there are so many.
+/// The most names that wait for another bridge; further ones do not wait.
 const MOST_WAITING: usize = 65_536;
 
-/// A bridge. [`Bridge::update`] is called again and again, at best after
-/// [`Bridge::wait_for_change`]. Dropping it passes on what has arrived, and withdraws all.
+/// A bridge. Call [`Bridge::update`] repeatedly, ideally after [`Bridge::wait_for_change`].
+/// Dropping the bridge passes on the messages that have arrived, and withdraws all endpoints.
 pub struct Bridge {
     id: u64,
     options: BridgeOptions,
@@ -137,19 +137,19 @@ pub struct Bridge {
     arrivals: Arrivals,
     topics: BTreeMap<TopicKey, TopicWay>,
     services: BTreeMap<ServiceKey, Way>,
-    /// What passes on the last messages of a name.
+    /// Threads that pass on the last messages of a name.
     ending_topics: Vec<(TopicKey, TopicWay)>,
     ending_services: Vec<(ServiceKey, Way)>,
-    /// Since when names wait for another bridge to carry them.
+    /// When names began to wait for another bridge.
     waiting: Waits,
     counters: BTreeMap<(usize, usize), Arc<Counters>>,
     warnings: Arc<Warnings>,
     bell: Arc<Bell>,
-    /// Last: their ways need them.
+    /// Last, since the threads need them.
     sides: Vec<Side>,
 }
 
-/// Since when a name waits for another bridge, by the sides from and to which it would go.
+/// When a name began to wait for another bridge, by its sides (from, to).
 type Waits = BTreeMap<(usize, usize, String), Instant>;
 
 /// Ends a wait of [`Bridge::wait_for_change`] from another thread.
@@ -157,17 +157,17 @@ type Waits = BTreeMap<(usize, usize, String), Instant>;
 pub struct Waker(Arc<Bell>);
 
 impl Waker {
-    /// Ends the wait, or the next one.
+    /// Ends the current wait, or the next one.
     pub fn wake(&self) {
         self.0.ring();
     }
 }
 
 impl Bridge {
-    /// A bridge between sessions, each with a name for messages.
+    /// A bridge between sessions, each with a name for log messages.
     ///
     /// # Errors
-    /// When there are fewer than two, or one refuses the bridge's node.
+    /// When there are fewer than two sessions, or one refuses the bridge's node.
     pub fn new(
         sessions: Vec<(String, Arc<dyn Session>)>,
         options: BridgeOptions,
@@ -175,7 +175,7 @@ impl Bridge {
         if sessions.len() < 2 {
             return Err(BridgeError::Sides { sides: sessions.len() });
         }
-        // The keys of the standard library's maps come from the system's randomness.
+        // The standard library seeds the keys of its maps from the system's randomness.
         let id = RandomState::new().hash_one("feros bridge");
         let bell = Arc::<Bell>::default();
         let mut sides = Vec::new();
@@ -203,7 +203,7 @@ impl Bridge {
         })
     }
 
-    /// Looks who is there, and carries what somebody offers on one side and wants on another.
+    /// Bridges the names that are offered on one side and wanted on another.
     pub fn update(&mut self) {
         self.ending_topics.retain(|(_, topic)| !topic.way.has_ended());
         let going_on = self.ending_topics.extract_if(.., |(_, topic)| topic.goes_on());
@@ -292,7 +292,7 @@ impl Bridge {
         }
     }
 
-    /// Whether a name that `rank` other bridges may carry before this one has waited for them.
+    /// Whether a name has waited long enough for the `rank` other bridges with precedence.
     fn may_begin(
         &self,
         place: (usize, usize, String),
@@ -302,7 +302,7 @@ impl Bridge {
         let Some(rank) = rank else { return false };
         if self.topics.len() + self.services.len() >= MOST_WAYS {
             self.warnings.warn_once(format!(
-                "no more names are bridged: {MOST_WAYS} are; choose some with --topics and --services"
+                "no further names are bridged: the limit is {MOST_WAYS}; choose some with --topics and --services"
             ));
             return false;
         }
@@ -327,25 +327,24 @@ impl Bridge {
         self.warnings.warn_once(format!("{name} is not bridged: {reason}"));
     }
 
-    /// Waits until somebody comes or goes on any side, `timeout` at most. May return early.
+    /// Waits until an endpoint comes or goes on any side, at most `timeout`. May return early.
     pub fn wait_for_change(&self, timeout: Duration) {
         self.bell.wait(Some(timeout));
     }
 
-    /// What ends such a wait.
+    /// Returns a handle that ends such a wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.bell.clone())
     }
 
-    /// What went over it so far, by the sides from which and to which, as far as something was
-    /// carried.
+    /// The counts so far, by the sides (from, to), for pairs of sides with bridged names.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<(usize, usize), Counts> {
         self.counters.iter().map(|(way, counters)| (*way, counters.read())).collect()
     }
 
-    /// What is carried now.
+    /// The currently bridged names.
     #[must_use]
     pub fn bridged(&self) -> Vec<Bridged> {
         let topics = self.topics.keys().map(|key| Bridged {
@@ -368,7 +367,7 @@ impl Bridge {
         all
     }
 
-    /// Other bridges that are on two of its sides or more.
+    /// The number of other bridges that share at least two sides with this one.
     #[must_use]
     pub fn other_bridges(&self) -> usize {
         let mut seen = BTreeMap::<u64, usize>::new();
@@ -380,14 +379,15 @@ impl Bridge {
         seen.into_iter().filter(|(bridge, sides)| *bridge != self.id && *sides > 1).count()
     }
 
-    /// Passes on what has arrived, withdraws all, and says what went over it as a whole.
+    /// Passes on the messages that have arrived, withdraws all endpoints, and returns the final
+    /// counts.
     #[must_use]
     pub fn finish(mut self) -> BTreeMap<(usize, usize), Counts> {
         self.end_all();
         self.counts()
     }
 
-    /// All ways end at the same time.
+    /// Ends all threads at the same time.
     fn end_all(&mut self) {
         let topics = self.topics.values().map(|topic| &topic.way);
         topics.chain(self.services.values()).for_each(Way::end);

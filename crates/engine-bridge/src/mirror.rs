@@ -1,5 +1,5 @@
-//! What stands for one publisher on the other side: its policies, its messages, and their numbers,
-//! so that who is on both sides knows what it has heard already.
+//! The publisher that represents one publisher on the other side: with its policies, its messages,
+//! and their numbers, so that subscriptions on both sides can drop messages that they have already.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,19 +15,19 @@ use crate::class::mirrored;
 use crate::side::Side;
 use crate::topic_key::TopicKey;
 
-/// So long a publisher that left is waited for to be acknowledged on the other side.
+/// How long to wait for acknowledgements on the other side after a publisher has left.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// So long the first message waits for the subscriptions of the other side.
+/// How long the first message waits for the subscriptions of the other side.
 const MEETING: Duration = Duration::from_secs(1);
 
-/// Meanwhile a subscription may leave, which rings nobody.
+/// The wait is split, since a subscription that leaves meanwhile does not ring.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// Numbers beyond are not kept: nobody publishes so much, and who counts on has to have room.
+/// Greater numbers are not kept: real counts are far smaller, and counting must not overflow.
 const LAST_NUMBER: u64 = 1 << 62;
 
-/// Where mirrors of a topic are made.
+/// Creates the mirrors of a topic.
 pub(crate) struct Mirrors {
     pub(crate) key: TopicKey,
     pub(crate) hash: Option<TypeHash>,
@@ -44,7 +44,7 @@ impl Mirrors {
         self.make(mirrored(&found.qos, self.queue_len), Some(identity))
     }
 
-    /// A mirror for all whom the engine does not know.
+    /// A mirror for all publishers that the engine does not identify.
     pub(crate) fn of_strangers(&self) -> Result<Mirror, CreateEndpointError> {
         self.make(mirrored(&self.key.class.requested(self.queue_len), self.queue_len), None)
     }
@@ -68,7 +68,7 @@ impl Mirrors {
         Ok(Mirror { publisher, qos, next: origin.map(|_| 1), meets: Some(met) })
     }
 
-    /// The subscriptions of the other side that a publisher of this QoS will match, but for those
+    /// The subscriptions of the other side that a publisher with this QoS will match, except those
     /// of bridges.
     fn awaited(&self, qos: &QosProfile) -> Vec<Gid> {
         let graph = self.to.session.graph();
@@ -81,18 +81,18 @@ impl Mirrors {
     }
 }
 
-/// A publisher that passes on messages of others.
+/// A publisher that passes on messages of another one.
 pub(crate) struct Mirror {
     publisher: Arc<dyn Publisher>,
     qos: QosProfile,
-    /// The number that its publisher gives the next message; `None` where it keeps none.
+    /// The number that its publisher gives the next message; `None` if numbers are not kept.
     next: Option<u64>,
-    /// Rung when a subscription has matched; `None` once the first message was published.
+    /// Rings when a subscription has matched; `None` once the first message was published.
     meets: Option<Arc<Bell>>,
 }
 
 impl Mirror {
-    /// Publishes a message with the number that it has. Who keeps all waits for room until
+    /// Publishes a message with its original number. A class that keeps all waits for room until
     /// `is_ending`.
     pub(crate) fn publish(
         &mut self,
@@ -121,11 +121,11 @@ impl Mirror {
         Ok(())
     }
 
-    /// Waits until the subscriptions match for whose sake the topic is carried: they may match the
-    /// publisher that this stands for through the bridge, and what it says then is not to be lost.
+    /// Waits until the wanted subscriptions match. Through the bridge, the original publisher
+    /// counts them as matched already, so its first message must not be lost.
     fn meet(&self, met: &Bell, mirrors: &Mirrors) {
         if self.qos.durability == Durability::TransientLocal {
-            return; // whoever matches later gets it
+            return; // later matches get the message as well
         }
         let until = Instant::now() + MEETING;
         loop {
@@ -153,7 +153,7 @@ impl Mirror {
         }
     }
 
-    /// Goes on without a promise about numbers, as of somebody who does not count.
+    /// Continues without a promise about numbers, like for a publisher that does not count.
     #[cold]
     fn give_up_numbers(&mut self, mirrors: &Mirrors) {
         self.next = None;
@@ -171,7 +171,7 @@ impl Mirror {
         self.publisher.wait_for_all_acked(Duration::ZERO).is_ok()
     }
 
-    /// Who has not acknowledged by then does not get it, as from a publisher that ends.
+    /// A subscription that has not acknowledged by then misses messages, as when a publisher ends.
     pub(crate) fn wait_until_acked(&self, until: Instant) {
         let _ = self.publisher.wait_for_all_acked(until.saturating_duration_since(Instant::now()));
     }

@@ -1,4 +1,4 @@
-//! What is to be carried, and what not and why.
+//! Decides which names to bridge, and warns about others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,19 +12,19 @@ use crate::side::Side;
 use crate::topic_key::TopicKey;
 use crate::view::{Name, View, carriers, hashes, types, without_processes_of, without_twins_of};
 
-/// A topic that somebody offers on one side and wants on another.
+/// A topic that is offered on one side and wanted on another.
 #[derive(Debug)]
 pub(crate) struct PlannedTopic {
     pub(crate) hash: Option<TypeHash>,
     /// Publishers of processes that publish on both sides themselves.
     pub(crate) left: BTreeSet<Gid>,
-    /// Whether it is carried on if it is already.
+    /// Whether the topic continues to be bridged if it already is.
     pub(crate) keeps: bool,
-    /// How many bridges come before this one to begin it; `None` where one carries it.
+    /// The number of bridges with precedence to start it; `None` if another bridge has it.
     pub(crate) begins_after: Option<u32>,
 }
 
-/// ... and a service. The hashes are those of the servers and of the clients.
+/// A service that is offered on one side and wanted on another; hashes of servers and of clients.
 #[derive(Debug)]
 pub(crate) struct PlannedService {
     pub(crate) hashes: [Option<TypeHash>; 2],
@@ -38,7 +38,7 @@ pub(crate) struct Plan {
     pub(crate) services: BTreeMap<ServiceKey, PlannedService>,
 }
 
-/// What a plan is made of.
+/// The inputs of a plan.
 pub(crate) struct Planner<'a> {
     pub(crate) own: u64,
     pub(crate) options: &'a BridgeOptions,
@@ -54,9 +54,9 @@ struct Between<'a> {
     name: &'a str,
     here: &'a Name<'a>,
     there: &'a Name<'a>,
-    /// Who offers it here and not there as well.
+    /// Endpoints that offer it here, of processes that do not offer it there as well.
     offers: Vec<&'a EndpointInfo>,
-    /// Who wants it there and not here as well.
+    /// Endpoints that want it there, of processes that do not want it here as well.
     wants: Vec<&'a EndpointInfo>,
 }
 
@@ -83,7 +83,7 @@ impl Planner<'_> {
                     let there = other.topics.get(name).unwrap_or(&empty);
                     if self.options.topics.has(name) && !here.offers.is_empty() {
                         let mut at = Between::new((from, to), name, (here, there));
-                        // What is on several sides comes from the first.
+                        // An endpoint that is on several sides is bridged from the first.
                         for view in
                             self.views[..from].iter().filter_map(|view| view.topics.get(name))
                         {
@@ -149,7 +149,7 @@ impl Planner<'_> {
             view.services.get(at.name).is_some_and(|found| !found.offers.is_empty())
         };
         if self.views[..at.from].iter().any(is_served) {
-            return; // the first side that serves it answers
+            return; // the first side with a server answers
         }
         let (served, called) = (types(&at.offers), types(&at.wants));
         let Some(type_name) = served.intersection(&called).next() else {
@@ -167,8 +167,8 @@ impl Planner<'_> {
         plan.services.insert(key, PlannedService { hashes, keeps, begins_after });
     }
 
-    /// The hash that the type has on both sides, as far as it is known; `None` where the sides have
-    /// different definitions.
+    /// The type's hash that both sides share, as far as known; `None` if the sides have different
+    /// definitions.
     fn common_hash(&self, at: &Between<'_>, type_name: &str) -> Option<Option<TypeHash>> {
         let offered = hashes(&at.offers, type_name);
         let wanted = hashes(&at.wants, type_name);
@@ -178,7 +178,7 @@ impl Planner<'_> {
         let common = offered.iter().find(|hash| wanted.contains(hash)).copied();
         if common.is_none() {
             self.warnings.warn_once(format!(
-                "the topic {} is not bridged from {} to {}: both sides say {type_name}, but were built from different \
+                "the topic {} is not bridged from {} to {}: both sides use {type_name}, but were built from different \
                  definitions ({first} and {other}); rebuild one of them with the other's definition",
                 at.name, self.sides[at.from].name, self.sides[at.to].name
             ));
@@ -186,10 +186,10 @@ impl Planner<'_> {
         common.map(Some)
     }
 
-    /// Whether to go on with a name, and how many bridges come before this one where it begins.
+    /// Whether to keep bridging a name, and how many bridges take precedence in starting it.
     ///
-    /// Who carries it goes on. Two that began at the same time see each other: the one with the
-    /// lower number goes on. Before that happens, the lower number is given time to begin.
+    /// A bridge that has a name keeps it. Two that started at the same time see each other, and the
+    /// one with the lower id continues. A bridge with a lower id is also given time to start first.
     fn precedence(&self, at: &Between<'_>) -> (bool, Option<u32>) {
         let carried_by = carriers(at.here, at.there, self.own);
         let keeps = carried_by.iter().all(|other| self.own < *other);
@@ -208,7 +208,7 @@ impl Planner<'_> {
     ) {
         let list = |types: &BTreeSet<&str>| types.iter().copied().collect::<Vec<_>>().join(", ");
         self.warnings.warn_once(format!(
-            "the {kind} {} is not bridged from {} to {}: it is {} there, and {} is wanted here; give one side the \
+            "the {kind} {} is not bridged from {} to {}: its type is {} there, but {} is wanted here; give one side the \
              other's type",
             at.name,
             self.sides[at.from].name,

@@ -1,4 +1,4 @@
-//! A service's way: a server for clients of the one side, and a client of the server on the other.
+//! Bridges one service: a server for clients on one side, and a client of the server on the other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::counts::Counters;
 use crate::side::Side;
 use crate::topic::{Shared, Way};
 
-/// What is carried: the server is on the side `from`, its clients are on the side `to`.
+/// A bridged service: the server is on the side `from`, its clients are on the side `to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ServiceKey {
     pub(crate) from: usize,
@@ -23,14 +23,14 @@ pub(crate) struct ServiceKey {
     pub(crate) type_name: String,
 }
 
-/// Most calls that wait for a response; the oldest one gives way.
+/// The most calls that wait for a response; the oldest one is dropped for a new one.
 const MOST_PENDING: usize = 4096;
 
-/// As deep as those of parameter services: a burst of calls meets one thread.
+/// As deep as for parameter services, since one thread handles a burst of calls.
 const DEPTH: usize = 1000;
 
-/// Begins to carry a service. The hashes are those that its servers and its clients announce, each
-/// in the way of its engine.
+/// Starts bridging a service. The hashes are those that its servers and its clients announce, each
+/// in the form of its engine.
 pub(crate) fn carry(
     key: &ServiceKey,
     [served, called]: [Option<TypeHash>; 2],
@@ -82,7 +82,7 @@ struct Operator {
     client: Arc<dyn Client>,
     server: Arc<dyn Service>,
     shared: Shared,
-    /// Who asked, by the number of the request on the other side.
+    /// The original requests, by their numbers on the other side.
     pending: BTreeMap<i64, RequestId>,
     bell: Arc<Bell>,
     lost: u64,
@@ -102,7 +102,7 @@ impl Operator {
         }
     }
 
-    /// Requests wait where they are until the server on the other side is ready for them.
+    /// Passes requests on. They stay queued until the server on the other side is ready for them.
     fn pass_on_requests(&mut self) {
         while self.client.service_is_available() {
             let (asked, sample) = match self.server.take_request() {
@@ -131,7 +131,8 @@ impl Operator {
                 Ok(None) => return,
                 Err(error) => return self.shared.warnings.warn_once(error.to_string()),
             };
-            // A second server answers as well: the first response counts, as everywhere.
+            // If there is a second response, from another server, the first one counts, as
+            // everywhere.
             let Some(asked) = self.pending.remove(&number) else { continue };
             let size_bytes = sample.payload.len();
             match self.server.send_response(&asked, size_bytes, &mut copy(&sample.payload)) {

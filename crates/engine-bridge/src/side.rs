@@ -1,4 +1,5 @@
-//! One side of a bridge: its session, the bridge's node in it, and the sign that a bridge is there.
+//! One side of a bridge: its session, the bridge's node in it, and the sign of the bridge's
+//! presence.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use feros_rmw::{
 
 use crate::bell::Bell;
 
-/// A side of a bridge. Clones are the same.
+/// A side of a bridge. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Side {
     pub(crate) name: String,
@@ -18,7 +19,7 @@ pub(crate) struct Side {
     _there: Arc<There>,
 }
 
-/// What is withdrawn with the last clone.
+/// The node and the sign, which are withdrawn with the last clone.
 struct There {
     session: Arc<dyn Session>,
     node: NodeId,
@@ -26,8 +27,7 @@ struct There {
     _changes: GraphChangeGuard,
 }
 
-/// A topic that nobody publishes on. Bridges see on it who else is a bridge before either carries
-/// anything.
+/// A topic without publishers. On it, bridges see each other before any of them bridges anything.
 const SIGN: (&str, &str) = ("/_feros_bridge", "std_msgs/msg/Empty");
 
 impl Side {
@@ -53,7 +53,7 @@ impl Side {
             session: session.clone(),
             node,
             _changes: session.on_graph_change(bell.notify()),
-            // A failure leaves no node behind.
+            // On a failure, this removes the node.
             sign: sign.as_ref().ok().cloned(),
         };
         sign.map(|_| Self { name, session, node, _there: Arc::new(there) })

@@ -1,6 +1,6 @@
-//! A topic's way from one side to another: a subscription there, and here a publisher for each
-//! publisher that it hears, of the same policies. What a publisher latched is there as long as the
-//! publisher is; what one loses, the others do not.
+//! Bridges one topic from one side to another: a subscription there, and here a mirror for each
+//! publisher found, with the same policies. Latched messages of a publisher are kept as long as it
+//! exists; losses of one publisher do not affect the others.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::mirror::{LINGER, Mirror, Mirrors};
 use crate::side::Side;
 use crate::topic_key::TopicKey;
 
-/// What all ways of a bridge share.
+/// The state that all threads of a bridge share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) mark: BridgeMark,
@@ -29,10 +29,10 @@ pub(crate) struct Shared {
     pub(crate) warnings: Arc<Warnings>,
 }
 
-/// How often it is looked at whether the last messages of a publisher that left arrived.
+/// How often to check whether the last messages of a departed publisher have arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A thread that ends when it is told to, after it passed on what had arrived.
+/// A thread that ends on request, after it has passed on the messages that had arrived.
 pub(crate) struct Way {
     bell: Arc<Bell>,
     is_ending: Arc<AtomicBool>,
@@ -40,8 +40,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts `work` on a thread; it is given the flag that tells it to end, and has to look at it
-    /// whenever the bell rings.
+    /// Starts `work` on a thread. It has to check the flag given to it, which tells it to end, at
+    /// each ring of the doorbell.
     pub(crate) fn start(
         name: &str,
         bell: Arc<Bell>,
@@ -54,7 +54,7 @@ impl Way {
         Ok(Self { bell, is_ending, thread: Some(thread) })
     }
 
-    /// Tells it to end.
+    /// Tells the thread to end.
     pub(crate) fn end(&self) {
         self.is_ending.store(true, Ordering::Release);
         self.bell.ring();
@@ -74,7 +74,7 @@ impl Drop for Way {
     }
 }
 
-/// A topic that is carried.
+/// A bridged topic.
 pub(crate) struct TopicWay {
     left: Arc<Mutex<BTreeSet<Gid>>>,
     has_news: Arc<AtomicBool>,
@@ -82,18 +82,18 @@ pub(crate) struct TopicWay {
     pub(crate) way: Way,
 }
 
-/// What becomes of a way whose publishers have all left. Until its subscription has gone, a new
-/// publisher may match that, and what it says is not to be lost.
+/// The state of a topic whose publishers have all left. Until its subscription is gone, a new
+/// publisher may match that, and its messages must not be lost.
 #[derive(Default)]
 struct Desertion {
-    /// Whether it ends because nobody publishes.
+    /// Whether the topic ends because it has no publisher.
     is_deserted: AtomicBool,
-    /// Whether it goes on, since a publisher has come.
+    /// Whether the topic continues, since a publisher has come.
     goes_on: AtomicBool,
 }
 
 impl TopicWay {
-    /// Leaves these publishers to themselves from now on.
+    /// Does not bridge these publishers from now on.
     pub(crate) fn leave(&self, left: BTreeSet<Gid>) {
         let mut known = self.left.lock();
         if *known != left {
@@ -103,19 +103,19 @@ impl TopicWay {
         }
     }
 
-    /// Ends it because nobody publishes, unless somebody has just come.
+    /// Ends the topic because it has no publisher, unless one has just come.
     pub(crate) fn end_deserted(&self) {
         self.desertion.is_deserted.store(true, Ordering::Release);
         self.way.bell.ring();
     }
 
-    /// Whether it goes on after it was to end.
+    /// Whether the topic continues although it was to end.
     pub(crate) fn goes_on(&self) -> bool {
         self.desertion.goes_on.swap(false, Ordering::AcqRel)
     }
 }
 
-/// Begins to carry a topic, but for the publishers that are `left` to themselves.
+/// Starts bridging a topic, except for the publishers in `left`.
 pub(crate) fn carry(
     key: &TopicKey,
     (hash, left): (Option<TypeHash>, BTreeSet<Gid>),
@@ -167,18 +167,18 @@ pub(crate) fn carry(
     Ok(TopicWay { left, has_news, desertion, way })
 }
 
-/// Who publishes on the side that messages are taken from.
+/// A publisher on the side that messages come from.
 struct Source {
-    /// What stands for it on the other side; `None` for one that is not carried here.
+    /// Its mirror on the other side; `None` if it is not bridged here.
     mirror: Option<Mirror>,
-    /// Whether it is on the other side itself.
+    /// Whether it is on the other side itself, and so is not bridged.
     is_left: bool,
-    /// Since when it is gone.
+    /// When it left.
     gone: Option<Instant>,
 }
 
 impl Source {
-    /// Whether nothing of it is on its way any more.
+    /// Whether the publisher has left, and its messages are acknowledged or given up.
     fn may_go(&self) -> bool {
         self.gone.is_some_and(|since| {
             since.elapsed() >= LINGER || self.mirror.as_ref().is_none_or(Mirror::is_acked)
@@ -193,19 +193,20 @@ struct Carrier {
     shared: Shared,
     /// Publishers that are on the other side themselves.
     left: Arc<Mutex<BTreeSet<Gid>>>,
-    /// Whether somebody came or went, or something was lost.
+    /// Whether an endpoint came or went, or something was lost.
     has_news: Arc<AtomicBool>,
     sources: HashMap<Gid, Source>,
     bell: Arc<Bell>,
 }
 
-/// Who is not known to the engine: one mirror stands for all of them.
+/// Stands for all publishers that the engine does not identify; they share one mirror.
 const STRANGER: Gid = Gid([0; 16]);
 
 impl Carrier {
     fn run(mut self, is_ending: &AtomicBool) {
         loop {
-            // Before what arrived is taken: all of it is passed on before the end.
+            // Read before the arrived messages are taken, so that all of them are passed on before
+            // the end.
             let must_end = is_ending.load(Ordering::Acquire);
             let is_last = must_end || self.desertion.is_deserted.load(Ordering::Acquire);
             let has_news = self.has_news.swap(false, Ordering::AcqRel);
@@ -229,12 +230,12 @@ impl Carrier {
         }
     }
 
-    /// A mirror for each publisher that is new.
+    /// Creates a mirror for each new publisher.
     fn see_who_is_there(&mut self) {
         let matches = self.subscription.matches();
         let there: HashSet<Gid> = matches.iter().map(|found| found.gid).collect();
         let left = self.left.lock().clone();
-        // Looked at anew where that has changed.
+        // A publisher for which this has changed is handled anew.
         self.sources
             .retain(|gid, source| !there.contains(gid) || left.contains(gid) == source.is_left);
         for found in &matches {
@@ -263,7 +264,7 @@ impl Carrier {
         mirror.inspect_err(|error| self.shared.warnings.warn_once(error.to_string())).ok()
     }
 
-    /// Passes on what has arrived. Whether there was something.
+    /// Passes on the messages that have arrived; returns whether there were any.
     fn pass_on(&mut self, is_ending: &AtomicBool) -> bool {
         let mut has_passed_on = false;
         loop {
@@ -315,7 +316,7 @@ impl Carrier {
         }
     }
 
-    /// Whether a publisher has come to a way that ends because nobody publishes: then it goes on.
+    /// Whether a publisher has come to a topic that was ending without one; it then continues.
     fn goes_on(&mut self) -> bool {
         self.see_who_is_there();
         let is_used =
@@ -327,7 +328,7 @@ impl Carrier {
         is_used
     }
 
-    /// What was published is on its way when its publisher goes.
+    /// Waits for the delivery of messages whose publisher has left.
     fn linger(&self) {
         let until = Instant::now() + LINGER;
         for mirror in self.sources.values().filter_map(|source| source.mirror.as_ref()) {

@@ -1,8 +1,8 @@
-//! Which topic is carried, from where to where.
+//! The identity of a bridged topic.
 
 use crate::class::Class;
 
-/// What is carried, from where to where.
+/// A bridged topic, with its class and its sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TopicKey {
     pub(crate) from: usize,

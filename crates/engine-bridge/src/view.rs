@@ -1,7 +1,8 @@
-//! Who is on a side: those who offer a name and those who want it, without what bridges made.
+//! The endpoints of a side: those that offer a name and those that want it, without those of
+//! bridges.
 //!
-//! A topic is offered by publishers and wanted by subscriptions, a service by servers and by
-//! clients; a bridge takes the one from side to side as the other.
+//! Publishers offer a topic and subscriptions want it; servers offer a service and clients want it.
+//! A bridge takes an offer from one side, and makes it on the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +15,13 @@ use crate::process::process;
 pub(crate) struct Name<'a> {
     pub(crate) offers: Vec<&'a EndpointInfo>,
     pub(crate) wants: Vec<&'a EndpointInfo>,
-    /// Of the bridges that take it from here.
+    /// The marks of the bridges that take it from here.
     pub(crate) taken: BTreeSet<BridgeMark>,
-    /// Of the bridges that bring it here.
+    /// The marks of the bridges that bring it here.
     pub(crate) brought: BTreeSet<BridgeMark>,
 }
 
-/// One side at one moment.
+/// A snapshot of one side.
 #[derive(Debug, Default)]
 pub(crate) struct View<'a> {
     pub(crate) topics: BTreeMap<&'a str, Name<'a>>,
@@ -30,7 +31,7 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Without those whose gids are `left_alone`.
+    /// Leaves out the endpoints whose gids are in `left_alone`.
     pub(crate) fn of(graph: &'a GraphSnapshot, left_alone: &BTreeSet<Gid>) -> Self {
         let mut view = Self::default();
         let is_seen =
@@ -57,14 +58,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// The bridges that take a name from one side to the other, but for this one.
+/// The other bridges that take a name from one side to the other.
 pub(crate) fn carriers(from: &Name<'_>, to: &Name<'_>, own: u64) -> BTreeSet<u64> {
     let others = from.taken.intersection(&to.brought).map(|mark| mark.bridge);
     others.filter(|bridge| *bridge != own).collect()
 }
 
-/// Those of `endpoints` that are none of the `others` in a session on both sides, and whose process
-/// has none of the others: it is on both sides itself else.
+/// The `endpoints` that have no twin among the `others` and whose process has none of the `others`;
+/// those left out are on both sides themselves.
 pub(crate) fn without_processes_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
@@ -76,7 +77,7 @@ pub(crate) fn without_processes_of<'a>(
     without_twins_of(endpoints, others).into_iter().filter(is_apart).collect()
 }
 
-/// Those of `endpoints` that are none of the `others` in a session on both sides.
+/// The `endpoints` that have no twin among the `others`.
 pub(crate) fn without_twins_of<'a>(
     endpoints: &[&'a EndpointInfo],
     others: &[&EndpointInfo],
@@ -90,12 +91,12 @@ fn process_of(endpoint: &EndpointInfo) -> Option<&str> {
     process(endpoint.announcement.as_deref())
 }
 
-/// The gid of an endpoint where it is at home, if it is on two engines at once.
+/// The gid of an endpoint on its first engine, if it is on two engines; otherwise its own gid.
 fn identity_of(endpoint: &EndpointInfo) -> Gid {
     twin::read(endpoint.announcement.as_deref().unwrap_or_default()).0.unwrap_or(endpoint.gid)
 }
 
-/// Types of endpoints.
+/// The types of the endpoints.
 pub(crate) fn types<'a>(endpoints: &[&'a EndpointInfo]) -> BTreeSet<&'a str> {
     endpoints.iter().map(|endpoint| &*endpoint.type_name).collect()
 }

@@ -1,4 +1,4 @@
-//! What the way over the bridge costs between two domains of Cyclone DDS, beside the direct one.
+//! Measures the cost of the bridge between two domains of Cyclone DDS, beside direct communication.
 //!
 //! ```console
 //! cargo run --release -p feros-engine-bridge --example hop -- 201 202 > hops.csv

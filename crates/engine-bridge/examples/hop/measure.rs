@@ -1,7 +1,7 @@
-//! Measures three ways in turns, each half a round trip from this process to another one: on one
-//! side, on the other side, and from the one to the other over a bridge in a further process.
+//! Measures three paths in turn, each half a round trip from this process to another one: on one
+//! side, on the other side, and from one side to the other over a bridge in a third process.
 //!
-//! A line is `way,bytes,microseconds`; standard error has medians and 99th percentiles.
+//! A line is `way,bytes,microseconds`; standard error gets medians and 99th percentiles.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,15 +15,15 @@ use feros_rmw::{
     SubscriptionOptions,
 };
 
-/// Bytes, messages of a turn, and the pause between two.
+/// Bytes, messages per turn, and the pause between two messages.
 const SIZES: [(usize, usize, Duration); 2] =
     [(256, 400, Duration::from_millis(2)), (1_000_000, 100, Duration::from_millis(10))];
 const TURNS: usize = 10;
 
-/// Opens a session on the side that a word names.
+/// Opens a session on the named side.
 type Open = fn(&str) -> Arc<dyn Session>;
 
-/// Does what the command line says: measures, or is one of the processes of that.
+/// Follows the command line: measures, or acts as one of the helper processes.
 pub(crate) fn run(usage: &str, open: Open) {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -35,7 +35,7 @@ pub(crate) fn run(usage: &str, open: Open) {
     }
 }
 
-/// Both ends of a way: what is sent on the one topic comes back on the other.
+/// Both ends of a path: messages sent on the one topic come back on the other.
 struct End {
     publisher: Arc<dyn Publisher>,
     subscription: Arc<dyn Subscription>,
@@ -65,7 +65,7 @@ impl End {
             qos: QosProfile::default(),
             announcement: "",
             ignore_local_publications: true,
-            // One that is rung already is heard.
+            // If a ring is pending already, it suffices.
             on_data: Arc::new(move || ring.try_send(()).unwrap_or(())),
             on_event: None,
         });
@@ -92,13 +92,13 @@ impl End {
 
 fn end_with_input() {
     let wait = || {
-        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // its end is all that counts
+        let _ = std::io::stdin().read_to_end(&mut Vec::new()); // only its end matters
         std::process::exit(0);
     };
     std::thread::Builder::new().name("input".to_owned()).spawn(wait).unwrap();
 }
 
-/// Sends back what comes, until its input ends.
+/// Sends received messages back until the input ends.
 fn pong(way: &str, session: &Arc<dyn Session>) {
     let end = End::new(session, way, ["back", "out"]);
     end_with_input();
@@ -106,7 +106,7 @@ fn pong(way: &str, session: &Arc<dyn Session>) {
         if let Some(sample) = end.subscription.take().unwrap() {
             end.send(&sample.payload);
         } else {
-            let _ = end.arrived.recv_timeout(Duration::from_secs(1)); // looks again in any case
+            let _ = end.arrived.recv_timeout(Duration::from_secs(1)); // checks again in any case
         }
     }
 }
@@ -120,7 +120,7 @@ fn bridge(sides: [(String, Arc<dyn Session>); 2]) {
     }
 }
 
-/// A process of this program that ends with its input.
+/// A process of this program, which ends with its input.
 struct Other(Child, Option<ChildStdin>);
 
 impl Other {

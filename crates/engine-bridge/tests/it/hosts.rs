@@ -1,8 +1,8 @@
-//! Two hosts, each a network namespace, and a bridge on the first: what becomes of what it carries
-//! when the link between them is cut for a while.
+//! Two hosts, each a network namespace, and a bridge on the first: the tests cut the link between
+//! them for a while, and check the bridged messages.
 //!
-//! Needs root; without it the tests say so and are skipped. The bridge is a process of its own,
-//! this program again.
+//! The tests need root; without it they are skipped, which is reported. The bridge is a separate
+//! process of this program.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use feros_test_support::{TestProcess, Watchdog, eventually, skip, until};
 
 use crate::ends::{Listener, Robot, Running, Talker, World, bridge_of, number_in, numbered};
 
-/// The domains of a bridge on a host, and how long a silent participant is waited for.
+/// The domains of a bridge on a host, and how long others wait for a silent participant.
 const BRIDGE_VARIABLE: &str = "FEROS_TEST_BRIDGE_ON_A_HOST";
 
-/// On the network of the host that the thread is on. Others give its participant up when it is
-/// silent for so long.
+/// A session on the network of the thread's host. Other participants drop its participant after it
+/// has been silent for this time.
 fn session(domain_id: u32, lease: &str) -> Arc<dyn Session> {
     let configuration =
         format!("<Domain><Discovery><LeaseDuration>{lease}</LeaseDuration></Discovery></Domain>");
@@ -26,7 +26,7 @@ fn session(domain_id: u32, lease: &str) -> Arc<dyn Session> {
     ConfiguredCycloneEngine { configuration }.open(&options).unwrap()
 }
 
-/// A bridge on a host, which says what it has counted; nothing in a run of the tests.
+/// A bridge on a host, which prints its counts; does nothing in a normal run of the tests.
 #[test]
 fn bridge_on_a_host() {
     let Ok(told) = std::env::var(BRIDGE_VARIABLE) else { return };
@@ -34,7 +34,7 @@ fn bridge_on_a_host() {
     let sessions = [near, far].map(|id| session(id.parse().unwrap(), lease));
     let running = Running::start(bridge_of(&sessions, BridgeOptions::default()));
     println!("bridging");
-    // Ends with its parent.
+    // The process ends with its parent.
     for _ in std::io::stdin().lines() {
         let Counts { messages, calls, lost, failed } = running.counts(0, 1);
         println!("counts: {messages} {calls} {lost} {failed}");
@@ -57,7 +57,7 @@ fn counts(bridge: &mut TestProcess) -> Counts {
     Counts { messages, calls, lost, failed }
 }
 
-/// A robot on each host, each in a domain of its own, and a bridge on the first host.
+/// A robot on each host, in separate domains, and a bridge on the first host.
 struct Hosts {
     near: Robot,
     far: Robot,
@@ -72,7 +72,7 @@ fn whole() -> LinkOptions {
 }
 
 impl Hosts {
-    /// `None` where a test may make no host.
+    /// `None` if the test may not create hosts.
     fn new(lease: &str) -> Option<Self> {
         let hosts = Namespace::new().and_then(|near| Ok([near, Namespace::new()?]));
         let hosts = match hosts {
@@ -103,7 +103,7 @@ impl Hosts {
     }
 }
 
-/// Says numbers until one is heard, and then ten of which none may be missing. The next number.
+/// Publishes numbers until one arrives, and then ten, all of which must arrive. Returns the next.
 fn talk(talker: &Talker, listener: &Listener, from: u32) -> u32 {
     talker.wait_for_matches(1);
     listener.wait_for_matches(1);
@@ -123,11 +123,11 @@ fn talk(talker: &Talker, listener: &Listener, from: u32) -> u32 {
         talker.say(&numbered(number));
         assert_eq!(listener.next_number(), number);
     }
-    assert!(listener.has_nothing(), "a message came twice");
+    assert!(listener.has_nothing(), "a message arrived twice");
     next + 10
 }
 
-/// How many messages the listener has missed; what else it tells is passed over.
+/// The number of messages that the listener has missed; its other events are ignored.
 fn lost(listener: &Listener) -> u64 {
     let mut lost = 0;
     while let Some(event) = listener.0.take_event().unwrap() {
@@ -138,8 +138,8 @@ fn lost(listener: &Listener) -> u64 {
     lost
 }
 
-/// The bridge knows that the other host is gone: what is published then goes nowhere, and when the
-/// link is back, messages and calls go on.
+/// The bridge knows that the other host is gone: messages published then are dropped; when the link
+/// is back, messages and calls continue.
 #[test]
 fn hosts_that_were_parted_talk_again() {
     let _watchdog = Watchdog::start();
@@ -170,8 +170,8 @@ fn hosts_that_were_parted_talk_again() {
     assert!((30..=u64::from(next) - 20).contains(&counted.messages), "{counted:?}");
 }
 
-/// A cut that is over before anybody is taken to be gone: the newest messages are repeated, and the
-/// others are counted as lost by who did not get them.
+/// The cut ends before the other host is declared gone: the newest messages are repeated, and the
+/// receiver counts the others as lost.
 #[test]
 fn what_a_short_cut_takes_is_counted() {
     let _watchdog = Watchdog::start();
@@ -185,7 +185,7 @@ fn what_a_short_cut_takes_is_counted() {
     let published = 100;
     for number in next..next + published {
         talker.say(&numbered(number));
-        // One at a time: the bridge's queue is as short as the talker's.
+        // One message at a time: the bridge's queue is as short as the talker's.
         let passed = before.messages + u64::from(number - next) + 1;
         until("the bridge has passed it on", || counts(&mut hosts.bridge).messages == passed);
     }

@@ -1,4 +1,4 @@
-//! A bridge that is killed while another one stands by.
+//! A bridge is killed while another one stands by.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -9,12 +9,12 @@ use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered, session};
 
-/// The domains of a bridge that is a process of its own: this program again.
+/// The domains of a bridge in a separate process of this program.
 const DOMAINS_VARIABLE: &str = "FEROS_TEST_BRIDGED_DOMAINS";
-/// Others give a process up that is silent for so long; Cyclone DDS waits ten seconds by default.
+/// The time after which a silent process is declared gone; ten seconds by default in Cyclone DDS.
 const LEASE: &str = "<Domain><Discovery><LeaseDuration>2s</LeaseDuration></Discovery></Domain>";
 
-/// A bridge in a process; nothing in a run of the tests.
+/// A bridge in a process; does nothing in a normal run of the tests.
 #[test]
 fn bridge_process() {
     let Ok(domains) = std::env::var(DOMAINS_VARIABLE) else { return };
@@ -50,8 +50,8 @@ impl Drop for BridgeProcess {
     }
 }
 
-/// The second one takes over when the engine has given the first one up: all that is published then
-/// arrives, once.
+/// The second bridge takes over when the engine has declared the first one gone: all messages
+/// published after that arrive, once.
 #[test]
 fn another_one_takes_over() {
     let _watchdog = Watchdog::start();

@@ -1,4 +1,4 @@
-//! The bridge between two domains of Cyclone DDS: what goes over it, and what does not.
+//! The bridge between two domains of Cyclone DDS: what it bridges, and what it does not.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ends;

@@ -1,4 +1,4 @@
-//! Several bridges between the same domains: each message comes once.
+//! With several bridges between the same domains, each message arrives once.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use feros_test_support::{Watchdog, until};
 
 use crate::ends::{Running, World, bridge_of, numbered};
 
-/// The second bridge sees what the first one carries, leaves it alone, and takes over when the
+/// The second bridge sees the names of the first one, does not bridge them, and takes over when the
 /// first one goes.
 #[test]
 fn of_two_bridges_one_carries() {
@@ -28,7 +28,7 @@ fn of_two_bridges_one_carries() {
     let sessions = [0, 1].map(|side| world.session(side));
     let options = BridgeOptions { settle: Duration::ZERO, ..BridgeOptions::default() };
     let second = bridge_of(&sessions, options);
-    until("what the first one carries", || {
+    until("the names of the first one", || {
         let bridged = |side: usize, kind, name| {
             let graph = sessions[side].graph();
             graph.endpoints_of(kind, name).any(|end| end.announcement.is_some())
@@ -66,8 +66,8 @@ fn of_two_bridges_one_carries() {
     assert_eq!(listener.next_number(), 77);
 }
 
-/// Two that begin at the same moment, and do not wait to see each other first: one of them steps
-/// back.
+/// Two bridges that start at the same moment, and do not wait to see each other first: one of them
+/// steps back.
 #[test]
 fn of_two_bridges_that_begin_at_once_one_steps_back() {
     let _watchdog = Watchdog::start();
@@ -79,7 +79,7 @@ fn of_two_bridges_that_begin_at_once_one_steps_back() {
     let bridges = [(); 2].map(|()| world.bridge(options.clone()));
     let bridges = bridges.map(Running::start);
     let carrying = || bridges.iter().filter(|bridge| !bridge.bridged().is_empty()).count();
-    until("one that carries", || {
+    until("one that bridges", || {
         let both_know = bridges.iter().all(|bridge| bridge.look(Bridge::other_bridges) == 1);
         both_know && carrying() == 1 && listener.0.matched_publishers() == 1
     });

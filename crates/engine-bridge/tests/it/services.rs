@@ -1,4 +1,4 @@
-//! Services: who answers, and what happens when that one goes.
+//! Services: which server answers, and what happens when it goes.
 
 use feros_rmw::EndpointKind;
 use feros_test_support::{Watchdog, until};
@@ -26,7 +26,7 @@ fn calls_are_answered_from_the_other_side() {
     assert_eq!(bridge.counts(0, 1).failed, 0);
 }
 
-/// Calls that overlap come back to who asked, in any order.
+/// Responses of overlapping calls reach their callers, in any order.
 #[test]
 fn responses_find_their_calls_in_any_order() {
     let _watchdog = Watchdog::start();
@@ -76,5 +76,5 @@ fn a_server_may_come_again_and_one_of_ones_own_is_preferred() {
         near.session.graph().count(EndpointKind::Service, "/restarts") == 1
             && far.session.graph().count(EndpointKind::Service, "/restarts") == 1
     });
-    until("an end of the bridge's", || bridge.bridged().is_empty());
+    until("the end of the bridge's server", || bridge.bridged().is_empty());
 }

@@ -1,4 +1,4 @@
-//! Topics: bytes, stamps, policies, and who gets what when.
+//! Topics: bytes, stamps, policies, and the delivery to late subscriptions.
 
 use feros_engine_bridge::BridgeOptions;
 use feros_rmw::{
@@ -28,7 +28,7 @@ fn messages_go_both_ways_as_they_are() {
     until("the counts", || [(0, 1), (1, 0)].map(|(a, b)| bridge.counts(a, b).messages) == [1, 1]);
 }
 
-/// What is seen on the other side is what the publisher offers.
+/// The other side sees the type and the policies that the publisher offers.
 #[test]
 fn type_hash_and_policies_are_those_of_the_publisher() {
     let _watchdog = Watchdog::start();
@@ -50,8 +50,8 @@ fn type_hash_and_policies_are_those_of_the_publisher() {
     assert_eq!((qos.lifespan, qos.deadline), (offered.lifespan, offered.deadline));
 }
 
-/// As `/tf_static`: what several publishers latched, once each, however late somebody comes; and
-/// nothing of those that are gone.
+/// Like `/tf_static`: a late subscription gets the latched messages of several publishers, once
+/// each, and no messages of departed publishers.
 #[test]
 fn latched_messages_are_there_for_who_comes_late() {
     let _watchdog = Watchdog::start();
@@ -83,14 +83,14 @@ fn latched_messages_are_there_for_who_comes_late() {
     let last = far.listener("/tf_static", wanted);
     let mut numbers = [(); 2].map(|()| last.next_number());
     numbers.sort_unstable();
-    assert_eq!(numbers, [2, 3], "what left is not kept");
+    assert_eq!(numbers, [2, 3], "messages of departed publishers are not kept");
     rest[0].say(&numbered(5));
     assert_eq!([late.next_number(), later.next_number(), last.next_number()], [5; 3]);
     assert_eq!(bridge.counts(0, 1).lost, 0);
 }
 
-/// A best-effort publisher beside a reliable one costs that nothing: who wants reliable ones gets
-/// it, and nobody gets anything twice.
+/// A best-effort publisher does not degrade a reliable one on the same topic: a reliable
+/// subscription gets the reliable messages, and no message arrives twice.
 #[test]
 fn publishers_of_other_policies_are_bridged_beside_each_other() {
     let _watchdog = Watchdog::start();
@@ -103,7 +103,7 @@ fn publishers_of_other_policies_are_bridged_beside_each_other() {
     let lenient = far.listener("/mixed", QosProfile::keep_last(100).best_effort());
     strict.wait_for_matches(1);
     lenient.wait_for_matches(2);
-    // Two subscriptions of the bridge hear the reliable one.
+    // Two subscriptions of the bridge receive from the reliable publisher.
     reliable.wait_for_matches(2);
     best_effort.wait_for_matches(1);
     for number in 0..10 {
@@ -134,7 +134,7 @@ fn a_burst_arrives_whole_and_in_order() {
     assert_eq!((counts.messages, counts.lost, counts.failed), (3000, 0, 0));
 }
 
-/// The last words of who leaves arrive.
+/// The last messages of a publisher arrive, although it leaves.
 #[test]
 fn what_a_publisher_says_before_it_leaves_arrives() {
     let _watchdog = Watchdog::start();
@@ -193,7 +193,7 @@ fn names_can_be_chosen_and_all_can_be_shown() {
     });
 }
 
-/// Types that are not the same are not bridged; other topics are.
+/// A name with different types is not bridged; other topics are.
 #[test]
 fn other_types_of_one_name_are_left_apart() {
     let _watchdog = Watchdog::start();
@@ -211,7 +211,7 @@ fn other_types_of_one_name_are_left_apart() {
     assert_eq!(bridge.bridged(), [("/right".to_owned(), 0, 1)]);
 }
 
-/// A topic that both sides publish and subscribe to comes back to nobody.
+/// A topic with publishers and subscriptions on both sides has no echo.
 #[test]
 fn a_topic_goes_both_ways_without_an_echo() {
     let _watchdog = Watchdog::start();
@@ -235,7 +235,7 @@ fn a_topic_goes_both_ways_without_an_echo() {
     assert!(durability.eq([Durability::TransientLocal; 2]));
 }
 
-/// A process that publishes on both sides itself, and another one beside it.
+/// A process that publishes on both sides itself, beside another process.
 #[test]
 fn who_is_on_both_sides_is_left_alone() {
     let _watchdog = Watchdog::start();
@@ -272,7 +272,7 @@ fn who_is_on_both_sides_is_left_alone() {
     });
 }
 
-/// Each side hears each other one, once.
+/// Each side receives each message of the other sides once.
 #[test]
 fn three_sides_are_joined_each_with_each() {
     let _watchdog = Watchdog::start();
@@ -282,7 +282,7 @@ fn three_sides_are_joined_each_with_each() {
     let talkers = robots.each_ref().map(|robot| robot.talker("/all", QosProfile::default()));
     let listeners =
         robots.each_ref().map(|robot| robot.listener("/all", QosProfile::keep_last(100)));
-    // Its own side's, and a subscription of the bridge for each of the others.
+    // The subscription on the own side, and one of the bridge for each of the other sides.
     talkers.iter().for_each(|talker| talker.wait_for_matches(3));
     listeners.iter().for_each(|listener| listener.wait_for_matches(3));
     for number in 0..12 {
@@ -294,7 +294,7 @@ fn three_sides_are_joined_each_with_each() {
     assert_eq!(bridge.bridged().len(), 6);
 }
 
-/// Who is on both sides knows by it what it has heard already.
+/// The numbers let subscriptions on both sides recognize duplicates.
 #[test]
 fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
     let _watchdog = Watchdog::start();
@@ -320,8 +320,8 @@ fn what_is_passed_on_says_whose_it_is_and_keeps_its_numbers() {
     hears(10);
 }
 
-/// An endpoint on two engines is seen on one of them first: what it says there reaches the other
-/// side without a bridge, as soon as it is seen there.
+/// An endpoint on two engines is seen on one of them first: its messages reach the other side
+/// without a bridge, as soon as it is seen there.
 #[test]
 fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     let _watchdog = Watchdog::start();
@@ -338,7 +338,7 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     let arriving = talker("/arriving");
     let second = twin::announcement(arriving.0.gid(), "");
     let again = far.talker_that_announces("/arriving", STRING, QosProfile::default(), &second);
-    // Whose other half shows itself nowhere is bridged; by then the former would be.
+    // A publisher whose twin appears nowhere is bridged; by then the other one would be, too.
     listeners[1].wait_for_matches(1);
     assert_eq!(bridge.bridged(), [("/lasting".into(), 0, 1), ("/seen".into(), 0, 1)]);
     assert_eq!((arriving.0.matched_subscriptions(), listeners[0].0.matched_publishers()), (0, 1));
@@ -349,7 +349,7 @@ fn who_is_about_to_come_on_the_other_side_too_is_left_alone() {
     drop(other);
 }
 
-/// As a node on two engines beside a bridge of three: the third hears each message once.
+/// Like a node on two engines beside a bridge of three: the third receives each message once.
 #[test]
 fn what_is_on_two_sides_comes_to_the_third_from_one() {
     let _watchdog = Watchdog::start();
@@ -369,7 +369,7 @@ fn what_is_on_two_sides_comes_to_the_third_from_one() {
         assert_eq!(listener.next_number(), number);
     }
     assert_eq!(bridge.bridged(), [("/chatter".into(), 0, 2)]);
-    // The other half goes on where the first one ends.
+    // The twin continues when the first one ends.
     drop(talker);
     until("the other half", || {
         again.say(&numbered(20));
