@@ -1,16 +1,15 @@
-//! What an endpoint on one of the engines announces of itself.
+//! The announcement of an endpoint on one of the engines.
 
 use std::sync::Arc;
 
 use feros_rmw::{BridgeMark, Gid, twin};
 
-/// What an endpoint on one of the engines says of itself.
+/// The content of an endpoint's announcement on one of the engines.
 pub(crate) struct Announced {
     pub(crate) identity: Gid,
     pub(crate) is_twin: bool,
-    /// What is left of its announcement. How an endpoint is reached without an engine is arranged
-    /// between endpoints that know each other by one gid: on the second engine those are twins
-    /// alone.
+    /// The rest of its announcement. Endpoints arrange transports beyond engines if they know each
+    /// other by one gid; on the second engine, only twins do.
     pub(crate) announcement: Option<Arc<str>>,
 }
 
@@ -24,8 +23,8 @@ impl Announced {
         Self { identity: named.unwrap_or(gid), is_twin: named.is_some(), announcement }
     }
 
-    /// As [`new`](Self::new), of what a publisher's messages are: those that a bridge passes on are
-    /// their publisher's.
+    /// Like [`new`](Self::new), but for the messages of a publisher: messages that a bridge passes
+    /// on belong to their original publisher.
     pub(crate) fn of_messages(side: usize, gid: Gid, announcement: Option<&Arc<str>>) -> Self {
         let said = Self::new(side, gid, announcement);
         match BridgeMark::origin(announcement.map(AsRef::as_ref)) {

@@ -18,11 +18,11 @@ pub(crate) struct PairClient {
     sides: [Arc<dyn Client>; 2],
     watch: Arc<Watch>,
     joiner: Mutex<Joiner>,
-    /// Whether the second engine ever sent a request, to which a response may come yet.
+    /// Whether the second engine has ever sent a request; a response to it may still come.
     has_asked_second: AtomicBool,
 }
 
-/// The servers of both engines, and the engine that is asked.
+/// The servers of both engines, and the engine that gets requests.
 struct Servers {
     joined: Vec<Joined>,
     of: [Vec<ServerMatch>; 2],

@@ -1,4 +1,4 @@
-//! One graph of two: what is on both engines counts once.
+//! Joins two graphs into one: an endpoint on both engines counts once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,8 +12,8 @@ use crate::announced::Announced;
 
 /// Joins the graphs of both engines.
 ///
-/// Endpoints are the same where one names the other as its twin. Nodes announce nothing; a node is
-/// the same where an endpoint of it is, or where its session is one of this process.
+/// Endpoints are the same if one names the other as its twin. Nodes announce nothing; a node is the
+/// same if one of its endpoints is, or if its session belongs to this process.
 pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
     let mut endpoints: Vec<EndpointInfo> = Vec::new();
     let mut places = HashMap::new();
@@ -32,7 +32,7 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
                 if known.node == EndpointNode::Unknown {
                     known.node = endpoint.node.clone();
                 }
-                continue; // what the first engine says holds
+                continue; // the first engine's data take precedence
             }
             places.insert(key, endpoints.len());
             endpoints.push(EndpointInfo {
@@ -58,15 +58,15 @@ pub(crate) fn join(of: &[Arc<GraphSnapshot>; 2]) -> GraphSnapshot {
     GraphSnapshot { generation: of[0].generation + of[1].generation, nodes, endpoints }
 }
 
-/// The sessions of this process that are on two engines: by the gid on the second one that on the
-/// first.
+/// The sessions of this process that are on two engines: the gid on the first engine by the gid on
+/// the second.
 static OWN_SESSIONS: LazyLock<RwLock<HashMap<Gid, Gid>>> = LazyLock::new(RwLock::default);
 
 fn own_session(second: Gid) -> Gid {
     OWN_SESSIONS.read().get(&second).copied().unwrap_or(second)
 }
 
-/// Keeps it known which gids a session of this process has.
+/// Keeps the gids of a session of this process registered.
 pub(crate) struct OwnSession(Gid);
 
 impl OwnSession {

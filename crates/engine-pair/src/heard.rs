@@ -1,22 +1,22 @@
-//! Which messages of a twin were heard already, whichever engine brought them.
+//! The messages of a twin that have been received already, by either engine.
 //!
-//! A publisher on two engines counts its messages alike on both. Each engine keeps their order, so
-//! what is heard is mostly one range of numbers that grows at its end.
+//! A publisher on two engines numbers its messages alike on both. Each engine keeps their order, so
+//! the received numbers are mostly one range that grows at its end.
 
-/// Gaps that are remembered; what would fill an older one is taken for heard.
+/// The number of gaps that are remembered; a message in an older gap counts as received.
 const REMEMBERED_RANGES: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// First and last numbers, in order, with gaps between them.
+    /// The first and last numbers of ranges, in order, with gaps between them.
     ranges: Vec<(u64, u64)>,
-    /// Whether an engine has brought something.
+    /// Whether each engine has delivered something.
     pub(crate) by: [bool; 2],
 }
 
 impl Heard {
-    /// Notes a message; says whether it is new. With `in_order`, what is older than the last one is
-    /// not: it may have been lost, but nothing overtakes.
+    /// Notes a message, and returns whether it is new. With `in_order`, a message older than the
+    /// last one is not new: it may have been lost, but messages do not overtake each other.
     pub(crate) fn note(&mut self, number: u64, in_order: bool) -> bool {
         let last = self.ranges.last().map_or(0, |range| range.1);
         if number > last {
@@ -34,7 +34,7 @@ impl Heard {
         true
     }
 
-    /// Notes a message between others; false where it was heard.
+    /// Notes a message in a gap; returns false if it was received before.
     fn fill(&mut self, number: u64) -> bool {
         let at = self.ranges.partition_point(|range| range.1 < number);
         if self.ranges[at].0 <= number {
@@ -68,7 +68,7 @@ mod tests {
         let mut state = 7_u64;
         for _ in 0..5000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Never more gaps than are remembered.
+            // Never more gaps than the remembered number.
             let number = state >> 60;
             assert_eq!(heard.note(number.max(1), false), known.insert(number.max(1)), "{number}");
         }
@@ -90,7 +90,7 @@ mod tests {
             assert!(heard.note(number * 2, false));
             assert!(heard.ranges.len() <= REMEMBERED_RANGES);
         }
-        assert!(!heard.note(3, false), "it is too old to tell");
+        assert!(!heard.note(3, false), "it is too old to be remembered");
         assert!(heard.note(1997, false));
     }
 }

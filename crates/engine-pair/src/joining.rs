@@ -1,4 +1,4 @@
-//! The matches of an endpoint, joined of what both engines say: endpoints that are twins are one.
+//! The matches of an endpoint, joined from both engines: twins count as one endpoint.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::announced::Announced;
 use crate::later::Watch;
 use crate::shared::Shared;
 
-/// An endpoint of the other side of a match.
+/// An endpoint that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Joined {
-    /// Its gid where it is at home: on the only engine that it is on, or on its first.
+    /// Its own gid: that on its only engine, or on its first one.
     pub(crate) identity: Gid,
     /// Its gid on each engine.
     pub(crate) on: [Option<Gid>; 2],
-    /// What the first engine says, or a twin on the second.
+    /// Its announcement on the first engine, or that of a twin on the second.
     pub(crate) announcement: Option<Arc<str>>,
     pub(crate) qos: QosProfile,
 }
@@ -28,8 +28,8 @@ impl Joined {
     }
 }
 
-/// Joins what both engines say. `is_due` says whether a twin that only the second engine has found
-/// counts already.
+/// Joins the matches of both engines. `is_due` tells whether a twin that only the second engine has
+/// found counts already.
 pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) -> Vec<Joined> {
     let mut joined: Vec<Joined> = Vec::with_capacity(lists[0].len() + lists[1].len());
     let mut places = HashMap::with_capacity(lists[0].len());
@@ -37,7 +37,7 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
         for found in list {
             let said = Announced::of_messages(side, found.gid, found.announcement.as_ref());
             if let Some(place) = places.get(&said.identity) {
-                // What the first engine says holds: a change may come later by the other.
+                // The first engine's data take precedence: the other may report a change later.
                 let known: &mut Joined = &mut joined[*place];
                 known.on[side] = Some(found.gid);
                 continue;
@@ -55,11 +55,11 @@ pub(crate) fn join(lists: [Vec<Match>; 2], mut is_due: impl FnMut(Gid) -> bool) 
     joined
 }
 
-/// Joins the matches of one endpoint again and again.
+/// Joins the matches of one endpoint repeatedly.
 pub(crate) struct Joiner {
     shared: Arc<Shared>,
     pub(crate) watch: Arc<Watch>,
-    /// Since when twins are known.
+    /// When twins were first seen.
     since: HashMap<Gid, Instant>,
 }
 
@@ -68,8 +68,8 @@ impl Joiner {
         Self { shared: shared.clone(), watch, since: HashMap::new() }
     }
 
-    /// As [`join`](Self::join), of those who offer something: without what a bridge brings from one
-    /// of the engines to the other, where it does not say whose that is.
+    /// Like [`join`](Self::join), for publishers and servers: leaves out endpoints that a bridge
+    /// brings from one of the engines to the other without naming their origin.
     pub(crate) fn join_offers(&mut self, mut lists: [Vec<Match>; 2]) -> Vec<Joined> {
         for (side, list) in lists.iter_mut().enumerate() {
             list.retain(|found| {
@@ -81,8 +81,8 @@ impl Joiner {
         self.join(lists)
     }
 
-    /// The matches as they are now. Has the endpoint told when a twin that has to wait is to be
-    /// looked at again.
+    /// Joins the current matches. If a twin has to wait, the endpoint is notified when that is
+    /// over.
     pub(crate) fn join(&mut self, lists: [Vec<Match>; 2]) -> Vec<Joined> {
         let Self { shared, watch, since } = self;
         let now = Instant::now();

@@ -1,5 +1,5 @@
-//! What endpoints are told of when there is nothing that would tell: that a match has been waited
-//! for long enough.
+//! Notifies endpoints when a match has waited long enough, since no engine reports the passing of
+//! time.
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use feros_rmw::Notify;
 use feros_sync::{AtomicBool, Condvar, Mutex, Ordering};
 
-/// Whether matches may have changed since somebody looked, and whom to tell.
+/// Whether matches may have changed since the last look, and the notification for it.
 pub(crate) struct Watch {
     has_changed: AtomicBool,
     notify: Mutex<Option<Notify>>,
@@ -19,7 +19,7 @@ impl Watch {
         Arc::new(Self { has_changed: AtomicBool::new(true), notify: Mutex::new(notify) })
     }
 
-    /// What an engine is given to call.
+    /// The notification for an engine.
     pub(crate) fn notifier(self: &Arc<Self>) -> Notify {
         let watch = self.clone();
         Arc::new(move || watch.tell())
@@ -32,19 +32,19 @@ impl Watch {
         }
     }
 
-    /// Whether to look again. Asked before each message: mostly one load.
+    /// Whether to look at the matches again. Called before each message: mostly one load.
     pub(crate) fn take_change(&self) -> bool {
         self.has_changed.load(Ordering::Relaxed) && self.has_changed.swap(false, Ordering::AcqRel)
     }
 
-    /// Nobody is told any more, once this returns.
+    /// Ends the notifications; none runs after the return.
     pub(crate) fn close(&self) {
         let notify = self.notify.lock().take();
         drop(notify); // outside the lock
     }
 }
 
-/// Tells endpoints at a time. Has a thread once somebody waits.
+/// Notifies endpoints at a given time. Starts its thread when the first one waits.
 #[derive(Default)]
 pub(crate) struct Later {
     shared: Arc<Shared>,
@@ -64,7 +64,7 @@ struct Due {
 }
 
 impl Later {
-    /// Tells the endpoint at this time, or earlier where it is told anyway.
+    /// Notifies the endpoint at this time, or earlier if that is planned already.
     pub(crate) fn tell_at(&self, at: Instant, watch: &Arc<Watch>) {
         let mut due = self.shared.due.lock();
         let of_watch = |(_, known): &&mut (Instant, Weak<Watch>)| {

@@ -1,33 +1,33 @@
-//! Two engines as one: a context whose nodes are on both, such as those of a robot on DDS that an
+//! Two engines as one: a context whose nodes are on both, for example for a robot on DDS that an
 //! operator reaches by Zenoh.
 //!
-//! Every endpoint is an endpoint on each of the two engines. The one on the second says in its
-//! announcement which one on the first is its twin ([`feros_rmw::twin`]), so others that are on
-//! both as well know the two as one, by the gid on the first. Nothing is passed on from engine to
-//! engine, so nothing goes in circles.
+//! Every endpoint is an endpoint on each of the two engines. The announcement of the one on the
+//! second engine names its twin on the first ([`feros_rmw::twin`]), so other endpoints on both
+//! engines know the two as one, by the gid on the first. No message is passed from engine to
+//! engine, so none goes in circles.
 //!
-//! - *A message goes where somebody needs it*: always to the first engine, and to the second if a
-//!   subscription is there that the first has not, or a policy is kept by writing. Both count it,
-//!   written or not, so its number is the same on both, and tells a subscription on both what it
-//!   has heard already.
-//! - *Who is on both engines matches by the first.* That only the second has found it counts after
-//!   [`PairEngine::settling`], and only if the first does not show it: a subscription that the
-//!   first refuses for its policies is not served by the second.
-//! - *A client asks the first engine that has a server*, and a response goes where its request came
-//!   from.
-//! - *One lost, the other goes on.* What the first engine had not delivered when it lost a
-//!   subscription, which it knows after its own time, is lost and counted; from then on the second
-//!   serves it.
-//! - *Beyond engines*, as by shared memory, endpoints reach each other that know each other by one
-//!   gid: twins, and who is on the first engine.
+//! - *A message goes where it is needed*: always to the first engine, and to the second if that has
+//!   a subscription that the first lacks, or if a policy needs the writing. Both engines count it,
+//!   written or not, so its number is the same on both, and a subscription on both recognizes
+//!   messages that it has received already.
+//! - *Endpoints on both engines match by the first.* A match that only the second has found counts
+//!   after [`PairEngine::settling`], and only if the first does not know the endpoint: a
+//!   subscription that the first refuses for its policies is not served by the second.
+//! - *A client asks the first engine that has a server*, and a response goes to the engine that its
+//!   request came from.
+//! - *If one engine loses an endpoint, the other continues.* Messages that the first engine had not
+//!   delivered when it lost a subscription, which it notices after its own timeout, are lost and
+//!   counted; from then on the second serves it.
+//! - *Beyond engines*, as by shared memory, endpoints reach each other if they know each other by
+//!   one gid: twins, and endpoints on the first engine.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `session`, `publisher`, `subscription`, `service`, `client` | the traits of [`feros_rmw`] |
-//! | `announced` | what an endpoint says of itself |
-//! | `joining`, `graph`, `status` | matches, graph and events of both, joined |
-//! | `heard` | which messages of a twin were heard |
-//! | `later` | who is told when time has passed |
+//! | `announced` | the announcement of an endpoint |
+//! | `joining`, `graph`, `status` | matches, graph and events, joined from both engines |
+//! | `heard` | the received messages of a twin |
+//! | `later` | notifications after a time |
 #![forbid(unsafe_code)]
 
 mod announced;
@@ -53,10 +53,10 @@ use feros_sync::Mutex;
 use session::PairSession;
 use shared::Shared;
 
-/// So long who is on both engines is looked for on the first, once the second has found it.
+/// How long the first engine is given to find an endpoint on both that the second has found.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Two engines as one; the first one is asked first.
+/// Two engines as one; the first one takes precedence.
 pub struct PairEngine {
     engines: [Arc<dyn Engine>; 2],
     name: &'static str,
@@ -64,15 +64,16 @@ pub struct PairEngine {
 }
 
 impl PairEngine {
-    /// These two; the same engine twice is possible where each opens its sessions elsewhere.
+    /// A pair of these two; both can be the same engine if each opens its sessions in another
+    /// domain.
     #[must_use]
     pub fn new(engines: [Arc<dyn Engine>; 2]) -> Self {
         let name = interned(&format!("{},{}", engines[0].name(), engines[1].name()));
         Self { engines, name, settling: SETTLING }
     }
 
-    /// How long who is on both engines is looked for on the first, once the second has found it: a
-    /// second if nothing is said.
+    /// Sets how long the first engine is given to find an endpoint on both that the second has
+    /// found; the default is a second.
     #[must_use]
     pub fn settling(mut self, time: Duration) -> Self {
         self.settling = time;
@@ -105,7 +106,7 @@ impl Engine for PairEngine {
     }
 }
 
-/// Names are as few as pairs of engines, and live as long as the process.
+/// The names are leaked: there are only as many as pairs of engines.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock();

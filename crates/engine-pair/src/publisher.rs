@@ -18,23 +18,23 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::PublisherStatus;
 
-/// The largest message that is queued; what an engine takes at most may be less.
+/// The largest message that is queued; the limit of an engine may be lower.
 const LARGEST_BYTES: usize = i32::MAX as usize;
 
-/// How long the first message that takes another engine waits for those before it.
+/// How long the first message over another engine waits for the messages before it.
 const HANDOVER_WAIT: Duration = Duration::from_secs(1);
 
-/// A copy of a message for the second engine keeps its memory up to this size.
+/// The copy of a message for the second engine keeps its memory up to this size.
 const KEPT_BYTES: usize = 1 << 20;
 
 pub(crate) struct PairPublisher {
-    // Dropped in this order: the sending thread ends, then both ends go.
-    /// One queue for both engines, so that what it drops is dropped on both and they count alike.
+    // The drop order: first the sending thread ends, then both endpoints are dropped.
+    /// One queue for both engines, so that dropped messages are dropped on both, which count alike.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     writer: Arc<Writer>,
 }
 
-/// What sends; the thread of an asynchronous publisher shares it.
+/// Sends messages; an asynchronous publisher shares it with its thread.
 pub(crate) struct Writer {
     sides: [Arc<dyn Publisher>; 2],
     names: [&'static str; 2],
@@ -42,11 +42,12 @@ pub(crate) struct Writer {
     watch: Arc<Watch>,
     matches: Mutex<Matches>,
     matched: AtomicUsize,
-    /// Whether the second engine has to have each message.
+    /// Whether the second engine has to get each message.
     needs_second: AtomicBool,
-    /// Whether a policy is kept by writing, whoever matches.
+    /// Whether a policy needs each message on both engines, whatever the matches are.
     keeps_promises: bool,
-    /// Held while both engines write, so that they count alike: the message for the second one.
+    /// Held while both engines write, so that they count alike; contains the copy for the second
+    /// one.
     order: Mutex<Vec<u8>>,
     refused: FailureCounter,
     announcement: Mutex<String>,
@@ -56,11 +57,11 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: PublisherStatus,
-    /// Subscriptions that the first engine has found after the second: with what gid that has them.
+    /// The second engine's gids of subscriptions that the first engine has found later.
     handovers: Vec<Gid>,
 }
 
-/// Whether a policy asks for each message on each engine: history for those that come late, or the
+/// Whether a policy needs each message on each engine: a history for late subscriptions, or the
 /// sign that the publisher is alive.
 fn keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
@@ -149,16 +150,16 @@ impl Writer {
         matches.last = joined;
     }
 
-    /// What the second engine has on its way to a subscription that the first one serves from now
-    /// on must not be overtaken.
+    /// Before the first engine takes over a subscription, waits for the messages that the second
+    /// one is still delivering to it, so that none is overtaken.
     fn hand_over(&self) {
         self.refresh();
         let handovers = std::mem::take(&mut self.matches.lock().handovers);
         for gid in handovers {
             if !self.sides[1].is_acknowledged_by(gid, HANDOVER_WAIT) {
                 tracing::warn!(
-                    "a subscription of {} may get messages late and out of order: {} has not delivered them within \
-                     {HANDOVER_WAIT:?}, and {} has found it",
+                    "a subscription of {} may get messages late and out of order: {} did not deliver them within \
+                     {HANDOVER_WAIT:?}, and {} has now found it",
                     self.topic,
                     self.names[1],
                     self.names[0]
@@ -183,8 +184,7 @@ impl Writer {
         Ok(number)
     }
 
-    /// What one engine refuses is published all the same if the other takes it, and both go on
-    /// counting alike.
+    /// Publishes on both engines. A message that only one of them refuses still counts on both.
     fn write_on_both(
         &self,
         stamp: Stamp,
@@ -231,7 +231,7 @@ impl Writer {
         self.sides[side].skip(1);
         if let Some(refused) = self.refused.count() {
             tracing::warn!(
-                "a message went by {} alone (the {refused}. of {}): {error}",
+                "a message was sent only by {} ({refused} so far on {}): {error}",
                 self.names[1 - side],
                 self.topic
             );
@@ -304,7 +304,7 @@ impl Publisher for PairPublisher {
         let mut former = self.writer.announcement.lock();
         first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // The error is that of the second engine.
+            // The error of the second engine is returned.
             let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }

@@ -1,5 +1,5 @@
-//! A server on both engines. A response goes where its request came from: the number of a request
-//! says so.
+//! A server on both engines. A response goes to the engine that its request came from, which the
+//! request's number encodes.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use feros_sync::{AtomicUsize, Ordering};
 use crate::joining::{Joined, join};
 use crate::shared::Shared;
 
-/// Requests of the second engine have this added to their numbers. A client never counts so far,
-/// and what takes shorter transports is numbered from twice of it on (`feros_transport`).
+/// Added to the request numbers of the second engine. Clients never count this far, and requests by
+/// shorter transports are numbered from twice this value on (`feros_transport`).
 const OF_SECOND: i64 = 1 << 61;
 
-/// A number as the user sees it.
+/// The number for the user.
 pub(crate) fn to_pair(side: usize, number: i64) -> i64 {
     if side == 1 && (0..OF_SECOND).contains(&number) { number + OF_SECOND } else { number }
 }
 
-/// The engine and its own number.
+/// The engine, and its own number.
 pub(crate) fn of_pair(number: i64) -> (usize, i64) {
     let is_of_second = (OF_SECOND..2 * OF_SECOND).contains(&number);
     if is_of_second { (1, number - OF_SECOND) } else { (0, number) }
@@ -30,7 +30,7 @@ pub(crate) fn of_pair(number: i64) -> (usize, i64) {
 
 pub(crate) struct PairService {
     sides: [Arc<dyn Service>; 2],
-    /// Both engines in turn.
+    /// Alternates between the engines.
     next: AtomicUsize,
 }
 
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(of_pair(to_pair(1, number)), (1, number));
             assert_ne!(to_pair(0, number), to_pair(1, number));
         }
-        // Requests that came by shorter transports, and what only strangers send.
+        // Numbers of requests by shorter transports, and numbers that only hostile clients send.
         for number in [1 << 62, i64::MAX, -1, i64::MIN] {
             assert_eq!([to_pair(0, number), to_pair(1, number)], [number; 2]);
             assert_eq!(of_pair(number), (0, number));

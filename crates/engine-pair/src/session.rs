@@ -21,7 +21,7 @@ pub(crate) struct PairSession {
 }
 
 impl PairSession {
-    /// Both engines' words, each below its name.
+    /// Joins the texts of both engines.
     fn of_each(&self, what: impl Fn(&dyn Session) -> String, between: &str) -> String {
         let of = |side: &Arc<dyn Session>| what(&**side);
         self.shared.sides.iter().map(of).collect::<Vec<_>>().join(between)
@@ -50,7 +50,8 @@ impl Session for PairSession {
         self.shared.sides[0].gid()
     }
 
-    /// What the first engine keeps: towards those that only the second one reaches, what that does.
+    /// The guarantees of the first engine; endpoints that only the second one reaches get that
+    /// one's.
     fn kept(&self) -> Kept {
         self.shared.sides[0].kept()
     }
@@ -64,7 +65,7 @@ impl Session for PairSession {
         self.shared.create_node(name)
     }
 
-    /// Where both keep a value, the first engine's counts.
+    /// If both engines have a value, the first engine's counts.
     fn initial_parameters(&self, node: &NodeName) -> Vec<(String, String)> {
         let [first, second] =
             self.shared.sides.each_ref().map(|side| side.initial_parameters(node));

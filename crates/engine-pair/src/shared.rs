@@ -1,4 +1,5 @@
-//! What the endpoints of one session share: both engines' sessions, and what their graphs say.
+//! The state that the endpoints of a session share: both engines' sessions, and their joined
+//! graphs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::later::Later;
 
 pub(crate) struct Shared {
     pub(crate) sides: [Arc<dyn Session>; 2],
-    /// So long a twin that only the second engine has found waits for the first one to find it.
+    /// How long a twin that only the second engine has found waits for the first one to find it.
     pub(crate) settle: Duration,
     pub(crate) later: Later,
     nodes: Mutex<Nodes>,
@@ -74,7 +75,7 @@ impl Shared {
         self.sides.iter().zip(ids).for_each(|(side, id)| side.remove_node(id));
     }
 
-    /// A node on each engine; `name` is what is to be made for it.
+    /// The ids of a node on each engine; `name` is the name of an endpoint to create on it.
     pub(crate) fn node(
         &self,
         node: NodeId,
@@ -90,7 +91,7 @@ impl Shared {
         let mut known = self.graph.lock();
         if let Some(graph) = &*known {
             let is_same = |side: usize| Arc::ptr_eq(&graph.of[side], &of[side]);
-            // Who looked at the same time may have seen a later one already.
+            // Another thread may have seen a later graph already.
             let is_later = |side: usize| graph.of[side].generation > of[side].generation;
             if [0, 1].into_iter().all(|side| is_same(side) || is_later(side)) {
                 return graph.joined.clone();
@@ -101,7 +102,7 @@ impl Shared {
         joined
     }
 
-    /// Counts up with each change of a graph.
+    /// A number that grows with each change of a graph.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -111,10 +112,10 @@ impl Shared {
         self.sides[0].graph().endpoints.iter().any(|endpoint| endpoint.gid == gid)
     }
 
-    /// Whether a bridge made the endpoint and the other engine has what it brings: it is from
-    /// there, where the bridge takes it, or it comes from elsewhere to both, when the first counts.
-    /// A bridge marks what it takes from a side, and what it brings from there, with the same
-    /// words.
+    /// Whether a bridge made the endpoint and the other engine has the same messages. Then they
+    /// come from there, and the bridge takes them there; or they come from elsewhere to both
+    /// engines, and the first one's count. A bridge uses the same mark for what it takes from a
+    /// side and what it brings from it.
     pub(crate) fn repeats_the_other(&self, side: usize, announcement: Option<&str>) -> bool {
         let Some(mark) = BridgeMark::read(announcement) else { return false };
         let takes = |kind| matches!(kind, EndpointKind::Subscription | EndpointKind::Client);

@@ -1,8 +1,8 @@
-//! Events of an endpoint, joined of those of both engines.
+//! Events of an endpoint, joined from both engines.
 //!
-//! Matches are counted by who they are. Of what engines tell as numbers alone (missed deadlines,
-//! endpoints whose policies or types do not fit, publishers that are not alive), the larger count
-//! holds, as most of it is seen on both.
+//! Matches are counted by their identities. For events that engines report only as numbers (missed
+//! deadlines, endpoints with incompatible policies or types, publishers that are not alive), the
+//! larger count is used, as most of them are seen on both.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ impl Larger {
     }
 }
 
-/// Endpoints of the other side.
+/// The matching endpoints.
 #[derive(Default)]
 struct Matched {
     current: HashSet<Gid>,
@@ -78,7 +78,7 @@ impl PublisherStatus {
         self.matched.set(now);
     }
 
-    /// What one of the engines said.
+    /// Notes an event of one engine.
     pub(crate) fn note(&mut self, side: usize, event: PublisherEvent) {
         match event {
             PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => {
@@ -92,7 +92,7 @@ impl PublisherStatus {
             PublisherEvent::IncompatibleType { total, .. } => {
                 self.incompatible_type.of[side] = total;
             }
-            // Counted by who they are.
+            // Matches are counted by their identities.
             _ => {}
         }
     }
@@ -124,7 +124,7 @@ pub(crate) struct SubscriptionStatus {
     incompatible_qos: Larger,
     policy: Option<QosPolicyKind>,
     deadline_missed: Larger,
-    /// Publishers that are matched and not alive.
+    /// Matched publishers that are not alive.
     not_alive: [u32; 2],
     alive_taken: (u32, u32),
     lost: u64,
@@ -141,7 +141,7 @@ impl SubscriptionStatus {
         self.lost = self.lost.saturating_add(more);
     }
 
-    /// What one of the engines said. Losses are counted of what both have brought.
+    /// Notes an event of one engine. Losses are counted over the messages of both.
     pub(crate) fn note(&mut self, side: usize, event: SubscriptionEvent) {
         match event {
             SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
@@ -230,7 +230,8 @@ mod tests {
         let clash = SubscriptionEvent::IncompatibleType { total: 2, change: 2 };
         assert_eq!(status.take(), Some(clash));
         assert_eq!(status.take(), None);
-        // An engine that keeps leases says that one is silent; the other one knows no leases.
+        // An engine with leases reports that one publisher is silent; the other engine has no
+        // leases.
         let silent = SubscriptionEvent::LivelinessChanged {
             alive: 1,
             not_alive: 1,

@@ -18,11 +18,11 @@ use crate::later::Watch;
 use crate::shared::Shared;
 use crate::status::SubscriptionStatus;
 
-/// Publishers that are remembered before those that left are forgotten.
+/// The number of remembered publishers above which departed ones are forgotten.
 const REMEMBERED_PUBLISHERS: usize = 256;
 
-/// When an engine is first heard of a twin, what the other one has of it goes first; it is among at
-/// most so many messages, because that is all that a history of usual depth holds.
+/// When an engine first delivers a message of a twin, the other engine's messages of it go first.
+/// They are searched for among at most this many messages, the usual limit of a history.
 const DRAIN_LIMIT: usize = 1024;
 
 pub(crate) struct PairSubscription {
@@ -39,20 +39,20 @@ struct Matches {
     joiner: Joiner,
     last: Vec<Joined>,
     status: SubscriptionStatus,
-    /// What the messages of publishers are, by the gid that an engine gives.
+    /// The sources of messages, by the publisher's gid on an engine.
     sources: [HashMap<Gid, Source>; 2],
-    /// The graph's version when that was found out.
+    /// The graph's version when the sources were determined.
     version: u64,
 }
 
-/// What the messages from one gid on one engine are.
+/// The source of the messages from one gid on one engine.
 #[derive(Clone, Copy)]
 enum Source {
-    /// Of a publisher that no other engine brings.
+    /// A publisher that only one engine delivers.
     Single(Gid),
-    /// Of a publisher that may be on both, or whose messages a bridge passes on with their numbers.
+    /// A publisher that may be on both, or whose messages a bridge passes on with their numbers.
     Twin { identity: Gid, in_order: bool },
-    /// By a bridge that does not say whose they are; `repeats` what the other engine brings.
+    /// A bridge that does not name the origin; `repeats` if the other engine delivers the same.
     Bridge { gid: Gid, repeats: bool },
 }
 
@@ -61,7 +61,7 @@ struct Reception {
     heads: [Option<Sample>; 2],
     heard: HashMap<Gid, Heard>,
     gaps: Gaps,
-    /// Both engines in turn.
+    /// Alternates between the engines.
     next: usize,
     drained: usize,
 }
@@ -115,7 +115,7 @@ impl PairSubscription {
         let lists = self.sides.each_ref().map(|side| side.matches());
         for (side, list) in lists.iter().enumerate() {
             let known = &mut matches.sources[side];
-            // What a publisher that left has sent may be taken yet.
+            // Messages of a departed publisher may not be taken yet.
             if known.len() > REMEMBERED_PUBLISHERS + list.len() {
                 known.clear();
             }
@@ -148,7 +148,7 @@ impl PairSubscription {
         Source::Twin { identity, in_order }
     }
 
-    /// What a message is.
+    /// The source of a message.
     fn source_of(&self, side: usize, gid: Gid) -> Source {
         self.refresh();
         let mut matches = self.matches.lock();
@@ -167,7 +167,7 @@ impl PairSubscription {
         found.unwrap_or_else(|| self.source_of_unmatched(side, gid))
     }
 
-    /// A message may come before its publisher's match.
+    /// The source of a message that arrives before its publisher's match.
     fn source_of_unmatched(&self, side: usize, gid: Gid) -> Source {
         let graph = self.shared.sides[side].graph();
         let found = graph.endpoints.iter().find(|endpoint| endpoint.gid == gid);
@@ -191,7 +191,8 @@ impl PairSubscription {
         Ok(())
     }
 
-    /// Whose head is next. Of one publisher's the older goes first.
+    /// Chooses the engine of the next message. If both come from one publisher, the older goes
+    /// first.
     fn choose(&self, reception: &mut Reception) -> Option<usize> {
         let gids = reception.heads.each_ref().map(|head| Some(head.as_ref()?.info.publisher_gid));
         let [Some(first), Some(second)] = gids else {
@@ -220,7 +221,7 @@ impl PairSubscription {
         Some(reception.next)
     }
 
-    /// The message as it is delivered, if it is new.
+    /// Returns the message for delivery, if it is new.
     fn receive(
         &self,
         side: usize,
@@ -231,7 +232,7 @@ impl PairSubscription {
         let (from, in_order, is_twin) = match self.source_of(side, sample.info.publisher_gid) {
             Source::Bridge { repeats: true, .. } => return None,
             Source::Bridge { gid, repeats: false } => (gid, false, false),
-            // The other engine may find it yet, and bring what it has latched.
+            // The other engine may still find the publisher, and bring its latched messages.
             Source::Single(gid) => (gid, false, false),
             Source::Twin { identity, in_order } => (identity, in_order, true),
         };
@@ -242,7 +243,7 @@ impl PairSubscription {
             reception.drained = 0;
         }
         let is_new = number.is_none_or(|number| heard.note(number, in_order));
-        // What a bridge passes on may come before it is known that the publisher is on both sides.
+        // A bridged message may come before it is known that its publisher is on both sides.
         if !is_new && (is_twin || heard.by[1 - side]) {
             return None;
         }
@@ -264,7 +265,7 @@ impl PairSubscription {
         }
     }
 
-    /// Publishers that match.
+    /// The matching publishers.
     fn known(&self) -> Vec<Gid> {
         self.matches.lock().last.iter().map(|one| one.identity).collect()
     }
@@ -309,7 +310,7 @@ impl Subscription for PairSubscription {
         let mut former = self.announcement.lock();
         first.announce(&twin::first_announcement(announcement))?;
         if let Err(error) = second.announce(&twin::announcement(first.gid(), announcement)) {
-            // The error is that of the second engine.
+            // The error of the second engine is returned.
             let _ = first.announce(&twin::first_announcement(&former));
             return Err(error);
         }

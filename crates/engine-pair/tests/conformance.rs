@@ -16,8 +16,8 @@ use domains::{InDomain, patient};
 /// The domains of these tests.
 const DOMAIN_IDS: [u32; 2] = [126, 127];
 
-/// Ids that the wire knows as the others: they give this process other stacks, so that both talk
-/// over the network as two processes do.
+/// Ids that are the others' on the network: with them, this process gets separate stacks that
+/// communicate over the network, like two processes.
 const OTHER_STACK_IDS: [u32; 2] = [128, 129];
 
 fn elsewhere() -> Arc<dyn Session> {

@@ -1,5 +1,5 @@
-//! The conformance suite on a pair of Cyclone DDS and Fast DDS, whichever is the first, each in a
-//! domain of its own: in one domain they would be two nodes to everybody, and to each other
+//! The conformance suite on a pair of Cyclone DDS and Fast DDS in either order, each in its own
+//! domain: in a shared domain, all other nodes, and they themselves, would see each node twice
 //! (`docs/decisions/0023-engine-pair.md`).
 //!
 //! `VIRTUAL_ENV=.venv cargo test -p feros-engine-pair --features fastdds --test fastdds`. Fast DDS
@@ -26,10 +26,10 @@ use domains::{InDomain, single};
 /// The domains of these tests: of Cyclone DDS, and of Fast DDS.
 const DOMAIN_IDS: [u32; 2] = [118, 119];
 
-/// Where both engines are in one domain.
+/// A domain for both engines.
 const SHARED_DOMAIN_ID: u32 = 120;
 
-/// Fast DDS in a domain of its own, whichever one the session asks for.
+/// Fast DDS in a fixed domain, whichever domain the session asks for.
 struct FastDds(u32);
 
 impl Engine for FastDds {
@@ -46,7 +46,7 @@ impl Engine for FastDds {
     }
 }
 
-/// A session that waits for its first engine as long as a test does, as twins are on both.
+/// A session that waits for its first engine without limit, as twins are on both.
 fn session(engines: [Arc<dyn Engine>; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(engines).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
@@ -92,8 +92,8 @@ fn fill(memory: &mut [u8]) -> Result<(), feros_rmw::FillAborted> {
     Ok(())
 }
 
-/// Why `feros::engine` refuses the pair: a node that knows nothing of twins meets each endpoint on
-/// either engine, has its request served twice, and hears what is latched twice.
+/// The reason why `feros::engine` refuses the pair: a node that knows nothing of twins matches each
+/// endpoint on both engines, has its request served twice, and gets latched messages twice.
 #[test]
 fn in_one_domain_others_meet_each_endpoint_twice() {
     let _watchdog = Watchdog::start();

@@ -1,5 +1,5 @@
-//! Who is on both sides of a bridge hears each message once, whichever way it comes first: what the
-//! bridge's publisher says whose messages it passes on is enough.
+//! A subscription on both sides of a bridge gets each message once, whichever side delivers it
+//! first: the origin that the bridge's publisher announces is sufficient.
 #![allow(clippy::unwrap_used)]
 
 mod domains;
@@ -66,7 +66,7 @@ fn what_a_bridge_passes_on_is_heard_once() {
         let origin = publisher(&near, "");
         let mark = BridgeMark { bridge: 7, from: 0 };
         let mirror = publisher(&far, &mark.announcement_for(origin.gid()));
-        until("both ways", || {
+        until("the matches on both sides", || {
             origin.matched_subscriptions() == 1 && mirror.matched_subscriptions() == 1
         });
         until("one publisher", || listener.matched_publishers() == 1);
@@ -76,7 +76,7 @@ fn what_a_bridge_passes_on_is_heard_once() {
             assert_eq!((number, sample.info.publisher_gid), (expected, origin.gid()));
             assert_eq!(sample.info.publication_sequence_number, Some(number.into()));
         };
-        // The mirror has heard of it with the second message, and is first.
+        // The mirror gets its first message with number 2, and delivers it first.
         mirror.skip(1);
         say(&mirror, 2);
         next(2);

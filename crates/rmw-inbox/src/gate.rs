@@ -1,4 +1,4 @@
-//! A notification that can be ended for good: whoever ends it knows that it runs no more.
+//! A notification that can be closed for good: after closing, it runs no longer.
 
 use feros_rmw::Notify;
 use feros_sync::Mutex;
@@ -7,13 +7,13 @@ use feros_sync::Mutex;
 pub struct Gate(Mutex<Option<Notify>>);
 
 impl Gate {
-    /// Without a notification it is closed from the beginning.
+    /// A gate without a notification is closed from the beginning.
     #[must_use]
     pub fn new(notify: Option<Notify>) -> Self {
         Self(Mutex::new(notify))
     }
 
-    /// Calls it, if it is not closed.
+    /// Calls the notification, if the gate is not closed.
     pub fn notify(&self) {
         // Held so that closing waits for this call, which only marks something as ready.
         if let Some(notify) = &*self.0.lock() {
@@ -21,7 +21,7 @@ impl Gate {
         }
     }
 
-    /// Waits for a call that runs now; later ones find nothing.
+    /// Closes the gate, and waits for a running call; later calls do nothing.
     pub fn close(&self) {
         let notify = self.0.lock().take();
         drop(notify);

@@ -1,4 +1,4 @@
-//! What a subscription has received and its user has not taken yet.
+//! The messages that a subscription has received and its user has not taken yet.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use feros_sync::Mutex;
 use crate::gate::Gate;
 use crate::room::Room;
 
-/// What a subscription that keeps all holds at most. Who receives does not wait for who takes,
-/// since others receive by the same connection; so this is more than [`KEEP_ALL_LIMIT`], from which
-/// on publishers of the session or process wait.
+/// The most messages that a subscription with "keep all" holds. Receiving does not wait for the
+/// user, since others receive by the same connection; so this is more than [`KEEP_ALL_LIMIT`], at
+/// which publishers of the session or process wait.
 const MOST_MESSAGES: usize = 1 << 16;
 const MOST_BYTES: usize = 256 << 20;
 
 /// A message as an engine keeps it.
 pub trait Received {
-    /// Bytes that it takes.
+    /// The size of the message.
     fn size_bytes(&self) -> usize;
 }
 
@@ -37,7 +37,7 @@ impl<M> Default for State<M> {
 /// A bounded queue of messages.
 pub struct Inbox<M> {
     state: Mutex<State<M>>,
-    /// How many the newest push out the oldest; `None` keeps all.
+    /// The number of newest messages to keep; `None` keeps all.
     depth: Option<usize>,
     room: Arc<Room>,
     on_data: Gate,
@@ -47,7 +47,7 @@ pub struct Inbox<M> {
 }
 
 impl<M: Received> Inbox<M> {
-    /// An empty one, as long as the history of its subscription is to be.
+    /// An empty inbox with the depth of its subscription's history.
     pub fn new(topic: &str, qos: &QosProfile, room: &Arc<Room>, on_data: Notify) -> Arc<Self> {
         let depth = (qos.history != History::KeepAll).then_some(qos.depth.max(1));
         Arc::new(Self {
@@ -66,13 +66,13 @@ impl<M: Received> Inbox<M> {
         &self.topic
     }
 
-    /// Counts what was received and is no message.
+    /// Counts received data that are not a message.
     pub fn refused(&self) -> &FailureCounter {
         &self.refused
     }
 
-    /// Takes a message over and notifies. The oldest gives way to it; where all are kept and too
-    /// much is kept already, it is lost, which is logged.
+    /// Adds a message and notifies. The oldest message is dropped if needed; if all are kept and
+    /// there is no room, the new message is lost, which is logged.
     pub fn push(&self, message: M) {
         if !self.store(message)
             && let Some(count) = self.overflowed.count()
@@ -86,7 +86,7 @@ impl<M: Received> Inbox<M> {
         self.on_data.notify();
     }
 
-    /// Whether there was room.
+    /// Stores the message; returns false without room.
     fn store(&self, message: M) -> bool {
         let mut state = self.state.lock();
         let is_too_much = state.queue.len() >= MOST_MESSAGES
@@ -110,7 +110,7 @@ impl<M: Received> Inbox<M> {
         true
     }
 
-    /// The oldest message.
+    /// Takes the oldest message.
     pub fn pop(&self) -> Option<M> {
         let (message, has_room) = {
             let mut state = self.state.lock();
@@ -128,12 +128,12 @@ impl<M: Received> Inbox<M> {
         Some(message)
     }
 
-    /// Whether it keeps all and publishers have to wait for it.
+    /// Whether it keeps all messages, and publishers have to wait for it.
     pub fn is_full(&self) -> bool {
         self.state.lock().is_full
     }
 
-    /// Ends the notifications, and nobody waits for it any more.
+    /// Ends the notifications and the waits for room.
     pub fn close(&self) {
         self.on_data.close();
         let was_full = std::mem::take(&mut self.state.lock().is_full);

@@ -1,15 +1,16 @@
-//! What engines share whose libraries hand over each message as it comes, and keep neither queues
-//! for subscriptions nor statuses of endpoints: those on Zenoh and under a master of ROS 1.
+//! Shared parts of engines whose libraries deliver each message as it arrives, and keep neither
+//! queues for subscriptions nor statuses of endpoints: those on Zenoh and under a master of ROS 1.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `inbox` | [`Inbox`]: what a subscription has received and its user has not taken yet |
-//! | `requests` | [`Requests`], [`Pending`]: what a server has received, and what waits for a response |
-//! | `responses` | [`Responses`]: what a client has received and its user has not taken yet |
-//! | `room` | [`Room`]: publishers wait for subscriptions that keep all and are full |
-//! | `gate` | [`Gate`]: a notification that can be ended for good |
-//! | `matches` | [`Matches`]: who matches an endpoint |
-//! | `status` | [`Status`]: what an endpoint may report |
+//! | `inbox` | [`Inbox`]: received messages of a subscription that its user has not taken yet |
+//! | `requests` | [`Requests`], [`Pending`]: received requests of a server, and those without a
+//! response |
+//! | `responses` | [`Responses`]: received responses of a client that its user has not taken yet |
+//! | `room` | [`Room`]: lets publishers wait for subscriptions that keep all and are full |
+//! | `gate` | [`Gate`]: a notification that can be closed for good |
+//! | `matches` | [`Matches`]: the matches of an endpoint |
+//! | `status` | [`Status`]: the events of an endpoint |
 #![forbid(unsafe_code)]
 
 mod gate;

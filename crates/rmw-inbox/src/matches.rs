@@ -1,4 +1,4 @@
-//! Who matches an endpoint, and what it may report of that.
+//! The matches of an endpoint, and its events about them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use feros_sync::Mutex;
 
 use crate::{Gate, Status};
 
-/// Another endpoint, as an endpoint knows it that matches.
+/// A matching endpoint, as known to the endpoint here.
 #[derive(Debug, Clone)]
 pub struct Peer<R> {
-    /// What it announces.
+    /// Its announcement.
     pub announcement: Option<Arc<str>>,
     /// Its policies.
     pub qos: QosProfile,
-    /// How the engine reaches it.
+    /// The engine's means to reach it.
     pub reach: R,
 }
 
@@ -32,14 +32,13 @@ pub struct Matches<R> {
 }
 
 impl<R> Matches<R> {
-    /// None yet. `on_change` is called by [`notify`](Self::notify).
+    /// Creates it without matches. [`notify`](Self::notify) calls `on_change`.
     pub fn new(on_change: Option<Notify>) -> Self {
         let state = Mutex::new(State { peers: BTreeMap::new(), status: Status::default() });
         Self { state, changed: Gate::new(on_change) }
     }
 
-    /// An endpoint matches, or is known better than before. The caller notifies when it holds no
-    /// lock.
+    /// Adds a match, or updates its data. The caller notifies when it holds no lock.
     pub fn appeared(&self, gid: Gid, peer: Peer<R>) {
         let mut state = self.state.lock();
         if state.peers.insert(gid, peer).is_none() {
@@ -47,7 +46,7 @@ impl<R> Matches<R> {
         }
     }
 
-    /// An endpoint is gone; whether it matched until now. The caller notifies.
+    /// Removes an endpoint; returns whether it matched. The caller notifies.
     pub fn left(&self, gid: Gid) -> bool {
         let mut state = self.state.lock();
         let was_there = state.peers.remove(&gid).is_some();
@@ -57,19 +56,19 @@ impl<R> Matches<R> {
         was_there
     }
 
-    /// One that matches announces something else. The caller notifies.
+    /// Updates the announcement of a match. The caller notifies.
     pub fn announced(&self, gid: Gid, announcement: Option<Arc<str>>) {
         if let Some(peer) = self.state.lock().peers.get_mut(&gid) {
             peer.announcement = announcement;
         }
     }
 
-    /// An endpoint has the name and another type. The caller notifies.
+    /// Notes an endpoint with the same name and another type. The caller notifies.
     pub fn clashed(&self) {
         self.state.lock().status.clashed();
     }
 
-    /// So many messages were lost, which is notified if there are any.
+    /// Notes lost messages, and notifies if there are any.
     pub fn lost(&self, messages: u64) {
         if messages > 0 {
             self.state.lock().status.lost(messages);
@@ -77,7 +76,7 @@ impl<R> Matches<R> {
         }
     }
 
-    /// Says that there is something to report.
+    /// Notifies that there is an event.
     pub fn notify(&self) {
         self.changed.notify();
     }
@@ -92,12 +91,12 @@ impl<R> Matches<R> {
         of(&mut self.state.lock().status)
     }
 
-    /// How many match.
+    /// The number of matches.
     pub fn count(&self) -> usize {
         self.state.lock().peers.len()
     }
 
-    /// Those that match, as the engine boundary tells them.
+    /// The matches in the form of the engine interface.
     pub fn list(&self) -> Vec<Match> {
         let as_match = |(gid, peer): (&Gid, &Peer<R>)| Match {
             gid: *gid,
@@ -107,17 +106,17 @@ impl<R> Matches<R> {
         self.look(|peers| peers.iter().map(as_match).collect())
     }
 
-    /// Those that match.
+    /// The gids of the matches.
     pub fn gids(&self) -> Vec<Gid> {
         self.look(|peers| peers.keys().copied().collect())
     }
 
-    /// How long a message of this one is to be delivered; nothing where there is no limit.
+    /// The lifespan of this match's messages; `None` if it is unlimited.
     pub fn lifespan_of(&self, gid: Gid) -> Option<Duration> {
         self.look(|peers| peers.get(&gid).and_then(|peer| peer.qos.lifespan.finite()))
     }
 
-    /// Looks at those that match, who do not change meanwhile.
+    /// Calls `look` with the matches, which do not change meanwhile.
     pub fn look<T>(&self, look: impl FnOnce(&BTreeMap<Gid, Peer<R>>) -> T) -> T {
         look(&self.state.lock().peers)
     }

@@ -1,5 +1,5 @@
 //! Requests that a server has received: those that its user has not taken yet, and those that were
-//! taken and wait for their responses.
+//! taken and have no response yet.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,10 +8,10 @@ use feros_sync::Mutex;
 
 use crate::gate::Gate;
 
-/// Requests that wait for their responses at most; goals of actions wait long.
+/// The most requests that wait for their responses; goals of actions wait long.
 pub const MOST_PENDING: usize = 4096;
 
-/// Requests that were not taken yet, as many as the policies keep.
+/// Requests that the user has not taken yet, as many as the policies keep.
 pub struct Requests<R> {
     queue: Mutex<VecDeque<R>>,
     depth: usize,
@@ -19,15 +19,15 @@ pub struct Requests<R> {
 }
 
 impl<R> Requests<R> {
-    /// None yet.
+    /// An empty queue.
     #[must_use]
     pub fn new(qos: &QosProfile, on_request: Notify) -> Self {
         let depth = if qos.history == History::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
         Self { queue: Mutex::default(), depth, on_request: Gate::new(Some(on_request)) }
     }
 
-    /// Takes a request over and notifies; the oldest one, if it gave way.
-    #[must_use = "whoever sent it waits"]
+    /// Adds a request and notifies; returns the oldest one if it was dropped.
+    #[must_use = "its sender waits"]
     pub fn push(&self, request: R) -> Option<R> {
         let oldest = {
             let mut queue = self.queue.lock();
@@ -39,17 +39,17 @@ impl<R> Requests<R> {
         oldest
     }
 
-    /// The oldest one.
+    /// Takes the oldest request.
     pub fn take(&self) -> Option<R> {
         self.queue.lock().pop_front()
     }
 
-    /// All of them.
+    /// Takes all requests.
     pub fn take_all(&self) -> VecDeque<R> {
         std::mem::take(&mut *self.queue.lock())
     }
 
-    /// How many may wait.
+    /// The number of requests that may wait.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth
@@ -61,14 +61,14 @@ impl<R> Requests<R> {
     }
 }
 
-/// Which request of which client.
+/// A request of a client, by its number.
 type Key = (Gid, i64);
 
-/// Requests that were taken and wait for their responses, [`MOST_PENDING`] at most.
+/// Requests that were taken and wait for their responses, at most [`MOST_PENDING`].
 #[derive(Debug)]
 pub struct Pending<R> {
     requests: HashMap<Key, R>,
-    /// Those that were answered are left here for a while.
+    /// Keys in order; those of answered requests remain for a while.
     order: VecDeque<Key>,
 }
 
@@ -79,15 +79,15 @@ impl<R> Default for Pending<R> {
 }
 
 impl<R> Pending<R> {
-    /// Whether the request of this number of a client waits.
+    /// Whether the client's request with this number waits.
     #[must_use]
     pub fn has(&self, client: Gid, number: i64) -> bool {
         self.requests.contains_key(&(client, number))
     }
 
-    /// Adds the request of this number of a client; the one that gave way: the former one of the
-    /// number, or the oldest one.
-    #[must_use = "whoever sent it waits"]
+    /// Adds the client's request with this number. Returns a request that was dropped for it: the
+    /// former one with the number, or the oldest one.
+    #[must_use = "its sender waits"]
     pub fn insert(&mut self, client: Gid, number: i64, request: R) -> Option<R> {
         let key = (client, number);
         if let Some(former) = self.requests.insert(key, request) {
@@ -103,12 +103,12 @@ impl<R> Pending<R> {
         std::iter::from_fn(|| self.order.pop_front()).find_map(|key| self.requests.remove(&key))
     }
 
-    /// The request of this number of a client, which gets its response now.
+    /// Removes the client's request with this number, when it gets its response.
     pub fn remove(&mut self, client: Gid, number: i64) -> Option<R> {
         self.requests.remove(&(client, number))
     }
 
-    /// All of them.
+    /// Returns all requests.
     pub fn into_requests(self) -> impl Iterator<Item = R> {
         self.requests.into_values()
     }
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(pending.remove(CLIENT, 0), Some(0));
         assert_eq!(pending.remove(CLIENT, 0), None);
         assert_eq!(pending.insert(CLIENT, most, most), None);
-        // The oldest one that still waits.
+        // The oldest request that still waits.
         assert_eq!(pending.insert(CLIENT, most + 1, most + 1), Some(1));
         assert!(pending.has(CLIENT, most) && !pending.has(CLIENT, 1));
         assert_eq!(pending.insert(CLIENT, most, -1), Some(most), "the same number again");

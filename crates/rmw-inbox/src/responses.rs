@@ -8,8 +8,8 @@ use feros_sync::{AtomicU64, Mutex, Ordering};
 use crate::gate::Gate;
 use crate::inbox::Received;
 
-/// Responses that wait for a client at most, in number and bytes. They are not displaced by others:
-/// who asked for them waits for each.
+/// The most responses that wait for a client, in number and bytes. New ones do not displace them,
+/// since the client waits for each.
 const MOST_WAITING: usize = 1024;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -26,7 +26,7 @@ pub struct Responses<M> {
 }
 
 impl<M: Received> Responses<M> {
-    /// An empty one.
+    /// An empty queue.
     #[must_use]
     pub fn new(on_response: Notify) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl<M: Received> Responses<M> {
         }
     }
 
-    /// Takes a response over and notifies; without room for it, it is lost.
+    /// Adds a response and notifies; without room, it is lost.
     pub fn push(&self, response: M) {
         {
             let mut waiting = self.waiting.lock();
@@ -53,7 +53,7 @@ impl<M: Received> Responses<M> {
         self.on_response.notify();
     }
 
-    /// The oldest one.
+    /// Takes the oldest response.
     pub fn pop(&self) -> Option<M> {
         let mut waiting = self.waiting.lock();
         let response = waiting.queue.pop_front()?;
@@ -61,7 +61,7 @@ impl<M: Received> Responses<M> {
         Some(response)
     }
 
-    /// Those that found no room.
+    /// The number of responses that were lost for lack of room.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -101,7 +101,7 @@ mod tests {
         let (responses, calls) = responses();
         (0..MOST_WAITING + 3).for_each(|size| responses.push(Bytes(size)));
         assert_eq!(responses.lost(), 3);
-        assert_eq!(calls.load(Ordering::Relaxed), MOST_WAITING, "a lost one is no news");
+        assert_eq!(calls.load(Ordering::Relaxed), MOST_WAITING, "a lost response does not notify");
         let sizes: Vec<_> = std::iter::from_fn(|| responses.pop()).map(|bytes| bytes.0).collect();
         assert_eq!(sizes, (0..MOST_WAITING).collect::<Vec<_>>());
     }

@@ -1,13 +1,13 @@
-//! Room in the subscriptions of a session or process: publishers wait for those that keep all and
-//! are full.
+//! Room in the subscriptions of a session or process: publishers wait for subscriptions that keep
+//! all and are full.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_sync::{Condvar, Mutex};
 
-/// Counts the subscriptions of a session or process that keep all and are full, for which its
-/// publishers wait.
+/// Counts the subscriptions of a session or process that keep all and are full; its publishers wait
+/// for them.
 #[derive(Debug, Default)]
 pub struct Room {
     full: AtomicUsize,
@@ -16,19 +16,19 @@ pub struct Room {
 }
 
 impl Room {
-    /// One more of them is full.
+    /// Counts a subscription that became full.
     pub fn filled(&self) {
         self.full.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// One that was full has room again.
+    /// Uncounts a subscription that has room again.
     pub fn emptied(&self) {
         let _lock = self.lock.lock();
         self.full.fetch_sub(1, Ordering::AcqRel);
         self.made.notify_all();
     }
 
-    /// Waits until `is_full` says no; false when that takes longer.
+    /// Waits until `is_full` returns false; returns false after the timeout.
     pub fn wait(&self, longest: Duration, is_full: impl Fn() -> bool) -> bool {
         if self.full.load(Ordering::Acquire) == 0 {
             return true;

@@ -1,4 +1,4 @@
-//! Counters behind the events of an endpoint: what happened, and what of it was already taken.
+//! Counters behind the events of an endpoint: the totals, and the parts that were already taken.
 
 use feros_rmw::event::difference;
 use feros_rmw::{MatchedStatus, PublisherEvent, SubscriptionEvent};
@@ -12,7 +12,7 @@ struct Total {
 
 impl Total {
     fn add(&mut self, more: u64) {
-        // Strangers' numbers say how many: the total stays at its largest.
+        // The network can send huge numbers: the total saturates.
         self.total = self.total.saturating_add(more);
     }
 
@@ -29,7 +29,7 @@ impl Total {
     }
 }
 
-/// What an endpoint may report.
+/// The events of an endpoint.
 #[derive(Debug, Default)]
 pub struct Status {
     matched: Total,
@@ -41,23 +41,23 @@ pub struct Status {
 }
 
 impl Status {
-    /// An endpoint matches.
+    /// Notes a new match.
     pub fn appeared(&mut self) {
         self.matched.add(1);
         self.current += 1;
     }
 
-    /// One that matched does no more.
+    /// Notes the end of a match.
     pub fn left(&mut self) {
         self.current = self.current.saturating_sub(1);
     }
 
-    /// An endpoint has the name and another type.
+    /// Notes an endpoint with the same name and another type.
     pub fn clashed(&mut self) {
         self.incompatible_types.add(1);
     }
 
-    /// So many messages were lost.
+    /// Notes lost messages.
     pub fn lost(&mut self, messages: u64) {
         self.lost.add(messages);
     }
@@ -75,7 +75,7 @@ impl Status {
         })
     }
 
-    /// The next event of a publisher that was not taken yet.
+    /// Takes the next event of a publisher that was not taken yet.
     pub fn take_of_publisher(&mut self) -> Option<PublisherEvent> {
         if let Some(status) = self.take_matched() {
             return Some(PublisherEvent::Matched(status));
@@ -84,12 +84,12 @@ impl Status {
         Some(PublisherEvent::IncompatibleType { total, change })
     }
 
-    /// The next event of a subscription that was not taken yet.
+    /// Takes the next event of a subscription that was not taken yet.
     pub fn take_of_subscription(&mut self) -> Option<SubscriptionEvent> {
         if let Some(status) = self.take_matched() {
             return Some(SubscriptionEvent::Matched(status));
         }
-        // A publisher is alive as long as it is known.
+        // A publisher counts as alive while it is known.
         let alive_change = difference(self.current, self.alive_taken);
         self.alive_taken = self.current;
         if alive_change != 0 {

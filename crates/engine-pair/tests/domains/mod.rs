@@ -1,4 +1,4 @@
-//! Pairs of one engine in two domains: what a test needs no other engine for.
+//! Pairs of one engine in two domains, for tests that need no second engine.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use feros_engine_pair::PairEngine;
 use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
-/// Cyclone DDS in a domain of its own, whichever one the session asks for.
+/// Cyclone DDS in a fixed domain, whichever domain the session asks for.
 pub(crate) struct InDomain {
     pub(crate) domain_id: u32,
-    /// What the engine is configured with besides.
+    /// Additional configuration of the engine.
     pub(crate) configuration: String,
 }
 
@@ -41,14 +41,14 @@ pub(crate) fn single(domain_id: u32) -> Arc<dyn Session> {
     InDomain::of(domain_id).open(&SessionOptions::default()).unwrap()
 }
 
-/// A session in both, which waits for the first as long as a test does: what is on both is found by
-/// the first, however busy the machine is.
+/// A session in both domains that waits for the first without limit: an endpoint on both is always
+/// found by the first, however busy the machine is.
 pub(crate) fn patient(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::from_secs(3600));
     engine.open(&SessionOptions::default()).unwrap()
 }
 
-/// A session in both, which does not wait for the first.
+/// A session in both domains that does not wait for the first.
 pub(crate) fn hasty(domains: [u32; 2]) -> Arc<dyn Session> {
     let engine = PairEngine::new(domains.map(InDomain::of)).settling(Duration::ZERO);
     engine.open(&SessionOptions::default()).unwrap()
