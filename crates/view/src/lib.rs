@@ -1,10 +1,10 @@
-//! The server of `feros view`: one address of this machine that gives a page to browsers, and
+//! The server of `feros view`: one address of this machine that gives a page to browsers, and that
 //! speaks the Foxglove WebSocket protocol with the page, with Foxglove and with Lichtblick.
 //!
-//! It disturbs the system as little as it can. A topic is subscribed to as long as a client looks
-//! at it, once for all clients, best effort; what a client wants less often is left out before it
-//! is sent; nothing is decoded. A message is copied once, out of the memory that it came in into
-//! the frame that is sent. What a client does not read in time is dropped and counted.
+//! It disturbs the system as little as possible. It subscribes to a topic only while a client looks
+//! at it, once for all clients, best effort; messages above a client's rate are left out before
+//! sending; nothing is decoded. A message is copied once, from the memory that it arrived in into
+//! the frame to send. Messages that a client does not read in time are dropped and counted.
 //!
 //! ```no_run
 //! # let node: feros::Node = unimplemented!();

@@ -124,9 +124,9 @@ fn what_cannot_be_served_is_said() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let text = feros(&["view", "--no-open", "--port", &port]).failure(1);
-    assert!(text.contains("cannot be listened to") && text.contains("--port"), "{text}");
+    assert!(text.contains("cannot listen at") && text.contains("--port"), "{text}");
     let text = feros(&["view", "--no-open", "--token", "a b"]).failure(2);
-    assert!(text.contains("at least 8 characters"), "{text}");
+    assert!(text.contains("8 to 128 characters"), "{text}");
     feros(&["view", "--no-open", "--listen", "nowhere"]).failure(2);
     let text = feros(&["view", "--no-open", "--port", "0", "--allow-origin", "null"]).failure(1);
     assert!(text.contains("every sandboxed frame"), "{text}");

@@ -1,5 +1,5 @@
-//! The server of `feros view` as a component, `feros_view::View`: it runs where the robot's other
-//! components do, and begins and ends with them.
+//! The server of `feros view` as a component, `feros_view::View`: it runs beside the robot's other
+//! components, and starts and ends with them.
 
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
@@ -9,12 +9,12 @@ use feros::{Context, Error, Node, NodeOptions, Parameter, Parameters};
 use feros_component::{Component, register};
 use feros_view::{Server, Token, ViewOptions};
 
-/// The variable with the token. No parameter: those are for everybody to read.
+/// The variable with the token. Not a parameter, since anybody may read parameters.
 const TOKEN_VARIABLE: &str = "FEROS_VIEW_TOKEN";
 
 #[derive(Parameters)]
 struct Settings {
-    /// The address to listen at: 127.0.0.1 for this machine alone, 0.0.0.0 for all networks
+    /// The address to listen at: 127.0.0.1 for this machine only, 0.0.0.0 for all networks
     #[parameter(default = "127.0.0.1", read_only)]
     address: Parameter<String>,
     /// The port; 0 takes a free one
@@ -26,14 +26,14 @@ struct Settings {
     /// Let pages of these origins connect as well, such as https://app.foxglove.dev
     #[parameter(default = Vec::<String>::new(), read_only)]
     allow_origins: Parameter<Vec<String>>,
-    /// Clients at a time
+    /// The most clients at a time
     #[parameter(default = 32, range = 1..=10_000, read_only)]
     max_connections: Parameter<i64>,
 }
 
-/// A server as long as it lives. Where other machines can connect and `FEROS_VIEW_TOKEN` has no
-/// token, one is made up, and the link with it goes to standard error. The log has the address
-/// alone: everybody in the network reads `/rosout`.
+/// A server for as long as this value lives. Where other machines can connect and
+/// `FEROS_VIEW_TOKEN` has no token, the server makes one, and the link with it goes to standard
+/// error. The log has the address only: everybody in the network can read `/rosout`.
 pub struct View {
     node: Node,
     server: Server,
@@ -54,7 +54,7 @@ impl Component for View {
         let server = Server::start(&node, options).map_err(Error::other)?;
         feros::info!(node, "the page is at {}{}", server.page(), of_token.hint());
         if of_token == OfToken::MadeUp {
-            // Where nobody reads it, the log has said what is missing.
+            // Without a reader, the log has said where the link is.
             let _ = writeln!(std::io::stderr(), "link of the page: {}", server.link());
         }
         Ok(Self { node, server })
@@ -65,7 +65,7 @@ impl Component for View {
     }
 }
 
-/// Where the token of the link is from.
+/// The origin of the link's token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OfToken {
     NotNeeded,
@@ -74,11 +74,11 @@ enum OfToken {
 }
 
 impl OfToken {
-    /// The words that the log has about the token behind the address.
+    /// The log's words about the token, after the address.
     fn hint(self) -> &'static str {
         match self {
             Self::NotNeeded => "",
-            Self::Variable => ", with the token that FEROS_VIEW_TOKEN has",
+            Self::Variable => ", with the token in FEROS_VIEW_TOKEN",
             Self::MadeUp => ": the link with its token is on standard error of this process",
         }
     }
@@ -89,7 +89,7 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
     let address: IpAddr = text.parse().map_err(|_| {
         Error::other(format!("the parameter address is `{text}`: give an address such as 0.0.0.0"))
     })?;
-    // The ranges of the parameters hold both.
+    // Both values are within the ranges of the parameters.
     let port = u16::try_from(settings.port.get()).unwrap_or(feros_view::DEFAULT_PORT);
     let max_connections = usize::try_from(settings.max_connections.get()).unwrap_or(1);
     let (token, of_token) = match std::env::var(TOKEN_VARIABLE) {
@@ -98,7 +98,7 @@ fn view_options(settings: &Settings) -> Result<(ViewOptions, OfToken), Error> {
         Err(_) => (Some(Token::random().map_err(Error::other)?), OfToken::MadeUp),
     };
     let mut interfaces = feros_interface::shipped().clone();
-    // Packages that cannot be read have no definitions; the rest have.
+    // Packages that cannot be read have no definitions; the others have.
     drop(interfaces.load_environment());
     let options = ViewOptions {
         address: SocketAddr::new(address, port),

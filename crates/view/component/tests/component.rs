@@ -1,4 +1,4 @@
-//! The component as a container makes it: by its parameters.
+//! The component as a container makes it, from its parameters.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read as _, Write as _};
@@ -65,10 +65,10 @@ fn parameters_that_cannot_be_are_refused() {
     assert!(refusal(("port", 70_000.into())).contains("port"));
 }
 
-/// Set for a test's second process, whose standard error the first one reads.
+/// Set for a test's second process, whose standard error the first process reads.
 const SECOND: &str = "FEROS_TEST_OF_THE_TOKEN";
 
-/// Runs this test in a process of its own, with a token or without. Returns its standard error.
+/// Runs this test in a process of its own, with or without a token. Returns its standard error.
 fn in_a_process_of_its_own(test: &str, token: Option<&str>) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]).env(SECOND, "1").env_remove("FEROS_VIEW_TOKEN");
@@ -78,7 +78,7 @@ fn in_a_process_of_its_own(test: &str, token: Option<&str>) -> String {
     said
 }
 
-/// What `/rosout` has of a view, and the query of its link.
+/// The text of `/rosout` about a view, and the query of its link.
 fn on_rosout(address: &str) -> (Vec<String>, String) {
     feros::logging::init(&Arguments::default());
     let domain = Domain::reserve_without_ros2();
@@ -127,7 +127,7 @@ fn a_token_that_is_made_up_is_told_on_standard_error_alone() {
 #[test]
 fn a_token_that_the_user_has_set_is_told_nowhere() {
     if std::env::var_os(SECOND).is_some() {
-        return page_is_told_without_token("127.0.0.1", "with the token that FEROS_VIEW_TOKEN has");
+        return page_is_told_without_token("127.0.0.1", "with the token in FEROS_VIEW_TOKEN");
     }
     let test = "a_token_that_the_user_has_set_is_told_nowhere";
     let said = in_a_process_of_its_own(test, Some("0123456789abcdef"));

@@ -14,9 +14,9 @@ pub enum ClientFrame<'a> {
     ServiceRequest {
         /// The service that the server advertised.
         service: u32,
-        /// The number that the response is to carry.
+        /// The number of the call, which the response repeats.
         call: u32,
-        /// How the request is encoded.
+        /// The encoding of the request.
         encoding: &'a str,
         /// The serialized request.
         data: &'a [u8],
@@ -27,31 +27,31 @@ pub enum ClientFrame<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// Fewer bytes than the operation has in any case.
+    /// The frame has fewer bytes than the operation needs.
     #[error("a frame of operation {op:#04x} has at least {needed} bytes, this one has {size}")]
     Short {
-        /// The operation; 0 where the frame has not even that.
+        /// The operation; 0 for an empty frame.
         op: u8,
-        /// The bytes that are needed.
+        /// The needed bytes.
         needed: usize,
-        /// The bytes that there are.
+        /// The bytes of the frame.
         size: usize,
     },
-    /// An operation that does not exist.
+    /// The operation does not exist.
     #[error("there is no binary operation {op:#04x}: 0x01 is a message, 0x02 a service request")]
     Unknown {
         /// The operation.
         op: u8,
     },
-    /// The name of an encoding that is longer than the frame, or no text.
+    /// The name of the encoding is longer than the frame, or not UTF-8.
     #[error(
-        "the encoding of the service request is said to have {length} bytes of UTF-8, {left} are \
-         left in the frame: say `cdr`"
+        "the service request announces an encoding of {length} bytes of UTF-8, but {left} bytes are \
+         left in the frame: use `cdr`"
     )]
     Encoding {
-        /// Its length, as the frame says.
+        /// Its length, according to the frame.
         length: u32,
-        /// The bytes that are left.
+        /// The remaining bytes of the frame.
         left: usize,
     },
 }
@@ -96,7 +96,7 @@ impl<'a> ClientFrame<'a> {
     }
 }
 
-/// A number of 32 bits, and what follows it.
+/// A number of 32 bits, and the bytes after it.
 fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (number, rest) = bytes.split_first_chunk()?;
     Some((u32::from_le_bytes(*number), rest))

@@ -4,92 +4,92 @@ use serde::Deserialize;
 
 use super::parameter::ParameterJson;
 
-/// Bytes of an operation in JSON at most: what it becomes in memory is some times larger.
+/// The most bytes of an operation in JSON: in memory it becomes several times larger.
 pub const MAX_OP_BYTES: usize = 1 << 20;
 
 /// An operation of a client in JSON.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ClientOp {
-    /// Messages of channels are wanted.
+    /// Subscribes to channels.
     Subscribe {
-        /// Which.
+        /// The subscriptions.
         subscriptions: Vec<TopicSubscription>,
     },
-    /// Messages are no longer wanted.
+    /// Ends subscriptions.
     Unsubscribe {
         /// The numbers that the client gave.
         subscription_ids: Vec<u32>,
     },
-    /// The client is going to publish.
+    /// Announces channels that the client will publish.
     Advertise {
-        /// What.
+        /// The channels.
         channels: Vec<ClientChannel>,
     },
-    /// The client publishes no longer.
+    /// Ends channels of the client.
     Unadvertise {
         /// The numbers that the client gave.
         channel_ids: Vec<u32>,
     },
-    /// Values of parameters are asked for.
+    /// Asks for values of parameters.
     GetParameters {
-        /// Which; none: all.
+        /// Their names; empty for all parameters.
         parameter_names: Vec<String>,
-        /// What the answer is to carry.
+        /// The id that the answer repeats.
         #[serde(default)]
         id: Option<String>,
     },
-    /// Parameters are to be set.
+    /// Sets parameters.
     SetParameters {
-        /// Which, and to what.
+        /// The parameters with their new values.
         parameters: Vec<ParameterToSet>,
-        /// Asks for an answer, which is to carry this.
+        /// Asks for an answer with this id.
         #[serde(default)]
         id: Option<String>,
     },
-    /// Changes of parameters are to be told.
+    /// Asks for changes of parameters.
     SubscribeParameterUpdates {
-        /// Which.
+        /// Their names.
         parameter_names: Vec<String>,
     },
-    /// Changes of parameters are not to be told any longer.
+    /// Ends the reports of changes of parameters.
     UnsubscribeParameterUpdates {
-        /// Which.
+        /// Their names.
         parameter_names: Vec<String>,
     },
-    /// The connection graph is wanted, and its changes.
+    /// Asks for the connection graph, and for its changes.
     SubscribeConnectionGraph,
-    /// The connection graph is no longer wanted.
+    /// Ends the reports of the connection graph.
     UnsubscribeConnectionGraph,
-    /// A file is asked for.
+    /// Asks for a file.
     FetchAsset {
-        /// Which, such as `package://robot/meshes/arm.stl`.
+        /// Its address, such as `package://robot/meshes/arm.stl`.
         uri: String,
-        /// What the answer is to carry.
+        /// The id that the answer repeats.
         request_id: u32,
     },
-    /// Figures are wanted, each second.
+    /// Asks for figures, each second.
     SubscribeFigures,
-    /// Figures are no longer wanted.
+    /// Ends the figures.
     UnsubscribeFigures,
     /// The topics whose rates, sizes and ages this client wants in the figures.
     MeasureTopics {
-        /// All of them.
+        /// The topics, instead of all earlier ones.
         topics: Vec<String>,
     },
-    /// The checks of `feros doctor` are to be made.
+    /// Asks for the checks of `feros doctor`.
     Doctor,
 }
 
-/// One channel that a client wants messages of.
+/// A subscription of a client to one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TopicSubscription {
-    /// The number that the messages are to carry.
+    /// The client's number of the subscription, which its messages carry.
     pub id: u32,
     /// The channel that the server advertised.
     pub channel_id: u32,
-    /// The most messages a second; the newest are sent. All, if not said.
+    /// The most messages per second; the newest are sent. By default all.
     #[serde(default)]
     pub max_rate_hz: Option<f64>,
 }
@@ -102,13 +102,13 @@ pub struct ClientChannel {
     pub id: u32,
     /// The topic.
     pub topic: String,
-    /// How messages are encoded.
+    /// The encoding of the messages.
     pub encoding: String,
-    /// Their type.
+    /// The type of the messages.
     pub schema_name: String,
 }
 
-/// A parameter that is to be set.
+/// A parameter to set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ParameterToSet {
     /// The node, a dot, and the parameter.
@@ -122,16 +122,16 @@ pub struct ParameterToSet {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpError {
-    /// More text than any operation needs.
+    /// The text is longer than any operation.
     #[error("an operation in JSON has at most {MAX_OP_BYTES} bytes, this one has {size}")]
     Long {
         /// Its bytes.
         size: usize,
     },
-    /// No operation of the protocol.
-    #[error("this is no operation of the protocol: {reason}")]
+    /// The text is not an operation of the protocol.
+    #[error("this is not an operation of the protocol: {reason}")]
     Json {
-        /// What is wrong, and where.
+        /// The problem and its place.
         reason: String,
     },
 }
@@ -153,7 +153,7 @@ impl ClientOp {
             return Err(OpError::Long { size: text.len() });
         }
         serde_json::from_str(text).map_err(|error| {
-            // What was sent may be part of the reason: its beginning is enough.
+            // The reason may repeat the client's text: its beginning is enough.
             let reason: String = error.to_string().chars().take(300).collect();
             OpError::Json { reason }
         })

@@ -1,8 +1,8 @@
-//! The protocol between server and page, and between server and Foxglove: what is read from the
-//! network and what is written, without sockets and without ROS.
+//! The protocol between server and page, and between server and Foxglove: reading and writing of
+//! messages, without sockets and without ROS.
 //!
-//! `PROTOCOL.md` of this crate says what the operations mean. Everything that comes in is hostile:
-//! reading allocates no more than the frame's own bytes justify, and never panics.
+//! `PROTOCOL.md` of this crate describes the operations. All input is hostile: reading allocates no
+//! more than the frame's own bytes justify, and never panics.
 
 mod client_frame;
 mod client_op;
@@ -23,7 +23,7 @@ pub use server_op::{
     ServiceSchema, Severity,
 };
 
-/// The subprotocols, in the order in which they are preferred.
+/// The subprotocols, in the order of preference.
 pub const SUBPROTOCOLS: [&str; 3] = [OWN_SUBPROTOCOL, "foxglove.sdk.v1", "foxglove.websocket.v1"];
-/// The subprotocol of the page: the one of Foxglove with additions.
+/// The subprotocol of the page: Foxglove's with additions.
 pub const OWN_SUBPROTOCOL: &str = "feros.view.v1";

@@ -1,4 +1,4 @@
-//! Parameters as the protocol has them: names with their node, values in JSON.
+//! Parameters in the protocol: names that include their node, values in JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,23 +9,23 @@ use serde_json::{Number, Value};
 /// A parameter's value in JSON.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ParameterJson {
-    /// The value; `None` is a parameter that is not set, or is to be deleted.
+    /// The value; `None` for a parameter that is not set, or is to be deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// `byte_array` of a text in base64; `float64` and `float64_array` where JSON's numbers could
-    /// be integers.
+    /// `byte_array` for a string in base64; `float64` and `float64_array` where JSON's numbers
+    /// could be integers.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub value_type: Option<String>,
 }
 
-/// Why a name is none of a parameter.
+/// Why a name is not the name of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{name}` is no name of a parameter: write the node, a dot and the parameter, such as \
+    "`{name}` is not the name of a parameter: write the node, a dot and the parameter, such as \
      /robot/camera.rate"
 )]
 pub struct ParameterNameError {
-    /// What was given; its beginning, if it is long.
+    /// The name; its beginning, if it is long.
     pub name: String,
 }
 
@@ -33,10 +33,11 @@ const BYTES: &str = "byte_array";
 const DOUBLE: &str = "float64";
 const DOUBLES: &str = "float64_array";
 
-/// The node and the parameter of a name such as `/robot/camera.rate`. Names of nodes have no dots.
+/// The node and the parameter of a name such as `/robot/camera.rate`. Names of nodes contain no
+/// dots.
 ///
 /// # Errors
-/// Where the name has no node or no parameter.
+/// When the name has no node or no parameter.
 ///
 /// ```
 /// use feros_view::protocol::split_name;
@@ -79,17 +80,17 @@ pub fn to_json(value: ParameterValue) -> ParameterJson {
 }
 
 impl ParameterJson {
-    /// The value that is meant; the error says why it is none.
+    /// The parameter's value, or the reason why it is invalid.
     ///
     /// # Errors
-    /// Values of several types in one list, objects, integers of more than 64 bits, and what is not
-    /// of the type that is said.
+    /// Values of several types in one list, objects, integers of more than 64 bits, and values that
+    /// do not match the given type.
     pub fn into_value(self) -> Result<ParameterValue, String> {
         let Some(value) = self.value else { return Ok(ParameterValue::NotSet) };
         match (self.value_type.as_deref(), value) {
             (Some(BYTES), Value::String(text)) => match STANDARD.decode(&text) {
                 Ok(bytes) => Ok(ParameterValue::ByteArray(bytes)),
-                Err(error) => Err(format!("the bytes are no base64: {error}")),
+                Err(error) => Err(format!("the bytes are not base64: {error}")),
             },
             (Some(DOUBLE), Value::Number(number)) => double(&number).map(ParameterValue::Double),
             (Some(DOUBLES), Value::Array(values)) => doubles(&values),
@@ -110,7 +111,7 @@ impl ParameterJson {
     }
 }
 
-/// Of an empty list nothing says what it is a list of: texts, as rclpy takes it.
+/// An empty list does not show its type: it is a list of strings, as in rclpy.
 fn list(values: Vec<Value>) -> Result<ParameterValue, String> {
     let mixed = || "the values of a list have to be of one type".to_owned();
     match values.first() {
@@ -148,11 +149,11 @@ fn doubles(values: &[Value]) -> Result<ParameterValue, String> {
 }
 
 fn double(number: &Number) -> Result<f64, String> {
-    number.as_f64().ok_or_else(|| format!("{number} is no floating point number"))
+    number.as_f64().ok_or_else(|| format!("{number} is not a floating point number"))
 }
 
 fn integer(number: &Number) -> Result<i64, String> {
-    number.as_i64().ok_or_else(|| format!("{number} is no integer of 64 bits"))
+    number.as_i64().ok_or_else(|| format!("{number} is not an integer of 64 bits"))
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -4,73 +4,73 @@ use serde::Serialize;
 
 use super::parameter::ParameterJson;
 
-/// An operation of the server in JSON, except figures, which say themselves what they are.
+/// An operation of the server in JSON, except figures, which have an `op` of their own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ServerOp<'a> {
-    /// What the server is and can do; comes first.
+    /// The identity and the capabilities of the server; the first operation.
     ServerInfo {
-        /// What people read.
+        /// The name for people.
         name: &'a str,
-        /// What the server can do.
+        /// The capabilities of the server.
         capabilities: &'a [&'a str],
-        /// How messages of clients may be encoded.
+        /// The encodings that messages of clients may have.
         supported_encodings: &'a [&'a str],
-        /// More about the server.
+        /// More data about the server.
         metadata: &'a std::collections::BTreeMap<String, String>,
-        /// Another one means that the server was started anew.
+        /// A new value means that the server was restarted.
         session_id: &'a str,
     },
-    /// What people should know.
+    /// A message for people.
     Status {
-        /// How grave it is: 0 information, 1 warning, 2 error.
+        /// The severity: 0 information, 1 warning, 2 error.
         level: u8,
-        /// What it is.
+        /// The text.
         message: &'a str,
         /// Replaces the status of the same id.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
     },
-    /// Topics that can be subscribed to.
+    /// New topics that can be subscribed to.
     Advertise {
-        /// Those that are new.
+        /// The new channels.
         channels: &'a [Channel],
     },
-    /// Topics that are no more.
+    /// Topics that have gone.
     Unadvertise {
-        /// Which.
+        /// Their channels.
         channel_ids: &'a [u32],
     },
-    /// Services that can be called.
+    /// New services that can be called.
     AdvertiseServices {
-        /// Those that are new.
+        /// The new services.
         services: &'a [Service],
     },
-    /// Services that are no more.
+    /// Services that have gone.
     UnadvertiseServices {
-        /// Which.
+        /// The services.
         service_ids: &'a [u32],
     },
     /// Values of parameters: an answer, or a change.
     ParameterValues {
-        /// Which, and what they are.
+        /// The parameters with their values.
         parameters: &'a [NamedParameter],
-        /// What the question carried.
+        /// The id of the question.
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
     },
-    /// What of the connection graph has changed.
+    /// The changes of the connection graph.
     ConnectionGraphUpdate(&'a ConnectionGraphUpdate),
     /// A call of a service failed.
     ServiceCallFailure {
         /// The service.
         service_id: u32,
-        /// The number that the request carried.
+        /// The number of the call.
         call_id: u32,
-        /// Why.
+        /// The reason.
         message: &'a str,
     },
-    /// What `feros doctor` found.
+    /// The report of `feros doctor`.
     DoctorReport {
         /// All findings.
         findings: &'a [Finding],
@@ -80,7 +80,8 @@ pub enum ServerOp<'a> {
 impl ServerOp<'_> {
     /// The text of the operation.
     pub fn to_text(&self) -> String {
-        // Only maps with keys that are no texts, or values that refuse, can fail: there are none.
+        // Only maps with keys other than strings, or values that refuse, can fail: no operation has
+        // them.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -89,7 +90,7 @@ impl ServerOp<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Channel {
-    /// Its number; never used again for another.
+    /// Its number; never reused.
     pub id: u32,
     /// Its fully qualified name.
     pub topic: String,
@@ -97,9 +98,9 @@ pub struct Channel {
     pub encoding: &'static str,
     /// Its type, as `package/msg/Name`.
     pub schema_name: String,
-    /// The definition of the type with all that it refers to; empty where it is not known.
+    /// The definition of the type with all types that it refers to; empty if the type is unknown.
     pub schema: String,
-    /// `ros2msg`, or nothing where the type is not known.
+    /// `ros2msg`, or empty if the type is unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub schema_encoding: String,
 }
@@ -108,20 +109,20 @@ pub struct Channel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Service {
-    /// Its number; never used again for another.
+    /// Its number; never reused.
     pub id: u32,
     /// Its fully qualified name.
     pub name: String,
     /// Its type, as `package/srv/Name`.
     #[serde(rename = "type")]
     pub service_type: String,
-    /// What requests are.
+    /// The type of requests.
     pub request: ServiceSchema,
-    /// What responses are.
+    /// The type of responses.
     pub response: ServiceSchema,
 }
 
-/// What requests or responses of a service are.
+/// The type of a service's requests or responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceSchema {
@@ -131,7 +132,7 @@ pub struct ServiceSchema {
     pub schema_name: String,
     /// `ros2msg`.
     pub schema_encoding: String,
-    /// The definition of the type with all that it refers to.
+    /// The definition of the type with all types that it refers to.
     pub schema: String,
 }
 
@@ -145,7 +146,7 @@ pub struct NamedParameter {
     pub value: ParameterJson,
 }
 
-/// What of the connection graph has changed; at first, all of it.
+/// The changes of the connection graph; at first, the whole graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionGraphUpdate {
@@ -158,9 +159,9 @@ pub struct ConnectionGraphUpdate {
     /// Services with the nodes that serve them.
     #[serde(serialize_with = "ids::providers")]
     pub advertised_services: Vec<NamedIds>,
-    /// Topics that are no more.
+    /// Topics that have gone.
     pub removed_topics: Vec<String>,
-    /// Services that are no more.
+    /// Services that have gone.
     pub removed_services: Vec<String>,
 }
 
@@ -176,29 +177,29 @@ pub struct NamedIds {
 /// One finding of `feros doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// The subject of the check.
     pub area: String,
-    /// How grave it is.
+    /// The severity.
     pub level: Severity,
-    /// What was found.
+    /// The finding.
     pub text: String,
-    /// What helps.
+    /// The remedy.
     pub cure: Option<String>,
 }
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// As it should be.
+    /// Everything is in order.
     Ok,
-    /// It works, but worse than it could.
+    /// ROS works, but worse than it could.
     Warning,
     /// ROS does not work.
     Error,
 }
 
-/// The lists of nodes have another name in each list of the connection graph.
+/// The connection graph names its lists of nodes differently in each list of topics or services.
 mod ids {
     use serde::Serializer;
     use serde::ser::SerializeSeq as _;

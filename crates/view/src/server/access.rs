@@ -1,8 +1,8 @@
-//! Who may come in: the token, the Host header and the Origin header of a request.
+//! The control of access: the token, the Host header and the Origin header of a request.
 //!
-//! A page of somebody else's that is open in the user's browser can reach this server. It is kept
-//! out by its origin, and by the name that it used: a name of its own that points here (DNS
-//! rebinding) is none of this machine's.
+//! A page from elsewhere that is open in the user's browser can reach this server. The server
+//! refuses it by its origin, and by the name that it used: a foreign name that points here (DNS
+//! rebinding) is not a name of this machine.
 
 use std::net::IpAddr;
 use std::str::FromStr as _;
@@ -12,34 +12,34 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use subtle::ConstantTimeEq as _;
 
-/// A secret that the address of the page carries: letters, digits, `-`, `_`, `.` and `~`.
+/// A secret in the address of the page: letters, digits, `-`, `_`, `.` and `~`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Why a text is no token.
+/// Why a text is not a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a token has at least 8 characters and at most 128, only letters, digits and any of -_.~, so \
+    "a token has 8 to 128 characters: letters, digits and any of -_.~, so \
      that addresses can carry it"
 )]
 pub struct TokenError;
 
-/// The shortest token that is taken from a user.
+/// The shortest token that a user may choose.
 const SHORTEST: usize = 8;
 const LONGEST: usize = 128;
 
 impl Token {
-    /// A token of the user's.
+    /// A token that the user chose.
     ///
     /// # Errors
-    /// When it is short, long, or has characters that an address cannot carry.
+    /// When it is too short, too long, or has characters that an address cannot contain.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
         let is_token = (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(fits);
         if is_token { Ok(Self(text.to_owned())) } else { Err(TokenError) }
     }
 
-    /// A token that nobody can guess: 128 bits.
+    /// A random token of 128 bits.
     ///
     /// # Errors
     /// When the system has no random numbers.
@@ -54,13 +54,13 @@ impl Token {
         &self.0
     }
 
-    /// Compares in a time that does not depend on where they differ.
+    /// Compares in a time that does not depend on the first difference.
     fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 }
 
-/// A token is not for logs.
+/// Hides the token, which must not reach logs.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(..)")
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Token {
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) token: Option<Token>,
-    /// The address that is listened to.
+    /// The address that the server listens at.
     pub(crate) address: IpAddr,
     /// Names of this machine.
     pub(crate) names: Vec<String>,
@@ -111,7 +111,7 @@ impl Refusal {
 }
 
 impl Access {
-    /// Whether a request comes by a name of this machine, and from no foreign page.
+    /// Checks that a request uses a name of this machine, and comes from an allowed page.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?").to_owned());
         let host = text(HOST).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Access {
         }
     }
 
-    /// Whether an address carries the token, where one is needed.
+    /// Checks that an address has the token, if one is needed.
     pub(crate) fn check_token(&self, uri: &Uri) -> Result<(), Refusal> {
         let Some(token) = &self.token else { return Ok(()) };
         let mut pairs = uri.query().unwrap_or_default().split('&');
@@ -137,7 +137,7 @@ impl Access {
     }
 
     /// Whether a host is this machine. Only names can be pointed elsewhere, so addresses are fine
-    /// where other machines may connect at all.
+    /// if other machines may connect at all.
     fn is_here(&self, host: &str) -> bool {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         if let Ok(address) = host.parse::<IpAddr>() {
@@ -149,7 +149,7 @@ impl Access {
     }
 }
 
-/// Whether an origin is the page that this server gave: the same host and port.
+/// Whether an origin is the page of this server: the same host and port.
 fn is_of_page(origin: &str, host: &Authority) -> bool {
     let Ok(origin) = Uri::from_str(origin) else { return false };
     let default_port = match origin.scheme_str() {
@@ -167,18 +167,18 @@ fn same(allowed: &str, origin: &str) -> bool {
     allowed.trim_end_matches('/').eq_ignore_ascii_case(origin)
 }
 
-/// What is repeated to whoever sent it: enough to know it by.
+/// The beginning of a text that is sent back to its author.
 fn short(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(200).collect()
 }
 
-/// The names that this machine has in its own network.
+/// The names of this machine in its own network.
 pub(crate) fn names_of_machine() -> Vec<String> {
     let name = host_name();
     if name.is_empty() { Vec::new() } else { vec![format!("{name}.local"), name] }
 }
 
-/// What this machine is called.
+/// The name of this machine.
 pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
@@ -247,7 +247,7 @@ mod tests {
         }
         let refused = check(&access, "localhost:8765", Some("null")).unwrap_err();
         assert_eq!(refused, Refusal::NullOrigin);
-        assert!(!refused.to_string().contains("null"), "nobody is to allow it: {refused}");
+        assert!(!refused.to_string().contains("null"), "nobody should allow it: {refused}");
         assert_eq!(check(&access, "localhost", Some("http://localhost:80")), Ok(()));
     }
 

@@ -1,35 +1,35 @@
-//! Files of packages that clients show, such as meshes: `package://robot/meshes/arm.stl`.
+//! Files of packages for clients to show, such as meshes: `package://robot/meshes/arm.stl`.
 
 use std::io::Read as _;
 use std::path::{Component, Path};
 
 use feros_launch::Packages;
 
-/// Bytes of a file at most.
+/// The most bytes of a file.
 const MAX_ASSET_BYTES: u64 = 16 << 20;
 
-/// What is shown: robots, their meshes and pictures, and nothing else that lies beside them.
+/// The files that clients show: robots, their meshes and pictures, but no other files of a package.
 const EXTENSIONS: [&str; 16] = [
     "dae", "fbx", "glb", "gltf", "jpeg", "jpg", "mtl", "obj", "png", "sdf", "stl", "tif", "tiff",
     "urdf", "webp", "xacro",
 ];
 
-/// Why a file is not given.
+/// Why a file is not served.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssetError {
-    #[error("`{uri}` is no file of a package: only package://PACKAGE/PATH is given")]
+    #[error("`{uri}` is not a file of a package: only package://PACKAGE/PATH is served")]
     Uri { uri: String },
-    #[error("`{uri}` is not given: only files that are shown are ({})", EXTENSIONS.join(", "))]
+    #[error("`{uri}` is not served: only files to show are ({})", EXTENSIONS.join(", "))]
     Extension { uri: String },
     #[error("{0}")]
     Package(String),
     #[error("{uri} cannot be read: {reason}")]
     Read { uri: String, reason: String },
-    #[error("{uri} has {size} bytes, {MAX_ASSET_BYTES} are given at most")]
+    #[error("{uri} has {size} bytes, at most {MAX_ASSET_BYTES} are served")]
     Large { uri: String, size: u64 },
 }
 
-/// The bytes of a file of a package's share folder.
+/// Reads a file of a package's share folder.
 pub(crate) fn read(packages: &Packages, uri: &str) -> Result<Vec<u8>, AssetError> {
     let shown: String = uri.chars().take(300).collect();
     let refused = || AssetError::Uri { uri: shown.clone() };
@@ -55,7 +55,7 @@ pub(crate) fn read(packages: &Packages, uri: &str) -> Result<Vec<u8>, AssetError
     if size > MAX_ASSET_BYTES {
         return Err(AssetError::Large { uri: shown, size });
     }
-    // It may grow while it is read.
+    // The file may grow during the read.
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     file.take(MAX_ASSET_BYTES).read_to_end(&mut bytes).map_err(unread)?;
     Ok(bytes)

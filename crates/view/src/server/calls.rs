@@ -8,13 +8,13 @@ use feros::{ClientOptions, GenericClient, Node, ServiceIdentity};
 use crate::protocol::Service;
 use crate::server::kept::{Kept, Used};
 
-/// How long a server may take to be found.
+/// The time to wait for a server of the service.
 const DISCOVERY: Duration = Duration::from_secs(3);
-/// How long it may take to answer.
+/// The time to wait for the response.
 const ANSWER: Duration = Duration::from_secs(60);
-/// How often it is looked for.
+/// The time between two looks for the server.
 const LOOK: Duration = Duration::from_millis(10);
-/// Clients of services that are kept though nobody calls: each costs the system endpoints.
+/// The most idle clients of services that are kept: each costs the system endpoints.
 const MOST_IDLE: usize = 64;
 
 /// Clients of services.
@@ -54,18 +54,18 @@ impl Calls {
         })
     }
 
-    /// Withdraws the clients of services that are no more.
+    /// Withdraws the clients of services that have gone.
     pub(crate) fn forget(&self, gone: &BTreeSet<u32>) {
         self.by_service.retain(|service| !gone.contains(service));
     }
 
-    /// Withdraws the clients that nobody uses.
+    /// Withdraws the idle clients.
     pub(crate) fn forget_all(&self) {
         self.by_service.retain(|_| false);
     }
 }
 
-/// Waits until a server of a service is there.
+/// Waits for a server of the service.
 pub(crate) async fn wait_until_ready(
     is_ready: impl Fn() -> bool,
     service: &str,

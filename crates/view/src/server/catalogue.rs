@@ -1,5 +1,5 @@
-//! The topics and services that clients are told of: one channel for each topic and type, with the
-//! definition of the type.
+//! The topics and services that the server announces to clients: one channel for each topic and
+//! type, with the definition of the type.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use feros_rmw::{EndpointKind, Gid, GraphSnapshot, TypeHash};
 
 use crate::protocol::{Channel, Service, ServiceSchema};
 
-/// A type that nobody could define is looked for again after this time.
+/// The time after which the server looks again for a type without a known definition.
 const RETRY: Duration = Duration::from_secs(30);
-/// Definitions that are kept at most.
+/// The most definitions that are kept.
 const MAX_SCHEMAS: usize = 4096;
 
-/// All that can be subscribed to or called.
+/// All topics and services that clients can use.
 pub(crate) struct Catalogue {
     interfaces: Arc<InterfaceSet>,
-    /// Whether types that are not known are looked for elsewhere.
+    /// Whether unknown types are looked up elsewhere.
     looks_for_types: bool,
     /// By topic and type.
     topics: BTreeMap<(String, String), Topic>,
@@ -29,31 +29,31 @@ pub(crate) struct Catalogue {
     next_id: u32,
 }
 
-/// A type's name and its hash as far as it is known.
+/// A type's name, and its hash if it is known.
 pub(crate) type TypeKey = (String, Option<TypeHash>);
 
 struct Topic {
     hash: Option<TypeHash>,
-    /// `None` as long as its type is looked for.
+    /// `None` during the lookup of its type.
     channel: Option<Arc<Channel>>,
 }
 
 enum Known {
     Schema(Schema),
-    /// It is being looked for.
+    /// The lookup is running.
     Asked,
-    /// Nobody could define it.
+    /// No definition was found.
     Unknown(Instant),
 }
 
-/// What clients have to be told.
+/// The changes to report to clients.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) channels: Vec<Arc<Channel>>,
     pub(crate) removed_channels: Vec<Arc<Channel>>,
     pub(crate) services: Vec<Arc<Service>>,
     pub(crate) removed_services: Vec<Arc<Service>>,
-    /// Types that are to be looked for, with a topic of each.
+    /// Types to look up, with a topic of each.
     pub(crate) lookups: Vec<(String, TypeKey)>,
 }
 
@@ -79,7 +79,7 @@ impl Catalogue {
         self.services.values().flatten().cloned().collect()
     }
 
-    /// A channel, and the hash of its type as far as it is known.
+    /// A channel, and the hash of its type if it is known.
     pub(crate) fn channel(&self, id: u32) -> Option<(Arc<Channel>, Option<TypeHash>)> {
         let is_it = |topic: &&Topic| topic.channel.as_ref().is_some_and(|it| it.id == id);
         let topic = self.topics.values().find(is_it)?;
@@ -90,7 +90,7 @@ impl Catalogue {
         self.services.values().flatten().find(|service| service.id == id).cloned()
     }
 
-    /// Topics that are used with several types, with them.
+    /// Topics with several types, and these types.
     pub(crate) fn ambiguous(&self) -> Vec<(String, Vec<String>)> {
         let mut types: BTreeMap<&String, Vec<String>> = BTreeMap::new();
         for (topic, type_name) in self.topics.keys() {
@@ -100,7 +100,7 @@ impl Catalogue {
         several.map(|(topic, types)| (topic.clone(), types)).collect()
     }
 
-    /// Notes what came of looking for a type.
+    /// Records the result of a lookup.
     pub(crate) fn found(&mut self, key: TypeKey, schema: Option<Schema>, now: Instant) {
         let known = match schema {
             Some(schema) if !schema.text.is_empty() || !schema.encoding.is_empty() => {
@@ -111,8 +111,8 @@ impl Catalogue {
         self.schemas.insert(key, known);
     }
 
-    /// Follows the graph. Subscriptions of the participant `own` are left out: who watches is not
-    /// part of what is watched.
+    /// Follows the graph, without the subscriptions of the server's own participant `own`: it is
+    /// not part of the observed system.
     pub(crate) fn update(&mut self, graph: &GraphSnapshot, own: Gid, now: Instant) -> Changes {
         let mut changes = Changes::default();
         self.update_topics(graph, own, now, &mut changes);
@@ -218,7 +218,8 @@ impl Catalogue {
             if self.services.contains_key(&key) {
                 continue;
             }
-            // A service whose type is not known cannot be called by who knows no more.
+            // Clients know no more types than the server, so they cannot call a service of unknown
+            // type.
             let service = self.new_service(&key).map(Arc::new);
             changes.services.extend(service.clone());
             self.services.insert(key, service);
@@ -259,7 +260,7 @@ enum Found {
     Later,
 }
 
-/// Topics with their types, each with the hash that its publishers agree on.
+/// The topics with their types, each with the hash that its publishers agree on.
 fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Option<TypeHash>> {
     let mut topics: BTreeMap<(String, String), BTreeSet<[u8; 32]>> = BTreeMap::new();
     for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
@@ -275,7 +276,7 @@ fn topics_of(graph: &GraphSnapshot, own: Gid) -> BTreeMap<(String, String), Opti
         }
     }
     let agreed = |hashes: BTreeSet<[u8; 32]>| {
-        // Publishers that disagree are matched by name.
+        // Publishers with different hashes are matched by the type's name.
         let one = hashes.len() == 1;
         hashes.into_iter().next().filter(|_| one).map(TypeHash)
     };
@@ -352,7 +353,7 @@ mod tests {
         let now = Instant::now();
         let seen = graph(vec![endpoint(EndpointKind::Publisher, "/a", "mine/msg/Mine")]);
         let changes = catalogue.update(&seen, OWN, now);
-        assert!(changes.channels.is_empty(), "not before its type was looked for");
+        assert!(changes.channels.is_empty(), "not before the lookup of its type");
         let [(topic, key)] = &changes.lookups[..] else { panic!("one lookup") };
         assert_eq!(topic, "/a");
         assert!(catalogue.update(&seen, OWN, now).lookups.is_empty());
@@ -362,7 +363,7 @@ mod tests {
         let later = now + RETRY;
         let again = catalogue.update(&seen, OWN, later);
         assert_eq!(again.lookups.len(), 1);
-        assert_eq!(catalogue.channels().len(), 1, "it stays while it is looked for");
+        assert_eq!(catalogue.channels().len(), 1, "it stays during the lookup");
         let schema = Schema { encoding: "ros2msg".into(), text: "int8 a\n".into() };
         catalogue.found(key.clone(), Some(schema), later);
         let changes = catalogue.update(&seen, OWN, later);

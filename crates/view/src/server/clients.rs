@@ -1,4 +1,4 @@
-//! The clients that are connected, and what each wants to be told.
+//! The connected clients, and their wishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,40 +10,40 @@ use crate::protocol::ServerOp;
 use crate::server::outbox::{Counts, Outbox};
 use crate::server::peer::Peer;
 
-/// Calls of services for one client at a time: each costs a client of the service, which has
-/// endpoints and memory that the system has little of.
+/// The most service calls of one client at a time: each costs a client of the service, with
+/// endpoints and memory, which are scarce.
 const MOST_CALLS: usize = 16;
 
-/// How grave a status is.
+/// The severity of a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Warning = 1,
     Error = 2,
 }
 
-/// A client that is connected.
+/// A connected client.
 pub(crate) struct Client {
     pub(crate) id: u64,
-    /// Whether it is the page, or speaks as the page does: it sees hidden topics as well.
+    /// Whether it is the page, or speaks the page's protocol: it also sees hidden topics.
     pub(crate) is_page: bool,
-    /// Whether it was told what there is, so that changes can follow.
+    /// Whether it has the initial lists, so that changes can follow.
     pub(crate) is_greeted: AtomicBool,
     pub(crate) outbox: Outbox,
     pub(crate) wants: Mutex<Wants>,
-    /// What its calls of services wait for; see [`in_turn`].
+    /// The turns of its service calls; see [`in_turn`].
     pub(crate) call_turns: Semaphore,
-    /// What its files wait for: one is read at a time.
+    /// The turns of its files: one is read at a time.
     pub(crate) file_turns: Semaphore,
     peer: Peer,
 }
 
 /// Waits for one of a client's turns.
 pub(crate) async fn in_turn(turns: &Semaphore) -> Option<SemaphorePermit<'_>> {
-    // Nobody closes it.
+    // Nobody closes the semaphore.
     turns.acquire().await.ok()
 }
 
-/// How many clients there may be.
+/// The most clients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) all: usize,
@@ -51,8 +51,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Of a server that other machines reach, one machine has three quarters at most: there is room
-    /// for others.
+    /// On a server that other machines can reach, one machine gets at most three quarters, so that
+    /// others have room.
     pub(crate) fn new(all: usize, is_local: bool) -> Self {
         Self { all, of_peer: if is_local { all } else { all - all / 4 } }
     }
@@ -72,14 +72,14 @@ pub(crate) enum Full {
     OfPeer(usize),
 }
 
-/// What a client wants to be told besides topics.
+/// The wishes of a client besides topics.
 #[derive(Debug, Default)]
 pub(crate) struct Wants {
     pub(crate) connection_graph: bool,
     pub(crate) figures: bool,
-    /// Topics whose messages are to be measured.
+    /// Topics to measure.
     pub(crate) measured: BTreeSet<String>,
-    /// Parameters whose changes are to be told.
+    /// Parameters whose changes it wants.
     pub(crate) parameters: BTreeSet<String>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Clients {
 struct State {
     connected: BTreeMap<u64, Arc<Client>>,
     next: u64,
-    /// What became of the messages of clients that have left.
+    /// The counts of messages for clients that have left.
     former: Counts,
 }
 
@@ -153,7 +153,7 @@ impl Clients {
         self.state.lock().connected.values().cloned().collect()
     }
 
-    /// All clients that know what there was.
+    /// All clients that have the initial lists.
     pub(crate) fn greeted(&self) -> Vec<Arc<Client>> {
         let mut clients = self.all();
         clients.retain(|client| client.is_greeted.load(Ordering::Relaxed));
@@ -164,7 +164,7 @@ impl Clients {
         self.state.lock().connected.len()
     }
 
-    /// What became of the messages of all clients since the server began.
+    /// The counts of messages for all clients since the start of the server.
     pub(crate) fn counts(&self) -> Counts {
         let former = self.state.lock().former;
         self.all().iter().map(|client| client.outbox.counts()).fold(former, sum)
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(join("192.0.2.3"), Some(Full::All(8)));
         clients.leave(&clients.all()[0].clone());
         assert_eq!(join("192.0.2.1"), None);
-        // Where nobody else can connect, nothing is left for others.
+        // Where nobody else can connect, no room is kept for others.
         let alone = Clients::default();
         let join = |limits| alone.join(true, peer("127.0.0.1"), limits).err();
         for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Simulated time: what `/clock` tells, for clients whose time it is to be.
+//! Simulated time: the time of `/clock`, for clients that use it.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::server::clients::Clients;
 /// The topic of simulated time.
 const TOPIC: &str = "/clock";
 
-/// The last time that `/clock` told.
+/// The last time of `/clock`.
 #[derive(Clone, Default)]
 pub(crate) struct SimulatedTime(Arc<AtomicU64>);
 
 impl SimulatedTime {
-    /// Nanoseconds; `None`: nobody tells a time.
+    /// Nanoseconds; `None` without a clock.
     pub(crate) fn nanos(&self) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|nanos| *nanos > 0)
     }
@@ -28,7 +28,7 @@ impl SimulatedTime {
     }
 }
 
-/// Whether somebody else than the participant `own` tells the time.
+/// Whether a participant other than `own` publishes the time.
 pub(crate) fn is_told(graph: &GraphSnapshot, own: Gid) -> bool {
     let mut tellers = graph.endpoints_of(EndpointKind::Publisher, TOPIC);
     tellers.any(|teller| {

@@ -1,5 +1,5 @@
-//! Who publishes, subscribes and serves, as Foxglove's connection graph has it, and what of it has
-//! changed.
+//! The publishers, subscriptions and servers, in the form of Foxglove's connection graph, and their
+//! changes.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct ConnectionGraph {
 }
 
 impl ConnectionGraph {
-    /// Of this graph, without the participant that watches.
+    /// The connection graph of `graph`, without the server's own participant.
     pub(crate) fn of(graph: &GraphSnapshot, own: Gid) -> Self {
         let mut found = Self::default();
         for endpoint in graph.endpoints.iter().filter(|endpoint| endpoint.is_ros) {
@@ -40,7 +40,7 @@ impl ConnectionGraph {
         found
     }
 
-    /// What has changed since `former`; `None`: nothing.
+    /// The changes since `former`; `None` without changes.
     pub(crate) fn since(&self, former: &Self) -> Option<ConnectionGraphUpdate> {
         let has_topic = |graph: &Self, topic: &String| {
             graph.published.contains_key(topic) || graph.subscribed.contains_key(topic)
@@ -67,7 +67,7 @@ impl ConnectionGraph {
     }
 }
 
-/// What is new or has other nodes; what has none any more, unless it is removed as a whole.
+/// Names with new or other nodes, and names that lost all nodes but are not removed.
 fn changed(now: &Nodes, former: &Nodes, stays: impl Fn(&String) -> bool) -> Vec<NamedIds> {
     let others = now.iter().filter(|(name, nodes)| former.get(*name) != Some(*nodes));
     let others = others.map(|(name, ids)| NamedIds { name: name.clone(), ids: ids.clone() });
@@ -76,7 +76,7 @@ fn changed(now: &Nodes, former: &Nodes, stays: impl Fn(&String) -> bool) -> Vec<
     others.chain(left).collect()
 }
 
-/// How a node is shown, where it has a name and where it has none.
+/// The name to show for an endpoint's node, or for its participant without a node.
 pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
     match endpoint.node.name() {
         Some(name) => name.fully_qualified(),

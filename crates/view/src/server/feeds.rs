@@ -1,11 +1,11 @@
 //! The subscriptions to topics that clients look at: one for each topic, however many clients there
-//! are, and as long as there is one.
+//! are, for as long as there is a client.
 //!
-//! A topic whose publishers keep what they sent for late joiners (transient local) has a
-//! subscription for each client, since each is such a joiner. These topics are slow by nature.
+//! A topic whose publishers keep messages for late joiners (transient local) has a subscription for
+//! each client, since each client is a late joiner. These topics are slow by nature.
 //!
-//! The executor holds so many subscriptions. Clients take them as they come, until what is left is
-//! just enough for a share of each client: from then on, who has its share gets no more.
+//! The executor can hold a limited number of subscriptions. Clients take them freely, until only
+//! the reserved shares are left: from then on, a client that has its share gets no more.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use feros_sync::Mutex;
 use crate::server::clients::Client;
 use crate::server::clock::SimulatedTime;
 
-/// Messages that wait in a subscription until the executor comes to it: a burst of small ones, and
-/// few enough for a queue in shared memory.
+/// The messages that may wait in a subscription for the executor: enough for a burst of small
+/// messages, and few enough for a queue in shared memory.
 const DEPTH: usize = 64;
-/// Subscriptions that clients take as they come.
+/// The subscriptions that clients take freely.
 const FREE_TO_TAKE: usize = 2048;
-/// Further ones, which are divided among the clients that may be connected: with them, some of the
+/// Further subscriptions, which are divided among the clients that may be connected; some of the
 /// executor's 4096 entities are left for figures and calls.
 const SHARED_OUT: usize = 1024;
-/// What a client can be sure of, unless there may be many.
+/// The largest share that is reserved for one client.
 const LARGEST_SHARE: usize = 32;
 
 /// Why a client does not get the messages of a topic.
@@ -44,7 +44,7 @@ pub(crate) enum FeedError {
     Full { all: usize, share: usize },
 }
 
-/// Who looks at a topic, by which number.
+/// A client that looks at a topic, and its number of the subscription.
 #[derive(Clone)]
 pub(crate) struct Listener {
     pub(crate) client: Arc<Client>,
@@ -53,7 +53,7 @@ pub(crate) struct Listener {
 
 type Listeners = Arc<Mutex<Vec<Listener>>>;
 
-/// All topics that are looked at, by the number of their channel.
+/// The topics that clients look at, by the number of their channel.
 pub(crate) struct Feeds {
     node: Node,
     time: SimulatedTime,
@@ -65,7 +65,7 @@ struct Feed {
     topic: String,
     identity: TypeIdentity,
     is_latched: bool,
-    /// One for all listeners, or one for each.
+    /// One subscription for all listeners, or one for each listener.
     subscriptions: Vec<(Listeners, GenericSubscription)>,
 }
 
@@ -74,7 +74,7 @@ impl Feeds {
         Self { node, time, by_channel: HashMap::new(), share: share(most_clients) }
     }
 
-    /// Has a listener, whose client has so many others, get the messages of a channel.
+    /// Subscribes a listener to a channel; its client has `others` other subscriptions.
     pub(crate) fn add(
         &mut self,
         channel: u32,
@@ -99,7 +99,7 @@ impl Feeds {
         Ok(())
     }
 
-    /// Ends one listener's part of a channel.
+    /// Removes one listener from a channel.
     pub(crate) fn remove(&mut self, channel: u32, client: u64, subscription: u32) {
         self.retain(channel, |listener| {
             listener.client.id != client || listener.subscription != subscription
@@ -118,7 +118,7 @@ impl Feeds {
         }
     }
 
-    /// Ends a channel that is no more.
+    /// Removes a channel that has gone.
     pub(crate) fn remove_channel(&mut self, channel: u32) {
         let Some(feed) = self.by_channel.remove(&channel) else { return };
         for listener in feed.listeners() {
@@ -126,15 +126,15 @@ impl Feeds {
         }
     }
 
-    /// Follows publishers that came or left, where they keep messages and the former ones did not.
-    /// The topics that cannot be followed are named, with the reason.
+    /// Follows changes of publishers between keeping and not keeping messages for late joiners.
+    /// Returns the errors of topics that cannot be followed.
     pub(crate) fn adapt(&mut self, graph: &GraphSnapshot) -> Vec<FeedError> {
         let (mut all, share) = (self.count(), self.share);
         let mut errors = Vec::new();
         for feed in self.by_channel.values_mut() {
             let is_latched = is_latched(graph, &feed.topic, &feed.identity.name);
             let has_publishers = graph.count(EndpointKind::Publisher, &feed.topic) > 0;
-            // Without publishers there is nothing to choose by.
+            // Without publishers there is no reason to choose either way.
             if is_latched == feed.is_latched || !has_publishers {
                 continue;
             }
@@ -155,7 +155,7 @@ impl Feeds {
         errors
     }
 
-    /// How many subscriptions there are.
+    /// The number of subscriptions.
     fn count(&self) -> usize {
         self.by_channel.values().map(|feed| feed.subscriptions.len()).sum()
     }
@@ -180,8 +180,8 @@ impl Feed {
         }
         let listeners = Arc::new(Mutex::new(vec![listener]));
         let (heard, time) = (listeners.clone(), time.clone());
-        // It asks the publishers for nothing, unless they keep messages: those are sent again only
-        // to who is reliable.
+        // Best effort costs the publishers nothing. Kept messages are the exception: publishers
+        // send them again only to reliable subscriptions.
         let qos = QosProfile::keep_last(DEPTH);
         let qos =
             if self.is_latched { qos.reliable().transient_local() } else { qos.best_effort() };
@@ -202,17 +202,17 @@ impl Feed {
     }
 }
 
-/// What a client can be sure of where so many may be connected.
+/// The reserved share of a client, for this many clients.
 fn share(most_clients: usize) -> usize {
     (SHARED_OUT / most_clients.max(1)).min(LARGEST_SHARE)
 }
 
-/// Whether a client that has so many subscriptions gets one more, where there are so many in all.
+/// Whether a client with `own` subscriptions gets one more, when `all` clients together have `all`.
 fn is_free(all: usize, own: usize, share: usize) -> bool {
     own < share || all < FREE_TO_TAKE
 }
 
-/// When a message was received: by /clock where there is one.
+/// The time of a message's reception: the time of /clock, if there is one.
 fn received_nanos(time: &SimulatedTime, info: &MessageInfo) -> u64 {
     if let Some(nanos) = time.nanos() {
         return nanos;
@@ -242,7 +242,7 @@ mod tests {
             let share = share(most_clients);
             let mut clients = vec![0; most_clients];
             let mut all = 0;
-            // Those that come first take all they get; no two look at the same topic.
+            // The first clients take all they get; no two clients look at the same topic.
             for own in &mut clients {
                 while is_free(all, *own, share) {
                     *own += 1;

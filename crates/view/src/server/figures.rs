@@ -1,5 +1,6 @@
-//! The figures of a running system that the page shows each second: topics, who talks to whom and
-//! how, nodes with what their processes cost, services, actions, and the connections themselves.
+//! The figures of a running system that the page shows each second: topics, their connections with
+//! their transports, nodes with the costs of their processes, services, actions, and the view's own
+//! connections.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Instant, SystemTime};
@@ -19,17 +20,17 @@ use crate::server::hub::Hub;
 use crate::server::layers::{EdgeLayers, LayerReader, LayersOfPairs, Traces};
 use crate::server::outbox::Counts;
 
-/// Topics that are measured at most: each costs a subscription.
+/// The most topics that are measured: each costs a subscription.
 pub(crate) const MAX_MEASURED: usize = 256;
-/// Readings between two looks at the memory of processes, which cost the system some time.
+/// The readings between two looks at the memory of processes, which cost the system some time.
 const MEMORY_READINGS: u32 = 5;
 
-/// Makes the figures, again and again.
+/// Makes the figures repeatedly.
 pub(crate) struct FigureMaker {
     meters: BTreeMap<String, TopicMeter>,
     processes: ProcessMeter,
     layers: Option<LayerReader>,
-    /// Memory of processes as it was last looked at.
+    /// The memory of processes at the last look.
     memory: HashMap<u32, u64>,
     readings: u32,
     last: Option<(Instant, Counts)>,
@@ -143,7 +144,7 @@ impl FigureMaker {
         }
     }
 
-    /// Tells all clients that want figures; to be called about once a second.
+    /// Sends figures to all clients that want them; to be called about once per second.
     pub(crate) fn tell(&mut self, hub: &Hub, graph: &GraphSnapshot) {
         let clients = hub.clients.all();
         let wanting: Vec<_> = clients.iter().filter(|client| client.wants.lock().figures).collect();
@@ -162,7 +163,7 @@ impl FigureMaker {
         wanting.iter().for_each(|client| client.outbox.tell_figures(text.clone()));
     }
 
-    /// Listens to these topics, and no longer to others.
+    /// Measures these topics, and stops measuring others.
     fn measure(
         &mut self,
         hub: &Hub,
@@ -176,7 +177,8 @@ impl FigureMaker {
             if !is_wanted || self.meters.contains_key(&summary.name) {
                 continue;
             }
-            // With several types, nobody could say whose figures these are; the mismatches do.
+            // With several types, the figures would have no clear owner; the mismatches report the
+            // types.
             let [type_name] = &summary.types[..] else { continue };
             let mut hashes: Vec<_> = graph
                 .endpoints_of(EndpointKind::Publisher, &summary.name)
@@ -190,7 +192,7 @@ impl FigureMaker {
                     self.meters.insert(summary.name.clone(), meter);
                 }
                 Err(error) => {
-                    // It is tried again each second.
+                    // The measurement is tried again each second.
                     static UNMEASURED: FailureCounter = FailureCounter::new();
                     if let Some(so_far) = UNMEASURED.so_far() {
                         tracing::warn!("{} is not measured: {error}{so_far}", summary.name);
@@ -226,11 +228,12 @@ impl FigureMaker {
             traces,
             connections: self.connections(hub),
         };
-        // Only maps with keys that are no texts, or values that refuse, can fail: there are none.
+        // Only maps with keys other than strings, or values that refuse, can fail: figures have
+        // none.
         serde_json::to_string(&figures).unwrap_or_default()
     }
 
-    /// What the traces say of these topics; they are read only as long as somebody wants any.
+    /// The layers of these topics from the traces, which are read only while a client wants them.
     fn read_layers(
         &mut self,
         hub: &Hub,
@@ -321,8 +324,7 @@ impl FigureMaker {
     }
 }
 
-/// What of that which clients want is measured: of the topics that there are, those of each client
-/// in turn.
+/// The topics to measure: those that exist, taken from the wishes of each client in turn.
 fn measured_topics(wanted: Vec<BTreeSet<String>>, summaries: &[TopicSummary]) -> BTreeSet<String> {
     let known: BTreeSet<&str> = summaries.iter().map(|summary| summary.name.as_str()).collect();
     let is_known = |topic: &String| known.contains(topic.as_str());
@@ -353,14 +355,14 @@ fn mismatch(found: &feros_rmw::graph::Mismatch) -> Mismatch {
     Mismatch { publisher, subscription, problem: found.reason.clone(), cure }
 }
 
-/// With its first letter large, and a full stop.
+/// A sentence with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).chain(['.']).collect()
 }
 
-/// Who sends a topic to whom, and how.
+/// The matches of a topic, with their transports.
 fn edges<'a>(
     graph: &'a GraphSnapshot,
     own: Gid,
@@ -382,7 +384,7 @@ fn edges<'a>(
             None => "none",
         },
         why: found.reason.map(|reason| reason.to_string()),
-        // What the subscription asks for is what it gets.
+        // A match has the policies that its subscription asks for.
         reliability: match found.subscription.qos.reliability {
             Reliability::BestEffort => "best_effort",
             _ => "reliable",
@@ -395,7 +397,7 @@ fn edges<'a>(
     found.map(edge).collect()
 }
 
-/// The services of others, with their types.
+/// The services of other participants, with their types.
 fn service_names(graph: &GraphSnapshot, own: Gid) -> NamesAndTypes {
     graph.names_and_types(|endpoint| {
         matches!(endpoint.kind, EndpointKind::Service | EndpointKind::Client)
@@ -426,7 +428,7 @@ fn with_users(graph: &GraphSnapshot, own: Gid, services: &NamesAndTypes) -> Vec<
     found.into_values().collect()
 }
 
-/// Who publishes feedback is a server of the action, and who subscribes to it a client.
+/// A publisher of feedback is a server of the action, and a subscription to it a client.
 fn actions(graph: &GraphSnapshot, own: Gid) -> Vec<Service> {
     let actions = graph.actions().into_iter();
     let actions =

@@ -1,5 +1,5 @@
-//! What all connections share: the catalogue of topics and services, the subscriptions, and what is
-//! listened to for all clients together.
+//! The shared state of all connections: the catalogue of topics and services, the subscriptions,
+//! and the topics that the server listens to for all clients together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,23 +25,23 @@ use crate::server::options::ViewOptions;
 use crate::server::parameters::{self, Parameters};
 use crate::server::reading::only_reads;
 
-/// Files that are read at a time.
+/// The most files that are read at a time.
 const FILES_AT_A_TIME: usize = 3;
 /// Threads for files and for the doctor.
 pub(crate) const BLOCKING_THREADS: usize = FILES_AT_A_TIME + 1;
 
-/// What all connections share.
+/// The shared state of all connections.
 ///
-/// Locks are taken in the order of the fields, and none while a callback runs.
+/// Locks are taken in the order of the fields, and no lock is held during a callback.
 pub(crate) struct Hub {
     pub(crate) node: Node,
     pub(crate) options: ViewOptions,
     pub(crate) clients: Arc<Clients>,
     pub(crate) calls: Calls,
     pub(crate) parameters: Parameters,
-    /// One examination at a time.
+    /// One examination of the doctor at a time.
     pub(crate) doctor_turns: Arc<Semaphore>,
-    /// Files that are read at a time.
+    /// The turns of files that are being read.
     pub(crate) file_turns: Arc<Semaphore>,
     session_id: String,
     time: SimulatedTime,
@@ -51,7 +51,7 @@ pub(crate) struct Hub {
     listening: Mutex<Listening>,
 }
 
-/// What is listened to for all clients together, as long as one needs it.
+/// The subscriptions for all clients together, while a client needs them.
 #[derive(Default)]
 struct Listening {
     has_clock: bool,
@@ -88,11 +88,11 @@ impl Hub {
         self.node.context().graph()
     }
 
-    /// Tells a new client what there is.
+    /// Sends a new client the initial lists.
     pub(crate) fn greet(&self, client: &Client) {
         self.listen_as_needed(&self.graph());
         self.tell_server_info(client);
-        // Held until the client has all of it, so that changes come after it.
+        // Locked until the client has the whole list, so that changes come after it.
         let catalogue = self.catalogue.lock();
         let everything = Changes {
             channels: catalogue.channels(),
@@ -132,7 +132,8 @@ impl Hub {
         });
     }
 
-    /// Whether clients may call a service: without `--allow-changes` one that only reads.
+    /// Whether clients may call a service: without `--allow-changes` only services that change
+    /// nothing.
     pub(crate) fn offers(&self, service: &Service) -> bool {
         self.options.allow_changes || only_reads(&service.service_type)
     }
@@ -164,7 +165,7 @@ impl Hub {
         }
     }
 
-    /// Follows a change of the graph; says which types are to be looked for.
+    /// Follows a change of the graph; returns the types to look up.
     pub(crate) fn follow(&self, graph: &GraphSnapshot) -> Vec<(String, TypeKey)> {
         let mut catalogue = self.catalogue.lock();
         let former: Vec<_> = catalogue.ambiguous();
@@ -198,7 +199,7 @@ impl Hub {
         lookups
     }
 
-    /// Notes what came of looking for a type.
+    /// Records the result of a type's lookup.
     pub(crate) fn found_type(&self, key: TypeKey, schema: Option<Schema>) {
         self.catalogue.lock().found(key, schema, Instant::now());
     }
@@ -207,7 +208,7 @@ impl Hub {
         let now = ConnectionGraph::of(graph, self.own());
         let mut former = self.connection_graph.lock();
         if let Some(update) = now.since(&former) {
-            // With the lock held: who was told the former graph a moment ago is among them.
+            // Under the lock: a client that received the former graph a moment ago is among them.
             let clients = self.clients.greeted();
             for client in clients.iter().filter(|client| client.wants.lock().connection_graph) {
                 client.tell(&ServerOp::ConnectionGraphUpdate(&update));
@@ -216,7 +217,7 @@ impl Hub {
         }
     }
 
-    /// Tells a client the whole connection graph, and from now on its changes.
+    /// Sends a client the whole connection graph, and from now on its changes.
     pub(crate) fn begin_connection_graph(&self, client: &Client) {
         let graph = self.connection_graph.lock();
         client.wants.lock().connection_graph = true;
@@ -224,8 +225,8 @@ impl Hub {
         client.tell(&ServerOp::ConnectionGraphUpdate(&all));
     }
 
-    /// Has a client, which has so many other subscriptions, get the messages of a channel; the
-    /// error is for people.
+    /// Subscribes a client, which has `others` other subscriptions, to a channel; the error is for
+    /// people.
     pub(crate) fn subscribe(
         &self,
         channel: u32,
@@ -270,7 +271,7 @@ impl Hub {
         }
     }
 
-    /// Listens to /clock and /parameter_events as long as a client needs it.
+    /// Listens to /clock and /parameter_events while a client needs them.
     pub(crate) fn listen_as_needed(&self, graph: &GraphSnapshot) {
         let clients = self.clients.all();
         let wants_parameters =
@@ -315,7 +316,7 @@ fn ambiguity(topic: &str, types: &[String]) -> String {
     )
 }
 
-/// Says of which topics the type is not known: in one status, since there may be many.
+/// Reports the topics with an unknown type in one status, since there may be many.
 fn tell_unknown(client: &Client, channels: &[Channel]) {
     let unknown: Vec<&Channel> =
         channels.iter().filter(|channel| channel.schema_encoding.is_empty()).collect();

@@ -1,21 +1,20 @@
-//! What is made when it is first needed, and kept for when it is needed again, as long as little of
-//! it is idle.
+//! Values that are made on first use, and kept for further use; only a few idle ones are kept.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use feros_sync::Mutex;
 
-/// Values by key. Those in use stay; of the others, so many that were used last.
+/// Values by key. Values in use stay; of the idle ones, the last `most_idle` in order of use stay.
 pub(crate) struct Kept<K, V> {
     most_idle: usize,
-    /// What was used last comes last.
+    /// The entry that was used last is at the end.
     entries: Mutex<Vec<(K, Arc<V>)>>,
 }
 
 /// A value in use.
 pub(crate) struct Used<'a, K: PartialEq, V> {
-    // Dropped first: then it is idle.
+    // Dropped first, so that the value is idle at the end of use.
     value: Arc<V>,
     _end: EndOfUse<'a, K, V>,
 }
@@ -27,7 +26,7 @@ impl<K: PartialEq, V> Kept<K, V> {
         Self { most_idle, entries: Mutex::default() }
     }
 
-    /// The value of a key, made if there is none.
+    /// The value of a key, which is made if it does not exist.
     pub(crate) fn get<E>(
         &self,
         key: K,
@@ -44,10 +43,10 @@ impl<K: PartialEq, V> Kept<K, V> {
         Ok(Used { value, _end: EndOfUse(self) })
     }
 
-    /// Forgets the values of other keys; those in use live until they are used no longer.
+    /// Forgets the values of other keys; values in use live until the end of their use.
     pub(crate) fn retain(&self, is_kept: impl Fn(&K) -> bool) {
         let gone: Vec<_> = self.entries.lock().extract_if(.., |(key, _)| !is_kept(key)).collect();
-        // Without the lock: their end takes a while.
+        // Dropped without the lock, since the drop takes a while.
         drop(gone);
     }
 

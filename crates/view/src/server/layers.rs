@@ -1,4 +1,4 @@
-//! The layers of latencies, from the traces that programs write while they run.
+//! The layers of latencies, from the traces that running programs write.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use feros_rmw::Gid;
 use feros_trace_analysis::{LiveTrace, PairLayers, Percentiles};
 use serde::Serialize;
 
-/// What is known by the gids of publisher and subscription.
+/// The layers by the gids of publisher and subscription.
 pub(crate) type LayersOfPairs = HashMap<(Gid, Gid), EdgeLayers>;
 
-/// Reads the folder, again and again.
+/// Reads the folder repeatedly.
 pub(crate) struct LayerReader {
     folder: PathBuf,
     trace: LiveTrace,
 }
 
-/// Where the layers come from.
+/// The source of the layers.
 #[derive(Serialize)]
 pub(crate) struct Traces {
     folder: String,
-    /// Programs that have written lately; `None`: nobody looks.
+    /// The number of programs that have written lately; `None` while no client looks.
     programs: Option<usize>,
     problems: Vec<String>,
 }
 
-/// What the messages of an edge took lately.
+/// The recent latencies of an edge's messages.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EdgeLayers {
@@ -38,7 +38,7 @@ pub(crate) struct EdgeLayers {
 struct Layer {
     name: &'static str,
     nanos: MedianAndP99,
-    /// Its part of all the time: 0.25 is a quarter.
+    /// Its share of the total time: 0.25 is a quarter.
     share: f64,
 }
 
@@ -53,7 +53,7 @@ impl LayerReader {
         Self { folder: folder.to_owned(), trace: LiveTrace::new(folder) }
     }
 
-    /// What came of these topics; to be called about once a second.
+    /// Reads the layers of these topics; to be called about once per second.
     pub(crate) fn read(&mut self, topics: &BTreeSet<String>) -> (Traces, LayersOfPairs) {
         let figures = self.trace.look(|topic| topics.contains(topic));
         let programs = Some(figures.programs);
@@ -65,7 +65,7 @@ impl LayerReader {
 }
 
 impl Traces {
-    /// Of a folder that nobody looks at.
+    /// The traces while no client looks.
     pub(crate) fn unread(folder: &Path) -> Self {
         Self { folder: folder.display().to_string(), programs: None, problems: Vec::new() }
     }

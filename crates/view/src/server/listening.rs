@@ -1,4 +1,4 @@
-//! The sockets that are listened to, and the end of it all.
+//! The sockets of the server, and its end.
 
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
@@ -32,16 +32,16 @@ use crate::server::peer::Peer;
 use crate::server::session::{self, Membership};
 use crate::server::watcher::Watcher;
 
-/// Bytes of a frame of a client at most.
+/// The most bytes of a client's frame.
 const MAX_FRAME_BYTES: usize = 16 << 20;
-/// Bytes of the head of a request at most.
+/// The most bytes of a request's head.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// How long the head of a request may take.
+/// The time that the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// A server; it ends when it is dropped.
 ///
-/// Whoever spins its node receives the messages.
+/// The node's executor receives the messages.
 pub struct Server {
     address: SocketAddr,
     page: String,
@@ -56,7 +56,7 @@ impl Server {
     /// Begins to listen.
     ///
     /// # Errors
-    /// When the address is not free, or needs a token; see [`StartError`].
+    /// When the address is in use, or needs a token; see [`StartError`].
     pub fn start(node: &Node, options: ViewOptions) -> Result<Self, StartError> {
         let wanted = options.address;
         if !wanted.ip().is_loopback() && options.token.is_none() {
@@ -99,7 +99,8 @@ impl Server {
                     () = until.notified() => {}
                 }
             });
-            // Connections end here; what reads a file or looks at the machine is not waited for.
+            // Connections end here; a thread that reads a file or examines the machine is not
+            // waited for.
             runtime.shutdown_background();
         };
         let thread = std::thread::Builder::new().name("feros-view".into()).spawn(serving);
@@ -109,23 +110,23 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address that the server listens at.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address of the page without its token: this may stand in logs.
+    /// The address of the page without its token, which logs may contain.
     pub fn page(&self) -> &str {
         &self.page
     }
 
     /// The address of the page, with the token if one is needed. It is a secret then: a node's log
-    /// goes to `/rosout`, where everybody in the network reads it.
+    /// goes to `/rosout`, where everybody in the network can read it.
     pub fn link(&self) -> &str {
         &self.link
     }
 
-    /// How many WebSockets there are.
+    /// The number of WebSockets.
     pub fn connection_count(&self) -> usize {
         self.hub.clients.count()
     }
@@ -135,7 +136,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.ending.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It ended by a panic at worst, which has been told.
+            // At worst the thread ended by a panic, which was logged.
             let _ = thread.join();
         }
         self.watcher = None;
@@ -159,14 +160,14 @@ fn page(address: SocketAddr, access: &Access) -> String {
     format!("http://{host}:{}/", address.port())
 }
 
-/// What each socket needs.
+/// The state that each socket needs.
 #[derive(Clone)]
 struct Shared {
     hub: Arc<Hub>,
     access: Arc<Access>,
 }
 
-/// Takes connections: one more than there is room for ends another.
+/// Accepts connections: a connection beyond the limit ends another one.
 async fn accept(listener: TcpListener, shared: Shared) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let lobby = Arc::new(Lobby::default());
@@ -175,10 +176,10 @@ async fn accept(listener: TcpListener, shared: Shared) {
             Ok((socket, address)) => {
                 let peer = Peer::of(address.ip());
                 tokio::spawn(serve(socket, peer, lobby.enter(peer), shared.clone()));
-                // Whoever had the place is gone before the next one comes.
+                // The former owner of the slot ends before the next connection comes.
                 tokio::task::yield_now().await;
             }
-            // No descriptors are left, or the peer has gone again.
+            // No descriptors are left, or the other side has gone again.
             Err(error) => {
                 tracing::debug!("a connection was not accepted: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -187,9 +188,9 @@ async fn accept(listener: TcpListener, shared: Shared) {
     }
 }
 
-/// Serves one TCP connection as long as it has its place.
+/// Serves one TCP connection as long as it has its slot.
 async fn serve(socket: TcpStream, peer: Peer, place: Place, shared: Shared) {
-    // Small messages are not to wait for the acknowledgement of those before.
+    // Small messages must not wait for the acknowledgement of earlier ones.
     let _ = socket.set_nodelay(true);
     let patience = shared.hub.options.patience;
     let answering = answer(socket, patience, |request| respond(request, peer, &shared));
@@ -203,7 +204,7 @@ async fn serve(socket: TcpStream, peer: Peer, place: Place, shared: Shared) {
     }
 }
 
-/// Answers one request, which has to come in time, and the answer has to be taken in time.
+/// Answers one request, which must come in time, and whose answer the client must read in time.
 async fn answer<F: Future<Output = Response>>(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     patience: Duration,
@@ -226,9 +227,9 @@ async fn answer<F: Future<Output = Response>>(
         .serve_connection(TokioIo::new(socket), service)
         .with_upgrades();
     match timeout(patience, connection).await {
-        // Whatever a peer sends that is no HTTP ends here.
+        // Input that is not HTTP ends here.
         Ok(answered) => answered.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("its answer was not taken within {patience:?}")),
+        Err(_) => Err(format!("its answer was not read within {patience:?}")),
     }
 }
 
@@ -238,7 +239,7 @@ async fn respond(request: Request, peer: Peer, shared: &Shared) -> Response {
         return page::text(refusal.status(), &refusal.to_string());
     }
     if parts.method != Method::GET {
-        return page::text(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered here");
+        return page::text(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed here");
     }
     let is_upgrade = parts.headers.contains_key(axum::http::header::UPGRADE);
     if (is_upgrade || page::is_entry(parts.uri.path()))
@@ -255,7 +256,7 @@ async fn respond(request: Request, peer: Peer, shared: &Shared) -> Response {
     }
 }
 
-/// Makes a WebSocket of a connection, if there is room for one more.
+/// Upgrades a connection to a WebSocket, if there is room for one more.
 fn connect(upgrade: WebSocketUpgrade, peer: Peer, shared: &Shared) -> Response {
     let upgrade = upgrade.protocols(SUBPROTOCOLS);
     let Some(protocol) = upgrade.selected_protocol() else {
@@ -284,7 +285,8 @@ mod tests {
 
     use super::*;
 
-    /// How an answer of so many bytes to a client ends that reads so many, and how many it gets.
+    /// The result of an answer of `size` bytes to a client that reads `read`, and the bytes that it
+    /// got.
     async fn answered(size: usize, read: usize, patience: Duration) -> (Result<(), String>, usize) {
         let (mut client, server) = tokio::io::duplex(1024);
         client.write_all(b"GET / HTTP/1.1\r\nHost: robot\r\n\r\n").await.unwrap();
@@ -308,7 +310,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (ended, count) = answered(100_000, 5000, Duration::from_millis(100)).await;
-            let reason = "its answer was not taken within 100ms".to_owned();
+            let reason = "its answer was not read within 100ms".to_owned();
             assert_eq!((ended, count), (Err(reason), 5000));
             let (ended, count) = answered(1000, 1 << 20, Duration::from_secs(60)).await;
             assert!(ended.is_ok() && count > 1000, "{ended:?}, {count} bytes");

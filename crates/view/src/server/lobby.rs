@@ -1,7 +1,7 @@
-//! The TCP connections that are no WebSocket, or none yet: browsers that fetch the page.
+//! The TCP connections that are not WebSockets, or not yet: browsers that fetch the page.
 //!
-//! So many have a place. One more takes the place of the oldest one of the address that has most of
-//! them: whoever holds many and reads nothing keeps nobody out.
+//! The number of slots is limited. A further connection takes the slot of the oldest connection of
+//! the address that has most of them: an address with many idle connections cannot keep others out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use tokio::sync::Notify;
 
 use crate::server::peer::Peer;
 
-/// Connections at a time.
+/// The most connections at a time.
 const PLACES: usize = 64;
 
-/// The connections that have a place.
+/// The connections that have a slot.
 #[derive(Default)]
 pub(crate) struct Lobby {
     state: Mutex<State>,
@@ -23,7 +23,7 @@ pub(crate) struct Lobby {
 #[derive(Default)]
 struct State {
     next: u64,
-    /// The oldest first.
+    /// By number, the oldest first.
     guests: BTreeMap<u64, Guest>,
 }
 
@@ -32,7 +32,7 @@ struct Guest {
     leaves: Arc<Notify>,
 }
 
-/// A connection's place; it is free again when this is dropped.
+/// A connection's slot, which is freed by its drop.
 pub(crate) struct Place {
     lobby: Arc<Lobby>,
     number: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Place {
 }
 
 impl Lobby {
-    /// A place for one more connection, if need be that of another.
+    /// A slot for one more connection, if necessary the slot of another one.
     pub(crate) fn enter(self: &Arc<Self>, peer: Peer) -> Place {
         let mut state = self.state.lock();
         if state.guests.len() >= PLACES {
@@ -60,7 +60,7 @@ impl State {
         for (number, guest) in &self.guests {
             of_peers.entry(guest.peer).or_insert((0, *number)).0 += 1;
         }
-        // Of those that have as many, the one that has waited longest.
+        // Among addresses with equally many connections, the one whose oldest has waited longest.
         let most = of_peers.into_values().max_by_key(|(count, oldest)| (*count, u64::MAX - oldest));
         if let Some((_, oldest)) = most
             && let Some(guest) = self.guests.remove(&oldest)
@@ -71,7 +71,7 @@ impl State {
 }
 
 impl Place {
-    /// Waits until another connection has taken the place.
+    /// Waits until another connection has taken the slot.
     pub(crate) async fn is_taken(&self) {
         self.leaves.notified().await;
     }
@@ -92,7 +92,7 @@ mod tests {
         Peer::of(text.parse().unwrap())
     }
 
-    /// The places that others have taken, by their order.
+    /// The slots that others have taken, by their order.
     fn taken(places: &[Place]) -> Vec<usize> {
         let has_place = |place: &Place| place.lobby.state.lock().guests.contains_key(&place.number);
         (0..places.len()).filter(|at| !has_place(&places[*at])).collect()
@@ -105,7 +105,7 @@ mod tests {
         let many: Vec<_> = (1..PLACES).map(|_| lobby.enter(peer("192.0.2.2"))).collect();
         assert_eq!(taken(&many), [] as [usize; 0]);
         let later = lobby.enter(peer("192.0.2.3"));
-        assert_eq!(taken(&many), [0], "the oldest of who has most");
+        assert_eq!(taken(&many), [0], "the oldest of the address with most connections");
         let more: Vec<_> = (0..PLACES).map(|_| lobby.enter(peer("192.0.2.2"))).collect();
         assert_eq!(taken(&many).len(), many.len());
         assert_eq!(taken(&[modest, later]), [] as [usize; 0]);

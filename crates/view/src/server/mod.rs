@@ -1,4 +1,4 @@
-//! The server: who may come in, what each connection asks for, and what all of them share.
+//! The server: control of access, the operations of each connection, and their shared state.
 
 mod access;
 mod asset;

@@ -1,4 +1,4 @@
-//! What a server is told.
+//! The options of a server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -13,45 +13,45 @@ use feros_rmw::TypeHash;
 use crate::protocol::Finding;
 use crate::server::access::Token;
 
-/// The port that Foxglove looks at first.
+/// The port that Foxglove tries first.
 pub const DEFAULT_PORT: u16 = 8765;
 
-/// [`ViewOptions::patience`] unless told otherwise.
+/// The default of [`ViewOptions::patience`].
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Finds the definition of a type that is not among the interfaces, such as by asking a node of the
-/// topic: topic, type, and its hash as far as it is known. It may take some seconds.
+/// Finds the definition of a type that is not among the interfaces, for example by asking a node of
+/// the topic: topic, type, and its hash if it is known. It may take some seconds.
 pub type Describe = Arc<dyn Fn(&str, &str, Option<TypeHash>) -> Option<Schema> + Send + Sync>;
 
 /// Makes the checks of `feros doctor`. It may take some seconds.
 pub type Doctor = Arc<dyn Fn() -> Vec<Finding> + Send + Sync>;
 
-/// What a server is told.
+/// The options of a server.
 #[derive(Clone)]
 pub struct ViewOptions {
-    /// Where it listens; port 0 takes a free one.
+    /// The address to listen at; port 0 takes a free port.
     pub address: SocketAddr,
-    /// What clients have to know; needed where other machines can connect.
+    /// The secret that clients need; required if other machines can connect.
     pub token: Option<Token>,
     /// Whether clients may publish, call services and set parameters.
     pub allow_changes: bool,
-    /// Pages of these origins may connect as well, such as `https://app.foxglove.dev`.
+    /// Origins of pages that may also connect, such as `https://app.foxglove.dev`.
     pub allowed_origins: Vec<String>,
-    /// WebSockets at a time.
+    /// The most WebSockets at a time.
     pub max_connections: usize,
-    /// How long a client may be silent, and take for one frame or for a file of the page; it is
-    /// asked four times as often whether it is there.
+    /// The time that a client may be silent, or take for one frame or for a file of the page; the
+    /// server sends four pings within it.
     pub patience: Duration,
-    /// The types that are known.
+    /// The known types.
     pub interfaces: Arc<InterfaceSet>,
-    /// Finds types that are not known.
+    /// Finds unknown types.
     pub describe: Option<Describe>,
-    /// Where files of packages are.
+    /// The places of packages' files.
     pub packages: Packages,
-    /// What looks at the machine.
+    /// Examines the machine.
     pub doctor: Option<Doctor>,
-    /// Where programs that run write their traces: the layers of latencies are read there while a
-    /// client looks at their topics. By default what `FEROS_TRACE` says.
+    /// The folder in which running programs write their traces: the layers of latencies are read
+    /// there while a client looks at their topics. The default is the folder of `FEROS_TRACE`.
     pub traces: Option<PathBuf>,
 }
 

@@ -1,8 +1,8 @@
-//! What waits to be sent to one client, within bounds: a client that does not read costs its own
+//! The data that waits for one client, within limits: a client that does not read loses its own
 //! messages, and at last its connection.
 //!
-//! Operations come before messages and are never left out: a client that leaves them unread is
-//! closed. Of messages, the oldest of the same subscription are dropped first, and counted.
+//! Operations precede messages and are never left out: a client that leaves them unread is
+//! disconnected. Of messages, the oldest of the same subscription are dropped first, and counted.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use tokio::sync::Notify;
 
 use crate::protocol::{MESSAGE_HEADER_BYTES, begin_message};
 
-/// Bytes of messages that may wait; a larger one waits alone.
+/// The most bytes of waiting messages; a larger message waits alone.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// Bytes of operations that may wait before the one that is one too many.
+/// The most bytes of waiting operations; one more operation ends the connection.
 const MAX_OPERATION_BYTES: usize = 16 << 20;
-/// What a message costs besides its bytes.
+/// The cost of a message besides its bytes.
 const OVERHEAD_BYTES: usize = 128;
-/// Whoever wants a message less often gets one as often as this.
+/// The longest period of a rate limit, also for clients that want messages less often.
 const LONGEST_PERIOD: Duration = Duration::from_secs(3600);
 
-/// What waits to be sent to one client.
+/// The data that waits for one client.
 pub(crate) struct Outbox {
     state: Mutex<State>,
     changed: Notify,
@@ -35,24 +35,24 @@ pub(crate) enum Outgoing {
     Binary(Vec<u8>),
 }
 
-/// What is to be done next.
+/// The next action of the sender.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Send(Outgoing),
-    /// Nothing before this moment, unless something is put in.
+    /// Nothing before this moment, unless something is added.
     Until(Instant),
-    /// Nothing, unless something is put in.
+    /// Nothing, unless something is added.
     Nothing,
-    /// Nothing any more: the client left operations unread, or is to go.
+    /// The end: the client left operations unread, or is to go.
     Closed,
 }
 
-/// What became of the messages of a client.
+/// The counts of a client's messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Bytes of all frames.
     pub(crate) sent_bytes: u64,
-    /// Messages that were dropped since the client did not read them in time.
+    /// Messages that were dropped because the client did not read them in time.
     pub(crate) dropped: u64,
     /// Messages that came faster than the client wants them.
     pub(crate) left_out: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Counts {
 struct State {
     operations: VecDeque<Outgoing>,
     operation_bytes: usize,
-    /// Only the newest counts.
+    /// Only the newest figures wait.
     figures: Option<Arc<str>>,
     time: Option<Vec<u8>>,
     subscriptions: HashMap<u32, Queue>,
@@ -77,22 +77,22 @@ struct State {
 /// The messages of one subscription.
 #[derive(Default)]
 struct Queue {
-    /// Where its messages are, the oldest first.
+    /// The positions of its messages, the oldest first.
     waiting: VecDeque<u64>,
     limit: Option<RateLimit>,
 }
 
 struct RateLimit {
     period: Duration,
-    /// When the next message may be sent.
+    /// The time when the next message may be sent.
     due: Instant,
     /// The newest message that came too early.
     latest: Option<Vec<u8>>,
 }
 
 impl RateLimit {
-    /// Lets a message pass. One that is a little late does not put off those after it: a topic of
-    /// just this rate loses none.
+    /// Records a sent message. A late message does not delay the following ones: a topic of exactly
+    /// this rate loses none.
     fn pass(&mut self, now: Instant) {
         let next = self.due + self.period;
         self.due = if next > now { next } else { now + self.period };
@@ -108,7 +108,7 @@ impl Outbox {
         Self { state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Takes messages of a subscription from now on, at most so often.
+    /// Accepts messages of a subscription from now on, at most at this rate.
     pub(crate) fn open(&self, subscription: u32, max_rate_hz: Option<f64>, now: Instant) {
         let limit = max_rate_hz.map(|rate| {
             let period = Duration::try_from_secs_f64(1.0 / rate).unwrap_or(LONGEST_PERIOD);
@@ -118,7 +118,7 @@ impl Outbox {
         self.state.lock().subscriptions.insert(subscription, queue);
     }
 
-    /// Takes no more messages of a subscription, and forgets those that wait.
+    /// Ends a subscription, and forgets its waiting messages.
     pub(crate) fn close_subscription(&self, subscription: u32) {
         let state = &mut *self.state.lock();
         let Some(queue) = state.subscriptions.remove(&subscription) else { return };
@@ -130,7 +130,7 @@ impl Outbox {
         }
     }
 
-    /// Has a message sent: copied out of the memory that it came in, which is nobody's to hold.
+    /// Queues a message: copies it out of the memory that it arrived in, which must not be held.
     pub(crate) fn offer(&self, subscription: u32, nanos: u64, message: &[u8], now: Instant) {
         let is_taken = self.state.lock().offer(subscription, nanos, message, now);
         if is_taken {
@@ -138,12 +138,12 @@ impl Outbox {
         }
     }
 
-    /// Has an operation sent.
+    /// Queues an operation.
     pub(crate) fn tell(&self, operation: impl Into<Arc<str>>) {
         self.push(Outgoing::Text(operation.into()));
     }
 
-    /// Has a binary frame sent that is no message of a subscription.
+    /// Queues a binary frame that is not a message of a subscription.
     pub(crate) fn answer(&self, frame: Vec<u8>) {
         self.push(Outgoing::Binary(frame));
     }
@@ -161,29 +161,29 @@ impl Outbox {
         self.changed.notify_one();
     }
 
-    /// Has figures sent in place of those that still wait.
+    /// Queues figures in place of waiting ones.
     pub(crate) fn tell_figures(&self, figures: Arc<str>) {
         self.state.lock().figures = Some(figures);
         self.changed.notify_one();
     }
 
-    /// Has a time sent in place of one that still waits.
+    /// Queues a time in place of a waiting one.
     pub(crate) fn tell_time(&self, frame: Vec<u8>) {
         self.state.lock().time = Some(frame);
         self.changed.notify_one();
     }
 
-    /// What became of the client's messages.
+    /// The counts of the client's messages.
     pub(crate) fn counts(&self) -> Counts {
         self.state.lock().counts
     }
 
-    /// Takes out what is to be sent now.
+    /// Takes the next frame that may be sent now.
     pub(crate) fn next(&self, now: Instant) -> Next {
         self.state.lock().next(now)
     }
 
-    /// Waits until something was put in.
+    /// Waits until something is added.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -206,7 +206,7 @@ impl State {
         let Some(queue) = self.subscriptions.get_mut(&subscription) else { return false };
         let is_early =
             queue.limit.as_ref().is_some_and(|limit| now < limit.due || !queue.waiting.is_empty());
-        // The buffer of the message that this one replaces has the right size already.
+        // The buffer of the replaced message usually has the right size.
         let former = queue.limit.as_mut().and_then(|limit| limit.latest.take());
         self.counts.left_out += u64::from(former.is_some());
         let mut frame = former.map_or_else(Vec::new, |mut former| {
@@ -237,7 +237,7 @@ impl State {
         true
     }
 
-    /// Drops the oldest messages, those of this subscription first.
+    /// Drops the oldest messages, this subscription's own first.
     fn make_room(&mut self, subscription: u32, needed: usize) -> bool {
         while self.message_bytes > 0 && self.message_bytes + needed > MAX_MESSAGE_BYTES {
             let own = self.subscriptions.get(&subscription).and_then(|q| q.waiting.front());

@@ -5,7 +5,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, R
 use axum::http::header::{X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::response::{IntoResponse as _, Response};
 
-/// The page talks to its own server alone, and nobody may put it into a frame.
+/// The page talks only to its own server, and no page may put it into a frame.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; style-src 'self' \
                       'unsafe-inline'; worker-src 'self' blob:; connect-src 'self' ws: wss:; \
                       frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -32,7 +32,7 @@ const FILES: [File; 4] = [
         content_type: "text/css; charset=utf-8",
         bytes: include_bytes!("../../page/dist/app.css"),
     },
-    // Of what the page is made of.
+    // The licences of the libraries in the page.
     File {
         path: "/LICENSES.txt",
         content_type: "text/plain; charset=utf-8",
@@ -40,7 +40,7 @@ const FILES: [File; 4] = [
     },
 ];
 
-/// Whether what is at this path is the page itself, which needs the token.
+/// Whether a path leads to the page itself, which needs the token.
 pub(crate) fn is_entry(path: &str) -> bool {
     normal(path) == "/"
 }
@@ -53,7 +53,7 @@ pub(crate) fn file(path: &str) -> Response {
     let headers = [
         (CONTENT_TYPE, file.content_type),
         (CONTENT_SECURITY_POLICY, POLICY),
-        // The address has the token.
+        // The address contains the token.
         (REFERRER_POLICY, "no-referrer"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),

@@ -1,4 +1,4 @@
-//! Parameters of nodes, asked for and set by their services, several nodes at a time.
+//! Parameters of nodes, read and set by their services, several nodes at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -23,11 +23,11 @@ use crate::server::calls::wait_until_ready;
 use crate::server::clients::{Clients, in_turn};
 use crate::server::kept::{Kept, Used};
 
-/// How long a node may take to answer.
+/// The time to wait for a node's answer.
 const ANSWER: Duration = Duration::from_secs(3);
-/// Nodes that are asked at a time: each costs two endpoints that are announced.
+/// The most nodes that are asked at a time: each costs two announced endpoints.
 const AT_A_TIME: usize = 8;
-/// Nodes whose clients are kept though nobody asks them.
+/// The most nodes whose idle clients are kept.
 const MOST_IDLE: usize = 16;
 
 /// The services of parameters.
@@ -41,7 +41,7 @@ pub(crate) struct Parameters {
     by_node: Kept<String, Remote>,
 }
 
-/// Values, and what people should know of those that are missing.
+/// Values, and messages about missing ones.
 #[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) values: Vec<NamedParameter>,
@@ -53,8 +53,8 @@ impl Parameters {
         Self { node, by_node: Kept::new(MOST_IDLE) }
     }
 
-    /// The values of these parameters; of all nodes, if none is named. Each node takes its turn of
-    /// those that the client has; what it tells is heard at once.
+    /// The values of these parameters; all parameters of all nodes, if no name is given. Each node
+    /// takes one of the client's turns; `hear` receives its values at once.
     pub(crate) async fn get(
         &self,
         names: &[String],
@@ -99,7 +99,7 @@ impl Parameters {
         answer
     }
 
-    /// Sets parameters; what was refused is told.
+    /// Sets parameters; returns messages about the refused ones.
     pub(crate) async fn set(
         &self,
         parameters: Vec<ParameterToSet>,
@@ -134,19 +134,19 @@ impl Parameters {
         remote
     }
 
-    /// Withdraws the clients of nodes that are no more.
+    /// Withdraws the clients of nodes that have gone.
     pub(crate) fn follow(&self, graph: &GraphSnapshot) {
         let nodes = nodes_with(LIST, graph);
         self.by_node.retain(|node| nodes.contains(node));
     }
 
-    /// Withdraws the clients that nobody uses.
+    /// Withdraws the idle clients.
     pub(crate) fn forget_all(&self) {
         self.by_node.retain(|_| false);
     }
 }
 
-/// Values of a node's parameters as clients are told them.
+/// The values of a node's parameters in the form for clients.
 fn named(node: &str, values: Vec<(String, ParameterValue)>) -> Vec<NamedParameter> {
     let named = |(name, value): (String, _)| NamedParameter {
         name: full_name(node, &name),
@@ -155,7 +155,7 @@ fn named(node: &str, values: Vec<(String, ParameterValue)>) -> Vec<NamedParamete
     values.into_iter().map(named).collect()
 }
 
-/// The answers of nodes, sorted by their names: as soon as one has answered, the next is asked.
+/// The answers of nodes, sorted by name; each answer makes room for the next question.
 async fn some_at_a_time<T>(
     mut questions: impl Iterator<Item = impl Future<Output = (String, T)>>,
 ) -> Vec<(String, T)> {
@@ -169,7 +169,7 @@ async fn some_at_a_time<T>(
     answers
 }
 
-/// Nodes that have one of the services of parameters.
+/// The nodes that have this service of parameters.
 fn nodes_with(service: &str, graph: &GraphSnapshot) -> BTreeSet<String> {
     let is_server = |endpoint: &feros_rmw::EndpointInfo| endpoint.kind == EndpointKind::Service;
     let services = graph.names_and_types(is_server).into_keys();
@@ -177,8 +177,8 @@ fn nodes_with(service: &str, graph: &GraphSnapshot) -> BTreeSet<String> {
     services.filter_map(node).collect()
 }
 
-/// Takes out the nodes that do not have a service, and says so of each: a client that looks for a
-/// server costs endpoints, and anybody can make up names.
+/// Removes the nodes that do not have a service, and returns a message about each: a client that
+/// looks for a server costs endpoints, and anybody can invent names.
 fn without_server<T>(
     service: &str,
     wanted: &mut BTreeMap<String, T>,
@@ -240,7 +240,8 @@ impl<S: Service> Slot<S> {
 }
 
 impl Remote {
-    /// The values of these parameters as far as the node has them; of all, if none is named.
+    /// The values of these parameters that the node has; of all its parameters, if no name is
+    /// given.
     async fn get(
         &self,
         node: &Node,
@@ -252,7 +253,7 @@ impl Remote {
                 return Ok(values);
             }
         }
-        // A node answers with nothing when it lacks one of them.
+        // A node that lacks one of the parameters answers with an empty list.
         let service = format!("{}/{LIST}", self.node);
         let request = ListParameters_Request { prefixes: Vec::new(), depth: 0 };
         let mut known = self.list.call(node, &service, &request).await?.result.names;
@@ -293,7 +294,7 @@ impl Remote {
     }
 }
 
-/// Tells clients of changes of the parameters that they asked for.
+/// Reports changes of parameters to the clients that asked for them.
 pub(crate) fn listen(
     node: &Node,
     clients: &Arc<Clients>,

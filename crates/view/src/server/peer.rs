@@ -1,8 +1,8 @@
-//! Whose a connection is, as far as its address tells.
+//! The owner of a connection, as far as its address shows.
 
 use std::net::IpAddr;
 
-/// Who has an address: one machine, or one that has a whole network of IPv6.
+/// The owner of an address: one machine, which may have a whole network of IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Peer(IpAddr);
 
@@ -10,7 +10,7 @@ impl Peer {
     pub(crate) fn of(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V4(address) => address.into(),
-            // A machine chooses among all addresses of its network of 64 bits.
+            // A machine chooses freely among the addresses of its 64-bit network.
             IpAddr::V6(address) => {
                 std::net::Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into()
             }

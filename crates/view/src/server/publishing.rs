@@ -8,15 +8,15 @@ use feros_rmw::{EndpointKind, GraphSnapshot, TypeHash};
 
 use crate::protocol::ClientChannel;
 
-/// Topics that a client publishes at most.
+/// The most topics that a client publishes.
 const MAX_CHANNELS: usize = 64;
-/// Messages that wait until a publisher's thread has sent those before.
+/// The most messages that wait while a publisher's thread sends earlier ones.
 const QUEUE_DEPTH: usize = 8;
 
 /// Why a client cannot publish.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublishingError {
-    #[error("channel {id} ({topic}) has encoding `{encoding}`: say `cdr`")]
+    #[error("channel {id} ({topic}) has encoding `{encoding}`: use `cdr`")]
     Encoding { id: u32, topic: String, encoding: String },
     #[error("channel {id} has type `{name}`: name it as package/msg/Name")]
     Type { id: u32, name: String },
@@ -32,7 +32,7 @@ pub(crate) enum PublishingError {
     Publish(#[from] feros::PublishError),
 }
 
-/// The publishers of one client, by the numbers that it gave.
+/// The publishers of one client, by its own numbers.
 #[derive(Default)]
 pub(crate) struct Publishing {
     by_channel: HashMap<u32, GenericPublisher>,
@@ -81,7 +81,7 @@ impl Publishing {
     }
 }
 
-/// `package/msg/Name`, or `package/Name` as ROS 1 has it.
+/// `package/msg/Name`, or `package/Name` as in ROS 1.
 fn type_name(text: &str) -> Option<TypeName> {
     let full = match text.split('/').collect::<Vec<_>>()[..] {
         [package, name] => format!("{package}/msg/{name}"),
@@ -90,7 +90,7 @@ fn type_name(text: &str) -> Option<TypeName> {
     full.parse().ok()
 }
 
-/// The hash that others use on the topic, or that of the known type.
+/// The hash that other endpoints of the topic use, or the hash of the known type.
 fn type_hash(
     graph: &GraphSnapshot,
     interfaces: &InterfaceSet,
@@ -107,7 +107,8 @@ fn type_hash(
     of_others.or_else(|| interfaces.type_hash(name).ok().map(|hash| TypeHash(hash.0)))
 }
 
-/// What every subscription matches: reliable, and kept for late joiners if one asks for that.
+/// A profile that matches every subscription: reliable, and transient local if a subscription asks
+/// for that.
 fn qos(graph: &GraphSnapshot, topic: &str) -> QosProfile {
     let mut subscriptions = graph.endpoints_of(EndpointKind::Subscription, topic);
     let qos = QosProfile::keep_last(10).reliable();
@@ -118,7 +119,7 @@ fn qos(graph: &GraphSnapshot, topic: &str) -> QosProfile {
     }
 }
 
-/// Enough of what a client sent to know it by.
+/// The beginning of a client's text.
 fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }

@@ -1,6 +1,6 @@
-//! Services that read and change nothing: what a server without `--allow-changes` lets be called.
+//! Services that change nothing: the only ones that a server without `--allow-changes` offers.
 
-/// Types of ROS 2 whose calls leave a node as it is.
+/// Types of ROS 2 whose calls leave a node unchanged.
 const READING: [&str; 13] = [
     "composition_interfaces/srv/ListNodes",
     "lifecycle_msgs/srv/GetAvailableStates",
@@ -17,7 +17,7 @@ const READING: [&str; 13] = [
     "type_description_interfaces/srv/GetTypeDescription",
 ];
 
-/// Whether a service of this type only reads.
+/// Whether a service of this type changes nothing.
 pub(crate) fn only_reads(service_type: &str) -> bool {
     READING.contains(&service_type)
 }

@@ -1,7 +1,7 @@
-//! One connection: what its client asks for is done, what waits for it is sent.
+//! One connection: it performs the client's operations, and sends the waiting data.
 //!
-//! All connections share a thread. What takes it a while is done bit by bit, with the other
-//! connections in between: one that asks for much waits for it itself.
+//! All connections share a thread. Long operations are done piece by piece, alternating with other
+//! connections: a client that asks for much waits for it itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,18 +25,19 @@ use crate::server::hub::Hub;
 use crate::server::outbox::{Next, Outgoing};
 use crate::server::publishing::Publishing;
 
-/// Subscriptions of a client at most.
+/// The most subscriptions of a client.
 const MAX_SUBSCRIPTIONS: usize = 1024;
-/// Parameters that a client names in one operation, and whose changes it is told, at most.
+/// The most parameters that a client names in one operation, and the most whose changes it
+/// receives.
 const MAX_PARAMETERS: usize = 4096;
-/// Names of parameters that are longer are nobody's.
+/// The longest name of a parameter.
 const LONGEST_NAME: usize = 1024;
-/// Questions of a client that are being answered at most.
+/// The most questions of a client that are being answered.
 const MAX_TASKS: usize = 64;
-/// A silent client is asked so often whether it is there before the patience with it ends.
+/// The pings to a silent client within its patience.
 const PINGS: u32 = 4;
 
-/// Leaves the hub when the connection ends, however it ends.
+/// Leaves the hub when the connection ends, in any way.
 pub(crate) struct Membership {
     pub(crate) hub: Arc<Hub>,
     pub(crate) client: Arc<Client>,
@@ -66,7 +67,7 @@ impl Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        // Some are left where the server ends.
+        // Some subscriptions are left when the server ends.
         for (subscription, channel) in self.channels.drain() {
             self.hub.unsubscribe(channel, &self.client, subscription);
         }
@@ -86,7 +87,7 @@ pub(crate) async fn run(socket: WebSocket, membership: Membership) {
         examination: Arc::new(Semaphore::new(1)),
         membership,
     };
-    // Whichever ends first ends the connection.
+    // The first of both to end ends the connection.
     tokio::select! {
         () = send(sending, &client, patience) => {}
         () = session.receive(receiving) => {}
@@ -95,7 +96,7 @@ pub(crate) async fn run(socket: WebSocket, membership: Membership) {
     session.membership.leave().await;
 }
 
-/// Sends what waits for the client, as long as it takes each frame in time.
+/// Sends the client's waiting data, as long as the client reads each frame in time.
 async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patience: Duration) {
     let ping_period = patience / PINGS;
     let mut ping_due = Instant::now() + ping_period;
@@ -115,7 +116,7 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patien
             Next::Closed => {
                 let reason = "it left too much unread".into();
                 let frame = CloseFrame { code: close_code::AGAIN, reason };
-                // It may not even read this.
+                // The client may not even read this.
                 let _ =
                     timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
                 return;
@@ -139,17 +140,17 @@ async fn send(mut socket: SplitSink<WebSocket, Message>, client: &Client, patien
 }
 
 struct Session {
-    /// Answers on their way end with the connection, before it leaves.
+    /// Pending answers are cancelled at the end of the connection, before it leaves.
     tasks: JoinSet<()>,
     publishing: Publishing,
-    /// The one examination of the doctor's that the client may wait for.
+    /// The one examination of the doctor that the client may wait for.
     examination: Arc<Semaphore>,
     membership: Membership,
 }
 
 impl Session {
-    /// Does what the client asks for, until it says nothing for too long, not even that it is
-    /// there.
+    /// Performs the client's operations, until the client is silent for too long and answers no
+    /// ping.
     async fn receive(&mut self, mut socket: SplitStream<WebSocket>) {
         let patience = self.hub().options.patience;
         while let Ok(Some(Ok(message))) = timeout(patience, socket.next()).await {
@@ -161,7 +162,7 @@ impl Session {
                 },
                 Message::Binary(frame) => self.take_frame(&frame),
                 Message::Close(_) => return,
-                // Pongs are answered beneath.
+                // The library below answers pings.
                 Message::Ping(_) | Message::Pong(_) => {}
             }
             yield_now().await;
@@ -244,7 +245,7 @@ impl Session {
         let TopicSubscription { id, channel_id, max_rate_hz } = wanted;
         if max_rate_hz.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
             return self
-                .refuse(&format!("subscription {id} has a maxRateHz that is no rate above 0"));
+                .refuse(&format!("subscription {id} has a maxRateHz that is not a rate above 0"));
         }
         self.membership.unsubscribe(id);
         let channels = &self.membership.channels;
@@ -263,7 +264,7 @@ impl Session {
         }
     }
 
-    /// What only a server with `--allow-changes` does.
+    /// Checks that the server runs with `--allow-changes`.
     fn check_changes(&self) -> Result<(), String> {
         if self.hub().options.allow_changes {
             Ok(())
@@ -316,7 +317,7 @@ impl Session {
         let service = match known {
             Ok(service) if self.tasks.len() < MAX_TASKS => service,
             other => {
-                let many = || format!("{MAX_TASKS} calls at a time are the most: wait for some");
+                let many = || format!("at most {MAX_TASKS} calls at a time: wait for some");
                 let message = other.err().unwrap_or_else(many);
                 let failure =
                     ServerOp::ServiceCallFailure { service_id, call_id, message: &message };
@@ -342,16 +343,16 @@ impl Session {
     fn has_room(&self) -> bool {
         let has_room = self.tasks.len() < MAX_TASKS;
         if !has_room {
-            self.refuse(&format!("{MAX_TASKS} questions at a time are the most: wait for answers"));
+            self.refuse(&format!("at most {MAX_TASKS} questions at a time: wait for answers"));
         }
         has_room
     }
 
-    /// Whether an operation names no more parameters than it may.
+    /// Whether an operation names few enough parameters.
     fn is_short(&self, names: usize) -> bool {
         let is_short = names <= MAX_PARAMETERS;
         if !is_short {
-            self.refuse(&format!("ask for {MAX_PARAMETERS} parameters at a time at most"));
+            self.refuse(&format!("ask for at most {MAX_PARAMETERS} parameters at a time"));
         }
         is_short
     }
@@ -403,7 +404,7 @@ impl Session {
         let (hub, client) = (self.hub().clone(), self.client().clone());
         self.tasks.spawn(async move {
             let _turn = in_turn(&client.file_turns).await;
-            // It goes with the thread, which reads to the end though the client may leave.
+            // The turn moves to the thread, which reads to the end even if the client leaves.
             let turn = hub.file_turns.clone().acquire_owned().await;
             let reading = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
@@ -426,13 +427,12 @@ impl Session {
             return;
         }
         let Ok(examination) = self.examination.clone().try_acquire_owned() else {
-            return self
-                .refuse("the doctor is on the way to this client already: wait for its report");
+            return self.refuse("the doctor already works for this client: wait for its report");
         };
         let (turns, client) = (self.hub().doctor_turns.clone(), self.client().clone());
         self.tasks.spawn(async move {
             let _examination = examination;
-            // It goes with the thread, which looks to the end though the client may leave.
+            // The turn moves to the thread, which examines to the end even if the client leaves.
             let turn = turns.acquire_owned().await;
             let looking = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
@@ -447,7 +447,7 @@ impl Session {
 
 /// Answers with the values of parameters.
 async fn tell_parameters(hub: &Hub, client: &Client, names: &[String], id: Option<&str>) {
-    // One node that does not answer is not to keep the page from those that do.
+    // A node that does not answer must not delay the page's view of the others.
     let hear = |parameters: &[NamedParameter]| {
         if client.is_page && names.is_empty() {
             client.tell(&ServerOp::ParameterValues { parameters, id: None });

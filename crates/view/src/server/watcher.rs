@@ -1,5 +1,5 @@
-//! The threads beside the sockets: one follows the graph and makes figures, the others look for
-//! types that are not known, which takes as long as the nodes that are asked.
+//! The threads besides the sockets': one follows the graph and makes figures, the others look up
+//! unknown types, which takes as long as the answers of nodes.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -12,20 +12,20 @@ use crate::server::catalogue::TypeKey;
 use crate::server::figures::FigureMaker;
 use crate::server::hub::Hub;
 
-/// How long the end may go unseen.
+/// The longest time until the threads notice the end.
 const PERIOD: Duration = Duration::from_millis(200);
-/// Figures come as often.
+/// The period of figures.
 const FIGURES_PERIOD: Duration = Duration::from_secs(1);
-/// Changes of the graph come in crowds: one look is enough for those within this time.
+/// Changes of the graph come in groups: one look is enough for all changes within this time.
 const SETTLING: Duration = Duration::from_millis(30);
-/// Types that wait to be looked for.
+/// The most types that wait for their lookup.
 const LOOKUPS: usize = 1024;
-/// Types that are looked for at a time: nodes that do not answer keep so many.
+/// The most lookups at a time: nodes that do not answer can block this many.
 const LOOKUPS_AT_A_TIME: usize = 8;
 
 type Lookup = (String, TypeKey);
 
-/// The threads; they end when this is dropped.
+/// The threads, which end when this value is dropped.
 pub(crate) struct Watcher {
     is_stopping: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
@@ -34,11 +34,12 @@ pub(crate) struct Watcher {
 impl Watcher {
     pub(crate) fn start(hub: &Arc<Hub>) -> std::io::Result<Self> {
         let is_stopping = Arc::new(AtomicBool::new(false));
-        // Before the channel, so that the threads that are there end if another cannot be made.
+        // Made before the channel, so that the started threads end if another one cannot be
+        // started.
         let mut watcher = Self { is_stopping: is_stopping.clone(), threads: Vec::new() };
         let (lookups, asked) = sync_channel(LOOKUPS);
         let asked = Arc::new(Mutex::new(asked));
-        // A type that was found is told with the next look at the graph.
+        // The next look at the graph reports a type that was found.
         let has_found = Arc::new(AtomicBool::new(false));
         for _ in 0..LOOKUPS_AT_A_TIME {
             let (looking, asked, found) = (hub.clone(), asked.clone(), has_found.clone());
@@ -57,9 +58,9 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        // Those that look for types end with the other one, which has the end of their channel.
+        // The threads of lookups end with the other thread, which owns the sender of their channel.
         for thread in self.threads.drain(..) {
-            // It ended by a panic at worst, which has been told.
+            // At worst the thread ended by a panic, which was logged.
             let _ = thread.join();
         }
     }
@@ -80,7 +81,7 @@ fn follow_graph(
             seen = Some(graph.generation);
             for (topic, key) in hub.follow(&graph) {
                 if let Err(TrySendError::Full((_, key))) = lookups.try_send((topic, key)) {
-                    // It is tried again later.
+                    // The lookup is tried again later.
                     hub.found_type(key, None);
                 }
             }
@@ -91,17 +92,17 @@ fn follow_graph(
             figures_due = Instant::now() + FIGURES_PERIOD;
         }
         let changed = || context.graph().generation != graph.generation;
-        // Nothing new, or the end, which the loop looks for.
+        // Without a change, or at the end, the loop checks by itself.
         let _ = context.wait_for_graph(PERIOD, || "the graph", changed);
     }
 }
 
 fn look_for_types(hub: &Hub, asked: &Mutex<Receiver<Lookup>>, has_found: &AtomicBool) {
     loop {
-        // One of these threads waits for what comes next, the others for their turn.
+        // One of these threads waits for the next lookup, the others for their turn.
         let next = asked.lock().recv();
         let Ok((topic, key)) = next else { return };
-        // What was asked before the end is not worth waiting for.
+        // Lookups from before the end are skipped.
         if !hub.node.context().is_ok() {
             continue;
         }

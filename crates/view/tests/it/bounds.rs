@@ -93,7 +93,7 @@ fn hostile_frames_end_nothing_but_their_own_connection() {
     }
     for text in ["", "null", "{\"op\":7}", "{\"op\":\"subscribe\"}", &"[".repeat(1000)] {
         client.socket.send(Message::text(text)).unwrap();
-        client.status("no operation of the protocol");
+        client.status("not an operation of the protocol");
     }
     client.socket.send(Message::text("x".repeat(2 << 20))).unwrap();
     client.status("at most");

@@ -23,7 +23,7 @@ fn parameters_are_asked_for_by_name_and_all_at_once() {
     client.channel("/rosout");
     let names = json!(["/robot.rate", "/robot.lens.name", "/robot.missing", "nonsense"]);
     client.send(json!({"op": "getParameters", "parameterNames": names, "id": "one"}));
-    client.status("`nonsense` is no name of a parameter");
+    client.status("`nonsense` is not the name of a parameter");
     let op = client.op("parameterValues", |op| op["id"] == "one");
     assert_eq!(values(&op), [("/robot.lens.name", &json!("wide")), ("/robot.rate", &json!(15.0))]);
     assert_eq!(op["parameters"][1]["type"], "float64");
