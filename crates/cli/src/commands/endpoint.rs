@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::output::foreign;
 
-/// The node of an endpoint; its gid where nobody knows the node.
+/// The node of an endpoint; its gid if the node is unknown.
 pub(crate) fn node_name(endpoint: &EndpointInfo) -> String {
     endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
@@ -34,7 +34,7 @@ impl Endpoint<'_> {
         }
     }
 
-    /// What its type is a type of.
+    /// The noun that names its type.
     fn noun(&self) -> &'static str {
         match self.0.kind {
             EndpointKind::Publisher | EndpointKind::Subscription => "Topic",

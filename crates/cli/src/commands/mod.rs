@@ -40,7 +40,7 @@ use crate::help_heading::GENERAL_OPTIONS;
 use crate::output::Color;
 use crate::types::InterfaceArgs;
 
-/// ROS 2 built for the shortest path: look at, feed and measure a ROS 2 system.
+/// ROS 2 built for the shortest path: inspect, feed and measure a ROS 2 system
 #[derive(Parser)]
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
 #[command(
@@ -52,7 +52,7 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GENERAL_OPTIONS)]
     pub(crate) color: Color,
 
-    /// The engine of all that this command does and starts, or two as one; also FEROS_ENGINE
+    /// The engine of everything that this command does and starts, or two as one; also FEROS_ENGINE
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = feros::ENGINE_NAMES, help_heading = GENERAL_OPTIONS)]
     pub(crate) engine: Vec<String>,
 
@@ -70,7 +70,7 @@ enum Command {
     /// Nodes: list them, and what they offer and use
     #[command(subcommand)]
     Node(node::Command),
-    /// Parameters: list, read and set those of nodes
+    /// Parameters: list, read and set the parameters of nodes
     #[command(subcommand)]
     Param(param::Command),
     /// Managed nodes: list them, and see and change their states
@@ -81,16 +81,16 @@ enum Command {
     /// Actions: list them, and send goals
     #[command(subcommand)]
     Action(action::Command),
-    /// Bags: record, play, look into and mend recordings
+    /// Bags: record, play, inspect and repair recordings
     #[command(subcommand)]
     Bag(bag::Command),
-    /// Transforms: where frames are, as /tf and /tf_static say
+    /// Transforms: where frames are, according to /tf and /tf_static
     #[command(subcommand)]
     Tf(tf::Command),
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
-    /// Packages: what is installed, and a new one
+    /// Packages: list the installed ones, and create one
     #[command(subcommand)]
     Pkg(pkg::Command),
     /// A bridge between engines, or between domains
@@ -101,44 +101,44 @@ enum Command {
     Ros1(ros1::Command),
     /// Start an executable of a package, or a Python script
     Run(run::Args),
-    /// Start what a launch file describes
+    /// Start the system that a launch file describes
     Launch(launch::Args),
-    /// Components: what is installed, and what containers have loaded
+    /// Components: list the installed ones, and those that containers have loaded
     #[command(subcommand)]
     Component(component::Command),
     /// Run a component container
     Container(container::Args),
-    /// Check this machine and say what stands in the way
+    /// Check this machine and report what prevents ROS from working well
     #[command(visible_alias = "wtf")]
     Doctor(doctor::Args),
-    /// Multicast: whether datagrams reach the other machines
+    /// Multicast: check whether datagrams reach the other machines
     #[command(subcommand)]
     Multicast(multicast::Command),
-    /// There is no daemon: says so to whom `ros2` had one
+    /// Feros has no daemon; explains this to users of `ros2 daemon`
     #[command(hide = true)]
     Daemon(daemon::Args),
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
-    /// Topics, nodes and their processes on a screen, each second
+    /// Show topics, nodes and their processes on a screen, updated each second
     Top(top::Args),
-    /// Show the running system in the browser, to Foxglove and to Lichtblick
+    /// Show the running system in the browser, in Foxglove and in Lichtblick
     View(view::Args),
-    /// See where the time of messages goes, layer by layer
+    /// Show where the time of messages goes, layer by layer
     #[command(subcommand)]
     Trace(trace::Command),
-    /// Zenoh: the router of nodes that talk by it
+    /// Zenoh: run the router of nodes that talk by Zenoh
     #[cfg(feature = "zenoh")]
     #[command(subcommand)]
     Zenoh(zenoh::Command),
-    /// See it work: a publisher and a subscription in two processes
+    /// See Feros work: a publisher and a subscription in two processes
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
     Completion(completion::Args),
 }
 
 impl CommandLine {
-    /// The command line of this process; wrong usage ends the process with its reason.
+    /// The command line of this process; wrong usage ends the process with an error message.
     pub(crate) fn of_process() -> Self {
         let words = doctor::spelled_out(std::env::args_os().collect());
         let matches = read_numbers_as_values(Self::command()).get_matches_from(words);
@@ -151,7 +151,7 @@ pub(crate) fn complete_if_asked() {
     completion::complete_if_asked(CommandLine::command);
 }
 
-/// No flag is a number, so `-5` is a value: its option says what is wrong with it.
+/// No flag is a number, so `-5` is a value, and its option reports what is wrong with it.
 fn read_numbers_as_values(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
         let takes_value = argument.get_action().takes_values();
@@ -161,7 +161,7 @@ fn read_numbers_as_values(command: clap::Command) -> clap::Command {
     command.mut_subcommands(read_numbers_as_values)
 }
 
-/// Runs what the command line asks for.
+/// Runs the verb of the command line.
 pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
     let interfaces = line.interfaces;
     match line.command {
@@ -200,7 +200,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
 mod tests {
     use super::*;
 
-    /// Calls with each verb that has no verbs of its own.
+    /// Calls `look` with each verb that has no verbs of its own.
     fn each_verb(command: &mut clap::Command, look: &mut impl FnMut(&mut clap::Command)) {
         if !command.has_subcommands() {
             return look(command);

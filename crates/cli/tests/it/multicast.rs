@@ -22,5 +22,5 @@ fn what_is_sent_is_received() {
 fn silence_is_told_with_what_may_be_the_matter() {
     let line = ["multicast", "receive", "--interface", "127.0.0.1", "--port", "49198"];
     let error = feros(&[&line[..], &["--timeout", "0.1"]].concat()).failure(1);
-    assert!(error.contains("no datagram came to group 225.0.0.1/49198"), "{error}");
+    assert!(error.contains("no datagram arrived in group 225.0.0.1/49198"), "{error}");
 }

@@ -180,7 +180,7 @@ fn what_is_dumped_is_loaded() {
     );
     assert!(finished.err.contains("Set parameter rate failed: Parameter {rate}"), "{finished:?}");
     let error = param(&["load", "/p_dump", path, "--no-use-wildcard"]).failure(1);
-    assert!(error.contains("says nothing for node /p_dump"), "{error}");
+    assert!(error.contains("has no parameters for node /p_dump"), "{error}");
     std::fs::write(&file, "p_dump:\n  rate: 1\n").unwrap();
     let error = param(&["load", "/p_dump", path]).failure(1);
     std::fs::remove_file(&file).unwrap();

@@ -27,7 +27,7 @@ fn the_same_command_continues_an_interrupted_run() {
 
     let continued = fixture.run(RUN);
     let all =
-        format!("3 cells in {OUT}: {} measured now, 0 failed, 0 cannot be done here\n", 3 - done);
+        format!("3 cells in {OUT}: {} measured now, 0 failed, 0 not possible here\n", 3 - done);
     assert!(continued.success().starts_with(&all), "{continued:?}");
     assert!(
         continued.err.starts_with(&format!("continues in {OUT}; results so far: {done}")),

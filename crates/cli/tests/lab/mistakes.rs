@@ -19,7 +19,7 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
             "run quick --system mok",
             "error: no system `mok`; there are: absent, mock; did you mean `mock`?",
         ),
-        ("run full", "error: no scenario of full is left to be measured"),
+        ("run full", "error: no scenario of full is left to measure"),
     ] {
         assert_eq!(fixture.run(line).failure(2), said, "{line}");
     }

@@ -53,10 +53,7 @@ fn plan_says_how_long_it_takes_and_what_is_missing() {
     // What cells took is known after a run.
     fixture.run("run quick --system mock").success();
     let planned = fixture.run("plan quick --system mock");
-    assert!(
-        planned.success().contains("from what cells took on this machine before"),
-        "{planned:?}"
-    );
+    assert!(planned.success().contains("from earlier cells on this machine"), "{planned:?}");
     assert!(!planned.out.contains("absent"), "{planned:?}");
 }
 
@@ -66,8 +63,8 @@ fn run_measures_and_report_shows_it() {
     let ran = fixture.run("run ../scenarios/tiny.toml");
     assert_eq!(
         ran.success(),
-        "1 cell in feros-lab-tiny: 1 measured now, 0 failed, 0 cannot be done here\n\
-         see them: feros lab report feros-lab-tiny\n"
+        "1 cell in feros-lab-tiny: 1 measured now, 0 failed, 0 not possible here\n\
+         to see the results: feros lab report feros-lab-tiny\n"
     );
     let missing =
         "absent: not measured, libnothing is not installed (install: apt-get install libnothing)\n";

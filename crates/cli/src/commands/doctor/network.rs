@@ -85,7 +85,7 @@ fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
         Err(error) => Finding::warning(
             AREA,
             format!(
-                "fails on {name}: {error}; nodes on other machines are not found by themselves"
+                "fails on {name}: {error}; nodes on other machines are not discovered automatically"
             ),
             format!(
                 "ip link set {name} multicast on; allow UDP 7400-7999 and group {GROUP} in the firewall; where the \
@@ -112,13 +112,13 @@ fn send_and_receive(address: Ipv4Addr) -> std::io::Result<()> {
     loop {
         match receiver.recv_from(&mut buffer) {
             Ok((size, _)) if &buffer[..size] == token.as_bytes() => return Ok(()),
-            // Something of another's.
+            // A datagram of another process.
             Ok(_) if started.elapsed() < PATIENCE => {}
             Ok(_) => return Err(ErrorKind::TimedOut.into()),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 return Err(std::io::Error::new(
                     ErrorKind::TimedOut,
-                    "what was sent did not come back",
+                    "the datagram did not come back",
                 ));
             }
             Err(error) => return Err(error),
@@ -145,7 +145,7 @@ fn judge_receive_buffer(limit_bytes: u64) -> Finding {
     Finding::warning(
         AREA,
         format!(
-            "{text}, {} KB are asked for: large messages at a high rate lose datagrams",
+            "{text}, {} KB are requested: large messages at a high rate lose datagrams",
             WANTED_BUFFER_BYTES / 1024
         ),
         format!(

@@ -1,4 +1,5 @@
-//! Programs of stock ROS 2 on this host: which run on Feros's transports, and which were meant to.
+//! Programs of stock ROS 2 on this host: those that run on Feros's transports, and those that
+//! should.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use super::finding::Finding;
 
 const AREA: &str = "programs";
 const OURS: &str = "rmw_feros";
-/// More names say no more.
+/// The most programs that a finding names.
 const MOST_NAMED: usize = 5;
 
 pub(super) fn examine() -> Vec<Finding> {

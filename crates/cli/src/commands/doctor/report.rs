@@ -1,4 +1,4 @@
-//! `feros doctor --report`: what there is, without a judgement, in the sections of `ros2 doctor`.
+//! `feros doctor --report`: the facts without findings, in the sections of `ros2 doctor`.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -133,7 +133,7 @@ fn mismatches(graph: &GraphSnapshot) -> Section {
     if rows.is_empty() {
         rows.push((
             "compatibility status".to_owned(),
-            "all publishers and subscriptions fit".to_owned(),
+            "all publishers and subscriptions match".to_owned(),
         ));
     }
     Section { title: "QOS COMPATIBILITY LIST", rows }

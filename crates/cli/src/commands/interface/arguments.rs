@@ -4,7 +4,7 @@ use feros_interface::{Interface, Namespace};
 
 use crate::error::CliError;
 
-/// Which kinds of interfaces are meant; none chosen means all.
+/// The kinds of interfaces that are meant; none chosen means all.
 #[derive(clap::Args, Clone, Copy)]
 pub(super) struct Kinds {
     /// Only messages
@@ -45,7 +45,7 @@ pub(super) fn type_argument(text: &str) -> Result<String, CliError> {
         .map_err(|error| CliError::failed(format!("standard input cannot be read: {error}")))?;
     match line.trim() {
         "" => Err(CliError::usage(
-            "no type came from standard input: give its name, such as std_msgs/msg/String",
+            "standard input has no type: give its name, such as std_msgs/msg/String",
         )),
         name => Ok(name.to_owned()),
     }

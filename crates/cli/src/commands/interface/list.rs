@@ -1,4 +1,4 @@
-//! `feros interface list`: all types that are known.
+//! `feros interface list`: all known types.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};
 
-/// List all types that are known
+/// List all known types
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros interface list -s\n  feros interface list --interfaces ~/ws/src --json"

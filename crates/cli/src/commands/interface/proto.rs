@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// standard input
     #[arg(value_name = "TYPE")]
     name: String,
-    /// Accepted for command lines written for `ros2`: there are no quotes around it
+    /// Accepted for command lines written for `ros2`: the message is printed without quotes
     #[arg(long, hide = true)]
     no_quotes: bool,
     /// Print JSON instead of YAML

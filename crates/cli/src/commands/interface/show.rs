@@ -1,5 +1,5 @@
-//! `feros interface show`: a definition, with those of the messages in it indented below their
-//! fields.
+//! `feros interface show`: a definition, with the definitions of nested messages indented below
+//! their fields.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -27,12 +27,12 @@ pub(crate) struct Args {
     /// Print no comments and no blank lines
     #[arg(long)]
     no_comments: bool,
-    /// Print the type description as JSON, as `~/get_type_description` gives it
+    /// Print the type description as JSON, as `~/get_type_description` returns it
     #[arg(long, conflicts_with_all = ["all_comments", "no_comments"])]
     json: bool,
 }
 
-/// Which comments are printed.
+/// Selects the comments to print.
 #[derive(Clone, Copy)]
 struct Comments {
     own: bool,
@@ -54,8 +54,8 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a definition whose references are known to be there. It is not kept: types that hold each
-/// other twice give a text that doubles with each.
+/// Writes a definition whose references exist. The text is not collected first: when each type
+/// holds the next one twice, it doubles with each level.
 fn write(
     out: &mut dyn Write,
     set: &InterfaceSet,
@@ -66,7 +66,7 @@ fn write(
         Some(Interface::Message(message)) => vec![message],
         Some(Interface::Service(service)) => vec![&service.request, &service.response],
         Some(Interface::Action(action)) => vec![&action.goal, &action.result, &action.feedback],
-        // A message or service that follows from another definition.
+        // A message or service that is derived from another definition.
         None => match (set.message(name), set.service(name)) {
             (Some(message), _) => vec![message],
             (None, Some(service)) => vec![&service.request, &service.response],
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_text_that_doubles_with_each_type_is_not_kept() {
-        /// Takes a little and then refuses, as a pipe does whose reader has gone.
+        /// Accepts a little and then refuses, like a pipe whose reader has gone.
         struct Narrow(usize);
         impl Write for Narrow {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

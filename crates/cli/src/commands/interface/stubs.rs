@@ -1,4 +1,4 @@
-//! `feros interface stubs`: what type checkers of Python know of classes that are made at run time.
+//! `feros interface stubs`: tells Python type checkers about the classes that are made at run time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -27,11 +27,11 @@ pub(crate) struct Args {
     /// Also the packages that Feros ships, whose stubs the Python package has
     #[arg(long)]
     shipped: bool,
-    /// The Python package that the packages are in, such as `feros.msgs`; none if not said
+    /// The Python package that will contain the packages, such as `feros.msgs`; none by default
     #[arg(long, default_value = "")]
     root: String,
-    /// Also the modules, by which programs import the packages from that folder. They know what
-    /// `FEROS_INTERFACES` names when the program runs
+    /// Also write modules, through which programs import the packages from that folder. They know
+    /// the types that `FEROS_INTERFACES` names when the program runs
     #[arg(long)]
     modules: bool,
 }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     }
     if modules.is_empty() {
         return Err(CliError::failed(
-            "there is no package to write stubs of: name folders with --interfaces DIR, or add --shipped",
+            "there is no package to write stubs for: name folders with --interfaces DIR, or add --shipped",
         ));
     }
     let root = if args.root.is_empty() { String::new() } else { format!("{}.", args.root) };
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let imports: String = namespaces.iter().map(import).collect();
         write(&folder, "__init__.pyi", &imports)?;
         if args.modules {
-            // A package of ROS's own name is found in place of one that an installed ROS lacks.
+            // A package of ROS's own name would be found in place of one that ROS lacks.
             let check = if root.is_empty() { NO_FOREIGN } else { "" };
             write(&folder, "__init__.py", &format!("{check}{PACKAGE_MODULE}"))?;
             write(&folder, "py.typed", "")?;
@@ -85,13 +85,13 @@ const NO_FOREIGN: &str = "from feros._companions import refuse_beside_foreign
 refuse_beside_foreign(__name__)
 ";
 
-/// The module of a package, of which the namespaces are imported when they are asked for.
+/// The module of a package, which imports its namespaces on demand.
 const PACKAGE_MODULE: &str = "from feros._messages import package_module
 
 __getattr__ = package_module(__name__)
 ";
 
-/// The module of a namespace, which makes classes when they are asked for.
+/// The module of a namespace, which makes its classes on demand.
 fn namespace_module(package: &str, namespace: Namespace) -> String {
     format!(
         "from feros._messages import namespace_module
@@ -117,7 +117,7 @@ struct Module {
     classes: Vec<Class>,
 }
 
-/// One class: the text, in which `{root}` stands for the package that all packages are in.
+/// The text of one class, in which `{root}` stands for the package that contains all packages.
 struct Class(String);
 
 impl Module {
@@ -152,7 +152,7 @@ impl Module {
     }
 }
 
-/// A name that Python reads, whatever else it means there.
+/// Whether Python accepts the name, whatever else it means there.
 fn is_usable(name: &str) -> bool {
     const KEYWORDS: [&str; 35] = [
         "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
@@ -209,7 +209,7 @@ fn field_type(field: &Field) -> String {
     match field.ty.shape {
         Shape::Single => element,
         _ if is_list => format!("list[{element}]"),
-        // Of numpy, of `array`, or a memoryview; whatever holds numbers may be assigned.
+        // A numpy array, an `array` or a memoryview; any sequence of numbers may be assigned.
         _ => "Any".to_owned(),
     }
 }

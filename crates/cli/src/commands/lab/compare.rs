@@ -9,17 +9,17 @@ use super::report::warn;
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// What is compared.
+/// The runs to compare.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder of the first run
     first: PathBuf,
     /// The folder of the second run; ratios are second / first
     second: PathBuf,
-    /// Write the comparison as a page, too
+    /// Also write the comparison as a page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Show only where a difference can be told
+    /// Show only the cells with a clear difference
     #[arg(long)]
     differences: bool,
 }
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     output::print_table(&heading, rows)?;
     let (better, worse, same) = found.counts();
     output::print(&format!(
-        "\n{better} better, {worse} worse, {same} where no difference can be told\n"
+        "\n{better} better, {worse} worse, {same} without a clear difference\n"
     ))?;
     if let Some(path) = &args.html {
         std::fs::write(path, found.html()).map_err(|error| {

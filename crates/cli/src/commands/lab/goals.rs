@@ -9,7 +9,7 @@ use super::report::warn;
 use crate::error::CliError;
 use crate::output;
 
-/// Whose goals.
+/// The run whose goals are shown.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder of a run
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The goals of a run as a table; nothing where it has none.
+/// Prints the goals of a run as a table, or nothing if it has none.
 pub(super) fn print(results: &Results) -> Result<(), CliError> {
     let goals = goals(results);
     if goals.is_empty() {

@@ -9,7 +9,7 @@ use super::runner::{interruption, not_built};
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// What is looked at.
+/// The systems to look at.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             };
             match system.variant {
                 None => states.push(state),
-                // Said where it is in another state than the peer.
+                // A variant is only mentioned if its state differs from the peer's.
                 Some(variant) if states[0] != state => {
                     states.push(format!("{}: {state}", variant.name));
                 }

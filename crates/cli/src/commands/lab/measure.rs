@@ -1,5 +1,5 @@
-//! The quick answers: `feros lab latency` and its like measure one scenario of the repository and
-//! print a table.
+//! The quick answers: `feros lab latency` and similar commands measure one scenario of the
+//! repository and print a table.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,10 +16,10 @@ use super::runner::Execution;
 use crate::error::CliError;
 use crate::output;
 
-/// What is measured in another way than the scenario has it.
+/// The settings that differ from the scenario's.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What is different from the scenario, in its words: sizes=256,64K,1M count=500
+    /// Settings that differ from the scenario's, in its words: sizes=256,64K,1M count=500
     /// systems=feros:network,rcl placements=intra qos=best_effort (lab/scenarios/README.md)
     #[arg(value_name = "KEY=VALUE")]
     settings: Vec<String>,
@@ -28,12 +28,12 @@ pub(crate) struct Args {
     /// Keep the results in this folder, as `feros lab run` does
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print one JSON object a row instead of a table
+    /// Print one JSON object per row instead of a table
     #[arg(long)]
     json: bool,
 }
 
-/// Measures the scenarios of these names.
+/// Measures the scenarios with these names.
 pub(crate) fn run(names: &[&str], args: &Args) -> Result<ExitCode, CliError> {
     let peers = args.places.peers()?;
     let known = |name: &str| peers.system(name).map(|_| ());

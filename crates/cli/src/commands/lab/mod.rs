@@ -17,31 +17,32 @@ use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// What there is: scenarios, grids, systems and whether they are installed
+    /// List scenarios, grids and systems, and whether the systems are installed
     List(list::Args),
-    /// What a grid or a scenario file would do here: cells, how long it takes, what is missing
+    /// Show what a grid or a scenario file would do here: its cells, its duration, and what is
+    /// missing
     Plan(plan::Args),
-    /// How long a message takes from the call that publishes it to the callback
+    /// Measure how long a message takes from the call that publishes it to the callback
     Latency(measure::Args),
-    /// How many messages and bytes pass a second
+    /// Measure how many messages and bytes pass per second
     Throughput(measure::Args),
-    /// What a node costs that does nothing: threads, memory, wake-ups
+    /// Measure what an idle node costs: threads, memory, wake-ups
     Idle(measure::Args),
-    /// What nodes cost in memory and threads: a process for each, or all in one; beside stock ROS 2
+    /// Measure the memory and threads of nodes: one process each, or all in one; beside stock ROS 2
     Memory(measure::Args),
-    /// What an event costs an executor among idle entities; beside stock ROS 2
+    /// Measure what an event costs an executor among idle entities; beside stock ROS 2
     Executor(measure::Args),
-    /// How long a message takes through a chain of nodes
+    /// Measure how long a message takes through a chain of nodes
     Chain(measure::Args),
-    /// What placements and containers cost in processor time and latency
+    /// Measure what placements and containers cost in processor time and latency
     Cpu(measure::Args),
     /// Measure a grid or a scenario file; given again, an interrupted run continues
     Run(run::Args),
     /// Show a run as a page that a browser opens, and a summary in Markdown
     Report(report::Args),
-    /// What a run was to reach, and whether it did
+    /// Show the goals of a run, and whether it reached them
     Goals(goals::Args),
-    /// Two runs side by side: what became better or worse, and where nobody can tell
+    /// Compare two runs: what became better or worse, and where no clear difference exists
     Compare(compare::Args),
 }
 

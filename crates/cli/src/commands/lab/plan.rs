@@ -13,7 +13,7 @@ use super::target::Target;
 use crate::error::CliError;
 use crate::output;
 
-/// What is planned.
+/// The target to plan.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -46,14 +46,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             duration(time),
         ]
     });
-    output::print_table(&["scenario", "re-runs", "cells", "cannot be", "takes"], rows)?;
+    output::print_table(&["scenario", "re-runs", "cells", "not possible", "takes"], rows)?;
     let (time, guessed) = costs.of(&plan, |cell| is_there(&cell.system));
     let cells =
         plan.steps.iter().filter(|step| step.skip.is_none() && is_there(&step.cell.system)).count();
     let certainty = match guessed {
-        0 => "from what cells took on this machine before".to_owned(),
+        0 => "from earlier cells on this machine".to_owned(),
         _ => format!(
-            "{guessed} of them with a guess of what starting their programs takes; a run learns it"
+            "{guessed} of them with a guess of how long their programs take to start; a run learns it"
         ),
     };
     output::print(&format!("\n{}, about {}: {certainty}.\n", count(cells), duration(time)))?;
@@ -64,11 +64,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is known of the systems of a plan; nothing is built.
+/// The known states of the systems in a plan; nothing is built.
 #[derive(Default)]
 struct Known {
     missing: Vec<(String, Missing)>,
-    /// Systems of which nothing is known yet.
+    /// Systems whose state is not known yet.
     unknown: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl Known {
         known
     }
 
-    /// What is missing, and what could be.
+    /// Prints the systems that are missing, and those that may be.
     fn print(self) -> Result<(), CliError> {
         if !self.unknown.is_empty() {
             let names = self.unknown.join(", ");
@@ -101,7 +101,7 @@ impl Known {
             output::print_table(&["not measured", "because", "command that changes it"], rows)?;
         }
         if looks_again {
-            output::print("\nA plan builds nothing; this looks again: feros lab list --build\n")?;
+            output::print("\nA plan builds nothing; to check again: feros lab list --build\n")?;
         }
         Ok(())
     }

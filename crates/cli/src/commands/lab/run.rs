@@ -12,7 +12,7 @@ use super::target::Target;
 use crate::error::CliError;
 use crate::output;
 
-/// What is measured, and where results go.
+/// The target to measure, and the folder for results.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     };
     let summary = run.execute()?;
     output::print(&format!(
-        "{} in {}: {} measured now, {} failed, {} cannot be done here\n",
+        "{} in {}: {} measured now, {} failed, {} not possible here\n",
         count(summary.cells),
         out.display(),
         summary.complete,
@@ -45,10 +45,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     ))?;
     if summary.unexpected_transport > 0 {
         let text =
-            "took another transport than the one that is measured, and count in no statistics";
+            "took a transport other than the measured one, and are left out of the statistics";
         output::print(&format!("{} of them {text}\n", count(summary.unexpected_transport)))?;
     }
-    output::print(&format!("see them: feros lab report {}\n", out.display()))?;
+    output::print(&format!("to see the results: feros lab report {}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,4 +1,4 @@
-//! Runs a plan of the laboratory, and shows how far it is.
+//! Runs a plan of the laboratory, and shows its progress.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use super::plan::duration;
 use crate::error::CliError;
 use crate::notices;
 
-/// A plan that is to be run.
+/// A plan to run.
 pub(super) struct Execution<'a> {
     pub(super) plan: &'a Plan,
     pub(super) peers: &'a Peers,
     pub(super) machine: &'a Machine,
     /// The folder of results.
     pub(super) out: &'a Path,
-    /// The command that repeats it.
+    /// The command that repeats the plan.
     pub(super) command: String,
 }
 
 impl Execution<'_> {
-    /// Runs it; SIGINT and SIGTERM end it.
+    /// Runs the plan; SIGINT and SIGTERM end it.
     pub(super) fn execute(self) -> Result<Summary, CliError> {
         let interrupted = interruption()?;
         let options = Options {
@@ -54,7 +54,8 @@ impl Execution<'_> {
     }
 }
 
-/// Becomes true with SIGINT, SIGTERM and SIGHUP, which end nothing by themselves from now on.
+/// A flag that SIGINT, SIGTERM and SIGHUP set; from now on, these signals end nothing by
+/// themselves.
 pub(super) fn interruption() -> Result<Arc<AtomicBool>, CliError> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -63,7 +64,7 @@ pub(super) fn interruption() -> Result<Arc<AtomicBool>, CliError> {
     Ok(interrupted)
 }
 
-/// A build that came to no end.
+/// Converts the error of a build that did not finish.
 pub(super) fn not_built(error: PeerBuildError) -> CliError {
     match error {
         PeerBuildError::Interrupted(_) => {
@@ -74,7 +75,7 @@ pub(super) fn not_built(error: PeerBuildError) -> CliError {
     }
 }
 
-/// How far it is, on a terminal; on a pipe a line a cell.
+/// The progress, on a terminal; on a pipe, one line per cell.
 struct Bar {
     bar: ProgressBar,
 }

@@ -1,4 +1,4 @@
-//! What is measured: a grid by its name, or a scenario as it stands.
+//! The target of a measurement: a grid by its name, or a scenario as it stands.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use super::places::Places;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 
-/// What is measured.
+/// The target of a measurement.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Target {
     /// quick, standard, full or goals; or a scenario, by its name or its file, which is measured as
     /// it stands
     #[arg(value_name = "GRID|SCENARIO|FILE.toml")]
     target: String,
-    /// What is different from the scenarios, in their words: count=20 sizes=256,64K
+    /// Settings that differ from the scenarios', in their words: count=20 sizes=256,64K
     #[arg(value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Of a grid this scenario alone; may be repeated
+    /// Only this scenario of a grid; may be repeated
     #[arg(long, value_name = "SCENARIO")]
     only: Vec<String>,
-    /// Of all systems this one alone, as scenarios name it; may be repeated
+    /// Only this system, as scenarios name it; may be repeated
     #[arg(long, value_name = "SYSTEM")]
     system: Vec<String>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ impl Target {
         }
         if scenarios.is_empty() {
             return Err(CliError::usage(format!(
-                "no scenario of {} is left to be measured",
+                "no scenario of {} is left to measure",
                 self.target
             )));
         }
@@ -81,7 +81,7 @@ impl Target {
         Ok((self.target.clone(), scenarios))
     }
 
-    /// The scenario that is measured as it stands: of a file, or of the laboratory by its name.
+    /// The scenario to measure as it stands: from a file, or from the laboratory by its name.
     fn scenario_file(&self) -> Result<ScenarioFile, CliError> {
         if self.target.ends_with(".toml") {
             return ScenarioFile::read(Path::new(&self.target)).map_err(CliError::failed);
@@ -101,7 +101,7 @@ impl Target {
         )))
     }
 
-    /// The command that repeats it.
+    /// The command that repeats this measurement.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["feros lab run".to_owned(), self.target.clone()];
         words.extend(self.settings.iter().cloned());
@@ -110,7 +110,7 @@ impl Target {
         words.join(" ")
     }
 
-    /// A name for its folder.
+    /// A name for the folder of its results.
     pub(crate) fn folder_name(&self) -> String {
         let stem = Path::new(&self.target).file_stem().unwrap_or_default();
         format!("feros-lab-{}", stem.to_string_lossy())

@@ -46,7 +46,7 @@ impl ComponentLoader for ServiceComponentLoader {
     }
 }
 
-/// What the container is asked for.
+/// The request to the container.
 ///
 /// # Errors
 /// When a parameter file of the component cannot be used.
@@ -66,7 +66,7 @@ pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String>
     })
 }
 
-/// The parameters of a component, a later one in place of an earlier of its name.
+/// The parameters of a component; a later one replaces an earlier one of the same name.
 fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, String> {
     let mut all: Vec<(String, ParameterValue)> = Vec::new();
     let mut set = |name: String, value: ParameterValue| match all
@@ -87,7 +87,7 @@ fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, St
             Parameters::File(path) => file::read(path).map_err(|error| error.to_string())?,
             Parameters::Text(text) => file::parse(text).map_err(|error| error.to_string())?,
         };
-        // Without a name, what a file says of all nodes applies, and of none by name.
+        // Without a name, a file's settings for all nodes apply, and those for named nodes do not.
         let name = component.name.as_deref().unwrap_or("_");
         let node = NodeName::new(component.namespace.as_deref().unwrap_or("/"), name)
             .map_err(|error| error.to_string())?;

@@ -38,7 +38,7 @@ impl LifecycleManager for ServiceLifecycleManager {
     }
 }
 
-/// Has a transition done, however long it takes; says whether it succeeded.
+/// Makes a node do a transition, however long it takes, and returns whether it succeeded.
 fn change(
     client: &Client<ChangeState>,
     transition: Transition,

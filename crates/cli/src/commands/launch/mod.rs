@@ -1,4 +1,4 @@
-//! `feros launch`: starts what a launch file describes.
+//! `feros launch`: starts the system that a launch file describes.
 
 mod component_loader;
 mod lifecycle_manager;
@@ -22,7 +22,7 @@ use crate::error::CliError;
 use crate::packages::installed_packages;
 use crate::{notices, output};
 
-/// What a launch file is started with.
+/// The arguments of a launch.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A launch file (.launch.xml or .launch.yaml), or a package and the name of one of its launch
@@ -35,22 +35,23 @@ pub(crate) struct Args {
     /// Print the arguments that the launch file takes
     #[arg(short, long, alias = "show-arguments", conflicts_with = "dry_run")]
     show_args: bool,
-    /// Tell more: command lines, timers, and what `log_debug` says
+    /// Log more: command lines, timers, and the texts of `log_debug`
     #[arg(short, long)]
     debug: bool,
-    /// Print what all processes print, whatever the file says of their output; it is logged as well
+    /// Print the output of all processes, regardless of the settings in the file; it is logged as
+    /// well
     #[arg(short = 'a', long)]
     show_all_subprocesses_output: bool,
     /// A command before all executables, such as 'gdb -ex run --args'
     #[arg(long, value_name = "COMMAND")]
     launch_prefix: Option<String>,
-    /// What the names of executables begin with that get the prefix
+    /// Only executables whose names begin with this text get the prefix
     #[arg(long, value_name = "NAME", requires = "launch_prefix")]
     launch_prefix_filter: Option<String>,
-    /// Accepted for command lines written for `ros2`: a launch asks for nothing
+    /// Accepted for command lines written for `ros2`: a launch never asks for input
     #[arg(long, hide = true)]
     noninteractive: bool,
-    /// Refused: elsewhere it prints what a command would do, and in `ros2` it starts everything
+    /// Refused: in other commands it prints what would be done, but in `ros2` it starts everything
     #[arg(short = 'n', hide = true)]
     unclear: bool,
 }
@@ -58,7 +59,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if args.unclear {
         return Err(CliError::usage(
-            "-n is not taken: -p prints what would be started, and --noninteractive starts it",
+            "-n is not accepted: -p prints what would be started, and --noninteractive starts it",
         ));
     }
     let packages = installed_packages();
@@ -112,7 +113,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
         if let Step::Load(load) = step { Some(&*load.components) } else { None }
     });
     for component in started.chain(loaded).flatten() {
-        // Nothing is started for a plan that cannot be done.
+        // Nothing is started if the plan cannot be carried out.
         let _ = component_loader::request(component)
             .map_err(|problem| CliError::failed(format!("{}: {problem}", component.at)))?;
     }
@@ -120,7 +121,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
     if let Some(path) =
         log_file.as_deref().filter(|_| plan.processes().any(|process| logs(process.output)))
     {
-        notices::note(format!("output that goes to the log: {}", path.display()));
+        notices::note(format!("the log with the output: {}", path.display()));
     }
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let node = Arc::<RosNode>::default();
@@ -133,7 +134,7 @@ fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
         log_file,
     };
     let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
-    // What failed has been told when it did.
+    // Failures were reported when they occurred.
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -141,7 +142,7 @@ fn logs(output: Output) -> bool {
     output.stdout.log || output.stderr.log
 }
 
-/// A file of this launch's own where ROS 2 puts its logs.
+/// A log file for this launch, in the folder where ROS 2 puts its logs.
 fn log_file() -> Option<PathBuf> {
     let folder = feros_launch::log_folder(|name| std::env::var(name).ok())?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -150,10 +151,10 @@ fn log_file() -> Option<PathBuf> {
 
 /// The launch file, and the words after it.
 fn find<'a>(packages: &Packages, words: &'a [String]) -> Result<(PathBuf, &'a [String]), CliError> {
-    let (first, rest) = words.split_first().ok_or_else(|| CliError::usage("which launch file?"))?;
+    let (first, rest) = words.split_first().ok_or_else(|| CliError::usage("name a launch file"))?;
     let path = Path::new(first);
     let is_path = first.contains('/');
-    // A package and a file, though something of the package's name may lie here.
+    // Two words are a package and a file, even if this folder has a file with the package's name.
     if !is_path
         && let Some((file, rest)) = rest.split_first().filter(|(file, _)| !file.contains(":="))
         && let Ok(file) = packages.launch_file(first, file)
@@ -181,7 +182,7 @@ fn refused(error: LaunchError) -> CliError {
     }
 }
 
-/// In the form that `ros2 launch --show-args` has.
+/// The list of arguments in the form of `ros2 launch --show-args`.
 fn listed(arguments: &[Argument]) -> String {
     let mut text = "Arguments (pass arguments as '<name>:=<value>'):\n".to_owned();
     if arguments.is_empty() {

@@ -1,4 +1,4 @@
-//! The launch's own nodes: one asks containers and managed nodes, one hears simulated time.
+//! The launch's own nodes: one calls containers and managed nodes, one receives simulated time.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 
 /// How often a wait checks whether it was cancelled.
 pub(super) const POLL_PERIOD: Duration = Duration::from_millis(500);
-/// How often a warning names what is not there yet.
+/// How often a warning names what is still missing.
 pub(super) const REMINDER_PERIOD: Duration = Duration::from_secs(10);
 
-/// A node of the command, created when there is something to ask.
+/// A node of the command, created when it is first needed.
 #[derive(Default)]
 pub(super) struct RosNode {
     made: OnceLock<Result<(Context, Node), String>>,
@@ -18,15 +18,15 @@ pub(super) struct RosNode {
 }
 
 impl RosNode {
-    /// One whose time is told on `/clock`.
+    /// A node that takes its time from `/clock`.
     pub(super) fn by_simulated_time() -> Self {
         Self { made: OnceLock::new(), uses_sim_time: true }
     }
 
-    /// The node.
+    /// The node, created on the first call.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why it cannot be created.
     pub(super) fn get(&self) -> Result<&Node, String> {
         let made = self.made.get_or_init(|| {
             let options = ContextOptions::from_variables().map_err(|error| error.to_string())?;
@@ -34,8 +34,8 @@ impl RosNode {
             let context = context.map_err(|error| error.to_string())?;
             let kind = if self.uses_sim_time { "clock_" } else { "" };
             let name = format!("_feros_launch_{kind}{}", std::process::id());
-            // Nobody spins it: services that are told but never answer would cost whoever asks all
-            // nodes, such as `feros view`, the time that it waits for answers.
+            // Nobody spins this node: services that are announced but never answer would make a
+            // program that asks all nodes, such as `feros view`, wait for their answers.
             let options = NodeOptions::new(&name)
                 .enable_rosout(false)
                 .start_parameter_services(false)
@@ -47,10 +47,10 @@ impl RosNode {
         made.as_ref().map(|(_, node)| node).map_err(Clone::clone)
     }
 
-    /// Waits for `what`, as `wait` does for a time.
+    /// Waits for `what`, by calls of `wait` that each have a time limit.
     ///
     /// # Errors
-    /// When it is cancelled, or there is no waiting for it.
+    /// When it is cancelled, or waiting fails.
     pub(super) fn wait(
         &self,
         what: &str,

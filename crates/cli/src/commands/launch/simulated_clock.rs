@@ -1,4 +1,4 @@
-//! Waits by the time of `/clock`, for `ros_timer` where nodes use simulated time.
+//! Waits by the time of `/clock`, for `ros_timer` if nodes use simulated time.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use feros_launch::SimulatedClock;
 
 use super::ros_node::{REMINDER_PERIOD, RosNode};
 
-/// How often the time is looked at.
+/// How often to read the time.
 const LOOK_PERIOD: Duration = Duration::from_millis(10);
 
-/// Hears `/clock` with a node of its own.
+/// Receives `/clock` with a node of its own.
 pub(super) struct ClockListener {
     node: RosNode,
 }
@@ -29,7 +29,7 @@ impl SimulatedClock for ClockListener {
         loop {
             let now = node.now();
             if now != Time::ZERO {
-                // A clock that is set back begins anew, as after a loop of a recording.
+                // A clock that is set back starts anew, as after a loop of a recording.
                 let since = begin.filter(|begin| *begin <= now).unwrap_or(now);
                 begin = Some(since);
                 if now.saturating_since(since) >= delay {

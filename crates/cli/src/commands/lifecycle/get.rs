@@ -17,12 +17,12 @@ use crate::{notices, output};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros lifecycle get /driver\n  feros lifecycle get --json")]
 pub(crate) struct Args {
-    /// Name of the node; all managed nodes if not given
+    /// Name of the node; by default, all managed nodes
     node: Option<String>,
-    /// Hidden nodes as well, whose names begin with an underscore
+    /// Also hidden nodes, whose names begin with an underscore
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_nodes: bool,
-    /// Wait no longer than this for each node, and for its answer
+    /// Wait at most this long for each node, and for its answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
     timeout: Duration,
     /// Print a JSON object: for each node an object with id and label

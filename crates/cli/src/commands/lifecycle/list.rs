@@ -21,10 +21,10 @@ pub(crate) struct Args {
     /// All transitions that it has
     #[arg(short, long)]
     all: bool,
-    /// Wait no longer than this, for the node and for its answer
+    /// Wait at most this long for the node, and for its answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
     timeout: Duration,
-    /// Accepted for command lines written for `ros2`: a node that is named may be hidden
+    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
     /// Print a JSON array of objects with id, label, start and goal

@@ -1,4 +1,4 @@
-//! `feros lifecycle nodes`: the managed nodes that are running.
+//! `feros lifecycle nodes`: the running managed nodes.
 
 use std::process::ExitCode;
 
@@ -7,11 +7,11 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 
-/// List the managed nodes that are running
+/// List the running managed nodes
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros lifecycle nodes\n  feros lifecycle nodes -a --json")]
 pub(crate) struct Args {
-    /// Hidden nodes as well, whose names begin with an underscore
+    /// Also hidden nodes, whose names begin with an underscore
     #[arg(short, long, alias = "include-hidden-nodes")]
     all: bool,
     /// Only print how many there are

@@ -1,4 +1,4 @@
-//! The managed node that a command is about.
+//! The managed node that a command addresses.
 
 use std::time::Duration;
 

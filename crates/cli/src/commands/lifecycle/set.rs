@@ -1,4 +1,4 @@
-//! `feros lifecycle set`: a transition of a managed node.
+//! `feros lifecycle set`: makes a managed node do a transition.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use crate::error::CliError;
 use crate::output;
 use crate::value_parsers::parse_seconds;
 
-/// How long to wait for the node itself, where the transition may take its time.
+/// How long to wait for the node itself when the transition has no limit.
 const NODE_TIMEOUT: Duration = Duration::from_secs(5);
-/// A year is for ever, and keeps arithmetic with clocks in range.
+/// A year counts as forever, and keeps arithmetic with clocks in range.
 const FOR_EVER: Duration = Duration::from_secs(31_536_000);
 
-/// Have a managed node begin a transition, and wait until it has ended
+/// Make a managed node begin a transition, and wait until it has ended
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  feros lifecycle set /driver configure\n  feros lifecycle set /driver 3"
@@ -24,11 +24,11 @@ pub(crate) struct Args {
     /// Label or number of the transition, such as configure, activate, deactivate, cleanup,
     /// shutdown
     transition: String,
-    /// Wait no longer than this, for the node and for the end of the transition; without it, 5
+    /// Wait at most this long for the node, and for the end of the transition; by default, 5
     /// seconds for the node and as long as the transition takes
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Accepted for command lines written for `ros2`: a node that is named may be hidden
+    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
 }
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             format!("Unknown transition requested, available ones are:{lines}")
         }));
     };
-    // By its number: several have the same label.
+    // Identified by its number, because several transitions have the same label.
     let id = transition.id;
     let changed = match args.timeout {
         Some(_) => remote.ask(|client, left| client.change_state(id, left))?,

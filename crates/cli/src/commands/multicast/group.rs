@@ -6,11 +6,11 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Where `ros2 multicast` and `ros2 doctor hello` meet.
+/// The group that `ros2 multicast` and `ros2 doctor hello` use.
 const GROUP: Ipv4Addr = Ipv4Addr::new(225, 0, 0, 1);
 const PORT: u16 = 49150;
 
-/// Which group, and by which network interface.
+/// The group, and the network interface to reach it.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(in crate::commands) struct GroupArgs {
     /// Address of the group
@@ -19,7 +19,7 @@ pub(in crate::commands) struct GroupArgs {
     /// Port of the group
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
-    /// Address of the network interface that is used; without it the system chooses
+    /// Address of the network interface to use; by default, the system chooses
     #[arg(long, value_name = "ADDRESS")]
     interface: Option<Ipv4Addr>,
 }
@@ -35,7 +35,7 @@ fn multicast_address(text: &str) -> Result<Ipv4Addr, String> {
 }
 
 impl GroupArgs {
-    /// The group on the loopback interface, unless another is named.
+    /// The group on the loopback interface, unless the user named another.
     pub(in crate::commands) fn or_on_loopback(self) -> Self {
         Self { interface: self.interface.or(Some(Ipv4Addr::LOCALHOST)), ..self }
     }
@@ -49,18 +49,18 @@ impl GroupArgs {
         if let Some(ttl) = ttl {
             socket.set_multicast_ttl_v4(ttl)?;
         }
-        // Bound at once, so that it knows its own datagrams.
+        // Bound at once, so that it recognizes its own datagrams.
         socket.bind(&SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)).into())?;
         let socket = UdpSocket::from(socket);
         socket.connect((self.group, self.port))?;
         Ok(socket)
     }
 
-    /// A socket that receives what is sent to the group, beside others that do.
+    /// A socket that receives datagrams to the group, beside other receivers.
     pub(in crate::commands) fn receiver(&self) -> io::Result<UdpSocket> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_reuse_address(true)?;
-        // Bound to the group, so that nothing else comes to this port.
+        // Bound to the group, so that the port receives nothing else.
         socket.bind(&SocketAddr::from((self.group, self.port)).into())?;
         let interface = self.interface.unwrap_or(Ipv4Addr::UNSPECIFIED);
         socket.join_multicast_v4(&self.group, &interface)?;

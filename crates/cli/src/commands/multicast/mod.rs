@@ -1,5 +1,5 @@
-//! `feros multicast`: whether datagrams to a multicast group reach the other machines, as discovery
-//! needs it.
+//! `feros multicast`: checks whether datagrams to a multicast group reach the other machines, which
+//! discovery needs.
 
 pub(super) mod group;
 mod receive;

@@ -9,16 +9,16 @@ use crate::error::CliError;
 use crate::output;
 use crate::value_parsers::parse_seconds;
 
-/// More than any datagram that these commands send.
+/// More bytes than any datagram that these commands send.
 const MAX_DATAGRAM_BYTES: usize = 4096;
 
-/// Wait for one multicast datagram, such as of `feros multicast send`
+/// Wait for one multicast datagram, such as one from `feros multicast send`
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros multicast receive --timeout 10")]
 pub(crate) struct Args {
     #[command(flatten)]
     group: GroupArgs,
-    /// Wait no longer than this; it is a failure then
+    /// Wait at most this long, and then fail
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 }
@@ -27,11 +27,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let group = args.group;
     let failed = |error: std::io::Error| {
         CliError::failed(format!(
-            "group {group} cannot be listened to: {error}; `feros doctor` says which interfaces can do multicast"
+            "failed to listen to group {group}: {error}; `feros doctor` says which interfaces can do multicast"
         ))
     };
     let socket = group.receiver().map_err(failed)?;
-    // A read that waits for no time at all is not possible.
+    // A socket cannot have a timeout of zero.
     let timeout = args.timeout.map(|timeout| timeout.max(Duration::from_millis(1)));
     socket.set_read_timeout(timeout).map_err(failed)?;
     output::print("Waiting for UDP multicast datagram...\n")?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
             Err(CliError::failed(format!(
-                "no datagram came to group {group} within {:?}: send one from another machine with `feros multicast send`; if \
+                "no datagram arrived in group {group} within {:?}: send one from another machine with `feros multicast send`; if \
                  it does not arrive, a firewall or the network holds multicast back",
                 timeout.unwrap_or_default()
             )))

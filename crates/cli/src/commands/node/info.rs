@@ -1,4 +1,4 @@
-//! `feros node info`: what one node offers and uses.
+//! `feros node info`: the endpoints and actions of one node.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use crate::output::{self, foreign};
 pub(crate) struct Args {
     /// Name of the node with its namespace
     node: String,
-    /// Hidden topics, services and actions as well
+    /// Also hidden topics, services and actions
     #[arg(long)]
     include_hidden: bool,
     /// Print a JSON object: types by name under subscribers, publishers, service_servers, …
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     };
     if found.len() > 1 {
         notices::warn(format!(
-            "{} nodes have the name {wanted}; what all of them have is shown",
+            "{} nodes have the name {wanted}; the endpoints of all of them are shown",
             found.len()
         ));
     }
@@ -109,7 +109,7 @@ fn text(report: &NodeReport) -> String {
             let types: Vec<_> = types.iter().map(|name| foreign(name)).collect();
             let _ = writeln!(text, "    {}: {}", foreign(name), types.join(", "));
         }
-        // `ros2` prints an empty line for nothing.
+        // `ros2` prints an empty line for an empty list.
         if names.is_empty() {
             text.push('\n');
         }

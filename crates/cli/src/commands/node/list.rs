@@ -1,4 +1,4 @@
-//! `feros node list`: the nodes that are running.
+//! `feros node list`: the running nodes.
 
 use std::process::ExitCode;
 
@@ -9,11 +9,11 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// List the nodes that are running
+/// List the running nodes
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros node list\n  feros node list -a --json")]
 pub(crate) struct Args {
-    /// Hidden nodes as well, whose names begin with an underscore
+    /// Also hidden nodes, whose names begin with an underscore
     #[arg(short, long)]
     all: bool,
     /// Only print how many there are

@@ -1,4 +1,4 @@
-//! `feros node`: nodes, and what they offer and use.
+//! `feros node`: nodes, and their endpoints.
 
 mod info;
 mod list;

@@ -1,4 +1,4 @@
-//! `feros param delete`: takes a parameter away.
+//! `feros param delete`: deletes a parameter.
 
 use std::process::ExitCode;
 

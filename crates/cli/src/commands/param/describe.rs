@@ -1,4 +1,4 @@
-//! `feros param describe`: what parameters are.
+//! `feros param describe`: the descriptors of parameters.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let no_prefixes: [&str; 0] = [];
     let names = remote.ask(|client, left| client.list(no_prefixes, 0, left))?.names;
     let values = remote.ask_about(&names, |client, names, left| client.get(names, left))?;
-    // One that was taken away meanwhile has no value.
+    // A parameter that was deleted meanwhile has no value.
     let values = values.into_iter().map(Option::unwrap_or_default);
     let parameters: Vec<_> = names.into_iter().zip(values).collect();
     output::print(&file::to_text(remote.name(), parameters))?;

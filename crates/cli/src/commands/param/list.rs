@@ -23,9 +23,9 @@ use crate::{notices, output};
     after_help = "Examples:\n  feros param list\n  feros param list /camera --param-type --param-prefixes lens\n  feros param list --filter '.*rate'"
 )]
 pub(crate) struct Args {
-    /// Name of the node; all nodes if not given
+    /// Name of the node; by default, all nodes
     node: Option<String>,
-    /// Hidden nodes as well, whose names begin with an underscore
+    /// Also hidden nodes, whose names begin with an underscore
     #[arg(long)]
     include_hidden_nodes: bool,
     /// Only parameters with these prefixes
@@ -34,10 +34,10 @@ pub(crate) struct Args {
     /// Only parameters whose names match this expression from their beginning, such as '.*rate'
     #[arg(long, value_name = "REGEX", value_parser = from_beginning)]
     filter: Option<Regex>,
-    /// Types as well
+    /// Print the types as well
     #[arg(long)]
     param_type: bool,
-    /// Wait no longer than this for each node
+    /// Wait at most this long for each node
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
     timeout: Duration,
     /// Print a JSON object: for each node an object from names to types
@@ -52,7 +52,7 @@ fn from_beginning(pattern: &str) -> Result<Regex, String> {
     Regex::new(&format!("^(?:{pattern})")).map_err(|error| error.to_string())
 }
 
-/// Names of parameters with their types, where these were asked for.
+/// Names of parameters, with their types if these are wanted.
 type Found = Vec<(String, Option<&'static str>)>;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for (node, answer) in nodes.into_iter().zip(answers) {
         match answer {
             Ok(Some(parameters)) => drop(found.insert(node, parameters)),
-            // It left meanwhile.
+            // The node left meanwhile.
             Ok(None) => {}
             Err(CliError::Interrupted) => return Err(CliError::Interrupted),
             Err(error) => silent.push(format!("{node}: {error}")),
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The parameters of one of many nodes; `None`: it left.
+/// The parameters of one of many nodes; `None` if it left.
 fn ask(connection: &Connection, node: &str, args: &Args) -> Result<Option<Found>, CliError> {
     let remote = Remote::with(connection.clone(), node, args.timeout)?;
     match list(&remote, args) {

@@ -1,4 +1,4 @@
-//! `feros param load`: sets what a parameter file says.
+//! `feros param load`: sets the parameters of a parameter file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::set::{declared_types, with_reason};
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// Set the parameters of a node that a parameter file says
+/// Set the parameters of a node from a parameter file
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros param load /camera camera.yaml")]
 pub(crate) struct Args {
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     node: NodeArgs,
     /// The parameter file
     file: PathBuf,
-    /// Leave out what the file says for more than one node, such as /**
+    /// Leave out settings of the file for more than one node, such as /**
     #[arg(long)]
     no_use_wildcard: bool,
     /// Accepted for command lines written for `ros2`: wildcards are used
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let values = values_for(overrides, remote.name(), !args.no_use_wildcard);
     if values.is_empty() {
         return Err(CliError::failed(format!(
-            "parameter file {} says nothing for node {}",
+            "parameter file {} has no parameters for node {}",
             args.file.display(),
             remote.name()
         )));
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut failed = outcomes.len() != values.len();
     let refused = values.keys().zip(&outcomes).filter(|(_, outcome)| outcome.is_err());
     let refused: Vec<String> = refused.map(|(name, _)| name.clone()).collect();
-    // What is read-only is in a dump as well, and is no obstacle to loading that.
+    // A dump also holds read-only parameters, and loading it must not fail because of them.
     let held = remote.ask_about(&refused, |client, names, left| client.get(names, left))?;
     let held: BTreeMap<&String, ParameterValue> =
         refused.iter().zip(held).filter_map(|(name, value)| Some((name, value?))).collect();
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// The values as the node has declared them.
+/// Converts the values to the types that the node has declared.
 fn as_declared(
     remote: &Remote,
     values: BTreeMap<String, ParameterValue>,
