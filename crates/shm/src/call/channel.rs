@@ -32,7 +32,7 @@ pub struct MessageHead {
     pub size_bytes: usize,
 }
 
-/// Why a message was not put into a channel. Then nothing was sent.
+/// Why a message was not put into a channel. In all cases, nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendToChannelError {
