@@ -1,11 +1,11 @@
-//! When callbacks begin that compute for long and become ready at once, on two threads: beside the
-//! least that shares work among threads, a queue with a condition variable.
+//! When callbacks begin that compute for long and become ready at once, on two threads: compared
+//! with the minimum that shares work among threads, a queue with a condition variable.
 //!
 //! `cargo bench -p feros-executor --bench computing`
 //!
-//! Threads are bound to no processor: where the kernel lets them run is what is looked at. With as
-//! many processors as threads the last of ten callbacks of 500 us can begin after 2 ms, and one
-//! thread alone begins it after 4.5 ms.
+//! The threads are bound to no processor, since the kernel's choice is part of the measurement.
+//! With as many processors as threads, the last of ten callbacks of 500 us can begin after 2 ms,
+//! and one thread alone begins it after 4.5 ms.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use feros_executor::{Entity, Executor, ExecutorOptions, Progress, Ringer};
@@ -21,7 +21,7 @@ const WORK: Duration = Duration::from_micros(500);
 const ROUNDS: usize = 200;
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// When the callbacks of a round began.
+/// The times at which the callbacks of a round began.
 struct Begun {
     rung: Mutex<Instant>,
     delays: Mutex<Vec<Duration>>,
@@ -40,19 +40,19 @@ impl Begun {
     }
 }
 
-/// That of this thread.
+/// The processor time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// Who has the callbacks run.
+/// One way to run the callbacks.
 struct Means {
     name: &'static str,
     ring_all: Box<dyn Fn()>,
     stop: Box<dyn FnOnce()>,
     begun: Arc<Begun>,
-    /// Of each round: when the callback in the middle and the last one began.
+    /// For each round, when the middle callback and the last one began.
     middle: Vec<Duration>,
     last: Vec<Duration>,
 }
@@ -81,7 +81,7 @@ impl Means {
     }
 }
 
-/// What the threads of a bare pool share: callbacks that wait, and whether to end.
+/// The state that the threads of a bare pool share: waiting callbacks, and whether to end.
 #[derive(Default)]
 struct Pool {
     state: Mutex<(VecDeque<usize>, bool)>,

@@ -1,5 +1,5 @@
-//! What the executor costs: the hand-over of one event to a sleeping thread beside a bare futex
-//! that does the same, and one event among idle entities.
+//! The costs of the executor: the hand-over of one event to a sleeping thread, compared with a bare
+//! futex that does the same, and one event among idle entities.
 //!
 //! `cargo bench -p feros-executor`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[path = "../tests/mapped/mod.rs"]
 mod mapped;
 
-/// The least that hands something to a sleeping thread: a counter that is waited on.
+/// The minimum that hands something to a sleeping thread: a counter to wait on.
 #[derive(Default)]
 struct Bare(AtomicU32);
 
@@ -41,7 +41,7 @@ impl Bare {
     }
 }
 
-/// One way to hand something to a thread that sleeps, with that thread.
+/// One way to hand something to a sleeping thread, with that thread.
 struct Means {
     name: &'static str,
     send: Box<dyn Fn()>,
@@ -77,8 +77,8 @@ fn by_futex(back: &Arc<Bare>, cpu: usize) -> Means {
     }
 }
 
-/// `outside`: what rings, instead of the entity's ringer. `is_observed`: other processes are told
-/// that they may ring.
+/// `outside`: the doorbell to ring instead of the entity's ringer. `is_observed`: whether other
+/// processes are told that they may ring.
 fn by_executor(
     name: &'static str,
     executor: Executor,
@@ -101,7 +101,7 @@ fn by_executor(
         spinning.spin().unwrap();
     };
     let thread = thread::Builder::new().name("spinning".into()).spawn(spin).unwrap();
-    let slot = Slot::new(1).unwrap(); // the first that an executor gives away
+    let slot = Slot::new(1).unwrap(); // the first that an executor assigns
     Means {
         name,
         send: match outside {
@@ -123,14 +123,14 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// Round trips between this thread and another: there by the means under test, back by a bare futex
-/// in all cases.
+/// Round trips between this thread and another: there by the means under test, and back by a bare
+/// futex in all cases.
 ///
-/// They take turns in short batches, so that whatever else the host does hits all alike. What is
-/// printed is the whole round trip, and what the way there costs when half of the bare median is
-/// the way back. Threads are bound to cores, because where the kernel happens to place them makes
-/// more of a difference than anything measured here: one core is the work of the hand-over alone;
-/// two cores add that the other core wakes up.
+/// They take turns in short batches, so that other load of the host affects all alike. The output
+/// is the whole round trip, and the cost of the way there if half of the bare median is the way
+/// back. Threads are bound to cores, because the kernel's placement makes more of a difference than
+/// anything measured here: on one core, only the work of the hand-over counts; with two cores, the
+/// other core also has to wake up.
 fn hand_over(_: &mut Criterion) {
     let allowed = sched_getaffinity(None).unwrap();
     let cores = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(2).collect::<Vec<_>>();
@@ -163,21 +163,14 @@ fn hand_over_to(cpu: usize, placement: &str) {
             cpu,
         ),
         by_executor(
-            "shared doorbell, none told of it",
+            "shared doorbell, not observed",
             with_doorbell(&unheard),
             None,
             false,
             &back,
             cpu,
         ),
-        by_executor(
-            "shared doorbell, others told",
-            with_doorbell(&observed),
-            None,
-            true,
-            &back,
-            cpu,
-        ),
+        by_executor("shared doorbell, observed", with_doorbell(&observed), None, true, &back, cpu),
         by_executor(
             "rung from outside",
             with_doorbell(&rung_outside),
@@ -218,7 +211,8 @@ fn hand_over_to(cpu: usize, placement: &str) {
     }
 }
 
-/// One event of an entity that is always ready, in one thread, among idle ones of the two kinds.
+/// One event of an entity that is always ready, in one thread, among idle entities of the two
+/// kinds.
 fn among_idle(criterion: &mut Criterion) {
     let clock: Arc<dyn Clock> = Arc::new(SteadyClock);
     for kind in ["entities", "timers"] {
@@ -259,12 +253,13 @@ fn among_idle(criterion: &mut Criterion) {
     }
 }
 
-/// How long so many events take when each is a ring and an empty callback, among idle entities.
+/// The time that this many events take when each is a ring and an empty callback, among idle
+/// entities.
 fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
     let executor = Executor::with_options(options);
     let left = Arc::new(AtomicU64::new(events));
     let ringers = [Ringer::new(), Ringer::new()];
-    // One before and one after the idle ones, ringing each other.
+    // One entity before and one after the idle ones; they ring each other.
     let rung = |own: &Ringer, other: &Ringer| {
         let (left, other, stopper) = (Arc::clone(&left), other.clone(), executor.stopper());
         Entity::new(own, move || {
@@ -289,8 +284,8 @@ fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
 }
 
 /// Events per second of one core with empty callbacks, each rung and executed, for every policy and
-/// with two threads. The numbers of idle entities take turns, so that whatever else the host does
-/// hits all alike; the median counts.
+/// with two threads. The numbers of idle entities take turns, so that other load of the host
+/// affects all alike; the median counts.
 fn event_rates(_: &mut Criterion) {
     const IDLE: [usize; 5] = [0, 1, 10, 100, 1_000];
     const EVENTS: u64 = 100_000;

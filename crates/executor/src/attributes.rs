@@ -1,14 +1,14 @@
-//! What an executor knows of an entity besides its work: everything that a policy or a callback
-//! group goes by.
+//! An executor's knowledge of an entity besides its work: everything that policies and callback
+//! groups use.
 
 use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// What an entity is, for policies that care.
+/// The kind of an entity, for policies that use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Kind {
-    /// A callback at a time.
+    /// One call of a callback at a time.
     Timer,
     /// Messages of a topic.
     Subscription,
@@ -21,32 +21,32 @@ pub enum Kind {
     Other,
 }
 
-/// What an executor is told of an entity when it comes. None of it is needed.
+/// The properties of an entity that its executor gets. All of them are optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// What it is; [`Ros`](crate::Ros) goes by it.
+    /// The entity's kind, used by [`Ros`](crate::Ros).
     pub kind: Kind,
-    /// How urgent it is, the higher the more; [`Priority`](crate::Priority) goes by it.
+    /// The urgency, the higher the more urgent; used by [`Priority`](crate::Priority).
     pub priority: i32,
-    /// How long after becoming ready it has to be executed; [`Deadline`](crate::Deadline) goes by
-    /// it.
+    /// The time from becoming ready until the entity must be executed; used by
+    /// [`Deadline`](crate::Deadline).
     pub deadline: Option<Duration>,
-    /// Its place in a [`Sequence`](crate::Sequence), the lowest first.
+    /// The position in a [`Sequence`](crate::Sequence), the lowest first.
     pub position: Option<u32>,
-    /// The group of which one entity at a time is executed. Without one, or with several executors,
-    /// it may overlap with all others; with itself no entity ever does.
+    /// The group, of which one entity at a time is executed. Without a group, or with several
+    /// executors, the entity may overlap with all others; no entity ever overlaps with itself.
     pub group: Option<ExclusiveGroup>,
 }
 
 /// Entities that never overlap, however many threads spin their executor. Clones are the same
 /// group.
 ///
-/// It holds among entities of one executor. Belonging to a group costs nothing where one thread
-/// spins.
+/// The rule holds among entities of one executor. Belonging to a group costs nothing where one
+/// thread spins.
 #[derive(Clone, Default)]
 pub struct ExclusiveGroup(Arc<Identity>);
 
-/// Not of size zero: the address is what tells groups apart.
+/// Its size must not be zero: the address identifies the group.
 #[derive(Default)]
 struct Identity(#[allow(dead_code, reason = "takes up room")] u8);
 

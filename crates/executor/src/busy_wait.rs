@@ -1,39 +1,40 @@
-//! Looking for work for a while before sleeping: who is looked at wakes nobody, so a message costs
-//! neither the system call that wakes nor the time that waking takes. The price is a processor.
+//! Polling for work for a while before sleeping: a thread that polls need not be woken, so a
+//! message costs neither the system call for waking nor the time that waking takes. The price is a
+//! processor.
 //!
-//! A thread looks only as long as looking pays: after each look in vain it sleeps at once for the
-//! next times, twice as many each time, until a sleep shows that work comes soon again.
+//! A thread polls only as long as that pays: after each poll in vain it sleeps at once the next
+//! times, twice as many times after each, until a sleep shows that work comes soon again.
 
 use feros_sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Looks between two looks at the clock, which cost more.
+/// The number of checks between two reads of the clock, which cost more.
 const LOOKS: u32 = 32;
-/// After so many looks in vain the number of sleeps without one grows no more.
+/// After this many polls in vain, the number of sleeps without a poll stops growing.
 const MOST_MISSES: u32 = 6;
 
-/// When the threads of one executor look before they sleep.
+/// Decides when the threads of one executor poll before they sleep.
 #[derive(Debug)]
 pub(crate) struct BusyWait {
     limit: Duration,
-    /// Looks in vain, one after the other.
+    /// The number of consecutive polls in vain.
     misses: AtomicU32,
-    /// Sleeps to come without a look.
+    /// The number of coming sleeps without a poll.
     skipped: AtomicU32,
-    /// Somebody looks: of several threads, one does.
+    /// Whether a thread polls: of several threads, one does.
     is_looking: AtomicBool,
     spent_nanos: AtomicU64,
 }
 
 impl BusyWait {
-    /// Each look takes `limit` at most.
+    /// Each poll takes `limit` at most.
     pub(crate) fn new(limit: Duration) -> Self {
         let [misses, skipped] = [(); 2].map(|()| AtomicU32::new(0));
         let (is_looking, spent_nanos) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { limit, misses, skipped, is_looking, spent_nanos }
     }
 
-    /// Whether the calling thread is to look before it sleeps. The answer changes with each sleep.
+    /// Whether the calling thread should poll before it sleeps. The answer changes with each sleep.
     pub(crate) fn is_due(&self) -> bool {
         let skipped = self.skipped.load(Ordering::Relaxed);
         if skipped > 0 {
@@ -43,7 +44,7 @@ impl BusyWait {
         !self.is_looking.load(Ordering::Relaxed)
     }
 
-    /// Looks until something `is_there`, or until `timeout`: a timer is due then.
+    /// Polls until `is_there` returns true, or until `timeout`, when a timer is due.
     pub(crate) fn look(&self, timeout: Option<Duration>, is_there: impl Fn() -> bool) {
         if self.is_looking.swap(true, Ordering::Relaxed) {
             return;
@@ -68,7 +69,7 @@ impl BusyWait {
         self.skipped.store((1 << misses) - 1, Ordering::Relaxed);
     }
 
-    /// Takes in how long a sleep took: a look of that time would have found what ended it.
+    /// Records the length of a sleep: a poll of that time would have found what ended it.
     pub(crate) fn note_sleep(&self, slept: Duration) {
         if slept < self.limit {
             self.misses.store(0, Ordering::Relaxed);
@@ -76,13 +77,14 @@ impl BusyWait {
         }
     }
 
-    /// The time that was spent looking, by all threads.
+    /// The time that all threads spent polling.
     pub(crate) fn spent(&self) -> Duration {
         Duration::from_nanos(self.spent_nanos.load(Ordering::Relaxed))
     }
 }
 
-/// Leaves the processor's other thread its share. False, so that it fits between two looks.
+/// Leaves the processor's other hardware thread its share. Returns false, to fit between two
+/// checks.
 fn wait_a_little() -> bool {
     std::hint::spin_loop();
     false
@@ -105,7 +107,7 @@ mod tests {
             }
             busy_wait.note_sleep(2 * LIMIT);
         }
-        // 1 + 3 + 7 + 15 + 31 sleeps without one, then 63 each time.
+        // 1 + 3 + 7 + 15 + 31 sleeps without a poll, then 63 each time.
         assert!((15..=22).contains(&looks), "{looks}");
         assert!(busy_wait.spent() >= LIMIT * looks);
         busy_wait.note_sleep(LIMIT / 2);

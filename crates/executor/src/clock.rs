@@ -1,8 +1,8 @@
 //! Clocks: the steady clock, the system's clock, and ROS time, which follows the system's clock
-//! until simulated time is turned on and then stands still until it is told a new time.
+//! until simulated time is turned on, and then only moves when it is set.
 //!
-//! A clock that has to be told never makes anybody poll: it tells its watchers, one per executor
-//! that has timers on it, and each of them looks at its earliest deadline.
+//! A clock that has to be set never makes a thread poll: it notifies its watchers, one per executor
+//! that has timers on it, and each of them checks its earliest deadline.
 
 use feros_sync::{Arc, AtomicBool, Mutex, Ordering};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,23 +20,22 @@ pub trait Clock: Send + Sync {
     /// The time on this clock.
     fn now(&self) -> Time;
 
-    /// Whether the clock stands still until it is told (simulated time is on) rather than running
-    /// by itself.
+    /// Whether the clock only moves when it is set (simulated time is on) rather than by itself.
     fn is_simulated(&self) -> bool {
         false
     }
 
-    /// Registers who is to be told of every change that is not the mere passing of time. Clocks
+    /// Registers a watcher that is notified of every change other than the passing of time. Clocks
     /// that run by themselves need not keep it.
     fn watch(&self, watcher: Weak<dyn TimeWatcher>) {
         drop(watcher);
     }
 }
 
-/// Is told when a clock's time is set.
+/// A watcher that is notified when a clock's time is set.
 pub trait TimeWatcher: Send + Sync {
     /// Called on the thread that is about to set the time, with no lock of the clock held; the
-    /// clock still shows the time before.
+    /// clock still shows the old time.
     fn time_will_change(&self, change: &TimeChange) {
         let _ = change;
     }
@@ -45,7 +44,7 @@ pub trait TimeWatcher: Send + Sync {
     fn time_changed(&self, change: &TimeChange);
 }
 
-/// What happened to a clock that was told a new time or source of time.
+/// A change of a clock's time or of its source of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeChange {
     /// The clock's time just before.
@@ -59,8 +58,8 @@ pub struct TimeChange {
 }
 
 impl TimeChange {
-    /// Whether timers have to fit their deadlines to it. Time going forward moves none, and is what
-    /// happens with every `/clock` message; when time jumps, or becomes known, all of them move.
+    /// Whether timers have to adapt their deadlines. Time going forward, as with every `/clock`
+    /// message, moves no deadline; when time jumps or becomes known, all of them move.
     pub(crate) fn moves_deadlines(&self) -> bool {
         self.source_changed || self.after < self.before || self.before == Time::ZERO
     }
@@ -78,7 +77,7 @@ impl Clock for SteadyClock {
 }
 
 /// The host's wall time, since 1970. It may be set while timers wait: they then fire late by at
-/// most their wait, because a sleep lasts as long as was computed when it began.
+/// most their wait, because the length of a sleep is computed when it begins.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -93,8 +92,8 @@ fn read(id: ClockId) -> Time {
     Time::from_nanos(time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec))
 }
 
-/// ROS time: the system's wall time, or, once simulated time is on, what [`RosClock::set_time`] was
-/// last told.
+/// ROS time: the system's wall time or, once simulated time is on, the last time of
+/// [`RosClock::set_time`].
 #[derive(Default)]
 pub struct RosClock {
     simulated: AtomicBool,
@@ -109,7 +108,7 @@ impl RosClock {
         Self::default()
     }
 
-    /// ROS time that stands at `time` until told otherwise.
+    /// ROS time that stands at `time` until it is set.
     pub fn simulated_at(time: Time) -> Self {
         let clock = Self::new();
         clock.simulated_nanos.store(time.as_nanos(), Ordering::Relaxed);
@@ -131,12 +130,11 @@ impl RosClock {
         }
     }
 
-    /// Sets the simulated time. It is kept for later, and nobody is told, while simulated time is
-    /// off.
+    /// Sets the simulated time. While simulated time is off, the value is only kept for later, and
+    /// no watcher is notified.
     ///
-    /// Executors that have a timer whose deadline has come by this are woken; the others sleep on.
-    /// To be called by one thread at a time: watchers would hear of two concurrent changes in any
-    /// order.
+    /// Executors with a timer whose deadline has come are woken; the others sleep on. To be called
+    /// by one thread at a time: watchers would see two concurrent changes in any order.
     pub fn set_time(&self, time: Time) {
         let before = self.simulated_time();
         if self.is_simulated() && before != time {
@@ -198,7 +196,7 @@ mod tests {
     #[derive(Default)]
     struct Heard(Mutex<Vec<TimeChange>>);
 
-    /// What is announced, and the clock's time then.
+    /// The announced changes, and the clock's time at each.
     struct Announced(Arc<RosClock>, Mutex<Vec<(TimeChange, Time)>>);
 
     impl TimeWatcher for Announced {

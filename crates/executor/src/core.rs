@@ -1,4 +1,4 @@
-//! What an executor, its handles and the threads that spin it share.
+//! The state that an executor, its handles and its spinning threads share.
 
 use crate::entity::Entity;
 use crate::options::{ExecutorOptions, Settings};
@@ -20,7 +20,7 @@ pub(crate) struct Core {
     pub(crate) processors: Processors,
 }
 
-/// The slot with which the executor itself is rung: stopped, given an earlier deadline, a future's
+/// The slot in which the executor itself is rung: to stop, for an earlier deadline, for a future's
 /// progress.
 pub(crate) const CONTROL: Slot = Slot::FIRST;
 
@@ -47,7 +47,7 @@ impl Core {
         }
     }
 
-    /// Takes an entity in.
+    /// Adds an entity.
     pub(crate) fn add(&self, entity: Entity) -> Result<Slot, AddError> {
         let timer = entity.timer.clone();
         let slot = self.table.insert(entity)?;

@@ -1,7 +1,7 @@
 //! A heap of deadlines in which an entry can be moved and removed by its slot.
 //!
-//! A plain `BinaryHeap` would need stale entries to be left behind at every reset, and grow with a
-//! timer that is reset more often than it fires; here each slot has at most one entry.
+//! A plain `BinaryHeap` would keep a stale entry for every reset, and grow with a timer that is
+//! reset more often than it fires; here each slot has at most one entry.
 
 use crate::clock::Time;
 use feros_doorbell::Slot;
@@ -10,7 +10,7 @@ use feros_doorbell::Slot;
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     heap: Vec<(Time, Slot)>,
-    /// By slot number: one more than the entry's place in the heap, or zero.
+    /// By slot number: one more than the entry's index in the heap, or zero.
     places: Vec<u32>,
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Random sets, moves and removals against an ordered map, from a fixed seed.
+    /// Compares random sets, moves and removals, from a fixed seed, with an ordered map.
     #[test]
     fn behaves_as_an_ordered_map() {
         let mut deadlines = Deadlines::default();

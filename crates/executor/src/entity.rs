@@ -1,4 +1,4 @@
-//! What an executor executes.
+//! The entities that an executor executes.
 
 use crate::attributes::Attributes;
 use crate::policy::Step;
@@ -8,12 +8,12 @@ use feros_doorbell::Ringer;
 use feros_sync::Arc;
 use std::fmt;
 
-/// Whether a unit of work left more behind.
+/// Whether more work waits after a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// More is waiting: the entity stays ready and gets its next turn after the others.
     More,
-    /// Nothing is known to wait; the next ring makes the entity ready again.
+    /// No more work is known; the next ring makes the entity ready again.
     Done,
 }
 
@@ -23,18 +23,18 @@ pub trait Executable: Send {
     /// that there is nothing to do, because flags are hints.
     ///
     /// The flag was cleared before the call, so a ring from now on leads to another call: the body
-    /// only has to look for its work after it was entered. No lock of the executor is held;
-    /// entities, this one included, may be added and removed from within. On [`Progress::More`] the
-    /// executor sets the flag again itself.
+    /// only has to check for work after it was called. No lock of the executor is held; entities,
+    /// this one included, may be added and removed from within. On [`Progress::More`] the executor
+    /// sets the flag again itself.
     fn execute(&mut self) -> Progress;
 
     /// The first half of [`execute`](Self::execute), for executors that take the inputs of several
     /// entities before they run the first ([`Sequence`](crate::Sequence)): takes the input and
-    /// keeps it. It calls nothing of the user's.
+    /// keeps it. It calls no user code.
     ///
     /// The executor follows with [`run`](Self::run), or with `execute` where the entity has been
-    /// moved meanwhile; neither may lose the input. A body that has nothing to take does nothing
-    /// here, and the whole work in `run`.
+    /// moved meanwhile; neither may lose the input. A body without an input does nothing here, and
+    /// all the work in `run`.
     fn take(&mut self) {}
 
     /// The second half: does the work with what [`take`](Self::take) has taken.
@@ -59,7 +59,7 @@ pub struct Entity {
 }
 
 impl Entity {
-    /// An entity whose `body` is executed after `ringer` (or a clone of it) rang. Closures
+    /// An entity whose `body` is executed after a ring of `ringer` or one of its clones. Closures
     /// returning [`Progress`] are bodies too. Rings from before the entity is added to an executor
     /// are kept.
     pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
@@ -73,18 +73,18 @@ impl Entity {
         Self { attributes, ..self }
     }
 
-    /// Its attributes.
+    /// The entity's attributes.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// This entity, with somebody who answers for its panics.
+    /// This entity, with a supervisor that handles its panics.
     #[must_use]
     pub fn supervised_by(self, supervisor: Arc<dyn Supervisor>) -> Self {
         Self { supervisor: Some(supervisor), ..self }
     }
 
-    /// A step of the body's work.
+    /// Executes a step of the body's work.
     pub(crate) fn execute(&mut self, step: Step) -> Result<Progress, Caught> {
         let Self { body, supervisor, .. } = self;
         let mut work = || match step {

@@ -1,4 +1,4 @@
-//! What the current thread executes. Whoever waits inside a callback learns by it which entities
+//! The execution that the current thread is in. A callback that waits learns from it which entities
 //! cannot run meanwhile, so that waiting for one of them would never end.
 
 use crate::groups::GroupNumber;
@@ -15,23 +15,23 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The one that this thread is in, the innermost if there are several.
+    /// The current execution of this thread, the innermost if there are several.
     pub fn current() -> Option<Self> {
         let number = CURRENT.get().map(|current| current.number)?;
         Some(Self { thread: thread::current().id(), number })
     }
 }
 
-/// What keeps an entity from running as long as the callback that this thread executes.
+/// The reason why an entity cannot run during the callback that this thread executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
-    /// The name of the executor that both are on.
+    /// The name of the executor that both belong to.
     pub executor: String,
-    /// What they share there.
+    /// The resource that they share there.
     pub shared: Shared,
 }
 
-/// What two entities share that never run at the same time.
+/// The shared resource of two entities that never run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shared {
     /// The one thread that spins the executor.
@@ -58,7 +58,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Tells executors of this process apart.
+/// Distinguishes executors of this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExecutorId(pub(crate) usize);
 
@@ -77,7 +77,7 @@ thread_local! {
     static NEXT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Notes an execution on this thread; it ends when this is dropped, by a panic too.
+/// Notes an execution on this thread until this is dropped, also by a panic.
 pub(crate) struct Noted(Option<Current>);
 
 impl Noted {
@@ -99,8 +99,8 @@ impl Drop for Noted {
     }
 }
 
-/// What the entity in this slot shares with the one that this thread executes; `group` is asked
-/// where that matters.
+/// The resource that the entity in this slot shares with the entity that this thread executes;
+/// `group` is called only if needed.
 pub(crate) fn shared_with_current(
     executor: ExecutorId,
     slot: Slot,

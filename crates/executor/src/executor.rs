@@ -1,4 +1,5 @@
-//! The executor and its handles: who may add, remove, stop and ask, from where.
+//! The executor, and its handles for adding, removing, stopping and querying, each with the
+//! contexts where it may be used.
 
 use crate::busy_wait::BusyWait;
 use crate::core::{CONTROL, Core};
@@ -15,14 +16,14 @@ use std::time::Duration;
 
 /// Runs the callbacks of its entities; sleeps in one place when none is ready.
 ///
-/// They run one at a time on the thread that calls a spin function, unless the executor was
-/// [made](Executor::with_options) with more threads: then that thread has worker threads for as
+/// Callbacks run one at a time on the thread that calls a spin function, unless the executor was
+/// [made](Executor::with_options) with more threads: then worker threads join that thread for as
 /// long as it spins. The same entity never runs on two threads at once, and neither do entities of
 /// one [group](crate::ExclusiveGroup).
 ///
-/// May be shared between threads: entities come and go from any thread and from inside callbacks
-/// while it spins. Only calling spin functions is for one thread at a time. Dropping the executor
-/// drops its entities; ringers and handles that remain do no harm.
+/// Threads may share it: entities come and go from any thread and from inside callbacks while it
+/// spins. Only spin functions must be called by one thread at a time. Dropping the executor drops
+/// its entities; remaining ringers and handles do no harm.
 ///
 /// ```
 /// use feros_executor::{Executor, GuardCondition};
@@ -50,24 +51,24 @@ impl Executor {
         Self::with_options(ExecutorOptions::default())
     }
 
-    /// An executor with several threads, another policy, a place in shared memory, ...
+    /// An executor with several threads, another policy, a doorbell in shared memory, ...
     pub fn with_options(options: ExecutorOptions) -> Self {
         Self { core: Arc::new(Core::new(options)) }
     }
 
-    /// How many threads spin it: the calling one and its worker threads.
+    /// The number of threads that spin it: the calling one and its worker threads.
     pub fn threads(&self) -> usize {
         self.core.settings.threads
     }
 
-    /// The time that threads have spent looking for work instead of sleeping, with
+    /// The time that threads have polled for work instead of sleeping, with
     /// [`ExecutorOptions::busy_wait`]: processor time, as far as the system gave them any.
     pub fn busy_waited(&self) -> Duration {
         self.core.settings.busy_wait.as_ref().map_or(Duration::ZERO, BusyWait::spent)
     }
 
-    /// Takes an entity in; if it was rung before, it is ready. It stays as long as the returned
-    /// handle.
+    /// Adds an entity; if it was rung before, it is ready. It stays as long as the returned handle
+    /// lives.
     ///
     /// # Errors
     ///
@@ -82,12 +83,12 @@ impl Executor {
         ExecutorHandle { core: Arc::downgrade(&self.core) }
     }
 
-    /// A handle that makes spinning return, usable in a signal handler.
+    /// A handle that ends spinning, usable in a signal handler.
     pub fn stopper(&self) -> Stopper {
         Stopper { ready_set: Arc::clone(&self.core.ready_set), stop: Arc::clone(&self.core.stop) }
     }
 
-    /// Whether some thread is inside one of the spin functions.
+    /// Whether a thread is inside one of the spin functions.
     pub fn is_spinning(&self) -> bool {
         self.core.is_spinning()
     }
@@ -122,11 +123,11 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// As [`Executor::add`].
+    /// Like [`Executor::add`].
     ///
     /// # Errors
     ///
-    /// As [`Executor::add`], and [`AddError::ExecutorGone`].
+    /// Like [`Executor::add`], and [`AddError::ExecutorGone`].
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         match self.core.upgrade() {
             Some(core) => EntityHandle::of(&core, entity),
@@ -134,7 +135,7 @@ impl ExecutorHandle {
         }
     }
 
-    /// Whether some thread is inside one of the executor's spin functions.
+    /// Whether a thread is inside one of the executor's spin functions.
     pub fn is_spinning(&self) -> bool {
         self.core.upgrade().is_some_and(|core| core.is_spinning())
     }
@@ -151,9 +152,9 @@ impl fmt::Debug for ExecutorHandle {
 /// Keeps an entity in its executor; dropping it removes the entity.
 ///
 /// After the handle is dropped no new execution of the entity begins, wherever the drop happens. If
-/// another thread executes the entity at that moment, the execution goes on, and that thread drops
-/// the entity when it is finished. Use [`detach`](Self::detach) where one has to wait for that. In
-/// a callback of its own an entity may be dropped too: the callback runs to its end.
+/// another thread executes the entity at that moment, the execution continues, and that thread
+/// drops the entity at its end. Use [`detach`](Self::detach) to wait for that end. An entity may
+/// also drop its handle in its own callback: the callback runs to its end.
 #[must_use = "dropping the handle removes the entity from its executor"]
 pub struct EntityHandle {
     core: Weak<Core>,
@@ -170,13 +171,13 @@ impl EntityHandle {
         Ok(Self { core: Arc::downgrade(core), slot, ringer, timer })
     }
 
-    /// Takes the entity out of its executor and returns it, fit to be added to another one; rings
+    /// Takes the entity out of its executor and returns it, ready to be added to another one; rings
     /// are kept.
     ///
     /// If another thread executes the entity now, this waits until it is finished: after
-    /// `drop(handle.detach())` no code of the entity runs any more, and nothing it has captured is
-    /// alive. Two entities that detach each other from their callbacks on two executors would wait
-    /// for each other for ever.
+    /// `drop(handle.detach())` no code of the entity runs any longer, and nothing it has captured
+    /// is alive. Two entities that detach each other from their callbacks on two executors would
+    /// wait for each other forever.
     ///
     /// # Errors
     ///
@@ -187,7 +188,7 @@ impl EntityHandle {
         match core.table.detach(self.slot, &self.ringer) {
             Ok(entity) => {
                 core.retire_timer(self.slot, self.timer.as_ref());
-                self.keep(); // there is nothing left to remove
+                self.keep(); // nothing is left to remove
                 Ok(entity)
             }
             Err(DetachFailure::Closed) => Err(DetachError::ExecutorGone),
@@ -195,16 +196,16 @@ impl EntityHandle {
         }
     }
 
-    /// What keeps the entity from running as long as the callback that this thread executes: to
-    /// wait for the entity in that callback would never end. `None` where nothing does, also
-    /// outside of callbacks.
+    /// The reason why the entity cannot run during the callback that this thread executes: waiting
+    /// for the entity in that callback would never end. `None` if there is no reason, or outside of
+    /// callbacks.
     pub fn obstacle(&self) -> Option<Obstacle> {
         let core = self.core.upgrade()?;
         let shared = core.table.shared_with_current(self.slot)?;
         Some(Obstacle { executor: core.settings.name().to_owned(), shared })
     }
 
-    /// Leaves the entity in the executor for as long as that lives.
+    /// Leaves the entity in the executor until the executor is dropped.
     pub fn keep(mut self) {
         self.core = Weak::new();
     }
@@ -225,16 +226,16 @@ impl fmt::Debug for EntityHandle {
     }
 }
 
-/// Why an entity was not handed out.
+/// The reason why an entity was not detached.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetachError {
-    /// An entity cannot be handed out while it executes; here is its handle again.
+    /// An entity cannot be detached while it executes; this is its handle.
     #[error(
         "an entity cannot be detached by its own callback: drop the handle to remove it when the callback ends"
     )]
     OwnCallback(EntityHandle),
-    /// The executor is gone, and the entity with it.
+    /// The executor was dropped, and the entity with it.
     #[error(
         "the executor has been dropped, and the entity with it: detach entities before dropping the executor"
     )]
@@ -249,11 +250,11 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Makes the blocking spin function that runs now return, after the callback that it is in, if
-    /// any; if none runs, the next one returns at once. One stop ends one spin.
+    /// Makes the running blocking spin function return, after the callback that it is in, if any;
+    /// if none runs, the next one returns at once. One stop ends one spin.
     ///
-    /// Two atomic writes and at most one system call, no lock, no allocation: safe to call in a
-    /// signal handler.
+    /// Two atomic writes and at most one system call, without locks or allocations: safe to call in
+    /// a signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.ready_set.ring(CONTROL);

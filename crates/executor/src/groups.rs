@@ -1,4 +1,5 @@
-//! The callback groups of one executor: which of them are busy, and who waits for that to end.
+//! The callback groups of one executor: which of them are busy, and which entities wait for that to
+//! end.
 
 use crate::attributes::ExclusiveGroup;
 use feros_doorbell::Slot;
@@ -16,7 +17,7 @@ struct Entry {
     group: Option<ExclusiveGroup>,
     members: usize,
     is_busy: bool,
-    /// Ready members that were not executed because another one was.
+    /// Ready members that were not executed because another member was.
     parked: Vec<Slot>,
 }
 
@@ -43,7 +44,7 @@ impl Groups {
         }
     }
 
-    /// True if the member may be executed now, which makes the group busy; else it is parked.
+    /// True if the member may be executed now, which makes the group busy; otherwise it is parked.
     pub(crate) fn enter(&mut self, number: GroupNumber, slot: Slot) -> bool {
         let entry = &mut self.0[number.0];
         if !entry.is_busy {
@@ -56,14 +57,14 @@ impl Groups {
         false
     }
 
-    /// The group is busy no more; gives those who were parked.
+    /// Ends the busy state of the group; returns the parked members.
     pub(crate) fn exit(&mut self, number: GroupNumber) -> impl Iterator<Item = Slot> {
         let entry = &mut self.0[number.0];
         entry.is_busy = false;
         entry.parked.drain(..)
     }
 
-    /// Whether a member that goes was parked.
+    /// Removes a member from the parked ones. Returns whether it was parked.
     pub(crate) fn dismiss(&mut self, number: GroupNumber, slot: Slot) -> bool {
         let parked = &mut self.0[number.0].parked;
         let place = parked.iter().position(|&member| member == slot);

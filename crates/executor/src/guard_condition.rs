@@ -25,12 +25,12 @@ pub struct GuardCondition {
 }
 
 impl GuardCondition {
-    /// A guard condition and the entity that runs `callback`.
+    /// Makes a guard condition and the entity that runs `callback`.
     pub fn new(mut callback: impl FnMut() + Send + 'static) -> (Self, Entity) {
         let condition = Self::without_callback();
         let seen = condition.clone();
-        // The flag alone would not do: flags are hints, and this callback must not run without a
-        // trigger.
+        // The flag alone would not suffice: flags are hints, and this callback must not run without
+        // a trigger.
         let entity = Entity::new(&condition.ringer, move || {
             if seen.take() {
                 callback();
@@ -40,18 +40,18 @@ impl GuardCondition {
         (condition, entity)
     }
 
-    /// A guard condition for wait sets: whoever finds it ready calls [`take`](Self::take).
+    /// A guard condition for wait sets: code that finds it ready calls [`take`](Self::take).
     pub fn without_callback() -> Self {
         Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Whether it was triggered since the last look, be it this one or the callback.
+    /// Whether it was triggered since the last `take` or callback.
     pub fn take(&self) -> bool {
         self.triggered.swap(false, Ordering::AcqRel)
     }
 
     /// Makes the callback run once on its executor, when it is added to one. Triggers before that
-    /// run are one. Callable from any thread; waits for nothing.
+    /// run count as one. Callable from any thread; never waits.
     pub fn trigger(&self) {
         self.triggered.store(true, Ordering::Release);
         self.ringer.ring();

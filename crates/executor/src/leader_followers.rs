@@ -3,33 +3,34 @@
 //!
 //! Of several sleeping threads one is the **leader**: it waits for timers and for rings of other
 //! processes. The others are **followers**. A ring of this process wakes a follower, and the leader
-//! only if none is left: so the leader sleeps on undisturbed, and a ring costs one wake-up,
+//! only if no follower sleeps: so the leader sleeps on undisturbed, and a ring costs one wake-up,
 //! whatever the number of threads. A thread that finds nothing to execute while there is no leader
-//! becomes it.
+//! becomes the leader.
 //!
-//! The ring of another entity wakes another thread before the first has come. It could be left to
-//! the first, which sees all that is ready; but where no processor is idle, the kernel lets a
-//! thread run where the one runs that wakes it. Whoever rings sleeps soon, as a rule, while the
-//! first thread computes: a second one that the first had woken waited for the first one's
-//! processor, and the ringer's was idle (docs/measurements/0003, "Containers").
+//! The ring of a second entity wakes a second thread before the first one has run. The first
+//! thread, which sees all ready entities, could do that instead; but where no processor is idle,
+//! the kernel lets a woken thread run on the processor of the thread that wakes it. The ringing
+//! thread usually sleeps soon, while the first thread computes: a second thread woken by the first
+//! one waited for the first one's processor, while the ringer's was idle (docs/measurements/0003,
+//! "Containers").
 //!
 //! # Why no ring is slept over
 //!
-//! The bell names the sleepers that nobody has woken yet. A thread that goes to sleep enters itself
-//! there, under the lock, and then looks at the flags; whoever rings sets a flag and then looks at
-//! the bell, strikes off the thread that the ring wakes, and wakes it. So either the ring finds the
-//! sleeper, or the sleeper finds the flag. A ring that finds nobody left is found by a thread that
-//! is awake or on its way to the lock: under the lock it takes in all flags. What is more than it
-//! executes itself is for those who are on their way, and if the bell still names a sleeper, for
-//! that one. The words that threads sleep on count wake-ups, so a wake-up between the lock and the
-//! sleep is not lost either.
+//! The bell names the sleepers that were not woken yet. A thread that goes to sleep enters its name
+//! there, under the lock, and then checks the flags; a ring sets a flag and then checks the bell,
+//! removes the name of the thread that it wakes, and wakes it. So either the ring finds the
+//! sleeper, or the sleeper finds the flag. If a ring finds no name, a thread that is awake or on
+//! its way to the lock finds the ring: under the lock it collects all flags. It executes one
+//! entity; the others are left for threads that are on their way and, if the bell still names a
+//! sleeper, for that one. The words that threads sleep on count wake-ups, so a wake-up between the
+//! lock and the sleep is not lost either.
 
 use feros_doorbell::ReadySet;
 use feros_sync::{Arc, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
-/// What the threads share.
+/// The state that the threads share.
 pub(crate) trait Work {
     /// Whether another thread would find something to execute.
     fn has_ready(&self) -> bool;
@@ -40,19 +41,19 @@ pub(crate) struct LeaderFollowers<T> {
     state: Mutex<State<T>>,
 }
 
-/// What the lock protects.
+/// The state that the lock protects.
 pub(crate) struct State<T> {
     work: T,
-    /// Those that sleep, or have been woken and are on their way.
+    /// The number of followers that sleep, or were woken and are on their way.
     followers: usize,
     lead: Option<Lead>,
-    /// The threads are to end.
+    /// Whether the threads have to end.
     is_stopping: bool,
-    /// The thread that called the spin function has to look at its condition.
+    /// Whether the thread that called the spin function has to check its condition.
     has_to_check: bool,
 }
 
-/// What the sleeping leader waits for.
+/// The events that the sleeping leader waits for.
 #[derive(Clone, Copy)]
 struct Lead {
     until: Option<Instant>,
@@ -64,9 +65,9 @@ pub(crate) type NextDeadline<'a> = &'a dyn Fn() -> Option<Instant>;
 
 /// How a thread waits.
 pub(crate) struct Wait {
-    /// It comes back then.
+    /// The time at which the thread returns.
     pub(crate) until: Option<Instant>,
-    /// It has a condition to look at.
+    /// Whether the thread has a condition to check.
     pub(crate) has_condition: bool,
 }
 
@@ -95,8 +96,8 @@ impl<T: Work> LeaderFollowers<T> {
         self.state.lock()
     }
 
-    /// To be called before a thread goes to execute something. `is_new`: there may be a timer that
-    /// is due before the leader wakes up.
+    /// To be called before a thread executes something. `is_new`: a timer may be due before the
+    /// leader wakes up.
     pub(crate) fn before_execution(
         &self,
         state: &State<T>,
@@ -155,7 +156,7 @@ impl<T: Work> LeaderFollowers<T> {
         is_late || !lead.is_shared && self.ready_set.is_shared()
     }
 
-    /// Has the thread with a condition look at it.
+    /// Has the thread with a condition check it.
     pub(crate) fn notify_condition(&self, state: &mut State<T>) {
         state.has_to_check = true;
         self.ready_set.wake_all();

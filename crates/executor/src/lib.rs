@@ -2,11 +2,12 @@
 //! one place.
 //!
 //! The crate knows no engine and no message. What can become ready is an [`Entity`]: a body that
-//! does one unit of work per call ([`Executable`]) and a [`Ringer`], the handle with which anybody
-//! (an engine's receive thread, another callback, another thread) says that there is work. Ringing
-//! sets a flag in the executor's [`Doorbell`] and wakes the spinning thread only if it sleeps, so a
-//! message costs at most one system call for its hand-over, and a flag set twice costs nothing
-//! more. Finding the next ready entity does not depend on how many idle ones there are.
+//! does one unit of work per call ([`Executable`]) and a [`Ringer`], the handle with which any code
+//! (an engine's receive thread, another callback, another thread) signals that there is work.
+//! Ringing sets a flag in the executor's [`Doorbell`] and wakes the spinning thread only if it
+//! sleeps, so a message costs at most one system call for its hand-over, and a flag set twice costs
+//! nothing more. The cost of finding the next ready entity does not depend on the number of idle
+//! ones.
 //!
 //! ```
 //! use feros_executor::{Executor, Entity, Progress, Ringer};
@@ -37,41 +38,40 @@
 //! ```
 //!
 //! Other processes ring too, if the executor has a [doorbell](ExecutorOptions::doorbell) in memory
-//! that they map and they are told an entity's [`Place`]. What strangers write there is fetched as
-//! hints, while the rings of the own process go another way and arrive whatever happens to it.
+//! that they map and if they know an entity's [`Place`]. Their flags are only hints; rings of the
+//! executor's own process take another way and arrive whatever is written to that memory.
 //!
-//! Who needs no executor waits for the same entities with a [`WaitSet`].
+//! Code that needs no executor waits for the same entities with a [`WaitSet`].
 //!
 //! # The rules every part keeps
 //!
 //! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken
-//!   out of their slot for the time of their execution. (A policy is asked under the executor's
-//!   lock.)
-//! - Flags are hints. A flag set without reason costs one execution that finds nothing; work
-//!   without a flag cannot happen, because a flag is cleared *before* the body looks for work.
-//! - A turn allocates nothing and rebuilds nothing; only adding and removing entities allocates.
+//!   out of their slots while they run. (The policy is called under the executor's lock.)
+//! - Flags are hints. A flag set without a reason costs one execution that finds nothing; work
+//!   without a flag cannot exist, because a flag is cleared *before* the body looks for work.
+//! - A turn neither allocates nor rebuilds anything; only adding and removing entities allocates.
 //! - A panic of a callback leaves the spin function that ran it, unless the entity has a
-//!   [`Supervisor`]. The body is back in its slot by then and its flag is set, so nothing that
-//!   waits behind the panicking unit is lost, and the executor can be spun again.
+//!   [`Supervisor`]. The body is back in its slot by then and its flag is set, so no work behind
+//!   the panicking unit is lost, and the executor can be spun again.
 //!
 //! # Kinds
 //!
-//! [`ExecutorOptions`] say which. A **policy** is the ready queue: [`Fair`] (all in turn, the
+//! [`ExecutorOptions`] select the kind. A **policy** is the ready queue: [`Fair`] (all in turn, the
 //! default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for
 //! processing chains), [`Deadline`] (earliest first), [`Sequence`] (rclc's fixed order with
 //! triggers and logical execution time), or one of your own. Idle entities cost none of them
 //! anything. Several **threads** follow the Leader/Followers pattern (`leader_followers`): one
 //! waits for timers and other processes, the others are woken as needed. Entities of an
 //! [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself, because bodies may change
-//! what they have captured: a reentrant group is entities without a group. A **frozen** executor
-//! takes nothing more once it has spun. [`RealtimeConfig`] makes its threads what they are to be to
-//! the system's scheduler.
+//! their captured state: a reentrant group is entities without a group. A **frozen** executor
+//! accepts no further entities once it has spun. [`RealtimeConfig`] sets the scheduling of its
+//! threads.
 //!
 //! # What is not here yet
 //!
-//! The same entity on several threads at once. A file descriptor for users who bring their own
-//! event loop: [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a
-//! platform without one needs another implementation of `feros_sync::Futex`.
+//! The same entity on several threads at once. A file descriptor for users with their own event
+//! loop: [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a platform
+//! without one needs another implementation of `feros_sync::Futex`.
 //!
 //! # Checking the concurrency
 //!
@@ -89,8 +89,7 @@ mod leader_followers;
 mod wait_set;
 mod waitable;
 
-// Loom explores the modules above; the rest is built on their promises, on mutexes and on real
-// time.
+// Loom explores the modules above; the rest builds on their promises, on mutexes and on real time.
 #[cfg(not(loom))]
 mod attributes;
 #[cfg(not(loom))]

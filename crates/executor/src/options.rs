@@ -1,4 +1,4 @@
-//! What an executor is made with.
+//! The options for making an executor.
 
 use crate::busy_wait::BusyWait;
 use crate::policies::Fair;
@@ -25,7 +25,7 @@ pub struct ExecutorOptions {
     settings: Settings,
 }
 
-/// What does not change after an executor is made.
+/// The settings that do not change after an executor is made.
 pub(crate) struct Settings {
     pub(crate) threads: usize,
     pub(crate) is_frozen: bool,
@@ -48,9 +48,9 @@ impl Default for ExecutorOptions {
 }
 
 impl ExecutorOptions {
-    /// This many threads execute: the one that calls a spin function, and worker threads that exist
-    /// meanwhile. Zero means one for each processor that the process may use, at least two. A
-    /// [serial](Policy::is_serial) policy makes it one.
+    /// Sets the number of threads: the one that calls a spin function, and worker threads that
+    /// exist while it spins. Zero means one for each processor that the process may use, at least
+    /// two. A [serial](Policy::is_serial) policy limits it to one.
     pub fn threads(mut self, threads: usize) -> Self {
         let processors =
             || std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
@@ -58,28 +58,28 @@ impl ExecutorOptions {
         self
     }
 
-    /// Which ready entity is next; [`Fair`] without this.
+    /// Selects which ready entity is next; the default is [`Fair`].
     pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
         self.policy = Box::new(policy);
         self
     }
 
-    /// The name of the worker threads, which is followed by their number. The kernel shows the
-    /// first 15 bytes of it.
+    /// The name of the worker threads, with their number appended. The kernel shows its first 15
+    /// bytes.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.settings.name);
         self
     }
 
-    /// What threads that spin are to the system's scheduler. Each is made so when it begins to
-    /// spin, the calling one too, and stays so.
+    /// The scheduling and memory of threads that spin. It is applied to each thread when it begins
+    /// to spin, including the calling one, and is kept afterwards.
     pub fn realtime(mut self, realtime: RealtimeConfig) -> Self {
         self.settings.realtime = Some(realtime);
         self
     }
 
-    /// Nothing is added after the executor has begun to spin for the first time
-    /// ([`AddError::Frozen`]): whatever it will ever execute is known then.
+    /// Nothing can be added after the executor has begun to spin for the first time
+    /// ([`AddError::Frozen`]): all that it will ever execute is known then.
     ///
     /// [`AddError::Frozen`]: crate::AddError::Frozen
     pub fn frozen(mut self) -> Self {
@@ -87,21 +87,21 @@ impl ExecutorOptions {
         self
     }
 
-    /// A thread that finds nothing to do looks for so long before it sleeps; of several threads one
-    /// does. What becomes ready meanwhile costs no system call and is found within a microsecond or
-    /// two. Off without this, and for a duration of zero.
+    /// A thread that finds nothing to do polls for this long before it sleeps; of several threads,
+    /// one does. Work that comes meanwhile costs no system call and is found within a microsecond
+    /// or two. Off by default, and for a duration of zero.
     ///
     /// It takes a processor: as long as work comes within the duration, the thread never sleeps.
-    /// When it comes seldom, looks become rare, one for 64 sleeps at last.
-    /// [`Executor::busy_waited`](crate::Executor::busy_waited) says what it took.
+    /// When work comes seldom, polls become rare, in the end one for 64 sleeps.
+    /// [`Executor::busy_waited`](crate::Executor::busy_waited) returns the time it took.
     pub fn busy_wait(mut self, duration: Duration) -> Self {
         self.settings.busy_wait = (duration > Duration::ZERO).then(|| BusyWait::new(duration));
         self
     }
 
-    /// Other processes can ring, too, at the doorbell in `memory`, which is emptied first. What
-    /// they write there costs executions that find nothing at worst; rings from this process do not
-    /// depend on it. They are heard while they are told an entity's place:
+    /// Other processes can also ring, at the doorbell in `memory`, which is emptied first. At
+    /// worst, their writes cause executions that find nothing; rings from this process do not
+    /// depend on them. Their rings arrive while they know an entity's place:
     /// [`Ringer::on_move`](crate::Ringer::on_move).
     pub fn doorbell(mut self, memory: Arc<dyn DoorbellMemory>) -> Self {
         self.doorbell = Some(memory);
@@ -127,7 +127,7 @@ impl fmt::Debug for ExecutorOptions {
 }
 
 impl Settings {
-    /// Makes the calling thread what threads that spin are to be.
+    /// Applies the settings of spinning threads to the calling thread.
     pub(crate) fn prepare_thread(&self) -> Result<(), RealtimeError> {
         self.realtime.as_ref().map_or(Ok(()), RealtimeConfig::apply)
     }

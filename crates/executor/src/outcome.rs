@@ -1,23 +1,23 @@
-//! How spin functions end, and why they may not begin.
+//! The results of spin functions, and the reasons why they cannot begin.
 
 use crate::realtime::RealtimeError;
 
-/// How a spin function ended.
+/// The result of a spin function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<T = ()> {
-    /// What was waited for has happened.
+    /// The awaited condition has come true.
     Completed(T),
-    /// The time was over first.
+    /// The time ran out first.
     TimedOut,
     /// [`Stopper::stop`](crate::Stopper::stop) was called first.
     Stopped,
 }
 
-/// Why an executor does not spin.
+/// The reason why an executor does not spin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpinError {
-    /// Another thread spins it.
+    /// Another thread spins the executor.
     #[error(
         "thread `{thread}` spins this executor already: let one thread spin it, or give this thread an executor of \
          its own"
@@ -32,14 +32,14 @@ pub enum SpinError {
          it, or wait on an executor of its own in another thread"
     )]
     InsideCallback,
-    /// The system starts no further thread.
+    /// The system cannot start another thread.
     #[error(
         "thread `{name}` of the executor cannot be started: {reason}; give it fewer threads, or raise `ulimit -u`"
     )]
     Thread {
         /// The thread's name.
         name: String,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
     /// The system refuses what the executor's [`RealtimeConfig`](crate::RealtimeConfig) asks for.

@@ -1,30 +1,30 @@
-//! On which processors the threads of one executor compute, so that none of them waits for the
-//! processor of another while a further one could be had.
+//! The processors on which the threads of one executor compute, chosen so that no thread waits for
+//! another's processor while a further one is available.
 //!
 //! The kernel chooses a processor when it wakes a thread. Where none is idle at that moment, it may
-//! choose that of another thread of the executor: both then run there in turn, for many callbacks,
-//! although a processor has become idle meanwhile (docs/measurements/0003, "Containers"). So a
-//! thread looks before each callback where it is, and goes elsewhere if another thread has begun to
-//! compute there a moment ago. The kernel remembers where a thread ran last: a thread that has gone
-//! mostly stays away.
+//! choose that of another thread of the executor: both then take turns there for many callbacks,
+//! although another processor has become idle meanwhile (docs/measurements/0003, "Containers"). So
+//! before each callback a thread checks where it is, and moves if another thread has just begun to
+//! compute there. The kernel remembers where a thread ran last: a thread that has moved mostly
+//! stays away.
 
 use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Who began longer ago may be elsewhere by now: the kernel divides work by itself, as often as its
-/// clock ticks.
+/// A thread that began longer ago may have moved: the kernel balances the load itself, with each
+/// tick of its clock.
 const MOMENT: Duration = Duration::from_millis(4);
 
-/// What the threads of an executor note of themselves.
+/// Notes of an executor's threads about themselves.
 #[derive(Debug)]
 pub(crate) struct Processors {
     epoch: Instant,
-    /// By number of the thread: 0 while it does not compute, else a [`note`].
+    /// By thread number: 0 while the thread does not compute, otherwise a [`note`].
     notes: Box<[AtomicU64]>,
 }
 
-/// The low bits are the processor's number and one, the others when it was, in microseconds.
+/// The low bits are the processor's number plus one, the others the time in microseconds.
 fn note(processor: usize, micros: u64) -> u64 {
     micros << 16 | (processor as u64 + 1) & 0xffff
 }
@@ -51,7 +51,7 @@ impl Processors {
         Computing(own)
     }
 
-    /// Whether another thread has begun to compute on this processor a moment ago.
+    /// Whether another thread has just begun to compute on this processor.
     fn is_taken(&self, thread: usize, processor: usize, now: u64) -> bool {
         let moment = MOMENT.as_micros() as u64;
         self.notes.iter().enumerate().any(|(number, noted)| {
@@ -63,7 +63,7 @@ impl Processors {
     }
 }
 
-/// As long as this lives, a thread computes.
+/// A thread computes until this is dropped.
 pub(crate) struct Computing<'a>(Option<&'a AtomicU64>);
 
 impl Drop for Computing<'_> {
@@ -74,14 +74,14 @@ impl Drop for Computing<'_> {
     }
 }
 
-/// Has the calling thread go on elsewhere, if it may run elsewhere. Where it may run stays as it
-/// is: it is told to keep off for as long as the kernel takes to move it.
+/// Moves the calling thread to another processor, if it may use one. Its set of allowed processors
+/// is only changed for as long as the kernel takes to move it.
 fn leave(processor: usize) {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     let mut others = allowed;
     others.unset(processor);
     if others.count() > 0 && sched_setaffinity(None, &others).is_ok() {
-        // It was allowed before; a refusal can only mean that fewer processors are now.
+        // All of these processors were allowed before; a refusal can only mean that fewer are now.
         let _ = sched_setaffinity(None, &allowed);
     }
 }
@@ -108,7 +108,7 @@ mod tests {
         assert!(!processors.is_taken(0, 3, 7), "it has ended");
     }
 
-    /// Nobody else keeps the thread off: the kernel may move it back, hence the repetition.
+    /// Nothing else keeps the thread away: the kernel may move it back, hence the repetition.
     #[test]
     fn a_thread_leaves_the_processor_of_another_that_computes() {
         let allowed = sched_getaffinity(None).unwrap();

@@ -1,4 +1,4 @@
-//! What a thread is to the system's scheduler, and which memory it may rely on.
+//! A thread's scheduling class and processors, and the memory it may rely on.
 
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -12,7 +12,8 @@ use thread_priority::{
     ThreadSchedulePolicy, set_thread_priority_and_policy,
 };
 
-/// What threads that spin an executor are to the system. Nothing is changed that is not asked for.
+/// The scheduling and memory of threads that spin an executor. Settings that are not made stay
+/// unchanged.
 ///
 /// ```
 /// use feros_executor::{Executor, ExecutorOptions, RealtimeConfig, Scheduling};
@@ -38,29 +39,29 @@ pub struct RealtimeConfig {
 pub enum Scheduling {
     /// `SCHED_OTHER`: time-sharing, with nice value 0.
     Other,
-    /// `SCHED_FIFO`: before all time-sharing threads, until it sleeps.
+    /// `SCHED_FIFO`: runs before all time-sharing threads, until it sleeps.
     Fifo {
         /// From 1 to 99, the higher the more urgent.
         priority: u8,
     },
-    /// `SCHED_RR`: as FIFO, taking turns with threads of the same priority.
+    /// `SCHED_RR`: like FIFO, but takes turns with threads of the same priority.
     RoundRobin {
         /// From 1 to 99, the higher the more urgent.
         priority: u8,
     },
-    /// `SCHED_DEADLINE`: `runtime` of processor time within `deadline` of each `period`. It cannot
-    /// be combined with a choice of processors.
+    /// `SCHED_DEADLINE`: `runtime` of processor time within `deadline` of each `period`. Cannot be
+    /// combined with a choice of processors.
     Deadline {
-        /// At most `deadline`.
+        /// At most `deadline` long.
         runtime: Duration,
-        /// At most `period`.
+        /// At most `period` long.
         deadline: Duration,
-        /// How often.
+        /// The time between two runs.
         period: Duration,
     },
 }
 
-/// Why a thread cannot be what it is to be.
+/// The reason why the settings cannot be applied to a thread.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RealtimeError {
@@ -69,44 +70,44 @@ pub enum RealtimeError {
     Refused {
         /// The system call.
         call: &'static str,
-        /// What was asked for.
+        /// The refused request.
         what: String,
         /// The number of the error.
         errno: i32,
-        /// The error in words.
+        /// The error message.
         reason: String,
-        /// What helps.
+        /// The remedy.
         cure: &'static str,
     },
-    /// No system takes this.
+    /// No system accepts this.
     #[error("{what} cannot be: {expected}")]
     Invalid {
-        /// What was asked for.
+        /// The invalid request.
         what: String,
-        /// What can be.
+        /// The valid values.
         expected: &'static str,
     },
 }
 
-/// How much of a stack can be touched in advance: threads have 2 MiB where nobody gave them more.
+/// The part of a stack that can be touched in advance: by default, threads have 2 MiB.
 const MAX_STACK_BYTES: usize = 1024 * 1024;
 
 impl RealtimeConfig {
-    /// This class of the system's scheduler.
+    /// Sets the class of the system's scheduler.
     #[must_use]
     pub fn scheduling(self, scheduling: Scheduling) -> Self {
         Self { scheduling: Some(scheduling), ..self }
     }
 
-    /// These processors only, numbered from 0.
+    /// Restricts threads to these processors, numbered from 0.
     #[must_use]
     pub fn cpus(self, cpus: impl IntoIterator<Item = usize>) -> Self {
         Self { cpus: cpus.into_iter().collect(), ..self }
     }
 
-    /// All memory of the process stays in RAM from its first use on, what it has and what it will
-    /// have (`mlockall` with `MCL_ONFAULT`). What was never used is not brought in: a pool of
-    /// shared memory reserves gigabytes of addresses, of which messages use a few.
+    /// Keeps all present and future memory of the process in RAM from its first use on (`mlockall`
+    /// with `MCL_ONFAULT`). Unused memory is not brought in: a pool of shared memory reserves
+    /// gigabytes of addresses, of which messages use a few.
     #[must_use]
     pub fn lock_memory(self) -> Self {
         Self { locks_memory: true, ..self }
@@ -119,18 +120,19 @@ impl RealtimeConfig {
         Self { stack_bytes: bytes, ..self }
     }
 
-    /// The name that the kernel shows for the threads, the calling one too; it shows 15 bytes.
+    /// Sets the name that the kernel shows for the threads, including the calling one; it shows 15
+    /// bytes.
     #[must_use]
     pub fn thread_name(self, name: &str) -> Self {
         Self { thread_name: Some(name.to_owned()), ..self }
     }
 
-    /// Makes the calling thread so. An executor does this for its threads itself.
+    /// Applies the settings to the calling thread. An executor does this for its threads.
     ///
     /// # Errors
     ///
-    /// When the system refuses, with the call and what helps; what came before in the order name,
-    /// memory, stack, processors, scheduling has been done then.
+    /// When the system refuses; the error names the call and the remedy. Earlier settings in the
+    /// order name, memory, stack, processors, scheduling have been applied by then.
     pub fn apply(&self) -> Result<(), RealtimeError> {
         if let Some(name) = &self.thread_name {
             name_this_thread(name)?;
@@ -195,7 +197,7 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
     };
     let (policy, priority) = match scheduling {
         Scheduling::Other => {
-            // Nice value 0 on the scale of 0 to 99 that is used there.
+            // Nice value 0 on the library's scale of 0 to 99.
             let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
             (
                 policy,
@@ -235,12 +237,12 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
              cap_sys_nice+ep`)",
         ),
     };
-    // Zero is the calling thread where the call wants the kernel's number of it.
+    // Zero means the calling thread where the call expects the kernel's thread id.
     let thread =
         if matches!(scheduling, Scheduling::Deadline { .. }) { 0 } else { thread_native_id() };
     set_thread_priority_and_policy(thread, priority, policy).map_err(|error| match error {
         thread_priority::Error::OS(code) => {
-            // The library hands on what a call returned: of a system call that is -1, and the
+            // The library returns the result of the call: for a system call that is -1, and the
             // reason is in errno.
             let errno =
                 if code > 0 { Some(code) } else { std::io::Error::last_os_error().raw_os_error() };
@@ -268,6 +270,6 @@ fn touch_stack(bytes: usize) {
         let mut piece = [0_u8; PIECE];
         black_box(&mut piece);
         touch_stack(bytes.saturating_sub(PIECE));
-        black_box(&mut piece); // so that the call above is not in the place of this one
+        black_box(&mut piece); // so that the call above is no tail call
     }
 }

@@ -13,52 +13,54 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 impl Executor {
-    /// Executes what becomes ready until [stopped](crate::Stopper::stop), on all of the executor's
-    /// threads.
+    /// Executes entities as they become ready, until [stopped](crate::Stopper::stop), on all of the
+    /// executor's threads.
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already, or its threads cannot be what they are to be.
+    /// [`SpinError`] if the executor is already being spun, or the settings cannot be applied to
+    /// its threads.
     ///
     /// # Panics
     ///
-    /// If a callback panics, as all spin functions do. The executor can be spun again afterwards;
-    /// the entity is still in it, and ready.
+    /// If a callback panics; this holds for all spin functions. The executor can be spun again
+    /// afterwards; the entity is still in it, and ready.
     pub fn spin(&self) -> Result<(), SpinError> {
         SpinGuard::begin(&self.core)?.run_all_threads(None, None::<fn() -> Option<()>>)?;
         Ok(())
     }
 
-    /// Executes one unit of one entity, on this thread alone; waits for it if none is ready, for
-    /// ever without a `timeout`.
+    /// Executes one unit of one entity, on this thread alone; waits for it if none is ready,
+    /// forever without a `timeout`.
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already.
+    /// [`SpinError`] if the executor is already being spun.
     pub fn spin_once(&self, timeout: Option<Duration>) -> Result<Outcome, SpinError> {
         let until = deadline(timeout);
         Ok(SpinGuard::begin(&self.core)?.run(until, |has_executed| has_executed.then_some(())))
     }
 
     /// Executes at most one unit of each entity that is ready now, on this thread alone, without
-    /// waiting, and says how many. Begins no further one after `max_duration` ([`Duration::MAX`]:
-    /// no limit) or after a stop, which stays in force for the next blocking spin function.
+    /// waiting, and returns their number. Begins no further unit after `max_duration`
+    /// ([`Duration::MAX`]: no limit) or after a stop, which stays in force for the next blocking
+    /// spin function.
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already.
+    /// [`SpinError`] if the executor is already being spun.
     pub fn spin_some(&self, max_duration: Duration) -> Result<usize, SpinError> {
         let spin = SpinGuard::begin(&self.core)?;
         Ok(spin.run_ready(deadline(Some(max_duration))))
     }
 
-    /// Executes what is ready and what becomes ready meanwhile until nothing is, on this thread
-    /// alone, without waiting, and says how many units that were. Ends as
-    /// [`spin_some`](Self::spin_some) otherwise.
+    /// Executes ready entities, including those that become ready meanwhile, until none is ready,
+    /// on this thread alone, without waiting, and returns the number of units. Otherwise ends as
+    /// [`spin_some`](Self::spin_some).
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already.
+    /// [`SpinError`] if the executor is already being spun.
     pub fn spin_all(&self, max_duration: Duration) -> Result<usize, SpinError> {
         let until = deadline(Some(max_duration));
         let spin = SpinGuard::begin(&self.core)?;
@@ -73,12 +75,12 @@ impl Executor {
     }
 
     /// Spins until `predicate` is true, at most for `timeout`, on all of the executor's threads.
-    /// The predicate is asked on this thread, before the first turn and after each turn and
-    /// wake-up, so its truth has to come from a callback or be accompanied by a ring.
+    /// The predicate is called on this thread, before the first turn and after each turn and
+    /// wake-up, so a callback or a ring has to accompany its change to true.
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already.
+    /// [`SpinError`] if the executor is already being spun.
     pub fn spin_until(
         &self,
         timeout: Option<Duration>,
@@ -89,14 +91,14 @@ impl Executor {
     }
 
     /// Spins until `future` is complete, at most for `timeout`, on all of the executor's threads.
-    /// The future is polled on this thread, between callbacks, only when it was woken; its waker
+    /// The future is polled on this thread, between callbacks, only after it was woken; its waker
     /// may be used from any thread.
     ///
     /// Pass a `&mut` (pinned, if need be) to keep a future that did not complete.
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already.
+    /// [`SpinError`] if the executor is already being spun.
     ///
     /// ```
     /// use feros_executor::{Executor, Outcome};
@@ -132,7 +134,7 @@ impl Executor {
     }
 }
 
-/// Wakes a future by ringing for its executor.
+/// Wakes a future by ringing its executor.
 struct RingingWaker {
     woken: AtomicBool,
     ready_set: Arc<ReadySet>,
@@ -149,7 +151,8 @@ impl Wake for RingingWaker {
     }
 }
 
-/// The thread that is inside a spin function; another may be when this is dropped, by a panic too.
+/// The thread inside a spin function; when this is dropped, also by a panic, another thread may
+/// spin.
 struct SpinGuard<'a>(Spinner<'a>);
 
 impl<'a> SpinGuard<'a> {
@@ -189,7 +192,7 @@ impl Drop for SpinGuard<'_> {
     }
 }
 
-/// The end of `duration` from now; `None` (never) also if that is beyond all time.
+/// The end of `duration` from now; `None` (never) also if it is beyond the range of time.
 fn deadline(duration: Option<Duration>) -> Option<Instant> {
     duration.and_then(|duration| Instant::now().checked_add(duration))
 }

@@ -1,4 +1,4 @@
-//! A thread that spins: turns, and sleep between them.
+//! A thread that spins: turns, with sleep between them.
 
 use crate::core::{CONTROL, Core};
 use crate::outcome::Outcome;
@@ -9,16 +9,16 @@ use std::cell::Cell;
 use std::thread::ThreadId;
 use std::time::Instant;
 
-/// What a turn led to.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// A unit of an entity was executed.
     Executed,
-    /// The executor itself was rung: everything that such a ring may be about has to be looked at.
+    /// The executor itself was rung: every possible cause of such a ring has to be checked.
     Rung,
-    /// Nothing is ready.
+    /// No entity is ready.
     Nothing,
-    /// All threads are to end.
+    /// All threads have to end.
     Stopped,
 }
 
@@ -26,9 +26,9 @@ pub(crate) enum Turn {
 pub(crate) struct Spinner<'a> {
     pub(crate) core: &'a Core,
     pub(crate) thread: ThreadId,
-    /// Among those that spin: the caller is 0.
+    /// Its number among the spinning threads: the caller is 0.
     pub(crate) number: usize,
-    /// Of one thread alone: what the policy had when it last looked.
+    /// For a thread that spins alone: whether the policy had a ready entity at the last look.
     pub(crate) has_ready: Cell<bool>,
 }
 
@@ -39,8 +39,8 @@ impl<'a> Spinner<'a> {
 }
 
 impl Spinner<'_> {
-    /// Turns and sleeps until `done` gives a value. It is asked before each turn, and told whether
-    /// the turn before has executed anything.
+    /// Alternates turns and sleep until `done` returns a value. `done` is called before each turn,
+    /// and is told whether the previous turn executed anything.
     pub(crate) fn run<T>(
         &self,
         until: Option<Instant>,
@@ -49,9 +49,9 @@ impl Spinner<'_> {
         let mut has_executed = false;
         let mut is_late = false;
         loop {
-            // A turn that takes a ring of the executor itself is followed by another look at
-            // everything that such a ring may be about (`done`, stop, deadlines); a later ring
-            // keeps the thread from sleeping.
+            // A turn that takes a ring of the executor itself is followed by another check of every
+            // possible cause of such a ring (`done`, stop, deadlines); a later ring keeps the
+            // thread from sleeping.
             if let Some(value) = done(has_executed) {
                 return Outcome::Completed(value);
             }
@@ -71,11 +71,11 @@ impl Spinner<'_> {
     }
 
     pub(crate) fn take_stop(&self) -> bool {
-        // A look before the write keeps the turn free of a read-modify-write.
+        // Reading first keeps the turn free of a read-modify-write.
         self.core.stop.load(Ordering::Relaxed) && self.core.stop.swap(false, Ordering::Acquire)
     }
 
-    /// One unit of each entity that is ready at the beginning.
+    /// Executes one unit of each entity that is ready at the beginning.
     pub(crate) fn run_ready(&self, until: Option<Instant>) -> usize {
         let table = &self.core.table;
         self.gather(&mut table.shared().lock());
@@ -91,7 +91,7 @@ impl Spinner<'_> {
         count
     }
 
-    /// Takes in what has become ready; true if the executor itself was rung.
+    /// Makes the entities ready whose flags are set; returns true if the executor itself was rung.
     pub(crate) fn gather(&self, entries: &mut Entries) -> bool {
         let mut is_rung = false;
         self.core.timers.expire(|slot| entries.make_ready(slot));
@@ -107,10 +107,10 @@ impl Spinner<'_> {
         is_rung
     }
 
-    /// Executes one unit of the entity that is next.
+    /// Executes one unit of the next entity.
     fn turn(&self) -> Turn {
         let Core { table, timers, ready_set, .. } = self.core;
-        // On the way to sleep, without the lock: nobody else makes anything ready but by flags.
+        // On the way to sleep, without the lock: other threads make entities ready only by flags.
         if !self.has_ready.get() && timers.is_empty() && ready_set.are_clear() {
             return Turn::Nothing;
         }

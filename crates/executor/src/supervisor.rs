@@ -1,35 +1,35 @@
-//! Who answers for the panics of callbacks: without one, a panic leaves the spin function that ran
-//! the callback.
+//! The handlers of callback panics: without one, a panic leaves the spin function that ran the
+//! callback.
 
 use feros_sync::Arc;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What is done with the callbacks of a supervised entity.
+/// The treatment of the callbacks of a supervised entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supervision {
     /// They run, and a panic leaves the spin function.
     Off,
-    /// They run, and a panic is caught and told to [`Supervisor::panicked`].
+    /// They run, and a panic is caught and reported to [`Supervisor::panicked`].
     Catch,
-    /// They run no more: their entities are executed as if they had nothing to do.
+    /// They no longer run: their entities are executed as if they had nothing to do.
     Refuse,
 }
 
-/// Answers for the panics of the entities that it was [given to](crate::Entity::supervised_by).
-/// What a callback has captured may be in disorder after its panic, so a supervisor normally
-/// refuses further ones of everything that shares it.
+/// Handles the panics of the entities that it was [given to](crate::Entity::supervised_by). The
+/// captured state of a callback may be inconsistent after its panic, so a supervisor normally
+/// refuses further callbacks of everything that shares it.
 pub trait Supervisor: Send + Sync {
-    /// What to do now; asked before each execution, so it has to be cheap.
+    /// The present treatment; called before each execution, so it has to be cheap.
     fn supervision(&self) -> Supervision;
 
-    /// A callback has panicked with this text. Called once for each, on the thread that ran it,
-    /// with no lock held, after the entity is back in its slot: it may be removed and dropped from
-    /// here.
+    /// A callback has panicked with this text. Called once for each panic, on the thread that ran
+    /// it, with no lock held, after the entity is back in its slot, which may be removed and
+    /// dropped in this call.
     fn panicked(&self, text: &str);
 }
 
-/// Runs `work` as the supervisor wants it; `None` if it was refused or has panicked. For callbacks
+/// Runs `work` as the supervisor decides; `None` if it was refused or has panicked. For callbacks
 /// that run outside of an executor.
 pub fn supervise<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) -> Option<T> {
     match attempt(supervisor, work) {
@@ -52,7 +52,7 @@ pub(crate) fn attempt<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) 
     match supervisor.supervision() {
         Supervision::Off => Attempt::Finished(work()),
         Supervision::Refuse => Attempt::Refused,
-        // Whether something is in disorder is for the supervisor to judge.
+        // The supervisor judges whether the state is inconsistent.
         Supervision::Catch => match catch_unwind(AssertUnwindSafe(work)) {
             Ok(value) => Attempt::Finished(value),
             Err(payload) => Attempt::Panicked(payload),
@@ -60,7 +60,7 @@ pub(crate) fn attempt<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) 
     }
 }
 
-/// A caught panic, to be told when the entity is back in its slot.
+/// A caught panic, to be reported once the entity is back in its slot.
 pub(crate) struct Caught {
     pub(crate) supervisor: Arc<dyn Supervisor>,
     pub(crate) payload: Box<dyn Any + Send>,
@@ -72,7 +72,7 @@ impl Caught {
     }
 }
 
-/// What a caught panic says.
+/// The text of a caught panic.
 pub fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())

@@ -1,7 +1,7 @@
-//! The entities of an executor by slot, and how they come and go while it spins.
+//! The entities of an executor by slot, and their addition and removal while it spins.
 //!
-//! While a body runs it is out of the table, so the table's lock is never held meanwhile; what
-//! others want from it then (to be removed, to be handed out) is noted in its slot and done when it
+//! A running body is out of the table, so the table's lock is not held meanwhile; requests by
+//! others in that time (to remove or detach the entity) are noted in its slot and fulfilled when it
 //! returns.
 
 use crate::entity::{Entity, Progress};
@@ -19,7 +19,7 @@ use std::thread::ThreadId;
 pub(crate) struct Table {
     ready_set: Arc<ReadySet>,
     shared: LeaderFollowers<Entries>,
-    /// Notified when an entity that somebody waits for has left.
+    /// Notified when an entity that a thread waits for was detached.
     detached: Condvar,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Entries {
     slots: Vec<Entry>,
     groups: Groups,
     free: Vec<Slot>,
-    /// Callback groups make a difference: several threads spin.
+    /// Whether callback groups make a difference, because several threads spin.
     has_groups: bool,
     is_frozen: bool,
     is_closed: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Entries {
 struct Entry {
     state: EntityState,
     group: Option<GroupNumber>,
-    /// When it became ready, for trace points; 0 if that is not known.
+    /// The time when the entity became ready, for trace points; 0 if unknown.
     found_nanos: u64,
 }
 
@@ -51,17 +51,17 @@ enum EntityState {
     /// No entity, or the slot that the executor keeps for itself.
     Vacant,
     Idle(Box<Entity>),
-    /// Out of the table, executed by this thread. `again`: it became ready meanwhile, and that is
-    /// owed.
+    /// Out of the table, executed by this thread. `again`: it became ready meanwhile and has to be
+    /// executed again.
     Running {
         thread: ThreadId,
         again: bool,
     },
-    /// Running, and to be dropped when it returns.
+    /// Running, and dropped when it returns.
     Removed,
-    /// Running, and to be handed to somebody who waits.
+    /// Running, and handed to a waiting thread when it returns.
     Detaching,
-    /// Returned for the one who waits.
+    /// Returned, for the waiting thread.
     Detached(Box<Entity>),
 }
 
@@ -77,7 +77,7 @@ pub enum AddError {
         /// The number of slots of a doorbell, of which the executor keeps one for itself.
         capacity: usize,
     },
-    /// The ringer rings another entity already.
+    /// The ringer belongs to another entity already.
     #[error(
         "the entity's ringer belongs to another entity of an executor: give each entity a ringer of its own"
     )]
@@ -92,19 +92,19 @@ pub enum AddError {
     ExecutorGone,
 }
 
-/// Why an entity could not be taken out.
+/// The reason why an entity could not be detached.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DetachFailure {
     RunsInThisThread,
     Closed,
 }
 
-/// What becomes of an entity that has more to do.
+/// The treatment of an entity with more work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requeue {
-    /// It is ready, for the very next turn.
+    /// It is ready for the very next turn.
     AtOnce,
-    /// Its flag is set, for the next time that flags are looked at.
+    /// Its flag is set, for the next time that flags are read.
     Later,
 }
 
@@ -136,21 +136,21 @@ impl Table {
         Self { ready_set, shared, detached: Condvar::new() }
     }
 
-    /// What the threads that spin share.
+    /// The state that the spinning threads share.
     pub(crate) fn shared(&self) -> &LeaderFollowers<Entries> {
         &self.shared
     }
 
-    /// No entity comes any more.
+    /// Accepts no further entities.
     pub(crate) fn freeze(&self) {
         self.shared.lock().is_frozen = true;
     }
 
-    /// Gives the entity a slot and lets its ringer ring there.
+    /// Gives the entity a slot, and directs its ringer there.
     pub(crate) fn insert(&self, entity: Entity) -> Result<Slot, AddError> {
         let mut guard = self.shared.lock();
         let entries = &mut **guard;
-        // The entity of an error is a parameter, hence dropped after the lock, which is a local.
+        // The entity of an error is a parameter, so it is dropped after the lock, which is a local.
         if entries.is_closed {
             return Err(AddError::ExecutorGone);
         }
@@ -179,7 +179,8 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// If the body does and nobody catches it; the entity is back in its slot then, and ready.
+    /// If the body panics and no supervisor catches it; then the entity is back in its slot, and
+    /// ready.
     pub(crate) fn execute(
         &self,
         Picked { slot, entity, step, found_nanos, group }: Picked,
@@ -188,7 +189,8 @@ impl Table {
         is_alone: bool,
     ) {
         feros_trace::begin_turn(found_nanos);
-        // A panic may leave work behind: the guard takes that for granted until it is told better.
+        // A panic may leave work behind, so the guard assumes that until the body returns its
+        // progress.
         let progress = Progress::More;
         let entity = Some(entity);
         let mut running = Running { table: self, slot, entity, progress, requeue, has_ready };
@@ -206,7 +208,7 @@ impl Table {
         }
     }
 
-    /// Says whether something is ready.
+    /// Puts an entity back into its slot; returns whether any entity is ready.
     fn finish(
         &self,
         slot: Slot,
@@ -238,7 +240,7 @@ impl Table {
                 entry.state = EntityState::Detached(entity);
                 drop(guard);
                 self.detached.notify_all();
-                true // or not: it will be looked at
+                true // or not: it will be checked
             }
             _ => {
                 guard.release(slot);
@@ -271,8 +273,8 @@ impl Table {
         }
     }
 
-    /// Takes the entity out; waits until it returns if another thread runs it now. Nothing happens
-    /// on an error.
+    /// Takes the entity out; if another thread runs it now, waits until it returns. On an error,
+    /// nothing changes.
     pub(crate) fn detach(&self, slot: Slot, ringer: &Ringer) -> Result<Entity, DetachFailure> {
         let mut guard = self.shared.lock();
         if guard.is_closed {
@@ -301,13 +303,13 @@ impl Table {
         }
     }
 
-    /// Each executor has one table, at one address.
+    /// Each executor has one table, whose address identifies it.
     fn executor(&self) -> ExecutorId {
         ExecutorId(std::ptr::from_ref(self).addr())
     }
 
-    /// What the entity in this slot shares with the one that this thread executes, so that it
-    /// cannot run meanwhile.
+    /// The resource that the entity in this slot shares with the one that this thread executes, so
+    /// that it cannot run meanwhile.
     pub(crate) fn shared_with_current(&self, slot: Slot) -> Option<Shared> {
         shared_with_current(self.executor(), slot, || {
             self.shared.lock().slots.get(slot.index()).and_then(|entry| entry.group)
@@ -321,7 +323,7 @@ impl Table {
         self.detached.wait(guard)
     }
 
-    /// Takes all entities out, for good. Nobody may be executing one.
+    /// Takes all entities out and closes the table. No thread may be executing one.
     pub(crate) fn close(&self) -> Vec<(Slot, Box<Entity>)> {
         let mut guard = self.shared.lock();
         guard.is_closed = true;
@@ -347,8 +349,7 @@ pub(crate) struct Picked {
 }
 
 impl Entries {
-    /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has
-    /// none.
+    /// Makes the entity in this slot ready; other processes may set the flag of an empty slot.
     pub(crate) fn make_ready(&mut self, slot: Slot) {
         let Some(entry) = self.slots.get_mut(slot.index()) else { return };
         if !matches!(entry.state, EntityState::Vacant) {
@@ -359,8 +360,8 @@ impl Entries {
         }
     }
 
-    /// Makes the entity in this slot ready, which another process rang: the entity's wait sets are
-    /// to hear of it too. (While it runs they need not: what is there is being taken.)
+    /// Makes the entity in this slot ready, which another process rang, and relays the ring to the
+    /// entity's wait sets. (While the entity runs there is no need: it is taking its work.)
     pub(crate) fn relay(&mut self, slot: Slot, from: &Arc<ReadySet>) {
         if let Some(Entry { state: EntityState::Idle(entity), .. }) = self.slots.get(slot.index()) {
             entity.ringer.relay(from);
@@ -368,9 +369,10 @@ impl Entries {
         self.make_ready(slot);
     }
 
-    /// Takes the entity out of its slot that is next.
+    /// Takes the next entity out of its slot.
     ///
-    /// It is ready no more when its body looks for work, so that a ring while it looks is not lost.
+    /// The entity is no longer ready when its body looks for work, so that a ring meanwhile is not
+    /// lost.
     pub(crate) fn pick(&mut self, thread: ThreadId) -> Option<Picked> {
         loop {
             let (slot, step) = self.policy.next()?;
@@ -379,7 +381,7 @@ impl Entries {
                 && matches!(state, EntityState::Idle(_) | EntityState::Running { .. })
                 && !self.groups.enter(group, slot)
             {
-                continue; // comes back when the group is free
+                continue; // returns when the group is free
             }
             match std::mem::replace(state, EntityState::Vacant) {
                 EntityState::Idle(entity) => {
@@ -396,7 +398,7 @@ impl Entries {
         }
     }
 
-    /// Ends rings to the slot. That the entity was ready goes with it.
+    /// Ends rings to the slot. If the entity was ready, its ringer keeps that.
     fn dismiss(&mut self, slot: Slot, ringer: &Ringer) {
         let group = self.slots[slot.index()].group;
         let was_parked = group.is_some_and(|group| self.groups.dismiss(group, slot));
@@ -419,7 +421,7 @@ impl Entries {
     }
 }
 
-/// An entity out of its slot; brings it back when dropped, by a panic too.
+/// An entity out of its slot; returns to the slot when this is dropped, also by a panic.
 struct Running<'a> {
     table: &'a Table,
     slot: Slot,

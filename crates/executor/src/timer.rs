@@ -1,8 +1,8 @@
-//! Timers: a callback at a time, once or periodically.
+//! Timers: calls of a callback, once or periodically.
 //!
-//! A timer's own state says when it is due; the executor's deadlines are only hints for when to
-//! look. So whatever happens to both at the same time, a timer never fires early and never twice
-//! for one deadline.
+//! A timer's own state determines when it is due; the executor's deadlines are only hints for when
+//! to check. So whatever happens to both at the same time, a timer never fires early and never
+//! twice for one deadline.
 
 use crate::attributes::{Attributes, Kind};
 use crate::clock::Clock;
@@ -18,12 +18,12 @@ use std::time::Duration;
 /// as its handles.
 ///
 /// A periodic timer does not drift: each deadline is the one before plus the period, however late
-/// the callback ran. A call that comes a period late or more is made once; the deadlines it missed
-/// are skipped and counted, not made up for in a burst.
+/// the callback ran. A call that comes a period late or more is made once; missed deadlines are
+/// skipped and counted, not made up for in a burst.
 ///
 /// When simulated time jumps back to before the last call, the timer waits for a full period from
-/// there. When simulated time is turned on or off it waits for the rest of its period on the new
-/// source.
+/// there. When simulated time is turned on or off, the timer waits for the rest of its period on
+/// the new source.
 ///
 /// ```
 /// use feros_executor::{Executor, SteadyClock, Timer};
@@ -46,9 +46,9 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// A timer that calls `callback` every `period`, first one period from now.
+    /// Makes a timer that calls `callback` every `period`, first one period from now.
     ///
-    /// A period of zero means: whenever it is this entity's turn.
+    /// A period of zero means whenever it is this entity's turn.
     pub fn periodic(
         clock: Arc<dyn Clock>,
         period: Duration,
@@ -57,8 +57,8 @@ impl Timer {
         Self::make(clock, period, true, callback)
     }
 
-    /// A timer that calls `callback` once, after `delay`. [`reset`](Self::reset) makes it wait once
-    /// more.
+    /// Makes a timer that calls `callback` once, after `delay`. [`reset`](Self::reset) makes it
+    /// wait once more.
     pub fn one_shot(
         clock: Arc<dyn Clock>,
         delay: Duration,
@@ -67,14 +67,14 @@ impl Timer {
         Self::make(clock, delay, false, callback)
     }
 
-    /// A timer that is due every `period`, for wait sets: whoever finds it ready calls
+    /// Makes a timer that is due every `period`, for wait sets: code that finds it ready calls
     /// [`take_call`](Self::take_call).
     pub fn without_callback(clock: Arc<dyn Clock>, period: Duration) -> Self {
         Self { core: Arc::new(TimerCore::new(clock, period, true)) }
     }
 
-    /// If the deadline has come: moves on to the next one, as for a callback, and says what to tell
-    /// that.
+    /// If the deadline has come, moves on to the next one, as for a callback, and returns the
+    /// information for the call.
     pub fn take_call(&self) -> Option<TimerCall> {
         let call = self.core.begin_call();
         if call.is_some() {
@@ -100,7 +100,7 @@ impl Timer {
         (Self { core }, entity)
     }
 
-    /// Makes the timer fire no more, until it is reset. A callback that is running now goes on.
+    /// Stops the timer until it is reset. A callback that is running now continues.
     pub fn cancel(&self) {
         let mut schedule = self.core.schedule.lock();
         schedule.canceled = true;
@@ -120,8 +120,8 @@ impl Timer {
         self.core.update_deadline(Caller::Anybody);
     }
 
-    /// Changes the period (or delay) from the next deadline on, and returns the one before. The
-    /// deadline that is being waited for stays; call [`reset`](Self::reset) to begin anew.
+    /// Changes the period (or delay) from the next deadline on, and returns the former one. The
+    /// current deadline stays; call [`reset`](Self::reset) to begin anew.
     pub fn exchange_period(&self, period: Duration) -> Duration {
         std::mem::replace(&mut self.core.schedule.lock().period, period)
     }
@@ -142,13 +142,13 @@ impl Timer {
         self.time_until_next() == Some(Duration::ZERO)
     }
 
-    /// How long until the next call is due, on the timer's clock; zero if it is late. `None` if
-    /// none will come: the timer is canceled, or has fired and was to fire once.
+    /// The time until the next call is due, on the timer's clock; zero if it is late. `None` if
+    /// none will come: the timer is canceled, or is a one-shot timer that has fired.
     pub fn time_until_next(&self) -> Option<Duration> {
         self.core.time_until_next()
     }
 
-    /// Deadlines skipped since the timer was made, because calls came too late.
+    /// The number of deadlines skipped since the timer was made, because calls came too late.
     pub fn missed(&self) -> u64 {
         self.core.schedule.lock().missed
     }
@@ -164,7 +164,7 @@ impl Waitable for Timer {
     }
 
     fn time_until_ready(&self) -> Option<Duration> {
-        // A clock that stands still rings when its time has come.
+        // A simulated clock rings when its time has come.
         self.time_until_next().filter(|time| time.is_zero() || !self.core.clock.is_simulated())
     }
 }
@@ -186,7 +186,7 @@ struct TimerBody<F> {
 
 impl<F: FnMut(TimerCall) + Send> Executable for TimerBody<F> {
     fn execute(&mut self) -> Progress {
-        /// Hands the next deadline to the queue after the callback, also when that panics.
+        /// Passes the next deadline to the queue after the callback, also after a panic.
         struct Rearm<'a>(&'a TimerCore);
         impl Drop for Rearm<'_> {
             fn drop(&mut self) {

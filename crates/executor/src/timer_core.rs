@@ -1,4 +1,5 @@
-//! When a timer is due: what its handles, its body, an executor's deadlines and wait sets share.
+//! The schedule of a timer, which its handles, its body, an executor's deadlines and wait sets
+//! share.
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use feros_doorbell::{Ringer, Slot};
@@ -7,14 +8,14 @@ use feros_time::saturating_nanos;
 use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
-/// What a timer's callback is told.
+/// The information for a timer's callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerCall {
-    /// When the callback was due, on the timer's clock.
+    /// The time when the callback was due, on the timer's clock.
     pub expected: Time,
-    /// When it was called.
+    /// The time when it was called.
     pub actual: Time,
-    /// Deadlines that passed and are skipped because this call came so late.
+    /// The number of deadlines that passed and are skipped because this call came so late.
     pub missed: u64,
 }
 
@@ -22,11 +23,11 @@ pub struct TimerCall {
 pub(crate) struct TimerCore {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) repeats: bool,
-    /// Taken after a queue's lock, never before it.
+    /// Locked after a queue's lock, never before it.
     pub(crate) schedule: Mutex<Schedule>,
-    /// Rung for wait sets when the deadline changes or, on a clock that is told, has come.
+    /// Rung for wait sets when the deadline changes or, on a simulated clock, has come.
     ringer: Ringer,
-    /// Makes the clock tell this timer, once it is in a wait set.
+    /// Set once the clock notifies this timer, which it does from the timer's first wait set on.
     watches_clock: OnceLock<()>,
 }
 
@@ -41,15 +42,14 @@ pub(crate) struct Schedule {
 
 /// The queue of an executor's deadlines that a timer is in.
 pub(crate) trait DeadlineQueue: Send + Sync {
-    /// Looks at the deadline of the timer in `slot` anew.
+    /// Reads the deadline of the timer in `slot` again.
     fn update(&self, slot: Slot, caller: Caller);
 }
 
-/// Who changes a deadline.
+/// The origin of a change to a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// The thread that has run the timer's callback: it will look at the deadlines before it
-    /// sleeps.
+    /// The thread that has run the timer's callback: it will check the deadlines before it sleeps.
     Spinning,
     Anybody,
 }
@@ -69,13 +69,13 @@ impl TimerCore {
         Self { clock, repeats, schedule, ringer, watches_clock: OnceLock::new() }
     }
 
-    /// How long until the deadline, on the timer's clock.
+    /// The time until the deadline, on the timer's clock.
     pub(crate) fn time_until_next(&self) -> Option<Duration> {
         let next = self.schedule.lock().next?;
         Some(next.saturating_since(self.clock.now()))
     }
 
-    /// What wait sets listen to.
+    /// The ringer that wait sets listen to.
     pub(crate) fn ringer(self: &Arc<Self>) -> &Ringer {
         self.watches_clock.get_or_init(|| {
             self.clock.watch(Arc::downgrade(self) as Weak<dyn TimeWatcher>);
@@ -91,8 +91,8 @@ impl TimerCore {
         self.schedule.lock().queue = queue;
     }
 
-    /// Tells the queue to look at `next` anew. Of several updates at once the last to look sees the
-    /// newest value.
+    /// Has the queue read `next` again. Of several updates at once, the last one reads the newest
+    /// value.
     pub(crate) fn update_deadline(&self, caller: Caller) {
         let queue = self.schedule.lock().queue.clone();
         if let Some((queue, slot)) = queue
@@ -105,7 +105,8 @@ impl TimerCore {
         }
     }
 
-    /// If the deadline has come: moves on to the next one and says what to tell the callback.
+    /// If the deadline has come, moves on to the next one and returns the information for the
+    /// callback.
     pub(crate) fn begin_call(&self) -> Option<TimerCall> {
         let mut schedule = self.schedule.lock();
         let expected = schedule.next?;
@@ -123,14 +124,13 @@ impl TimerCore {
         Some(TimerCall { expected, actual, missed })
     }
 
-    /// Fits the deadline to a clock that was set; the rules are those that rcl applies to its
-    /// timers.
+    /// Adapts the deadline to a clock that was set, by the rules that rcl applies to its timers.
     pub(crate) fn adapt_to(&self, change: &TimeChange) {
         let mut schedule = self.schedule.lock();
         let Some(next) = schedule.next else { return };
         let &TimeChange { before, after, source_changed } = change;
         if source_changed {
-            // Zero is "not known yet": there is no elapsed part of the period to carry over.
+            // Zero means "not known yet": there is no elapsed part of the period to carry over.
             if before != Time::ZERO && after != Time::ZERO {
                 let shift = |time: Time| {
                     let offset = i128::from(after.as_nanos()) - i128::from(before.as_nanos());
@@ -148,7 +148,7 @@ impl TimerCore {
     }
 }
 
-/// For wait sets. On an executor the queue of its clock adapts the deadlines.
+/// For wait sets. On an executor, the queue of the timer's clock adapts the deadlines.
 impl TimeWatcher for TimerCore {
     fn time_changed(&self, change: &TimeChange) {
         if change.moves_deadlines() && self.schedule.lock().queue.is_none() {
@@ -160,14 +160,14 @@ impl TimeWatcher for TimerCore {
     }
 }
 
-/// The deadline after `expected`, on its grid and not before `now`, and how many were skipped to
-/// get there.
+/// The deadline after `expected`, on its grid and not before `now`, and the number of deadlines
+/// skipped.
 fn next_deadline(expected: Time, now: Time, period: Duration) -> (Option<Time>, u64) {
     let period_nanos = saturating_nanos(period);
     let next = expected + period;
     let late_nanos = saturating_nanos(now.saturating_since(next));
     if period_nanos == 0 {
-        return (Some(now), 0); // there is no grid, hence nothing to miss
+        return (Some(now), 0); // without a grid nothing can be missed
     }
     let skipped = (late_nanos as u64).div_ceil(period_nanos as u64);
     let skipped_nanos = skipped.saturating_mul(period_nanos as u64);

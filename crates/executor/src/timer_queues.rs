@@ -15,20 +15,20 @@ pub(crate) struct TimerQueues {
     ready_set: Arc<ReadySet>,
     control: Slot,
     queues: Mutex<Vec<Arc<TimerQueue>>>,
-    /// So that an executor without timers pays one load per turn.
+    /// Kept so that an executor without timers pays one load per turn.
     count: AtomicUsize,
-    /// A deadline may have become the earliest since somebody has looked.
+    /// Whether a deadline may have become the earliest since the last look.
     is_new: Arc<AtomicBool>,
 }
 
 impl TimerQueues {
-    /// `control` is the slot that is rung when the executor has to compute its sleep anew.
+    /// `control` is the slot to ring when the executor has to compute its sleep again.
     pub(crate) fn new(ready_set: Arc<ReadySet>, control: Slot) -> Self {
         let (queues, is_new) = (Mutex::new(Vec::new()), Arc::new(AtomicBool::new(false)));
         Self { ready_set, control, queues, count: AtomicUsize::new(0), is_new }
     }
 
-    /// Takes in the timer of the entity in `slot`.
+    /// Adds the timer of the entity in `slot`.
     pub(crate) fn add(&self, slot: Slot, timer: &Arc<TimerCore>) {
         let mut queues = self.queues.lock();
         let known = queues.iter().find(|queue| Arc::ptr_eq(&queue.clock, &timer.clock)).cloned();
@@ -53,7 +53,7 @@ impl TimerQueues {
         }
         let deadlines = Arc::downgrade(&queue) as Weak<dyn DeadlineQueue>;
         timer.set_queue(Some((deadlines, slot)));
-        queue.update(slot, Caller::Anybody); // what has changed before the clock and the timer knew the queue
+        queue.update(slot, Caller::Anybody); // for changes before the clock and the timer knew the queue
     }
 
     pub(crate) fn remove(&self, slot: Slot, timer: &TimerCore) {
@@ -71,12 +71,12 @@ impl TimerQueues {
         drop(emptied); // may be the last to own the clock, whose drop is not ours to call under a lock
     }
 
-    /// Whether there are none.
+    /// Whether there are no timers.
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Gives the slots of the timers whose deadline has come.
+    /// Passes the slots of the timers whose deadline has come to `each`.
     pub(crate) fn expire(&self, mut each: impl FnMut(Slot)) {
         if self.is_empty() {
             return;
@@ -86,14 +86,14 @@ impl TimerQueues {
         }
     }
 
-    /// Whether there may be an earliest deadline that nobody has asked for with
-    /// [`timeout`](Self::timeout) yet.
+    /// Whether there may be an earliest deadline that [`timeout`](Self::timeout) has not returned
+    /// yet.
     pub(crate) fn take_new(&self) -> bool {
-        // A look before the write keeps the turn free of a read-modify-write.
+        // Reading first keeps the turn free of a read-modify-write.
         self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire)
     }
 
-    /// How long to sleep at most; `None`: no deadline comes by the mere passing of time.
+    /// The longest time to sleep; `None`: no deadline comes by the passing of time alone.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         if self.is_empty() {
             return None;
@@ -155,7 +155,7 @@ impl TimerQueue {
         }
         let now = self.clock.now();
         while let Some(slot) = entries.is_due(now) {
-            // Out of the heap until the body has run and hands in the deadline after this one.
+            // Out of the heap until the body has run and passes in its next deadline.
             entries.deadlines.set(slot, None);
             each(slot);
         }
@@ -164,8 +164,8 @@ impl TimerQueue {
     fn timeout(&self) -> Option<Duration> {
         let (deadline, _) = self.entries.lock().deadlines.earliest()?;
         let wait = deadline.saturating_since(self.clock.now());
-        // A simulated clock tells when its time has come; it may even be due already, told since
-        // `expire`.
+        // A simulated clock notifies when its time has come; it may even be due already, by a
+        // notification since `expire`.
         (!self.clock.is_simulated() || wait.is_zero()).then_some(wait)
     }
 }
@@ -192,7 +192,7 @@ impl DeadlineQueue for TimerQueue {
 impl TimeWatcher for TimerQueue {
     fn time_changed(&self, change: &TimeChange) {
         let mut entries = self.entries.lock();
-        // Else only the earliest deadline is looked at.
+        // Otherwise only the earliest deadline is checked.
         if change.moves_deadlines() {
             entries.timers().for_each(|timer| timer.adapt_to(change));
             let Entries { timers, deadlines } = &mut *entries;

@@ -6,17 +6,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Entities of which one thread waits until some are ready.
+/// Entities that one thread waits for, until some are ready.
 ///
-/// The same entity may be in several wait sets, and in an executor besides. Being ready is a state
-/// and not an event: what is ready and not taken is ready in the next wait as well.
+/// The same entity may be in several wait sets, and in an executor as well. Being ready is a state
+/// and not an event: an entity that is ready and not taken is ready in the next wait as well.
 ///
-/// Rings of other processes arrive if the set is made [with a doorbell](Self::with_doorbell); of
-/// several such sets with the same entity and without an executor, the one to which it was added
-/// last has to be waited on for the others to hear them.
+/// Rings of other processes arrive if the set is made [with a doorbell](Self::with_doorbell). If
+/// several such sets have the same entity and no executor has it, a thread has to wait on the set
+/// to which it was added last; that relays the rings to the others.
 ///
-/// A wait costs a look at each entity, and sleeps at one futex. [`WaitSetPool`](crate::WaitSetPool)
-/// is for those who make a wait set per wait.
+/// A wait costs a check of each entity, and sleeps at one futex. Use
+/// [`WaitSetPool`](crate::WaitSetPool) to make a wait set for each wait.
 ///
 /// ```
 /// use feros_executor::{GuardCondition, WaitSet};
@@ -33,13 +33,14 @@ use std::time::{Duration, Instant};
 /// # other.join().unwrap();
 /// ```
 pub struct WaitSet {
-    // Loom's `Arc` in the one and not in the other: it cannot hold a trait object.
+    // This is Loom's `Arc` under loom, while the entities' is not: loom's cannot hold a trait
+    // object.
     ready_set: feros_sync::Arc<ReadySet>,
     members: Vec<Arc<dyn Waitable>>,
     ready: Vec<usize>,
 }
 
-/// All entities ring here: a wait looks at each of them anyway.
+/// All entities ring here: a wait checks each of them anyway.
 const SLOT: Slot = Slot::FIRST;
 
 impl WaitSet {
@@ -58,7 +59,8 @@ impl WaitSet {
         Self { ready_set, members: Vec::new(), ready: Vec::new() }
     }
 
-    /// Adds an entity, and says by which index a wait reports it: the number of those before it.
+    /// Adds an entity, and returns the index by which a wait reports it: the number of entities
+    /// before it.
     pub fn add(&mut self, entity: Arc<dyn Waitable>) -> usize {
         entity.ringer().attach_wait_set(&self.ready_set, SLOT);
         self.members.push(entity);
@@ -66,7 +68,7 @@ impl WaitSet {
         self.members.len() - 1
     }
 
-    /// Takes all entities out. Memory is kept for others.
+    /// Removes all entities. The memory is kept for others.
     pub fn clear(&mut self) {
         self.ready.clear();
         for entity in self.members.drain(..) {
@@ -99,13 +101,13 @@ impl WaitSet {
         self.members.is_empty()
     }
 
-    /// Waits until an entity is ready, at most for `timeout`, and gives the indices of all that are
-    /// ready: none if the time is over. A timeout of zero only looks; without one the wait has no
-    /// end.
+    /// Waits until an entity is ready, at most for `timeout`, and returns the indices of all ready
+    /// ones, or none if the time ran out. A timeout of zero only checks; without a timeout the wait
+    /// is unlimited.
     pub fn wait(&mut self, timeout: Option<Duration>) -> &[usize] {
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
-            // Before the look at the entities, so that a ring from now on ends the sleep.
+            // Done before the check of the entities, so that a ring from now on ends the sleep.
             self.take_rings();
             self.look();
             let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -135,8 +137,8 @@ impl WaitSet {
         }
     }
 
-    /// When the next entity becomes ready by itself. What is so already has zero, if it became so
-    /// since the look.
+    /// The time until the next entity becomes ready by itself; zero for one that became ready since
+    /// the check.
     fn until_ready(&self) -> Option<Duration> {
         self.members.iter().filter_map(|entity| entity.time_until_ready()).min()
     }

@@ -1,4 +1,4 @@
-//! Wait sets that are used again, for clients that make one per wait, as rclpy does.
+//! Reusable wait sets, for clients that make one per wait, as rclpy does.
 
 use crate::wait_set::WaitSet;
 use feros_doorbell::DoorbellMemory;
@@ -6,7 +6,7 @@ use feros_sync::{Arc, Mutex};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Keeps wait sets that are not in use, with their memory and doorbells. Clones are the same pool.
+/// Keeps unused wait sets, with their memory and doorbells. Clones are the same pool.
 #[derive(Clone)]
 pub struct WaitSetPool(Arc<Pool>);
 
@@ -15,7 +15,7 @@ struct Pool {
     doorbell: Box<dyn Fn() -> Option<Arc<dyn DoorbellMemory>> + Send + Sync>,
 }
 
-/// More are not kept: so many threads that wait at the same time are served without allocating.
+/// The largest number that is kept: this many threads can wait at the same time without allocating.
 const MOST_IDLE: usize = 16;
 
 impl WaitSetPool {
@@ -24,8 +24,8 @@ impl WaitSetPool {
         Self::with_doorbells(|| None)
     }
 
-    /// A pool of wait sets that other processes can ring: `doorbell` is asked for a place when a
-    /// new set is made, and may have none left.
+    /// A pool of wait sets that other processes can ring: `doorbell` is called for each new set,
+    /// and may return `None`.
     pub fn with_doorbells(
         doorbell: impl Fn() -> Option<Arc<dyn DoorbellMemory>> + Send + Sync + 'static,
     ) -> Self {
@@ -33,13 +33,13 @@ impl WaitSetPool {
         Self(Arc::new(Pool { idle, doorbell: Box::new(doorbell) }))
     }
 
-    /// A wait set without entities, which goes back to the pool when it is dropped.
+    /// A wait set without entities, which returns to the pool when it is dropped.
     pub fn take(&self) -> PooledWaitSet {
         self.take_where(|_| false)
     }
 
-    /// A wait set that was [kept](PooledWaitSet::keep) with entities that are wanted again, or else
-    /// one without entities. It goes back to the pool when it is dropped.
+    /// A wait set that was [kept](PooledWaitSet::keep) with the wanted entities, or else one
+    /// without entities. It returns to the pool when it is dropped.
     pub fn take_where(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> PooledWaitSet {
         let (idle, is_found) = self.take_idle(is_wanted);
         let mut wait_set = idle.unwrap_or_else(|| {
@@ -53,8 +53,8 @@ impl WaitSetPool {
 }
 
 impl WaitSetPool {
-    /// An idle wait set, and whether it is a wanted one. One that has other entities is left to who
-    /// may want it again, as long as there are few.
+    /// An idle wait set, and whether it is the wanted one. As long as there are few idle sets, one
+    /// with other entities is left for a caller that may want it again.
     fn take_idle(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> (Option<WaitSet>, bool) {
         let mut idle = self.0.idle.lock();
         if let Some(index) = idle.iter().rposition(is_wanted) {
@@ -91,15 +91,16 @@ impl fmt::Debug for WaitSetPool {
 /// A [`WaitSet`] of a pool.
 #[derive(Debug)]
 pub struct PooledWaitSet {
-    /// There until it is dropped.
+    /// Present until this is dropped.
     wait_set: Option<WaitSet>,
     pool: WaitSetPool,
 }
 
 impl PooledWaitSet {
-    /// Gives the wait set back with its entities, for who waits for the same again, unless one of
-    /// them is in another wait set too: other processes ring the one that an entity was added to
-    /// last, which is to be one that somebody waits with.
+    /// Returns the wait set to the pool with its entities, for a caller that waits for the same
+    /// ones again. If one of them is in another wait set too, the set is emptied instead: other
+    /// processes ring the set that an entity was added to last, and some thread must wait with that
+    /// set.
     pub fn keep(mut self) {
         if let Some(wait_set) = self.wait_set.take() {
             self.pool.put_back(wait_set);

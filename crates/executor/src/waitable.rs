@@ -1,20 +1,20 @@
-//! What a wait set can wait for.
+//! The interface of things that a wait set can wait for.
 
 use feros_doorbell::Ringer;
 use std::time::Duration;
 
 /// Something that becomes ready: a subscription, a service, a timer, a guard condition.
 pub trait Waitable: Send + Sync {
-    /// Rung whenever this may have become ready, and when the answer of
-    /// [`time_until_ready`](Self::time_until_ready) changes for another reason than that time
-    /// passes. It may be rung without a reason.
+    /// Rung whenever this may have become ready, and when the result of
+    /// [`time_until_ready`](Self::time_until_ready) changes other than by the passing of time. It
+    /// may be rung without a reason.
     fn ringer(&self) -> &Ringer;
 
-    /// Whether it is ready, by a look that changes nothing. Called on the waiting thread, often: it
-    /// must not block.
+    /// Whether it is ready; the check changes nothing. Called often on the waiting thread: it must
+    /// not block.
     fn is_ready(&self) -> bool;
 
-    /// How long until it becomes ready by the mere passing of time; `None` if it does not.
+    /// The time until it becomes ready by the passing of time alone; `None` if it does not.
     fn time_until_ready(&self) -> Option<Duration> {
         None
     }

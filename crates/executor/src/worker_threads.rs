@@ -15,8 +15,8 @@ use std::time::Instant;
 type Worker<'scope> = ScopedJoinHandle<'scope, Result<(), SpinError>>;
 
 impl Spinner<'_> {
-    /// As [`run`](Spinner::run), with all of the executor's threads. `done` is asked by the caller
-    /// alone, whenever a unit was executed by anybody.
+    /// Like [`run`](Spinner::run), with all of the executor's threads. Only the caller calls
+    /// `done`, whenever any thread has executed a unit.
     pub(crate) fn run_all_threads<T>(
         &self,
         until: Option<Instant>,
@@ -53,7 +53,7 @@ impl Spinner<'_> {
         })
     }
 
-    /// What the calling thread does.
+    /// The loop of the calling thread.
     fn run_caller<T>(
         &self,
         until: Option<Instant>,
@@ -77,7 +77,8 @@ impl Spinner<'_> {
         }
     }
 
-    /// What the other threads do. Who sees a stop ends all of them; the caller takes it.
+    /// The loop of the other threads. The first one that sees a stop ends all of them; the caller
+    /// takes it.
     fn run_worker(&self, has_condition: bool) {
         let wait = Wait { until: None, has_condition: false };
         while !self.core.stop.load(Ordering::Relaxed) {
@@ -87,7 +88,7 @@ impl Spinner<'_> {
         }
     }
 
-    /// As a turn of one thread, and sleeps if nothing is ready. `tells`: the caller has to know
+    /// Like a turn of one thread, but sleeps if nothing is ready. `tells`: the caller has to know
     /// when a unit was executed.
     fn shared_turn(&self, wait: &Wait, tells: bool) -> Turn {
         let (shared, timers) = (self.core.table.shared(), &self.core.timers);
@@ -99,7 +100,7 @@ impl Spinner<'_> {
         }
         let is_rung = self.gather(&mut state);
         if is_rung && tells {
-            shared.notify_condition(&mut state); // it may be about what the caller waits for
+            shared.notify_condition(&mut state); // its condition may have changed
         }
         let picked = state.pick(self.thread);
         match picked {
@@ -123,7 +124,7 @@ impl Spinner<'_> {
                     drop(state);
                     let ready_set = &self.core.ready_set;
                     busy_wait.look(timers.timeout(), || !ready_set.are_clear());
-                    return Turn::Nothing; // whatever others gathered meanwhile is to be looked at
+                    return Turn::Nothing; // other threads may have gathered something meanwhile
                 }
                 let began = busy_wait.map(|busy_wait| (busy_wait, Instant::now()));
                 shared.wait(state, wait, &next_deadline);
@@ -154,7 +155,7 @@ fn start_worker<'scope>(
     builder.spawn_scoped(scope, run).map_err(failed)
 }
 
-/// Ends all threads when dropped, by a panic too.
+/// Ends all threads when dropped, also by a panic.
 struct StopOnDrop<'a>(&'a Core);
 
 impl Drop for StopOnDrop<'_> {

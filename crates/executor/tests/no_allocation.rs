@@ -1,5 +1,5 @@
-//! A turn allocates nothing: not for rings, executions, periodic timers or sleeps, whatever is idle
-//! beside.
+//! A turn allocates nothing: not for rings, executions, periodic timers or sleeps, whatever else is
+//! idle.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -45,8 +45,8 @@ fn turns_do_not_allocate() {
     assert_eq!(allocations.count_total, 0);
 }
 
-/// Frozen executors of every policy, with groups and attributes: what is ready varies, and nothing
-/// is allocated for it.
+/// Frozen executors of every policy, with groups and attributes: the ready entities vary, without
+/// any allocation.
 #[test]
 fn no_policy_allocates_after_the_start() {
     let clock: Arc<RosClock> = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
@@ -95,7 +95,7 @@ fn no_policy_allocates_after_the_start() {
     }
 }
 
-/// A wait set for each wait, as rclpy makes them: the pool has its memory.
+/// A new wait set for each wait, as in rclpy: the pool keeps its memory.
 #[test]
 fn wait_sets_of_a_pool_do_not_allocate() {
     let pool = WaitSetPool::new();

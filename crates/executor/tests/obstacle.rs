@@ -1,4 +1,5 @@
-//! What cannot run as long as a callback does is known inside that callback, and nowhere else.
+//! The obstacle of an entity that cannot run during a callback is known inside that callback, and
+//! nowhere else.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,7 @@ use feros_executor::{
 
 type Handles = Arc<Mutex<Vec<EntityHandle>>>;
 
-/// Adds an entity of this group, and one that looks at all `handles` and stops the executor; says
+/// Adds an entity of this group, and one that checks all `handles` and stops the executor; returns
 /// what the second one finds.
 fn found(
     executor: &Executor,

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 const NO_WAIT: Option<Duration> = Some(Duration::ZERO);
 
-/// What was executed, in its order.
+/// The executed entities, in order.
 type Order = Arc<Mutex<Vec<String>>>;
 
-/// An executor whose entities note their names, and how often each is to be ready.
+/// An executor whose entities note their names and the number of units they still have.
 struct Bench {
     executor: Executor,
     order: Order,
@@ -88,7 +88,7 @@ impl Bench {
         std::mem::take(&mut *self.order.lock().unwrap())
     }
 
-    /// All that is executed until nothing is ready.
+    /// Executes until nothing is ready; returns all executed entities.
     fn rest(&self) -> Vec<String> {
         while self.executor.spin_once(NO_WAIT).unwrap() != Outcome::TimedOut {}
         std::mem::take(&mut *self.order.lock().unwrap())
@@ -137,7 +137,7 @@ fn ros_goes_by_kind_and_insertion_within_a_snapshot() {
     .map(|(name, units, of)| bench.add(name, units, kind(of)));
     bench.ring(&["other", "client", "service", "second", "third", "late timer"]);
     assert_eq!(bench.turns(1), ["late timer"]);
-    // What becomes ready now, a timer even, waits for the next snapshot.
+    // Entities that become ready now, even timers, wait for the next snapshot.
     bench.ring(&["timer"]);
     assert_eq!(
         bench.rest(),
@@ -249,7 +249,7 @@ fn sequence_goes_by_position_and_waits_for_its_trigger() {
         assert_eq!(
             bench.rest(),
             ["aside"],
-            "{text}: who is no member does not wait for the trigger"
+            "{text}: an entity that is no member does not wait for the trigger"
         );
     }
 }
@@ -289,7 +289,7 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
             moves.lock().unwrap().take().map(|handle| handle.detach().unwrap());
         Progress::Done
     });
-    // Before "a" in its round, so that "a" has its input when it is detached.
+    // Executed before "a" in its round, so that "a" has its input when it is detached.
     let _first = bench
         .executor
         .add(first.with(Attributes { position: Some(0), ..Attributes::default() }))
@@ -306,8 +306,8 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
     assert_eq!(*bench.order.lock().unwrap(), ["b"]);
 }
 
-/// A timer whose every call takes longer than its period is always ready. A service is answered
-/// within as many turns as there are entities, and the calls that the timer misses are skipped and
+/// A timer whose every call takes longer than its period is always ready. A service gets its turn
+/// within as many turns as there are entities, and the timer's missed calls are skipped and
 /// counted.
 #[test]
 fn a_timer_that_is_always_late_starves_nobody() {
@@ -322,7 +322,7 @@ fn a_timer_that_is_always_late_starves_nobody() {
         let mut bench = Bench::new(policy);
         let passing = clock.clone();
         let order = bench.order.clone();
-        // Each call takes three periods, and a relative deadline of the service.
+        // Each call takes three periods and one relative deadline of the service.
         let (timer, entity) =
             Timer::periodic(clock.clone(), Duration::from_nanos(100), move |_| {
                 passing.set_time(passing.now() + Duration::from_nanos(300));
@@ -343,7 +343,7 @@ fn a_timer_that_is_always_late_starves_nobody() {
             calls += order.iter().filter(|what| *what == "timer").count();
         }
         assert!(calls >= 100, "{name}: {calls}");
-        // Of the periods that have passed, those that were not called are counted.
+        // The periods that passed without a call are counted.
         assert!(
             timer.missed() >= 2 * (calls as u64 - 1),
             "{name}: {} missed in {calls} calls",

@@ -1,5 +1,5 @@
-//! What the system grants or refuses, with words that help. What is granted depends on who runs the
-//! tests, so both are looked at.
+//! What the system grants or refuses, with errors that help. The outcome depends on the user who
+//! runs the tests, so both outcomes are checked.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -100,7 +100,7 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
 #[test]
 fn a_refused_deadline_says_the_reason_of_the_system() {
     on_a_thread(|| {
-        // No system grants a nanosecond, whoever asks.
+        // No system grants a nanosecond to any user.
         let deadline = Scheduling::Deadline {
             runtime: Duration::from_nanos(1),
             deadline: ms(10),
@@ -156,17 +156,14 @@ fn what_cannot_be_is_said() {
 
 #[test]
 fn locked_memory_is_locked_or_refused_with_a_cure() {
-    // Undone with the process, of which this is one test among few small ones.
+    // The process undoes this at its end; it has only a few small tests.
     match on_a_thread(|| RealtimeConfig::default().lock_memory().apply()) {
         Ok(()) => {
             assert_ne!(status("VmLck:"), "0 kB");
             let resident_kb = || status("VmRSS:").trim_end_matches(" kB").parse::<u64>().unwrap();
             let before = resident_kb();
             let reserved = std::hint::black_box(Vec::<u8>::with_capacity(256 << 20));
-            assert!(
-                resident_kb() < before + 64 * 1024,
-                "memory that nobody has touched is not filled"
-            );
+            assert!(resident_kb() < before + 64 * 1024, "untouched memory is not filled");
             drop(reserved);
         }
         Err(error) => assert!(error.to_string().contains("CAP_IPC_LOCK"), "{error}"),

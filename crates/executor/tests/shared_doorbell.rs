@@ -1,5 +1,5 @@
 //! An executor whose doorbell lies in shared memory: rings from another mapping of it, and
-//! strangers who scribble there.
+//! processes that overwrite it.
 #![allow(clippy::unwrap_used)]
 
 mod mapped;
@@ -80,8 +80,8 @@ impl Drop for Spinning {
     }
 }
 
-/// Whether the kernel has the calling thread's executor asleep: the first word of the doorbell says
-/// so.
+/// Waits until the kernel has the calling thread's executor asleep, as the first word of the
+/// doorbell shows.
 fn await_sleep(memory: &Mapped) {
     while memory.words()[0].load(Ordering::SeqCst) as u32 != 1 {
         thread::yield_now();
@@ -108,8 +108,8 @@ fn memory_of_a_former_executor_is_used_again() {
 }
 
 /// Every word is overwritten, together and one by one, while the executor sleeps and while it
-/// works. It must go on, be woken by its own process, run its timers, and sleep again, which it
-/// cannot while a flag remains.
+/// works. The executor must continue, be woken by its own process, run its timers, and sleep again,
+/// which it cannot do while a flag remains.
 #[test]
 fn a_stranger_s_scribbling_does_no_lasting_harm() {
     let memory = Mapped::new();
@@ -125,8 +125,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
                 Some(word) => word.store(value, Ordering::Relaxed),
                 None => words.iter().for_each(|word| word.store(value, Ordering::Relaxed)),
             }
-            // A ring of this process comes first: one of another needs the bell, which is right
-            // again after a wake-up.
+            // A ring of this process comes first: a ring of another one needs the bell, which is
+            // correct again after a wake-up.
             spinning.check_all_ways_of_waking(stranger.doorbell(), 2);
         }
     }
@@ -137,7 +137,7 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
 }
 
 /// All flags of all slots, of which only one has an entity, again and again: the entity runs, and a
-/// stop is seen.
+/// stop takes effect.
 #[test]
 fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stopping() {
     let memory = Mapped::new();
@@ -157,10 +157,10 @@ fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stoppi
         drop(spinning); // stops, and waits for the spinning thread
         done.store(1, Ordering::Relaxed);
     });
-    assert_eq!(Arc::strong_count(ended), 1, "the executor has let go of its doorbell");
+    assert_eq!(Arc::strong_count(ended), 1, "the executor has dropped its doorbell");
 }
 
-/// A ringer that was killed after it set its flag, before it woke the sleeper.
+/// A ringer is killed after it sets its flag, before it wakes the sleeper.
 #[test]
 fn a_nudge_delivers_what_a_killed_ringer_left() {
     let memory = Mapped::new();
@@ -195,11 +195,11 @@ fn turns_with_a_shared_doorbell_find_what_was_rung_before_them() {
     assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 1);
     assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 0);
     drop(executor);
-    assert_eq!(slot.load(Ordering::Relaxed), 0, "told that the executor is gone");
+    assert_eq!(slot.load(Ordering::Relaxed), 0, "notified that the executor was dropped");
 }
 
-/// Two threads of which one is held in a callback hears other processes with the other, whoever
-/// watches at that time.
+/// Of two threads, one is held in a callback; the other notices rings of other processes, whichever
+/// of them waits at that time.
 #[test]
 fn two_threads_hear_other_processes_while_a_callback_blocks() {
     let memory = Mapped::new();
@@ -238,7 +238,7 @@ fn two_threads_hear_other_processes_while_a_callback_blocks() {
         }
         for _ in 0..5 {
             outside.doorbell().ring(slot);
-            runs.recv().unwrap(); // hangs if nobody heard it
+            runs.recv().unwrap(); // hangs if no thread noticed it
             rung.ring();
             runs.recv().unwrap();
         }

@@ -1,5 +1,5 @@
-//! The stopper inside a real signal handler. In a test program of its own, because signals belong
-//! to the process.
+//! The stopper inside a real signal handler. It needs a test program of its own, because signals
+//! belong to the process.
 #![allow(clippy::unwrap_used)]
 #![allow(unsafe_code)] // installing a signal handler is; the crate itself has no unsafe code
 

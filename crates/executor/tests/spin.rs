@@ -1,4 +1,4 @@
-//! Spinning, entities that come and go, stopping, futures: the executor as its users see it.
+//! Spinning, adding and removing entities, stopping, futures: the executor as its users see it.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -115,7 +115,7 @@ fn entities_are_added_and_removed_by_callbacks() {
             handles.push(adder.add(child).unwrap());
             Progress::More
         } else {
-            // Its own handle is the first: the callback still comes to its end, and never runs
+            // Its own handle is the first: the callback still runs to its end, and never runs
             // again.
             let mine = handles.remove(0);
             let Err(DetachError::OwnCallback(mine)) = mine.detach() else {
@@ -132,7 +132,7 @@ fn entities_are_added_and_removed_by_callbacks() {
     assert_eq!(count.load(Ordering::SeqCst), 1);
     assert_eq!(kept.lock().unwrap().len(), 1);
     drop(kept);
-    assert!(alive.upgrade().is_none(), "the parent and what it captured are gone");
+    assert!(alive.upgrade().is_none(), "the parent and its captures are dropped");
 }
 
 #[test]
@@ -160,13 +160,13 @@ fn detach_waits_for_the_callback_that_runs() {
         let entity = handle.detach().unwrap();
         (entity, finished.load(Ordering::SeqCst))
     });
-    // Whichever comes first, the detaching or the end of the callback, the answer is the same.
+    // The result is the same whether the detaching or the end of the callback comes first.
     go_on.send(()).unwrap();
     let (entity, was_finished) = detaching.join().unwrap();
     assert!(was_finished);
     executor.stopper().stop();
     spinning.join().unwrap().unwrap();
-    // It is fit for another executor.
+    // It can be added to another executor.
     let other = Executor::new();
     let _handle = other.add(entity).unwrap();
     go_on.send(()).unwrap();
@@ -249,7 +249,7 @@ fn stopping_ends_one_spin_before_during_or_between() {
     assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
     executor.stopper().stop();
     assert_eq!(executor.spin_once(None).unwrap(), Outcome::Stopped);
-    // Against the spinning thread's way to sleep, many times: a lost stop hangs the test.
+    // Many stops while the spinning thread goes to sleep: a lost stop hangs the test.
     for _ in 0..5_000 {
         let stopper = executor.stopper();
         let stopping = spawn("stopping", move || stopper.stop());
@@ -274,7 +274,7 @@ fn spin_until_ends_with_its_predicate_or_its_time() {
 
 #[test]
 fn a_future_is_completed_by_a_callback_or_another_thread() {
-    /// A one-shot promise: the value, or who waits for it.
+    /// A one-shot promise: the value, or the waker of the waiting task.
     type Promise = Arc<Mutex<(Option<u32>, Option<Waker>)>>;
     fn fulfil(promise: &Promise, value: u32) {
         let mut promise = promise.lock().unwrap();
@@ -344,7 +344,7 @@ fn triggers_before_the_callback_are_one_and_stray_rings_none() {
 
 #[test]
 fn a_policy_is_a_value_that_names_the_next_slot() {
-    /// The highest slot first, whatever was served before.
+    /// The highest slot first, regardless of earlier turns.
     #[derive(Default)]
     struct Highest(SlotSet);
     impl Policy for Highest {
@@ -377,11 +377,11 @@ fn a_policy_is_a_value_that_names_the_next_slot() {
         executor.add(Entity::new(&ringer, body)).unwrap().keep();
     }
     executor.spin_all(Duration::MAX).unwrap();
-    // `spin_all` is made of rounds in which each entity has one turn, here in the policy's order.
+    // `spin_all` runs rounds in which each entity has one turn, here in the policy's order.
     assert_eq!(*order.lock().unwrap(), [3, 2, 1, 0, 3, 2, 1, 0]);
 }
 
-/// Catches the first panic and refuses everything after it; the entity is dropped from within.
+/// Catches the first panic and refuses everything after it; it drops the entity from within.
 #[derive(Default)]
 struct Strict {
     has_failed: AtomicBool,
@@ -421,7 +421,7 @@ fn a_supervisor_is_told_of_a_panic_and_refuses_what_it_shares() {
     [&bad, &ringer, &other].into_iter().for_each(Ringer::ring);
     executor.spin_all(Duration::MAX).unwrap();
     assert_eq!(*strict.texts.lock().unwrap(), ["number 2"]);
-    assert_eq!(Arc::strong_count(&alive), 1, "dropped with what it had captured");
+    assert_eq!(Arc::strong_count(&alive), 1, "dropped with its captures");
     assert_eq!((count.load(Ordering::SeqCst), others.load(Ordering::SeqCst)), (0, 1));
     assert_eq!(supervise(&*strict, || 1), None);
 }
@@ -453,5 +453,5 @@ fn a_thread_that_looks_before_it_sleeps_misses_no_ring_and_no_stop() {
         spinning.join().unwrap().unwrap();
         assert!(executor.busy_waited() > Duration::ZERO, "{threads} threads");
     }
-    assert_eq!(Executor::new().busy_waited(), Duration::ZERO, "off without being asked for");
+    assert_eq!(Executor::new().busy_waited(), Duration::ZERO, "off by default");
 }

@@ -1,5 +1,5 @@
-//! Many threads ring, add, remove, detach and reset while one spins. What is checked: nothing is
-//! lost, nothing runs after its removal, and everything ends.
+//! Many threads ring, add, remove, detach and reset while one spins. Nothing must be lost or run
+//! after its removal, and everything must end.
 #![allow(clippy::unwrap_used)]
 
 mod spinning;

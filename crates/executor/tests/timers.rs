@@ -1,5 +1,5 @@
-//! Timers on a virtual clock (simulated ROS time), where every instant is exact, and a few on the
-//! real ones.
+//! Timers on a virtual clock (simulated ROS time), where every instant is exact, and a few on real
+//! clocks.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -18,7 +18,7 @@ fn nanos(nanos: u64) -> Duration {
     Duration::from_nanos(nanos)
 }
 
-/// An executor with one timer on a virtual clock, and what its callback was told.
+/// An executor with one timer on a virtual clock, and the calls of its callback.
 struct Bench {
     clock: Arc<RosClock>,
     executor: Executor,
@@ -43,7 +43,7 @@ impl Bench {
         Self::new(start, |clock, callback| Timer::periodic(clock, nanos(period), callback))
     }
 
-    /// Sets the time and spins until nothing is left; gives the calls that this made.
+    /// Sets the time and spins until nothing is ready; returns the resulting calls.
     fn advance_to(&self, time: i64) -> Vec<TimerCall> {
         self.clock.set_time(at(time));
         self.executor.spin_all(Duration::MAX).unwrap();
@@ -136,7 +136,7 @@ fn turning_simulated_time_on_and_off_keeps_the_rest_of_the_wait() {
     bench.clock.set_simulated(true);
     let rest = bench.timer.time_until_next().unwrap();
     assert!(rest > Duration::from_secs(3_000) && rest <= Duration::from_secs(3_600), "{rest:?}");
-    // A source that does not know its time yet carries nothing over; its first time is a jump back.
+    // A source without a known time carries nothing over; its first time counts as a jump back.
     bench.clock.set_simulated(false);
     bench.clock.set_time(at(0));
     bench.clock.set_simulated(true);
@@ -187,7 +187,7 @@ fn a_callback_may_reset_and_cancel_its_own_timer() {
     }
     assert_eq!(count.load(Ordering::SeqCst), 3);
     assert!(timer.is_canceled());
-    own.lock().unwrap().take(); // a cycle otherwise
+    own.lock().unwrap().take(); // otherwise a cycle remains
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn timers_on_several_clocks_share_an_executor() {
     assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
 }
 
-/// A deadline set by another thread while the executor sleeps towards a later one, or towards none.
+/// Another thread sets a deadline while the executor sleeps towards a later one, or without one.
 #[test]
 fn an_earlier_deadline_shortens_the_sleep() {
     let executor = Arc::new(Executor::new());
@@ -265,7 +265,7 @@ fn an_earlier_deadline_shortens_the_sleep() {
 }
 
 /// A timer whose callback takes longer than its period is always late, and an entity always has
-/// more to do: whoever watches sees both, and a third that is rung now and then, in bounded turns.
+/// more to do: both, and a third that is rung now and then, get their turns within bounds.
 #[test]
 fn a_late_timer_and_a_busy_entity_starve_nobody() {
     #[derive(Debug, Clone, Copy, PartialEq)]

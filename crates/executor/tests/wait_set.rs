@@ -1,4 +1,4 @@
-//! Wait sets: what is reported and when, beside other wait sets and executors.
+//! Wait sets: what they report and when, together with other wait sets and executors.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A look without waiting.
+/// A check without waiting.
 const NOW: Option<Duration> = Some(Duration::ZERO);
 
 /// Ready as long as there are messages.
@@ -50,7 +50,7 @@ fn all_that_are_ready_are_reported_until_taken() {
     }
     inboxes[2].put();
     assert_eq!(wait_set.wait(None), [0, 2]);
-    assert_eq!(wait_set.wait(None), [0, 2], "nobody has taken anything");
+    assert_eq!(wait_set.wait(None), [0, 2], "nothing was taken");
     inboxes[0].take();
     assert_eq!(wait_set.wait(NOW), [2]);
     inboxes[2].take();
@@ -80,7 +80,7 @@ fn a_ring_without_a_reason_wakes_nobody_up() {
     waiting.join().unwrap();
 }
 
-/// Each message is put after the one before was taken, so one lost wake-up hangs the test.
+/// Each message is put in after the previous one was taken, so one lost wake-up hangs the test.
 #[test]
 fn no_wake_up_is_lost_in_two_wait_sets_and_an_executor() {
     let _watchdog = Watchdog::start();
@@ -197,7 +197,8 @@ fn what_was_taken_out_is_neither_kept_nor_heard() {
     assert!(another.wait(NOW).is_empty() && another.is_empty());
 }
 
-/// Who waits for the same again finds a wait set that has it; nobody else is given it as empty.
+/// A caller that waits for the same entities again gets the wait set that has them; it is never
+/// returned as an empty one.
 #[test]
 fn a_kept_wait_set_is_found_by_its_entities() {
     let _watchdog = Watchdog::start();
@@ -220,8 +221,8 @@ fn a_kept_wait_set_is_found_by_its_entities() {
     assert!(pool.take().is_empty());
 }
 
-/// The place at which other processes ring for an entity is in the wait set that it joined last:
-/// one that nobody waits with must not be that.
+/// Other processes ring for an entity in the wait set that it joined last: an unused set must not
+/// be that one.
 #[test]
 fn a_wait_set_is_not_kept_with_entities_of_another() {
     let shared = Arc::new(Inbox::default());
@@ -236,7 +237,7 @@ fn a_wait_set_is_not_kept_with_entities_of_another() {
     assert_eq!(shared.ringer.wait_sets(), 1, "the later one let go");
 }
 
-/// Another process rings at the one place that it was told; both wait sets hear it.
+/// Another process rings at the one place that it knows; both wait sets get the ring.
 #[test]
 fn a_ring_of_another_process_is_relayed() {
     let _watchdog = Watchdog::start();

@@ -1,5 +1,5 @@
 //! Several threads on one executor: what overlaps, what does not, and that nothing is lost or waits
-//! for nothing. Whatever would be lost hangs a test.
+//! forever. A lost event hangs a test.
 #![allow(clippy::unwrap_used)]
 
 mod spinning;
@@ -106,7 +106,7 @@ fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     assert_eq!(total.load(Ordering::SeqCst), 6 * MESSAGES);
 }
 
-/// One thread is held in a callback; the other serves rings, a timer, and what is added meanwhile.
+/// One thread is held in a callback; the other serves rings, a timer, and entities added meanwhile.
 #[test]
 fn a_callback_that_blocks_holds_up_its_group_only() {
     let executor = executor_of(2);
@@ -175,7 +175,7 @@ fn timers_of_several_periods_are_kept_by_several_threads() {
     for _ in 0..200 {
         receivers.iter().for_each(|(_, firings)| firings.recv().unwrap());
     }
-    // An earlier deadline than all that are waited for.
+    // An earlier deadline than all others.
     for (timer, _) in &receivers {
         timer.exchange_period(Duration::from_secs(1_000));
         timer.reset();
@@ -192,7 +192,8 @@ fn timers_of_several_periods_are_kept_by_several_threads() {
 }
 
 /// A callback makes two others ready and adds a timer; all three wait until the timer has fired. So
-/// the leader has to hear of it, although whoever took in the news had another thread to wake too.
+/// the leader has to learn of the timer, although the thread that noticed it also had another
+/// thread to wake.
 #[test]
 fn a_timer_that_comes_with_other_work_is_watched_at_once() {
     let executor = executor_of(4);

@@ -1,4 +1,4 @@
-//! Leader and followers under every interleaving that loom explores: a ring that all sleep over
+//! Leader and followers under every interleaving that loom explores: a ring that no thread notices
 //! shows as a deadlock.
 
 #![allow(clippy::unwrap_used)]
@@ -13,7 +13,7 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// Ready slots, in the order in which they came.
+/// Ready slots, in the order of their rings.
 #[derive(Default)]
 struct Queue(Vec<Slot>);
 
@@ -26,7 +26,7 @@ impl Work for Queue {
 struct Threads {
     ready_set: Arc<ReadySet>,
     shared: LeaderFollowers<Queue>,
-    /// Executions that have begun.
+    /// The number of executions that have begun.
     begun: Mutex<usize>,
     all_have_begun: Condvar,
     expected: usize,
@@ -40,8 +40,9 @@ impl Threads {
         Arc::new(Self { ready_set, shared, begun, all_have_begun, expected })
     }
 
-    /// What `Spinner::shared_turn` does, until all that was expected has begun. With `blocks`, the
-    /// first callback does not end before the last has begun: only another thread can help it.
+    /// Does the same as `Spinner::shared_turn`, until all expected executions have begun. With
+    /// `blocks`, the first callback does not end before the last has begun: only another thread can
+    /// execute that one.
     fn run(&self, blocks: bool, next_deadline: NextDeadline<'_>) {
         loop {
             let mut state = self.shared.lock();
@@ -77,8 +78,8 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// Two threads; somebody rings twice. With `blocks` the second callback has to run although the
-/// first has not ended.
+/// Two threads; another thread rings twice. With `blocks`, the second callback has to run before
+/// the first has ended.
 fn two_rings_to_two_threads(blocks: bool) {
     explore(2, move || {
         let threads = Threads::new(ReadySet::private(), 2);
@@ -110,7 +111,7 @@ fn a_ring_during_a_callback_wakes_the_other_thread() {
     two_rings_to_two_threads(true);
 }
 
-/// The leader sleeps at the shared doorbell, the follower does not; another process rings besides.
+/// The leader sleeps at the shared doorbell, the follower does not; another process rings too.
 #[test]
 fn rings_of_another_process_are_heard_by_two_threads() {
     explore(2, || {

@@ -9,12 +9,12 @@ use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// The ready entity first that has to be executed soonest: its deadline is the moment at which it
-/// became ready, as the executor noticed, plus its [relative deadline](Attributes::deadline). A
-/// callback that runs is not interrupted.
+/// Executes the ready entity first whose deadline is earliest: the moment at which the executor
+/// noticed that it was ready, plus its [relative deadline](Attributes::deadline). A running
+/// callback is not interrupted.
 ///
-/// An entity without a relative deadline has [`Deadline::OTHERWISE`]. None starves: what has waited
-/// for that long is before everything that has become ready since.
+/// An entity without a relative deadline has [`Deadline::OTHERWISE`]. No entity starves: one that
+/// has waited that long goes before all that have become ready since.
 pub struct Deadline {
     clock: Arc<dyn Clock>,
     relative: BySlot<Duration>,
@@ -22,10 +22,10 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The relative deadline of entities that have none.
+    /// The relative deadline of entities without one.
     pub const OTHERWISE: Duration = Duration::from_secs(1);
 
-    /// With deadlines on this clock, which should run by itself, instead of the steady one.
+    /// Uses this clock for deadlines, which should run by itself, instead of the steady one.
     pub fn on(clock: Arc<dyn Clock>) -> Self {
         Self { clock, relative: BySlot::default(), ready: KeyedQueue::default() }
     }

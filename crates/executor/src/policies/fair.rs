@@ -1,12 +1,12 @@
-//! All in turn.
+//! All entities in turn.
 
 use crate::attributes::Attributes;
 use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
-/// All ready entities in turn, from where the last turn ended: between two executions of one entity
-/// each other ready entity is executed once, be they timers or not, so that none starves. The
+/// All ready entities in turn, from where the last turn ended: between two executions of one
+/// entity, each other ready entity is executed once, timer or not, so that none starves. The
 /// default.
 #[derive(Debug, Clone)]
 pub struct Fair {

@@ -1,11 +1,11 @@
-//! A queue of the ready slots, ordered by a key. Those that are idle cost nothing.
+//! A queue of the ready slots, ordered by a key. Idle slots cost nothing.
 
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Ready slots, the smallest key first; equal keys in the order in which they came.
+/// Ready slots, the smallest key first; equal keys in the order of their arrival.
 #[derive(Debug)]
 pub(crate) struct KeyedQueue<K> {
     heap: BinaryHeap<Reverse<(K, u64, Slot)>>,
@@ -20,12 +20,12 @@ impl<K: Ord> Default for KeyedQueue<K> {
 }
 
 impl<K: Ord> KeyedQueue<K> {
-    /// So that `entities` at once need no allocation.
+    /// Reserves memory, so that `entities` ready at once need no allocation.
     pub(crate) fn reserve(&mut self, entities: usize) {
         self.heap.reserve(entities.saturating_sub(self.heap.len()));
     }
 
-    /// Puts a slot in, unless it is there.
+    /// Adds a slot, unless it is there.
     pub(crate) fn push(&mut self, slot: Slot, key: impl FnOnce() -> K) {
         if self.members.insert(slot) {
             self.arrivals += 1;
@@ -52,7 +52,7 @@ impl<K: Ord> KeyedQueue<K> {
     }
 }
 
-/// What a policy remembers of each entity.
+/// A value that a policy remembers for each entity.
 #[derive(Debug)]
 pub(crate) struct BySlot<V> {
     values: Vec<Option<V>>,
@@ -66,7 +66,7 @@ impl<V> Default for BySlot<V> {
 }
 
 impl<V> BySlot<V> {
-    /// Remembers a value, and says of how many entities there are some.
+    /// Remembers a value, and returns the number of entities with a value.
     pub(crate) fn insert(&mut self, slot: Slot, value: V) -> usize {
         if self.values.len() <= slot.index() {
             self.values.resize_with(slot.index() + 1, || None);

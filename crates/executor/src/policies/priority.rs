@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 
 /// The ready entity with the highest [priority](Attributes::priority) first; of equal ones, the one
 /// that has been ready longest. An entity that becomes ready is considered in the very next turn; a
-/// callback that runs is not interrupted.
+/// running callback is not interrupted.
 ///
-/// Promises nothing to entities of low priority while higher ones are always ready.
+/// This policy promises nothing to entities of low priority while higher ones are always ready.
 /// [`chain_priorities`] gives the callbacks of processing chains the priorities that keep a chain's
 /// latency bounded (PiCAS: Choi, Xiang and Kim, RTAS 2021).
 #[derive(Debug, Default)]
@@ -44,12 +44,12 @@ impl Policy for Priority {
     }
 }
 
-/// Priorities for the callbacks of chains, given the chains' lengths, the least critical chain
-/// first: all callbacks of a more critical chain are above those of a less critical one, and within
-/// a chain each callback is above the one before it, its timer or first subscription being the
-/// lowest. So an instance of a chain ends before the next one begins.
+/// Returns priorities for the callbacks of chains, given the chains' lengths, the least critical
+/// chain first: all callbacks of a more critical chain are above those of a less critical one, and
+/// within a chain each callback is above the one before it, its timer or first subscription being
+/// the lowest. So an instance of a chain ends before the next one begins.
 ///
-/// The lowest priority is 1, above that of entities without one.
+/// The lowest priority is 1, above that of entities without a priority.
 ///
 /// ```
 /// let [diagnostics, control] = feros_executor::chain_priorities([2, 3]);

@@ -6,11 +6,12 @@ use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
-/// As rclcpp's executors: what is ready at one moment is executed by [kind](Kind) (timers,
-/// subscriptions, services, clients, others) and within a kind in the order in which the entities
-/// were added, one unit of each; then what has become ready meanwhile is the next such snapshot.
+/// The order of rclcpp's executors: entities that are ready at one moment are executed by
+/// [kind](Kind) (timers, subscriptions, services, clients, others) and within a kind in the order
+/// in which they were added, one unit of each; then the entities that have become ready meanwhile
+/// are the next such snapshot.
 ///
-/// None starves: an entity waits for the rest of one snapshot and for those before it in the next.
+/// No entity starves: each waits for the rest of one snapshot and for those before it in the next.
 #[derive(Debug, Default)]
 pub struct Ros {
     keys: BySlot<(Kind, u64)>,

@@ -1,4 +1,4 @@
-//! A fixed order with a condition for when to begin, as the executor of rclc.
+//! A fixed order with a condition for beginning, as in the executor of rclc.
 
 use super::keyed::{BySlot, KeyedQueue};
 use crate::attributes::Attributes;
@@ -7,34 +7,34 @@ use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 use std::fmt;
 
-/// Rounds in a fixed order. When the [trigger](Trigger) holds, everything that is ready is executed
-/// once, in the order of the entities' [positions](Attributes::position), and those without a
-/// position afterwards in the order in which they were added. What becomes ready meanwhile waits
-/// for the next round. One thread spins.
+/// Rounds in a fixed order. When the [trigger](Trigger) holds, all ready entities are executed
+/// once, in the order of their [positions](Attributes::position); those without a position follow
+/// in the order in which they were added. Entities that become ready meanwhile wait for the next
+/// round. One thread spins.
 ///
-/// The trigger looks at the entities with a position only. Where none of them is ready, the others
-/// are executed without it: a node's own services and events are not kept waiting by a sequence
-/// that they do not belong to. Until the trigger holds, messages stay where they are.
+/// The trigger only considers entities with a position. If none of them is ready, the others are
+/// executed without it: a node's own services and events are not kept waiting by a sequence that
+/// they do not belong to. Until the trigger holds, messages stay where they are.
 ///
 /// With [`let_semantics`](Self::let_semantics) a round first takes the input of all its entities
-/// and then executes them (logical execution time): what one of them publishes is seen by the
-/// others in the next round only.
+/// and then executes them (logical execution time): the others see what one of them publishes only
+/// in the next round.
 pub struct Sequence {
     trigger: Trigger,
     is_let: bool,
     keys: BySlot<Key>,
     added: u64,
-    /// Slots with a position, and how many of them are ready.
+    /// The number of slots with a position, and how many of them are ready.
     members: usize,
     ready_members: usize,
     waiting: SlotSet,
     round: KeyedQueue<Key>,
-    /// Of a round whose inputs are being taken: those that have theirs.
+    /// The slots of the current round that have their inputs.
     taken: KeyedQueue<Key>,
     is_taking: bool,
 }
 
-/// Positions first, in their order; then the order of addition.
+/// Slots with positions come first, in their order; then the others, in the order of addition.
 type Key = (bool, u32, u64);
 
 /// When a round of a [`Sequence`] begins.
@@ -45,12 +45,12 @@ pub enum Trigger {
     All,
     /// When the entity at this position is ready.
     One(u32),
-    /// When the closure says so, which is given the positions that are ready. It must neither block
-    /// nor allocate.
+    /// When the closure returns true; it gets the ready positions. It must neither block nor
+    /// allocate.
     Custom(Box<dyn FnMut(&ReadyPositions<'_>) -> bool + Send>),
 }
 
-/// Which positions of a [`Sequence`] are ready.
+/// The ready positions of a [`Sequence`].
 pub struct ReadyPositions<'a> {
     sequence: &'a BySlot<Key>,
     waiting: &'a SlotSet,
@@ -74,7 +74,7 @@ fn is_member(&(is_without, _, _): &Key) -> bool {
 }
 
 impl Sequence {
-    /// Rounds that begin when the trigger holds.
+    /// Makes rounds that begin when the trigger holds.
     pub fn new(trigger: Trigger) -> Self {
         Self {
             trigger,

@@ -1,5 +1,4 @@
-//! A wait set under every interleaving that loom explores: a wake-up that is lost shows as a
-//! deadlock.
+//! A wait set under every interleaving that loom explores: a lost wake-up shows as a deadlock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -24,7 +23,7 @@ impl Waitable for Inbox {
     }
 }
 
-/// An inbox, and what puts a message into it.
+/// Makes an inbox, and a function that puts a message into it.
 fn inbox() -> (Arc<Inbox>, impl FnOnce() + Send + 'static) {
     let (ringer, messages) = (Ringer::new(), loom::sync::Arc::new(AtomicUsize::new(0)));
     let put = {

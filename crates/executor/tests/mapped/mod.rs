@@ -26,7 +26,7 @@ impl Mapped {
         Self::of(Arc::new(file))
     }
 
-    /// The same memory at another address, as another process has it.
+    /// Maps the same memory at another address, as another process has it.
     #[allow(dead_code)] // each program that includes this file uses what it needs
     pub(crate) fn again(&self) -> Arc<Self> {
         Self::of(Arc::clone(&self.file))
@@ -41,7 +41,7 @@ impl Mapped {
         Arc::new(Self { memory: NonNull::new(address.unwrap().cast()).unwrap(), file })
     }
 
-    /// The doorbell's memory as a stranger may see it.
+    /// The doorbell's memory as another process may see it.
     #[allow(dead_code)]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: the size is that of the mapping, which is page aligned, and atomics of any value
@@ -65,7 +65,7 @@ impl DoorbellMemory for Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: our own mapping, and nobody borrows it any more.
+        // SAFETY: the mapping is ours, and no borrow of it is left.
         unsafe { munmap(self.memory.as_ptr().cast(), size_of::<Doorbell>()) }.unwrap();
     }
 }
