@@ -1,11 +1,11 @@
-//! What the way over the bridge costs from Cyclone DDS to Zenoh, beside the direct one on each.
+//! Measures the cost of the bridge from Cyclone DDS to Zenoh, beside direct communication on each.
 //!
 //! ```console
 //! cd crates/rmw-zenoh && cargo run --release --example hop -- cyclonedds zenoh > hops.csv
 //! ```
 //!
-//! On Zenoh they find each other by multicast on a port of their own, on Cyclone DDS in a domain of
-//! their own.
+//! On Zenoh the processes find each other by multicast on a separate port, on Cyclone DDS in a
+//! separate domain.
 #![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
 
 #[path = "../../engine-bridge/examples/hop/measure.rs"]

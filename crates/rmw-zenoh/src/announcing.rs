@@ -1,4 +1,4 @@
-//! What an endpoint of this session announces beyond `rmw_zenoh`: a token that follows another.
+//! Announcements of this session's endpoints beyond `rmw_zenoh`: tokens that replace each other.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Announced {
             .map_err(|error| AnnounceError::Engine { topic: topic(), code: error.to_string() })
     }
 
-    /// The old text goes when the new one is there: there is one at any time.
+    /// Declares the new text before the old one is withdrawn, so that there is always one.
     fn say(&self, text: &str) -> Result<(), zenoh::Error> {
         let mut said = self.said.lock();
         let (before, version) = (said.version, said.version + 1);

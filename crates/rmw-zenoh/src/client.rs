@@ -35,7 +35,7 @@ impl feros_rmw_inbox::Received for Response {
     }
 }
 
-/// What takes responses over for a client.
+/// Takes over the responses for a client.
 struct Receiving {
     responses: Responses<Response>,
     own: Gid,
@@ -46,7 +46,7 @@ struct Receiving {
 
 impl Receiving {
     fn put_reply(&self, reply: &Reply) {
-        // A server that is gone, or a time that is over: who asked waits no longer than it wants.
+        // The server has gone, or the time is over: the client handles its own timeout.
         let Ok(sample) = reply.result() else { return };
         let Some(received) = Received::new(sample.payload(), sample.attachment()) else {
             return self.refuse(sample.payload());
@@ -61,7 +61,7 @@ impl Receiving {
             .push(Response { received, server: server.or_else(only).unwrap_or_default() });
     }
 
-    /// A response that is no reply: to a request that came by another way.
+    /// Takes a response that is not a reply: the request came by another transport.
     fn put_apart(&self, bytes: &ZBytes, attachment: Option<&ZBytes>) {
         match Received::new(bytes, attachment) {
             Some(received) if self.matches.contains(received.attachment.gid) => {
@@ -76,7 +76,7 @@ impl Receiving {
         if let Some(count) = self.refused.count() {
             tracing::warn!(
                 target: LOG_TARGET,
-                "a response of {} bytes from {} was refused ({count} so far): it has not the attachment of rmw_zenoh \
+                "a response of {} bytes from {} was refused ({count} so far): it lacks the attachment of rmw_zenoh \
                  (number, time, gid) for this client, or no header",
                 bytes.len(),
                 self.service
@@ -86,13 +86,13 @@ impl Receiving {
 }
 
 pub(crate) struct ZenohClient {
-    // Dropped in this order: the announcement goes before what receives.
+    // The drop order: the announcement goes before the receiving parts.
     member: Member,
     _apart: Subscriber<()>,
     querier: Querier<'static>,
     receiving: Arc<Receiving>,
     matches: Arc<Matches>,
-    /// Number of the last request; held while one is sent, so that they travel in order.
+    /// The number of the last request; held during sending, so that requests leave in order.
     last_number: Mutex<i64>,
     qos: QosProfile,
 }
@@ -110,7 +110,7 @@ impl ZenohClient {
             .declare_querier(key)
             .target(QueryTarget::AllComplete)
             .consolidation(ConsolidationMode::None);
-        // As rmw_zenoh: results of goals may take hours.
+        // Like rmw_zenoh: results of goals may take hours.
         let querier = if name.ends_with("/_action/get_result") {
             querier.timeout(Duration::from_millis(u64::MAX))
         } else {
@@ -168,7 +168,7 @@ impl Client for ZenohClient {
         self.member.gid
     }
 
-    /// Its link has ended with its process, and nobody waits for it any more.
+    /// The link has ended with the server's process, and no wait is left.
     fn forget_ended(&self, _server: Gid) {}
 
     fn responders(&self) -> Vec<Gid> {

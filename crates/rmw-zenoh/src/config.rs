@@ -3,13 +3,13 @@
 
 use zenoh::Config;
 
-/// What the files of `rmw_zenoh` for sessions and for routers have in common, where that is not
-/// Zenoh's own default. Left out is what has no effect any more
-/// (`routing/router/peers_failover_brokering`).
+/// The common settings of `rmw_zenoh`'s files for sessions and for routers, where they differ from
+/// Zenoh's defaults. `routing/router/peers_failover_brokering`, which has no effect any longer, is
+/// left out.
 const BOTH: &[(&str, &str)] = &[
     ("connect/timeout_ms", "{ router: -1, peer: -1, client: 0 }"),
     ("connect/exit_on_failure", "{ router: false, peer: false, client: true }"),
-    // Sooner than rmw_zenoh, which waits 1, 2 and then 4 seconds: a refused try costs little.
+    // Sooner than rmw_zenoh, which waits 1, 2 and then 4 seconds: a refused attempt costs little.
     ("connect/retry", "{ period_init_ms: 250, period_max_ms: 250, period_increase_factor: 1 }"),
     ("open/return_conditions", "{ connect_scouted: true, declares: true }"),
     ("scouting/multicast/enabled", "false"),
@@ -18,20 +18,20 @@ const BOTH: &[(&str, &str)] = &[
         r#"{ router: [], peer: ["router", "peer"], client: ["router"] }"#,
     ),
     ("scouting/gossip/enabled", "true"),
-    // Peers know each other from the router alone.
+    // Peers learn of each other only from the router.
     ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
     ("scouting/gossip/autoconnect", r#"{ router: [], peer: ["router", "peer"] }"#),
-    // Caches of transient local publishers order by them.
+    // Caches of transient-local publishers use the timestamps for their order.
     ("timestamping/enabled", "{ router: true, peer: true, client: true }"),
     ("queries_default_timeout", "600000"),
-    // Many nodes that start at once take their time.
+    // Many nodes that start at the same time are slow.
     ("transport/unicast/open_timeout", "60000"),
     ("transport/unicast/accept_timeout", "60000"),
     ("transport/unicast/accept_pending", "10000"),
     ("transport/unicast/max_sessions", "10000"),
     ("transport/link/tx/lease", "60000"),
     ("transport/link/tx/keep_alive", "2"),
-    // For programs that build Zenoh with its shared memory; Feros does not.
+    // Used by programs that build Zenoh with its shared memory; Feros does not.
     ("transport/shared_memory/enabled", "false"),
     ("transport/shared_memory/transport_optimization/enabled", "true"),
     ("transport/shared_memory/transport_optimization/pool_size", "50331648"),
@@ -69,7 +69,7 @@ const ROUTER: &[(&str, &str)] = &[
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "5000000"),
 ];
 
-/// Files that Zenoh reads when it connects; then it does not say which one it could not read.
+/// Files that Zenoh reads when it connects; its error then does not name the unreadable file.
 const TLS_FILES: [&str; 5] = [
     "root_ca_certificate",
     "listen_private_key",
@@ -78,7 +78,7 @@ const TLS_FILES: [&str; 5] = [
     "connect_certificate",
 ];
 
-/// The variables of `rmw_zenoh`, as far as they are set.
+/// The variables of `rmw_zenoh` that are set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     /// `ZENOH_SESSION_CONFIG_URI`: path of a file in place of the defaults.
@@ -91,13 +91,13 @@ pub(crate) struct Variables {
     pub(crate) router_check_attempts: Option<String>,
 }
 
-/// Why a configuration cannot be used: where it comes from, and what is wrong.
+/// Why a configuration cannot be used: its source, and the fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the configuration of {source_name} cannot be used: {detail}")]
 pub struct ConfigError {
     /// The variable.
     pub(crate) source_name: String,
-    /// What is wrong.
+    /// The fault.
     pub(crate) detail: String,
 }
 
@@ -147,7 +147,7 @@ impl Variables {
         for pair in self.config_override.iter().flat_map(|text| pairs(text)) {
             let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError {
                 source_name: "ZENOH_CONFIG_OVERRIDE".into(),
-                detail: format!("{pair:?} is no key/path=value"),
+                detail: format!("{pair:?} is not key/path=value"),
             })?;
             insert(&mut config, key.trim(), value.trim(), "ZENOH_CONFIG_OVERRIDE")?;
         }
@@ -155,18 +155,19 @@ impl Variables {
         Ok(config)
     }
 
-    /// How often a session looks for a router before it goes on: `None` for ever, 0 never.
+    /// How many times a session looks for a router before it continues: `None` means forever, 0
+    /// never.
     pub(crate) fn router_checks(&self) -> Result<Option<u64>, ConfigError> {
         let Some(text) = &self.router_check_attempts else { return Ok(Some(1)) };
         let attempts: i64 = text.trim().parse().map_err(|_| ConfigError {
             source_name: "ZENOH_ROUTER_CHECK_ATTEMPTS".into(),
-            detail: format!("{text:?} is no whole number"),
+            detail: format!("{text:?} is not a whole number"),
         })?;
         Ok(if attempts == 0 { None } else { Some(u64::try_from(attempts).unwrap_or(0)) })
     }
 }
 
-/// The parts between `;`, those within quotes and brackets left whole.
+/// Splits the text at `;`, except within quotes and brackets.
 fn pairs(text: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0_usize, 0_usize, None);
     for (at, character) in text.char_indices() {
@@ -198,7 +199,7 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
         match std::fs::metadata(path) {
             Ok(found) if found.is_file() => {}
             Ok(_) => {
-                return Err(ConfigError { source_name, detail: format!("{path} is no file") });
+                return Err(ConfigError { source_name, detail: format!("{path} is not a file") });
             }
             Err(error) => {
                 return Err(ConfigError { source_name, detail: format!("{path}: {error}") });
@@ -208,17 +209,16 @@ fn check_tls_files(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What whoever finds no router has to look at: where it was looked for, and how there is one.
+/// The cure for a missing router: how to start or name one.
 pub(crate) fn cure_of_no_router(config: &Config) -> String {
     format!(
-        "start one with `feros zenoh router`, or say where it is by \
+        "start one with `feros zenoh router`, or name its address by \
          ZENOH_CONFIG_OVERRIDE='connect/endpoints=[...]'{}",
         advice(config)
     )
 }
 
-/// What keeps a session from being opened of which Zenoh does not tell the cure: a client is
-/// nothing without its router.
+/// The cure for a session that does not open, which Zenoh's error lacks: a client needs its router.
 pub(crate) fn cure_of_refusal(config: &Config) -> String {
     if config.get_json("mode").is_ok_and(|mode| mode != r#""client""#) {
         return advice(config).to_owned();
@@ -227,29 +227,29 @@ pub(crate) fn cure_of_refusal(config: &Config) -> String {
     format!(" No Zenoh router answers at {endpoints}: {}", cure_of_no_router(config))
 }
 
-/// Where routers are looked for.
+/// The addresses at which routers are sought.
 pub(crate) fn endpoints(config: &Config) -> String {
     config.get_json("connect/endpoints").unwrap_or_default()
 }
 
-/// What keeps a link from being made of which Zenoh does not tell the reason; nothing where no link
-/// of the configuration is encrypted.
+/// The possible reasons for a failed link, which Zenoh's error lacks; empty if no link of the
+/// configuration is encrypted.
 fn advice(config: &Config) -> &'static str {
     if !endpoints(config).contains("\"tls/") {
         return "";
     }
-    ". With TLS the other side's certificate has to be signed by transport/link/tls/root_ca_certificate and to name \
-     the host that is connected to; where it asks for one (enable_mtls), connect_certificate and \
-     connect_private_key are needed here"
+    ". With TLS, the other side's certificate must be signed by transport/link/tls/root_ca_certificate and must name \
+     the host in its address; if the other side requires one (enable_mtls), connect_certificate and \
+     connect_private_key are needed on this side"
 }
 
-/// The same of a router that cannot listen.
+/// The same for a router that cannot listen.
 pub(crate) fn advice_to_listen(config: &Config) -> &'static str {
     if !config.get_json("listen/endpoints").unwrap_or_default().contains("\"tls/") {
         return "";
     }
-    ". With TLS transport/link/tls/listen_private_key and listen_certificate have to be a key and its certificate, \
-     each a file in PEM"
+    ". With TLS, transport/link/tls/listen_private_key and listen_certificate must be a key and its certificate, \
+     each a PEM file"
 }
 
 fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(), ConfigError> {
@@ -259,7 +259,7 @@ fn insert(config: &mut Config, key: &str, value: &str, from: &str) -> Result<(),
     })
 }
 
-/// What of a configuration people want to see.
+/// The parts of a configuration that users want to see.
 pub(crate) fn describe(config: &Config) -> String {
     let keys = ["mode", "connect", "listen", "scouting", "timestamping", "routing"];
     let parts = keys.map(|key| {
@@ -317,8 +317,8 @@ mod tests {
         ("transport/shared_memory/transport_optimization/message_size_threshold", "512", "512"),
     ];
 
-    /// Those of both files that say something else than Zenoh's defaults without being marked, and
-    /// those that decide what is waited for.
+    /// Unmarked settings of both files that differ from Zenoh's defaults, and those that determine
+    /// waits.
     const UNMARKED: &[(&str, &str, &str)] = &[
         ("mode", r#""peer""#, r#""router""#),
         (
@@ -350,7 +350,7 @@ mod tests {
         ("adminspace/enabled", "true", "true"),
     ];
 
-    /// Without fields that are null, which Zenoh adds to values that depend on the mode.
+    /// The value without null fields, which Zenoh adds to values that depend on the mode.
     fn value_of(json: &str) -> serde_json::Value {
         fn without_null(value: serde_json::Value) -> serde_json::Value {
             let serde_json::Value::Object(fields) = value else { return value };
@@ -372,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Where Feros tries again sooner than `rmw_zenoh`, a file decides as well.
+    /// A file also overrides the retries, in which Feros is faster than `rmw_zenoh`.
     #[test]
     fn a_file_says_how_soon_to_try_again() {
         let retry = |config: &Config| value_of(&config.get_json("connect/retry").unwrap());
@@ -397,7 +397,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
     }
 
-    /// A setting of `rmw_zenoh`'s routers that Zenoh knows and ignores: to set it would only warn.
+    /// Zenoh knows this setting of `rmw_zenoh`'s routers, but ignores it with a warning.
     #[test]
     fn brokering_is_left_out_as_zenoh_ignores_it() {
         let router = Variables::default().router().unwrap();

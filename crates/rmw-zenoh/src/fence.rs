@@ -1,7 +1,8 @@
-//! Whether another session has handled all that was sent to it: Zenoh acknowledges nothing, but
-//! keeps the order, so that the answer to a question says that all before it has arrived.
+//! Checks whether another session has handled all messages sent to it: Zenoh has no
+//! acknowledgements, but keeps the order, so the answer to a question shows that everything before
+//! it has arrived.
 //!
-//! Sessions of Feros answer. Others are taken to have what was handed to their link.
+//! Sessions of Feros answer. Others are assumed to have everything that was handed to their link.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +11,12 @@ use zenoh::{Session, Wait as _};
 
 use crate::wire::announcement;
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// All before it was handled.
+    /// All messages before it were handled.
     Passed,
-    /// Nobody there answers such questions.
+    /// The session does not answer such questions.
     Unknown,
     /// No answer came in time.
     TimedOut,

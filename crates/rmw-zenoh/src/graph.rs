@@ -1,5 +1,5 @@
-//! What is known of nodes and endpoints: those of others from their tokens, our own as they are
-//! made. Nothing polls.
+//! The known nodes and endpoints: those of other sessions from their tokens, the own ones from
+//! their creation. Nothing polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::wire::announcement::{AnnouncementToken, FIRST_ENTITY};
 use crate::wire::token::{self, EndpointToken, NodeToken, Token};
 use feros_rmw_inbox::Gate;
 
-/// Tokens and announcements that are kept at most, each: who sends more means no good.
+/// The most tokens, and the most announcements, that are kept: a greater number is hostile.
 const MOST_TOKENS: usize = 1 << 17;
 
 struct Endpoint {
@@ -24,7 +24,7 @@ struct Endpoint {
     zid: Arc<str>,
 }
 
-/// Which endpoint an announcement is of.
+/// The endpoint of an announcement.
 type Speaker = (Arc<str>, u64);
 
 #[derive(Default)]
@@ -36,21 +36,21 @@ struct State {
     by_name: HashMap<String, Vec<Gid>>,
     announcements: HashMap<Speaker, BTreeMap<u64, Arc<str>>>,
     own: HashMap<Gid, Arc<Matches>>,
-    /// Endpoints of Feros whose announcement has not come yet.
+    /// Endpoints of Feros whose announcement has not arrived yet.
     awaited: HashMap<Speaker, (Gid, EndpointToken)>,
     speakers: HashMap<Speaker, Gid>,
 }
 
-/// The graph as one session sees it.
+/// The graph as seen by one session.
 pub(crate) struct Graph {
     own_zid: Arc<str>,
     state: Mutex<State>,
     notified: Mutex<Vec<Arc<Gate>>>,
-    /// Tokens that cannot be read, or are too many.
+    /// Counts tokens that are malformed or too many.
     pub(crate) refused: FailureCounter,
 }
 
-/// Whom to notify when no lock is held.
+/// The matches to notify when no lock is held.
 type Changed = Vec<Arc<Matches>>;
 
 impl Graph {
@@ -63,7 +63,7 @@ impl Graph {
         })
     }
 
-    /// A token of another session. Our own are known before.
+    /// Adds a token of another session; the own ones are known before.
     pub(crate) fn token_appeared(&self, key: &str) {
         let Some(token) = Token::decode(key) else { return self.refuse(key) };
         if *token_zid(&token) == *self.own_zid {
@@ -96,8 +96,8 @@ impl Graph {
             let shown: String = key.chars().take(200).collect();
             tracing::warn!(
                 target: LOG_TARGET,
-                "a liveliness token was refused ({count} so far): {shown:?} is not one of rmw_zenoh, or there are \
-                 more than {MOST_TOKENS}; who is behind it is not shown"
+                "a liveliness token was refused ({count} so far): {shown:?} is not a token of rmw_zenoh, or there are \
+                 more than {MOST_TOKENS}; its node or endpoint is not shown"
             );
         }
     }
@@ -124,7 +124,7 @@ impl Graph {
         self.change(|state| state.endpoint_left(gid));
     }
 
-    /// Our own endpoint: from now on `matches` follows who matches it.
+    /// Adds an own endpoint; from now on, `matches` is kept up to date.
     pub(crate) fn own_appeared(&self, gid: Gid, token: EndpointToken, matches: Arc<Matches>) {
         self.change(|state| {
             state.own.insert(gid, matches.clone());
@@ -149,7 +149,7 @@ impl Graph {
         });
     }
 
-    /// An announcement of another session.
+    /// Adds an announcement of another session.
     pub(crate) fn announcement_appeared(&self, key: &str) {
         match AnnouncementToken::decode(key) {
             Some(token) if *token.zid == *self.own_zid => {}
@@ -168,7 +168,7 @@ impl Graph {
         }
     }
 
-    /// An endpoint says this from now on, or does not say it any more.
+    /// Notes that an endpoint announces this text, or no longer announces the version.
     pub(crate) fn announced(&self, zid: &str, entity: u64, version: u64, text: Option<Arc<str>>) {
         self.change(|state| {
             let speaker: Speaker = (zid.into(), entity);
@@ -177,7 +177,7 @@ impl Graph {
                 Some(text) => said.insert(version, text),
                 None => said.remove(&version),
             };
-            // Two lie beside each other while one follows the other.
+            // Two exist for a moment when one replaces the other.
             while said.len() > 2 {
                 said.pop_first();
             }
@@ -190,7 +190,7 @@ impl Graph {
         });
     }
 
-    /// Policies of the endpoints of one name and kind.
+    /// The policies of the endpoints with one name and kind.
     pub(crate) fn profiles(&self, name: &str, kind: EndpointKind) -> Vec<QosProfile> {
         let state = self.state.lock();
         let named = state.by_name.get(name).into_iter().flatten();
@@ -253,7 +253,7 @@ pub(crate) fn session_gid(zid: &str) -> Gid {
 }
 
 impl State {
-    /// The other side of an endpoint's name, without those that do not want to know it.
+    /// The opposite endpoints with the same name, without those that ignore each other.
     fn others_of(&self, gid: Gid, token: &EndpointToken) -> Vec<(Gid, &Endpoint)> {
         let named = self.by_name.get(&token.name).into_iter().flatten();
         let endpoints = named.filter_map(|gid| Some((*gid, self.endpoints.get(gid)?)));
@@ -267,7 +267,7 @@ impl State {
             .collect()
     }
 
-    /// Our own endpoints on the other side of this one's name, and whether they match.
+    /// The own opposite endpoints with the same name, and whether they match.
     fn own_beside(&self, gid: Gid, token: &EndpointToken) -> Vec<(bool, Arc<Matches>)> {
         let others = self.others_of(gid, token).into_iter();
         others
@@ -336,7 +336,7 @@ impl State {
         matched.filter(|matches| matches.left(gid)).collect()
     }
 
-    /// Tells those that match an endpoint what it says now.
+    /// Tells the matches of an endpoint its current announcement.
     fn retell(&self, speaker: &Speaker) -> Changed {
         let text = self.said_by(speaker);
         let found = self.speakers.get(speaker);

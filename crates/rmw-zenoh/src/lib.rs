@@ -1,19 +1,20 @@
-//! The Feros engine on Zenoh, on the wire of `rmw_zenoh_cpp` of ROS 2 Kilted.
+//! The Feros engine on Zenoh, in the wire format of `rmw_zenoh_cpp` of ROS 2 Kilted.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `wire` | tokens, attachments, announcements: texts and bytes, no network |
-//! | `config` | Zenoh's configuration, its defaults and variables as in `rmw_zenoh` |
-//! | `session`, `session_state`, `room` | a session, what its endpoints share |
-//! | `member`, `announcing` | an endpoint in the graph, what it announces |
-//! | `graph`, `matches` | who is there, from liveliness tokens; who matches an endpoint |
+//! | `wire` | tokens, attachments, announcements: texts and bytes, without the network |
+//! | `config` | Zenoh's configuration, with the defaults and variables of `rmw_zenoh` |
+//! | `session`, `session_state` | a session, and the state that its endpoints share |
+//! | `member`, `announcing` | an endpoint in the graph, and its announcement |
+//! | `graph`, `matches` | the graph from liveliness tokens; the matches of an endpoint |
 //! | `publisher`, `subscription`, `service`, `client` | the endpoints |
-//! | `fence` | whether another session has handled all that was sent to it |
-//! | `router` | a router, so that nobody has to install one |
+//! | `fence` | checks whether another session has handled all messages sent to it |
+//! | `router` | a router, so that none has to be installed |
 //!
-//! A session is one of Zenoh, and every node and endpoint of it is announced by a liveliness token
-//! whose text says all about it. Its gid is the hash of that text. Messages travel under the key of
-//! their topic and type, requests and responses as queries and replies.
+//! A session is a Zenoh session, and a liveliness token announces each of its nodes and endpoints.
+//! The token's text describes the endpoint, and the endpoint's gid is the hash of that text.
+//! Messages are sent under the key of their topic and type, requests and responses as queries and
+//! replies.
 
 mod announcing;
 mod client;
@@ -59,14 +60,14 @@ impl Engine for ZenohEngine {
     }
 }
 
-/// The engine with variables of its own in place of the environment's, for tests and for programs
-/// that decide themselves.
+/// The engine with its own values for the variables instead of the environment's, for tests and for
+/// programs that decide themselves.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredZenohEngine {
-    /// What `ZENOH_CONFIG_OVERRIDE` would be: `key/path=value` pairs separated by `;`.
+    /// The value for `ZENOH_CONFIG_OVERRIDE`: `key/path=value` pairs separated by `;`.
     pub config_override: String,
-    /// What `ZENOH_ROUTER_CHECK_ATTEMPTS` would be: 0 waits for a router without end, less than
-    /// none skips the check.
+    /// The value for `ZENOH_ROUTER_CHECK_ATTEMPTS`: 0 waits for a router without limit, a negative
+    /// value skips the check.
     pub router_check_attempts: i64,
 }
 

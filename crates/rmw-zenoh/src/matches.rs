@@ -1,17 +1,17 @@
-//! Who matches an endpoint of this session, and in which sessions they are.
+//! The matches of an endpoint of this session, and their sessions.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use feros_rmw::{Gid, Notify};
 
-/// Another endpoint; it is reached in its session, whose id this is.
+/// Another endpoint; the engine reaches it by its session's id.
 pub(crate) type Peer = feros_rmw_inbox::Peer<Arc<str>>;
 
 /// The matches of one endpoint.
 pub(crate) struct Matches {
     all: feros_rmw_inbox::Matches<Arc<str>>,
-    /// A session whose endpoints do not match.
+    /// A session whose endpoints never match.
     ignored: OnceLock<Arc<str>>,
 }
 
@@ -24,14 +24,14 @@ impl Deref for Matches {
 }
 
 impl Matches {
-    /// `on_change` is called after each change that may be reported.
+    /// `on_change` is called after each change that has an event.
     pub(crate) fn new(on_change: Option<Notify>) -> Arc<Self> {
         Arc::new(Self { all: feros_rmw_inbox::Matches::new(on_change), ignored: OnceLock::new() })
     }
 
-    /// Endpoints of this session do not match.
+    /// Ignores the endpoints of this session.
     pub(crate) fn ignore_session(&self, zid: &Arc<str>) {
-        let _ = self.ignored.set(zid.clone()); // there is one session that is one's own
+        let _ = self.ignored.set(zid.clone()); // set only once: there is one own session
     }
 
     pub(crate) fn ignores(&self, zid: &str) -> bool {
@@ -42,7 +42,7 @@ impl Matches {
         self.look(|peers| peers.contains_key(&gid))
     }
 
-    /// The sessions of those that match, each once.
+    /// The sessions of the matches, each once.
     pub(crate) fn sessions(&self) -> Vec<Arc<str>> {
         let mut sessions: Vec<_> =
             self.look(|peers| peers.values().map(|peer| peer.reach.clone()).collect());
@@ -55,7 +55,7 @@ impl Matches {
         self.look(|peers| peers.get(&gid).map(|peer| peer.reach.clone()))
     }
 
-    /// Some endpoint of this session that matches: what Zenoh tells of a sender is its session.
+    /// Any match in this session: Zenoh identifies only the session of a sender.
     pub(crate) fn of_session(&self, zid: &str) -> Option<Gid> {
         self.look(|peers| peers.iter().find(|(_, peer)| *peer.reach == *zid).map(|(gid, _)| *gid))
     }

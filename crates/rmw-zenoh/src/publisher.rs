@@ -23,7 +23,7 @@ use crate::session_state::{SessionState, failed};
 use crate::wire::attachment::Attachment;
 use crate::wire::token::EndpointToken;
 
-/// The largest payload: receivers put at most 1 GiB together, with all that surrounds it
+/// The largest payload: receivers assemble at most 1 GiB, including overhead
 /// (`transport/link/rx/max_message_size`).
 pub(crate) const LARGEST_BYTES: usize = (1 << 30) - 1024;
 
@@ -32,14 +32,14 @@ const ROOM_WAIT: Duration = Duration::from_secs(1);
 
 enum Declared {
     Plain(zenoh::pubsub::Publisher<'static>),
-    /// Keeps its history for those that come late.
+    /// Keeps its history for late subscriptions.
     Keeping(AdvancedPublisher<'static>),
 }
 
 impl Declared {
     fn new(shared: &SessionState, key: String, qos: &QosProfile) -> Result<Self, zenoh::Error> {
         let reliable = qos.reliability != Reliability::BestEffort;
-        // As rmw_zenoh does: only who keeps all waits for a link that is full.
+        // Like rmw_zenoh: only a publisher that keeps all waits for a full link.
         let waits = reliable && qos.history == History::KeepAll;
         let reliability =
             if reliable { ZenohReliability::Reliable } else { ZenohReliability::BestEffort };
@@ -62,7 +62,7 @@ impl Declared {
     }
 }
 
-/// Samples that a history holds.
+/// The number of samples in a history.
 pub(crate) fn kept_samples(qos: &QosProfile) -> usize {
     match qos.history {
         History::KeepAll => feros_rmw::KEEP_ALL_LIMIT,
@@ -70,19 +70,19 @@ pub(crate) fn kept_samples(qos: &QosProfile) -> usize {
     }
 }
 
-/// The numbers of what was published.
+/// The numbers of published messages.
 #[derive(Default)]
 struct Numbers {
     last: u64,
-    /// The last one that went to the engine.
+    /// The last number that went to the engine.
     last_written: u64,
 }
 
-/// What sends; the thread of an asynchronous publisher shares it.
+/// Sends messages; an asynchronous publisher shares it with its thread.
 struct Writer {
     declared: Declared,
     numbers: Mutex<Numbers>,
-    /// Up to which number each session has handled all.
+    /// The number up to which each session has handled all messages.
     handled: Mutex<HashMap<Arc<str>, u64>>,
     gid: Gid,
     topic: String,
@@ -93,7 +93,7 @@ struct Writer {
 impl Writer {
     fn write(&self, bytes: Vec<u8>, stamp: Stamp) -> Result<u64, PublishError> {
         self.wait_for_room()?;
-        // Held while Zenoh sends: numbers are in the order in which messages travel.
+        // Held during sending, so that numbers follow the order of sending.
         let mut numbers = self.numbers.lock();
         let number = numbers.last + 1;
         let attachment =
@@ -113,10 +113,10 @@ impl Writer {
         Err(PublishError::Timeout { topic: self.topic.clone(), waited: ROOM_WAIT })
     }
 
-    /// Whether a session has handled all that was written up to now.
+    /// Whether a session has handled all messages written so far.
     fn is_handled_by(&self, zid: &Arc<str>, patience: Duration) -> bool {
         let written = self.numbers.lock().last_written;
-        // Within the session, writing is delivering.
+        // Within the session, a written message is delivered already.
         if *zid == self.shared.zid || written == 0 {
             return true;
         }
@@ -137,7 +137,7 @@ impl Writer {
 }
 
 pub(crate) struct ZenohPublisher {
-    // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
+    // The drop order: the sending thread ends, the announcement goes, then the writer.
     sender: Option<SendingThread<(Vec<u8>, Stamp)>>,
     member: Member,
     writer: Arc<Writer>,
@@ -181,7 +181,7 @@ impl ZenohPublisher {
     }
 }
 
-/// A buffer of the size, written by `fill`.
+/// A buffer of this size, written by `fill`.
 pub(crate) fn filled(
     name: &str,
     size_bytes: usize,
@@ -261,7 +261,7 @@ impl Publisher for ZenohPublisher {
         self.writer.is_handled_by(&zid, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Its link has ended with its process, and nobody waits for it any more.
+    /// The link has ended with the subscription's process, and no wait is left.
     fn forget_ended(&self, _subscription: Gid) {}
 
     /// A publisher is alive as long as its session is.

@@ -1,5 +1,5 @@
-//! A Zenoh router, by which nodes find each other and hosts are joined: what `rmw_zenohd` is to
-//! `rmw_zenoh`.
+//! A Zenoh router, by which nodes find each other and hosts are connected; the counterpart of
+//! `rmw_zenoh`'s `rmw_zenohd`.
 
 use zenoh::Wait as _;
 
@@ -14,36 +14,37 @@ pub enum RouterError {
     Configuration(#[from] ConfigError),
     /// Zenoh could not open it.
     #[error(
-        "the router could not start: {cause}. Another one may run here, which serves as well; or listen elsewhere by \
+        "the router could not start: {cause}. If another one runs here, use that; otherwise listen on another port by \
          ZENOH_CONFIG_OVERRIDE='listen/endpoints=[\"tcp/0.0.0.0:7448\"]'{advice}"
     )]
     Open {
-        /// What Zenoh says.
+        /// Zenoh's error.
         cause: String,
-        /// What else may be the reason, where links are encrypted.
+        /// Other possible reasons, if links are encrypted.
         advice: &'static str,
     },
 }
 
-/// A router of this process; dropping it ends it.
+/// A router in this process; dropping it ends it.
 pub struct Router {
     session: zenoh::Session,
     configuration: String,
 }
 
 impl Router {
-    /// Starts a router as `ZENOH_ROUTER_CONFIG_URI` and `ZENOH_CONFIG_OVERRIDE` say.
+    /// Starts a router with the configuration of `ZENOH_ROUTER_CONFIG_URI` and
+    /// `ZENOH_CONFIG_OVERRIDE`.
     ///
     /// # Errors
-    /// See [`RouterError`]; nothing is left running then.
+    /// See [`RouterError`]; then nothing is left running.
     pub fn start() -> Result<Self, RouterError> {
         Self::start_with(&Variables::of_process())
     }
 
-    /// Starts a router with this in place of `ZENOH_CONFIG_OVERRIDE`, whatever the variables say.
+    /// Starts a router with this text as `ZENOH_CONFIG_OVERRIDE`; the environment is ignored.
     ///
     /// # Errors
-    /// See [`RouterError`]; nothing is left running then.
+    /// See [`RouterError`]; then nothing is left running.
     pub fn start_overridden(config_override: &str) -> Result<Self, RouterError> {
         let config_override = Some(config_override.to_owned());
         Self::start_with(&Variables { config_override, ..Variables::default() })
@@ -59,22 +60,22 @@ impl Router {
         Ok(Self { session, configuration })
     }
 
-    /// Where it can be reached.
+    /// The addresses at which the router can be reached.
     pub fn locators(&self) -> Vec<String> {
         self.session.info().locators().wait().iter().map(ToString::to_string).collect()
     }
 
-    /// Its identity.
+    /// The router's identity.
     pub fn id(&self) -> String {
         self.session.zid().to_string()
     }
 
-    /// How many sessions and routers are connected to it.
+    /// The number of connected sessions and routers.
     pub fn connected(&self) -> usize {
         self.session.info().transports().wait().count()
     }
 
-    /// The configuration that it runs with, as JSON.
+    /// The active configuration, as JSON.
     pub fn configuration(&self) -> &str {
         &self.configuration
     }

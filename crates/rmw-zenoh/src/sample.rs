@@ -1,4 +1,5 @@
-//! Received bytes as samples: lent where they lie well, else copied once.
+//! Turns received bytes into samples: lent if they are contiguous and aligned, otherwise copied
+//! once.
 
 use std::time::SystemTime;
 
@@ -7,7 +8,7 @@ use zenoh::bytes::ZBytes;
 
 use crate::wire::attachment::Attachment;
 
-/// A message, request or response that was received and not taken yet.
+/// A received message, request or response that was not taken yet.
 pub(crate) struct Received {
     pub(crate) bytes: ZBytes,
     pub(crate) attachment: Attachment,
@@ -15,7 +16,7 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// `None` for what cannot be a message: without its attachment, or too short for its header.
+    /// `None` if it cannot be a message: without its attachment, or too short for its header.
     pub(crate) fn new(bytes: &ZBytes, attachment: Option<&ZBytes>) -> Option<Self> {
         let attachment = Attachment::decode(&attachment?.to_bytes())?;
         let whole = bytes.len() >= 4;
@@ -29,11 +30,11 @@ impl feros_rmw_inbox::Received for Received {
     }
 }
 
-/// What follows the header is aligned to so many bytes.
+/// The alignment of the bytes after the header.
 const ALIGNMENT: usize = 8;
 const HEADER_BYTES: usize = 4;
 
-/// Bytes that lie in one piece and aligned, as they were received.
+/// Received bytes that are contiguous and aligned.
 struct Lent(ZBytes);
 
 impl PayloadBytes for Lent {
@@ -42,7 +43,7 @@ impl PayloadBytes for Lent {
     }
 }
 
-/// A copy that is aligned.
+/// An aligned copy.
 struct Copied {
     memory: Vec<u8>,
     begin: usize,
@@ -66,7 +67,7 @@ pub(crate) fn payload(bytes: ZBytes) -> Payload {
         return Payload::new(Lent(bytes));
     }
     let mut memory = Vec::<u8>::with_capacity(bytes.len() + ALIGNMENT + HEADER_BYTES);
-    // A vector that has room stays where it is.
+    // A vector with sufficient room does not move.
     let begin = (0..ALIGNMENT)
         .find(|begin| {
             memory.as_ptr().wrapping_add(begin + HEADER_BYTES).align_offset(ALIGNMENT) == 0

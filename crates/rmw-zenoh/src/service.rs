@@ -1,4 +1,4 @@
-//! Servers of services: queryables. A request waits for its response as Zenoh's query.
+//! Servers of services: queryables. A request is a query, which waits for its response.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ struct Request {
     query: Query,
 }
 
-/// What the queryable hands requests to.
+/// Takes requests from the queryable.
 struct Receiving {
     requests: Requests<Request>,
     service: String,
@@ -52,7 +52,7 @@ impl Receiving {
         if let Some(count) = self.refused.count() {
             tracing::warn!(
                 target: LOG_TARGET,
-                "a request of {size_bytes} bytes to {} was refused ({count} so far): it has not the attachment of \
+                "a request of {size_bytes} bytes to {} was refused ({count} so far): it lacks the attachment of \
                  rmw_zenoh (number, time, gid), or no header",
                 self.service
             );
@@ -60,14 +60,14 @@ impl Receiving {
     }
 }
 
-/// A request that was taken.
+/// A request that was taken and has no response yet.
 struct Waiting {
     query: Query,
     client_was_known: bool,
 }
 
 pub(crate) struct ZenohService {
-    // Dropped in this order: the announcement goes before what receives.
+    // The drop order: the announcement goes before the receiving parts.
     member: Member,
     _queryable: Queryable<()>,
     receiving: Arc<Receiving>,
@@ -75,7 +75,7 @@ pub(crate) struct ZenohService {
     matches: Arc<Matches>,
     gaps: Mutex<Gaps>,
     lost: AtomicU64,
-    /// Requests that waited for a response until others took their place.
+    /// Counts requests that waited for a response until newer ones replaced them.
     forgotten: FailureCounter,
     key: String,
     qos: QosProfile,
@@ -117,7 +117,7 @@ impl ZenohService {
         })
     }
 
-    /// Sends a response to a client whose request did not come by the engine.
+    /// Sends a response to a client whose request came by another transport.
     fn send_apart(
         &self,
         request: &RequestId,
@@ -168,8 +168,8 @@ impl Service for ZenohService {
         {
             tracing::warn!(
                 target: LOG_TARGET,
-                "{}: more than {MOST_PENDING} requests wait for a response; the oldest gets \
-                 none{so_far}",
+                "{}: more than {MOST_PENDING} requests wait for a response; the oldest gets no \
+                 response{so_far}",
                 self.member.name
             );
         }

@@ -1,4 +1,4 @@
-//! A session: how it is opened, its nodes, and the factory of endpoints.
+//! A session: its opening, its nodes, and the factory of endpoints.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl ZenohSession {
 type Feeding =
     (zenoh::pubsub::Subscriber<()>, zenoh::pubsub::Subscriber<()>, zenoh::query::Queryable<()>);
 
-/// What feeds the graph, announcements first; and who answers those that ask what was handled.
+/// Starts the updates of the graph, announcements first, and the answers to fence questions.
 fn feed(
     session: &zenoh::Session,
     graph: &Arc<Graph>,
@@ -82,7 +82,7 @@ fn feed(
         .declare_queryable(announcement::fence(domain_id, zid))
         .complete(true)
         .callback(|query| {
-            // Whoever asked and is gone needs no answer.
+            // A session that has gone needs no answer.
             let _ = query.reply(query.key_expr().clone(), Vec::new()).wait();
         })
         .wait()?;
@@ -109,8 +109,8 @@ fn feed(
     Ok((announcements, tokens, fence))
 }
 
-/// Looks for a router as often as `ZENOH_ROUTER_CHECK_ATTEMPTS` says, a second apart; without one
-/// the session goes on, and finds it when it comes.
+/// Looks for a router as many times as `ZENOH_ROUTER_CHECK_ATTEMPTS` allows, a second apart.
+/// Without one, the session continues, and finds the router when it comes.
 fn look_for_router(session: &zenoh::Session, config: &Config, attempts: Option<u64>) {
     let mut made = 0;
     while attempts.is_none_or(|attempts| made < attempts) {
@@ -140,21 +140,21 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     let fits = (1..=255).contains(&name.len())
         && !name.contains(['*', '$', '%'])
         && KeyExpr::try_from(name.trim_matches('/')).is_ok();
-    let expected = "it must have 1 to 255 bytes, no part without any, and none of * $ ? # %";
+    let expected = "it must have 1 to 255 bytes, no empty part, and none of * $ ? # %";
     checks::check_wire_name(name, fits, expected)
 }
 
 fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
     check_depth(name, profile)?;
     let instead =
-        "Zenoh announces the deadline and liveliness that were asked for, and keeps neither";
+        "Zenoh announces the deadline and liveliness that were requested, but enforces neither";
     checks::warn_of_unkept_times(name, profile, instead);
     Ok(())
 }
 
 fn check_origin(options: &ServiceOptions<'_>) -> Result<(), CreateEndpointError> {
     let cure =
-        "Zenoh does not tell where a request comes from; use its access control, or a DDS engine";
+        "Zenoh does not show where a request comes from; use its access control, or a DDS engine";
     checks::refuse_local_requests_only(options, cure)
 }
 

@@ -1,5 +1,5 @@
-//! What the endpoints of a session share and keep alive: Zenoh's session, the graph, and the nodes
-//! that are announced.
+//! The state that the endpoints of a session share and keep alive: Zenoh's session, the graph, and
+//! the announced nodes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ struct Node {
 
 /// The state of a session.
 pub(crate) struct SessionState {
-    // Dropped in this order: what feeds the graph ends before the session.
+    // The drop order: the updates of the graph end before the session.
     pub(crate) _feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
     nodes: Mutex<HashMap<NodeId, Node>>,
     pub(crate) graph: Arc<Graph>,
@@ -39,7 +39,7 @@ pub(crate) struct SessionState {
     pub(crate) session: Session,
 }
 
-/// What a session is put together from.
+/// The parts of a new session.
 pub(crate) struct SessionParts {
     pub(crate) feeding: (Subscriber<()>, Subscriber<()>, Queryable<()>),
     pub(crate) graph: Arc<Graph>,
@@ -96,7 +96,7 @@ impl SessionState {
         }
     }
 
-    /// Publishers of the session wait for this subscription from now on.
+    /// Makes publishers of the session wait for this subscription.
     pub(crate) fn add_inbox(&self, of: Gid, inbox: &Arc<Inbox>) {
         self.inboxes.lock().insert(of, Arc::downgrade(inbox));
     }
@@ -130,7 +130,7 @@ impl SessionState {
     }
 }
 
-/// An error of Zenoh, which has no kinds.
+/// Converts an error of Zenoh, which has no kinds.
 pub(crate) fn failed(
     name: &str,
     operation: &'static str,

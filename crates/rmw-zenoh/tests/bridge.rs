@@ -1,5 +1,5 @@
-//! The bridge between both engines, with peers of others on both sides: rclpy of stock ROS 2 on
-//! DDS, pyzeros on Zenoh.
+//! The bridge between both engines, with peers of other projects on both sides: rclpy of stock ROS
+//! 2 on DDS, pyzeros on Zenoh.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -28,7 +28,7 @@ fn dds(domain: &Domain) -> Arc<dyn Session> {
     CycloneEngine.open(&options).unwrap()
 }
 
-/// A bridge that looks who is there until this is dropped.
+/// A bridge that is updated until this is dropped.
 fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
     let sides = vec![("DDS".to_owned(), dds), ("Zenoh".to_owned(), zenoh)];
     let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
@@ -47,7 +47,7 @@ fn bridge(dds: Arc<dyn Session>, zenoh: Arc<dyn Session>) -> Background {
     })
 }
 
-/// A stock node on DDS and one on Zenoh: topics both ways, and calls both ways.
+/// A stock node on DDS and one on Zenoh communicate: topics and calls in both directions.
 #[test]
 fn stock_nodes_of_both_engines_talk() {
     let network = Network::new();
@@ -60,7 +60,7 @@ fn stock_nodes_of_both_engines_talk() {
     stock.ask("subscription", of("/wire/out"));
     stock.ask("matched", json!({"topic": "/wire/in", "subscriptions": 1}));
     stock.ask("matched", json!({"topic": "/wire/out", "publishers": 1}));
-    // pyzeros does not tell who hears it: the first ones may come before the bridge hears them.
+    // pyzeros does not show its matches: the first messages may come before the bridge matches.
     let heard = loop {
         stock.ask("publish", json!({"topic": "/wire/in", "values": [{"data": "hello, wörld"}]}));
         if let Ok(heard) = stock.try_ask("take", json!({"topic": "/wire/out", "timeout": 2.0})) {
@@ -83,7 +83,7 @@ fn stock_nodes_of_both_engines_talk() {
     assert_eq!(stock.ask("requests", json!({"service": "/wire/feros"})), json!([{"data": true}]));
 }
 
-/// What was latched on either side is there for who comes late on the other.
+/// A late subscription gets the latched messages of the other side, in both directions.
 #[test]
 fn latched_messages_cross_for_who_comes_late() {
     let _watchdog = Watchdog::start();
@@ -103,7 +103,7 @@ fn latched_messages_cross_for_who_comes_late() {
     }
 }
 
-/// The router of Zenoh goes and comes back, and so does a server on DDS.
+/// The Zenoh router goes and comes back, and so does a server on DDS.
 #[test]
 fn the_bridge_survives_its_router_and_its_servers() {
     let _watchdog = Watchdog::start();

@@ -1,5 +1,5 @@
-//! The conformance suite on this engine: within one session, between sessions that are connected to
-//! each other, and by a router that passes all on.
+//! The conformance suite on this engine: within one session, between directly connected sessions,
+//! and over a router that forwards everything.
 #![allow(clippy::unwrap_used)]
 
 mod network;

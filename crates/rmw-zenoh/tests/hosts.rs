@@ -1,8 +1,8 @@
 //! Two sites that are hosts, each a network namespace with a router, and between them a link that
-//! delays and loses packets: what crosses it, and what becomes of that when it is cut for a while.
+//! delays and loses packets: the tests check the traffic over it, also when it is cut for a while.
 //!
-//! Needs root; without it the test says so and is skipped. Each site is a process, this program
-//! again: a session's sockets belong to the namespace of its process.
+//! The tests need root; without it they are skipped, which is reported. Each site is a separate
+//! process of this program: a session's sockets belong to the namespace of its process.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -19,10 +19,10 @@ use feros_test_support::{TestProcess, obey, skip};
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
 
-/// Which site a process is: `near` or `far`; the test's own process has none.
+/// The site of a process: `near` or `far`; the test's own process has none.
 const SITE_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE";
 const PORT: u16 = 7447;
-/// What the routers of both sites are configured with in place of `WATCHFUL`.
+/// The configuration of both sites' routers in place of `WATCHFUL`.
 const SETTING_VARIABLE: &str = "FEROS_TEST_ZENOH_SITE_SETTING";
 
 /// A site's process.
@@ -34,7 +34,7 @@ fn start(host: &Namespace, name: &str, setting: &str) -> TestProcess {
     process
 }
 
-/// Two hosts; `None`, which is reported, where this process may not have them.
+/// Two hosts; `None`, which is reported, if this process may not create them.
 fn two_hosts() -> Option<(Namespace, Namespace)> {
     match Namespace::new().and_then(|near| Ok((near, Namespace::new()?))) {
         Ok(hosts) => Some(hosts),
@@ -68,8 +68,8 @@ fn two_hosts_with_a_router_each_are_joined_parted_and_joined_again() {
     far.end();
 }
 
-/// How soon a message, its echo and a call pass again once a link that lost all has been mended. A
-/// measurement:
+/// Measures how soon a message, its echo and a call pass again after a link that lost everything
+/// was mended:
 ///
 /// ```console
 /// cargo test --manifest-path crates/rmw-zenoh/Cargo.toml --test hosts -- --ignored --nocapture
@@ -105,7 +105,7 @@ fn how_soon_a_partition_heals() {
     }
 }
 
-/// What a site does, told line by line. Nothing in a run of the tests.
+/// Plays a site, which gets commands line by line. Does nothing in a normal run of the tests.
 #[test]
 fn site_process() {
     match std::env::var(SITE_VARIABLE).as_deref() {
@@ -124,7 +124,7 @@ fn site_network(host: usize, more: &str) -> Network {
     Network::at(endpoint(host), &format!("{more}{setting}"))
 }
 
-/// Publishes and hears the echo of it, and calls.
+/// Publishes messages and receives their echo, and calls.
 fn near(network: &Network) {
     let here = End::new(network.client(), "near");
     let pings = here.publisher("/sites/ping", STRING, QosProfile::default());
@@ -147,7 +147,7 @@ fn near(network: &Network) {
     obey(|line| match line {
         "joined" => {
             wait_for_matches();
-            // Each is some packets, so that the link loses some and they are repeated.
+            // Each message takes some packets, so that the link loses some and they are repeated.
             (0..100).for_each(|number| exchange(&format!("{number}{}", "x".repeat(4000)), 0));
         }
         "parted" => {
@@ -158,7 +158,8 @@ fn near(network: &Network) {
             wait_for_matches();
             exchange("again", 10);
         }
-        // A link that is full of declarations may drop a message: it is sent until it is echoed.
+        // A link that is full of declarations may drop a message: it is sent until its echo
+        // arrives.
         "back" => {
             wait_for_matches();
             rounds += 1;
@@ -184,7 +185,7 @@ fn echo(text: &str, lost: u64) -> String {
     format!("{lost} lost before {text}")
 }
 
-/// Echoes what it hears and answers calls, on threads that end with the process.
+/// Echoes messages and answers calls, on threads that end with the process.
 fn far(network: &Network) {
     let there = End::new(network.client(), "far");
     let pings = Arc::new(there.subscription("/sites/ping", STRING, QosProfile::default()));

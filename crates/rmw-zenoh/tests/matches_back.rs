@@ -1,6 +1,6 @@
-//! How soon matches come back when a router or a peer was killed and another one takes its place,
-//! from the start of its process on. A measurement, whose figures are in
-//! `docs/measurements/0020-engines.md`; that of a partition is in `hosts.rs`.
+//! Measures how soon matches come back after a router or a peer was killed and another one replaced
+//! it, counted from the start of its process. The figures are in
+//! `docs/measurements/0020-engines.md`; `hosts.rs` measures partitions.
 //!
 //! ```console
 //! cargo test --manifest-path crates/rmw-zenoh/Cargo.toml --test matches_back -- --ignored --nocapture
@@ -22,7 +22,7 @@ use measured::{RETRY_OF_RMW_ZENOH, pause, rounds};
 use network::{Network, session};
 
 const TOPIC: &str = "/wire/back";
-/// Where a process that is a peer finds its router.
+/// The router of a process that is a peer.
 const PEER_VARIABLE: &str = "FEROS_TEST_ZENOH_PEER";
 
 fn end(network: &Network, mode: &str, setting: &str, name: &str) -> End {
@@ -41,7 +41,7 @@ fn how_soon_matches_come_back() {
     peer_process();
 }
 
-/// Two sessions that have nothing but the router.
+/// Two sessions that are connected only by the router.
 fn clients(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "client", setting, "near");
@@ -62,7 +62,7 @@ fn clients(name: &str, setting: &str) {
     });
 }
 
-/// A client at each of two routers, of which the one that the other connects to is killed.
+/// A client at each of two routers; the router that the other connects to is killed.
 fn sites(name: &str, setting: &str) {
     let mut here = Network::configured("tcp", setting);
     let joined = format!("connect/endpoints=[\"{}\"];{setting}", here.endpoint);
@@ -85,8 +85,8 @@ fn sites(name: &str, setting: &str) {
     });
 }
 
-/// Peers that know each other stay matched without the router; it is another one that they find
-/// again by the next router.
+/// Peers that know each other stay matched without the router; the next router has to bring a new
+/// peer to them.
 fn peers(name: &str, setting: &str) {
     let mut network = Network::configured("tcp", setting);
     let near = end(&network, "peer", setting, "near");
@@ -107,7 +107,7 @@ fn peers(name: &str, setting: &str) {
     });
 }
 
-/// A process of a peer is killed and another one started, by what both have as defaults.
+/// A peer's process is killed and another one started, with the default settings.
 fn peer_process() {
     let network = Network::new();
     let near = End::new(network.peer(), "near");
@@ -140,7 +140,7 @@ fn start_peer(network: &Network) -> Peer {
     Peer(command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
 }
 
-/// A peer that subscribes until its parent ends. Nothing in a run of the tests.
+/// A peer that subscribes until its parent ends. Does nothing in a normal run of the tests.
 #[test]
 fn peer_process_role() {
     let Ok(endpoint) = std::env::var(PEER_VARIABLE) else { return };

@@ -1,6 +1,6 @@
 //! Sessions that are on Cyclone DDS and on Zenoh at once (`feros_engine_pair`): the conformance
-//! suite, messages among their like and with nodes that are on one engine alone, when an engine is
-//! lost, beside a bridge between the two, and with stock peers of both.
+//! suite, messages between them and with nodes on only one engine, the loss of an engine, a bridge
+//! between the two, and stock peers of both.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -25,7 +25,7 @@ use ends::{End, SET_BOOL, STRING, Watched, response, text_in, text_message};
 use network::{DOMAIN_ID, Network};
 use python::pyzeros;
 
-/// Cyclone DDS in a domain of its own, whichever one the session asks for.
+/// Cyclone DDS in a fixed domain, whichever domain the session asks for.
 struct InDomain(u16);
 
 impl Engine for InDomain {
@@ -46,7 +46,7 @@ fn open(engine: &dyn Engine) -> Arc<dyn Session> {
     engine.open(&SessionOptions { domain_id: DOMAIN_ID, ..SessionOptions::default() }).unwrap()
 }
 
-/// A domain of DDS beside a network of Zenoh.
+/// A DDS domain beside a Zenoh network.
 struct Both {
     domain: Domain,
     network: Network,
@@ -65,7 +65,7 @@ impl Both {
         open(&*self.network.engine("client"))
     }
 
-    /// On both, DDS first.
+    /// A session on both, DDS first.
     fn pair(&self) -> Arc<dyn Session> {
         open(&self.engine())
     }
@@ -75,14 +75,14 @@ impl Both {
         PairEngine::new([dds, self.network.engine("client")])
     }
 
-    /// On both, Zenoh first.
+    /// A session on both, Zenoh first.
     fn turned(&self) -> Arc<dyn Session> {
         let dds: Arc<dyn Engine> = Arc::new(InDomain(self.domain.id()));
         open(&PairEngine::new([self.network.engine("client"), dds]))
     }
 }
 
-/// What is on both engines is found by the first, however busy the machine is.
+/// The first engine always finds an endpoint on both engines, however busy the machine is.
 struct Twins;
 impl Twins {
     fn session() -> Arc<dyn Session> {
@@ -101,8 +101,7 @@ impl Fixture for Twins {
 
 conformance_tests!(conformance, Twins);
 
-/// Publishes texts until the peer has the last of them, whose place among those before tells what
-/// came.
+/// Publishes these numbers as texts.
 fn numbers(publisher: &Watched<dyn Publisher>, range: std::ops::Range<u32>) {
     range.for_each(|number| publisher.publish(&text_message(&number.to_string())));
 }
@@ -112,10 +111,11 @@ fn next_number(subscription: &Watched<dyn Subscription>) -> u32 {
 }
 
 fn nothing_more(subscription: &Watched<dyn Subscription>) {
-    assert!(subscription.end.take().unwrap().is_none(), "a message came twice");
+    assert!(subscription.end.take().unwrap().is_none(), "a message arrived twice");
 }
 
-/// Twins, in either order of engines, with others on one engine: each message once, in order.
+/// Twins, in either order of engines, and others on one engine: each message arrives once, in
+/// order.
 #[test]
 fn each_message_comes_once() {
     let _watchdog = Watchdog::start();
@@ -135,12 +135,12 @@ fn each_message_comes_once() {
             (0..500).for_each(|number| assert_eq!(next_number(subscription), number));
         }
     });
-    // What would come twice has come when the last of all is acknowledged.
+    // Any duplicate has arrived when the last message is acknowledged.
     publisher.end.wait_for_all_acked(feros_test_support::WATCHDOG).unwrap();
     subscriptions.iter().for_each(nothing_more);
 }
 
-/// Whoever is on one engine alone is heard by who is on both.
+/// A subscription on both engines receives from publishers on only one engine.
 #[test]
 fn both_engines_are_heard() {
     let _watchdog = Watchdog::start();
@@ -164,8 +164,8 @@ fn both_engines_are_heard() {
     assert_eq!(graph.endpoints_of(feros_rmw::EndpointKind::Subscription, "/wire/heard").count(), 1);
 }
 
-/// The router of Zenoh is killed while twins talk, and comes back: nothing is lost where DDS is the
-/// first engine, also of what goes by both.
+/// The Zenoh router is killed while twins communicate, and comes back: if DDS is the first engine,
+/// nothing is lost, not even of messages that use both.
 #[test]
 fn the_second_engine_is_lost_and_returns() {
     let _watchdog = Watchdog::start();
@@ -193,15 +193,15 @@ fn the_second_engine_is_lost_and_returns() {
             assert_eq!(publisher.end.matched_subscriptions(), 1);
         }
     }
-    // The router is back: what goes by it, and what it brings once more of the latched, is new to
-    // whoever comes on Zenoh, and to nobody else.
+    // The router is back: the messages on Zenoh, and the latched ones that it brings again, are new
+    // only for a late subscription on Zenoh.
     let late = End::new(both.zenoh(), "late");
     let late = late.subscription("/wire/latched", STRING, latched);
     assert_eq!((next_number(&late), next_number(&late)), (0, 1));
     pairs.iter().for_each(|(_, subscription)| nothing_more(subscription));
 }
 
-/// The first engine is lost: the second goes on, and nothing comes twice or out of order.
+/// The first engine is lost: the second continues, and no message arrives twice or out of order.
 #[test]
 fn the_first_engine_is_lost() {
     let _watchdog = Watchdog::start();
@@ -214,7 +214,7 @@ fn the_first_engine_is_lost() {
     numbers(&publisher, 0..10);
     (0..10).for_each(|number| assert_eq!(next_number(&subscription), number));
     both.network.kill();
-    // Until the first engine has noticed, messages may be lost; then each arrives.
+    // Until the first engine has noticed, messages may be lost; after that, each arrives.
     let mut next = 10;
     let mut last = 9;
     let first_after = loop {
@@ -236,7 +236,7 @@ fn the_first_engine_is_lost() {
     nothing_more(&subscription);
 }
 
-/// What was latched is there for who comes late on either engine, or on both, once.
+/// A late subscription on either engine, or on both, gets the latched messages once.
 #[test]
 fn latched_messages_are_there_for_late_joiners() {
     let _watchdog = Watchdog::start();
@@ -255,7 +255,7 @@ fn latched_messages_are_there_for_late_joiners() {
     }
 }
 
-/// A server on both engines answers clients of either, and one on both asks servers of either.
+/// A server on both engines answers clients of either; a client on both asks servers of either.
 #[test]
 fn calls_are_answered_once() {
     let _watchdog = Watchdog::start();
@@ -292,8 +292,8 @@ fn calls_are_answered_once() {
     }
 }
 
-/// A bridge between the same two carries for those on one engine, and brings nobody on both
-/// anything once more.
+/// A bridge between the same two engines bridges for endpoints on one engine, and brings no message
+/// again to endpoints on both.
 #[test]
 fn a_bridge_leaves_who_is_on_both_alone() {
     let _watchdog = Watchdog::start();
@@ -306,11 +306,12 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     let heard_by_pair = pair.subscription("/wire/bridged", STRING, QosProfile::keep_all());
     let publishers =
         ends.each_ref().map(|end| end.publisher("/wire/bridged", STRING, QosProfile::keep_all()));
-    // A bridge that runs already takes it for one on one engine until it has found it on both.
+    // A running bridge treats it as an endpoint on one engine until it has found it on both.
     let publisher = pair.publisher("/wire/bridged", STRING, QosProfile::keep_all());
     let sides = vec![("DDS".to_owned(), both.dds()), ("Zenoh".to_owned(), both.zenoh())];
     let _bridge = bridging(sides);
-    // The bridge is there when each of both hears the other; who is on both does not hear it.
+    // The bridge is ready when each engine's subscription matches the other's publisher; the pair
+    // ignores it.
     for subscription in heard.iter().chain([&heard_by_pair]) {
         subscription.events.wait_for("three publishers", || {
             (subscription.end.matched_publishers() == 3).then_some(())
@@ -319,7 +320,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     for number in 0..100 {
         let side = number as usize % 2;
         numbers(&publishers[side], number..number + 1);
-        // By the bridge, and so the bridge has brought it to all.
+        // This message comes by the bridge, so the bridge has delivered it to all.
         assert_eq!(next_number(&heard[1 - side]), number);
         assert_eq!(next_number(&heard[side]), number);
         assert_eq!(next_number(&heard_by_pair), number);
@@ -329,7 +330,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
         heard.iter().for_each(|heard| assert_eq!(next_number(heard), number));
         assert_eq!(next_number(&heard_by_pair), number);
     }
-    // Each of these passes the bridge after those before.
+    // Each of these messages passes the bridge after the earlier ones.
     for side in [0, 1] {
         numbers(&publishers[side], 200..201);
         assert_eq!(next_number(&heard[1 - side]), 200);
@@ -339,7 +340,7 @@ fn a_bridge_leaves_who_is_on_both_alone() {
     heard.iter().chain([&heard_by_pair]).for_each(nothing_more);
 }
 
-/// A bridge that looks who is there until this is dropped.
+/// A bridge that is updated until this is dropped.
 fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
     let mut bridge = Bridge::new(sides, BridgeOptions::default()).unwrap();
     let waker = bridge.waker();
@@ -357,7 +358,7 @@ fn bridging(sides: Vec<(String, Arc<dyn Session>)>) -> Background {
     })
 }
 
-/// One session hears and calls rclpy of stock ROS 2 on DDS and pyzeros on Zenoh, and both hear it.
+/// One session communicates with rclpy of stock ROS 2 on DDS and with pyzeros on Zenoh.
 #[test]
 fn stock_nodes_of_both_engines_are_met() {
     let Some(domain) = Domain::reserve() else { return };
@@ -393,7 +394,7 @@ fn stock_nodes_of_both_engines_are_met() {
         let (number, answer) = client.next();
         assert_eq!((number, text_in(&answer.payload[4..])), (asked, says));
     }
-    // pyzeros calls this one, as does stock.
+    // pyzeros calls this server, and so does stock ROS 2.
     let server = end.service("/wire/feros", SET_BOOL);
     let called = end.subscription("/wire/called", STRING, qos);
     let (request, _) = server.next();
@@ -411,7 +412,7 @@ fn stock_nodes_of_both_engines_are_met() {
     });
 }
 
-/// An engine that cannot start is named.
+/// The error names the engine that cannot start.
 #[test]
 fn the_engine_that_cannot_start_is_named() {
     let dds: Arc<dyn Engine> = Arc::new(CycloneEngine);

@@ -1,4 +1,4 @@
-//! What Zenoh cannot keep of the policies that an endpoint asks for is said when it is made.
+//! Policies that Zenoh does not enforce cause a warning when an endpoint is created.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -17,8 +17,8 @@ const DEADLINE: &str = "missed deadlines are not reported";
 const LIVELINESS: &str = "a publisher counts as alive as long as it is connected";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The warnings about a topic and a service of this name and these policies: of the publisher, the
-/// subscription, the service and the client.
+/// The warnings about a topic and a service with this name and these policies: of the publisher,
+/// the subscription, the service and the client.
 fn warnings(end: &End, name: &str, qos: QosProfile) -> Vec<String> {
     let _topic = (end.publisher(name, STRING, qos), end.subscription(name, STRING, qos));
     let _service = (end.service_with(name, SET_BOOL, qos), end.client_with(name, SET_BOOL, qos));
@@ -48,7 +48,7 @@ fn what_zenoh_cannot_keep_is_said_of_each_endpoint() {
     }
 }
 
-/// Those that Zenoh keeps, and those that nobody asked for.
+/// Policies that Zenoh enforces, and policies that were not requested, cause no warning.
 #[test]
 fn of_what_zenoh_keeps_nothing_is_said() {
     said::listen();

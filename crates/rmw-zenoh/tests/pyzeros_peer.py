@@ -42,7 +42,7 @@ async def repeat_joints() -> None:
 
 
 def seen(session: zenoh.Session) -> list[int]:
-    """How many publishers and subscriptions there are with the node, topic, type and policies that the test has."""
+    """The number of publishers and subscriptions with the test's node, topic, type and policies."""
     policies = QosProfile(reliability="best_effort", history="keep_last", depth=5)
     someone = {"node_name": "feros", "domain_id": sys.argv[2], "namespace": "/wire"}
     someone |= {"session": session, "_zenoh_id": "*", "_node_id": "*", "_entity_id": "*"}

@@ -30,7 +30,7 @@ STRING, JOINT_STATE, SET_BOOL = "std_msgs/msg/String", "sensor_msgs/msg/JointSta
 
 
 class KeepingPublisher(ROS2Publisher):
-    """The SDK has no history of its own: with Zenoh's publisher that keeps one, which rmw_zenoh uses as well."""
+    """Keeps a history with the Zenoh publisher that rmw_zenoh uses, since the SDK has none."""
 
     def _declare_zenoh_publisher(self, keyexpr: str) -> zenoh.ext.AdvancedPublisher:
         cache = zenoh.ext.CacheConfig(max_samples=self.qos_profile.history_depth)

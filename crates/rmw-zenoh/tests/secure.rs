@@ -1,5 +1,5 @@
-//! Links that are encrypted, and keys that are kept from whoever has no business with them: by
-//! Zenoh's own configuration.
+//! Encrypted links, and key expressions that are restricted by access control, with Zenoh's own
+//! configuration.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -16,7 +16,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use ends::{End, SET_BOOL, STRING, response, text_in, text_message};
 use network::{DOMAIN_ID, Network};
 
-/// An authority, and what it has signed for a router at 127.0.0.1; the files go with it.
+/// A certificate authority, and its files for a router at 127.0.0.1, which are removed on drop.
 struct Authority {
     folder: PathBuf,
 }
@@ -47,7 +47,7 @@ impl Authority {
         self.folder.join(file).to_string_lossy().into_owned()
     }
 
-    /// What a router is configured with.
+    /// The configuration of a router.
     fn of_router(&self) -> String {
         format!(
             "transport/link/tls/listen_private_key=\"{}\";transport/link/tls/listen_certificate=\"{}\"",
@@ -56,7 +56,7 @@ impl Authority {
         )
     }
 
-    /// What a session is configured with that has a certificate of this authority.
+    /// The configuration of a session with a certificate of this authority.
     fn of_known_session(&self, trusted: &Self) -> String {
         format!(
             "{};transport/link/tls/connect_private_key=\"{}\";transport/link/tls/connect_certificate=\"{}\"",
@@ -66,7 +66,7 @@ impl Authority {
         )
     }
 
-    /// What a session is configured with that trusts this authority.
+    /// The configuration of a session that trusts this authority.
     fn of_session(&self) -> String {
         format!("transport/link/tls/root_ca_certificate=\"{}\"", self.path("ca.pem"))
     }
@@ -74,7 +74,7 @@ impl Authority {
 
 impl Drop for Authority {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder); // it lies in the target folder
+        let _ = std::fs::remove_dir_all(&self.folder); // it is in the target folder
     }
 }
 
@@ -97,8 +97,8 @@ fn topics_and_services_pass_by_tls() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "answered");
 }
 
-/// Neither who trusts another authority nor who speaks no TLS gets in, and both are told what to
-/// look at.
+/// A session that trusts another authority or does not use TLS is refused, with advice on what to
+/// check.
 #[test]
 fn a_link_that_is_not_trusted_is_refused_in_words() {
     let (authority, other) = (Authority::new("trusted"), Authority::new("another"));
@@ -112,7 +112,7 @@ fn a_link_that_is_not_trusted_is_refused_in_words() {
     let plain = network.endpoint.replace("tls/", "tcp/");
     let text = refused(&format!("connect/endpoints=[\"{plain}\"]"));
     assert!(text.contains(&plain), "{text}");
-    // A file that is not there is named before anything is opened.
+    // A missing file is reported before anything is opened.
     let missing = refused("transport/link/tls/root_ca_certificate=\"/no/such/ca.pem\"");
     assert!(
         missing.contains("root_ca_certificate") && missing.contains("/no/such/ca.pem"),
@@ -120,8 +120,8 @@ fn a_link_that_is_not_trusted_is_refused_in_words() {
     );
 }
 
-/// A peer goes on without a router that it does not trust, is told what to look at, and is in
-/// nobody's graph.
+/// A peer continues without a router that it does not trust, gets advice on what to check, and
+/// appears in no graph.
 #[test]
 fn a_peer_that_trusts_another_authority_stays_alone() {
     said::listen();
@@ -151,7 +151,7 @@ fn a_peer_that_trusts_another_authority_stays_alone() {
     assert_eq!((publisher.end.matched_subscriptions(), heard.end.matched_publishers()), (0, 1));
 }
 
-/// A router that asks for certificates lets in who has one of its authority, and nobody else.
+/// A router that requires certificates accepts only sessions with one of its authority.
 #[test]
 fn a_router_may_ask_for_certificates() {
     let (authority, other) = (Authority::new("mutual"), Authority::new("not-mutual"));
@@ -178,8 +178,8 @@ fn a_router_may_ask_for_certificates() {
     }
 }
 
-/// A key that is none, and one that is another certificate's: the router does not start, and says
-/// what of TLS it needs.
+/// With a malformed key, or one of another certificate, the router does not start, and names its
+/// TLS requirements.
 #[test]
 fn a_router_with_a_bad_key_does_not_start() {
     let (authority, other) = (Authority::new("keys"), Authority::new("other-keys"));
@@ -197,7 +197,7 @@ fn a_router_with_a_bad_key_does_not_start() {
     }
 }
 
-/// A router that denies messages of this kind to all below `/wire/secret`.
+/// A router that denies these messages below `/wire/secret` for all sessions.
 fn denying(message: &str) -> Network {
     let rules = format!(
         "access_control={{enabled: true, default_permission: \"allow\", \
@@ -208,7 +208,7 @@ fn denying(message: &str) -> Network {
     Network::configured("tcp", &rules)
 }
 
-/// Who may not publish is heard by nobody, and who may not subscribe hears nothing.
+/// A session that may not publish reaches nobody, and one that may not subscribe receives nothing.
 #[test]
 fn access_control_denies_topics() {
     for message in ["put", "declare_subscriber"] {

@@ -1,5 +1,5 @@
-//! Two sites on loopback, a router each, and the way between them: what crosses it, and what
-//! becomes of that when the way is gone for a while. The sites of `hosts.rs` are hosts.
+//! Two sites on loopback, a router each, and a connection between them: the tests check its
+//! traffic, also when it is cut for a while. The sites of `hosts.rs` are hosts.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -15,7 +15,7 @@ use feros_rmw::QosProfile;
 use ends::{End, SET_BOOL, STRING, on_thread, response, text_in, text_message};
 use network::{Network, WATCHFUL};
 
-/// The way between two sites, on loopback: while it is cut nothing passes it and nobody is told.
+/// The connection between two sites, on loopback: while cut, it passes nothing and reports nothing.
 struct Way {
     port: u16,
     state: Arc<State>,
@@ -29,7 +29,7 @@ struct State {
 }
 
 impl State {
-    /// Waits while the way is cut; false at its end.
+    /// Waits while the connection is cut; returns false at its end.
     fn wait_open(&self) -> bool {
         let cut = self.is_cut.lock().unwrap();
         let closed = |cut: &mut bool| *cut && !self.has_ended.load(Ordering::Acquire);
@@ -39,7 +39,7 @@ impl State {
 }
 
 impl Way {
-    /// A way to a router.
+    /// A connection to a router.
     fn to(endpoint: &str) -> Self {
         let target = endpoint.trim_start_matches("tcp/").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -69,11 +69,11 @@ impl Drop for Way {
     fn drop(&mut self) {
         self.state.has_ended.store(true, Ordering::Release);
         self.cut(false);
-        let _ = TcpStream::connect(("127.0.0.1", self.port)); // wakes who accepts
+        let _ = TcpStream::connect(("127.0.0.1", self.port)); // wakes the accepting thread
     }
 }
 
-/// Passes on what comes by one connection, on a thread that ends with it.
+/// Forwards the bytes of one connection, on a thread that ends with it.
 fn forward(from: &TcpStream, to: &TcpStream, state: &Arc<State>) {
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
     let state = state.clone();
@@ -103,7 +103,7 @@ impl Sites {
         Self { here, way, there }
     }
 
-    /// A session at each site, which know nothing but their router.
+    /// A session at each site, which knows only its router.
     fn ends(&self) -> (End, End) {
         (End::new(self.here.client(), "here"), End::new(self.there.client(), "there"))
     }
@@ -127,8 +127,8 @@ fn two_sites_are_joined_by_their_routers() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "from afar");
 }
 
-/// While the way is cut nobody who publishes or calls is held up; when it is back the matches are,
-/// and what was published meanwhile is counted as lost.
+/// While the connection is cut, publishing and calling do not block; when it is back, so are the
+/// matches, and messages published meanwhile are counted as lost.
 #[test]
 fn a_partition_heals() {
     let sites = Sites::new();
@@ -159,7 +159,7 @@ fn a_partition_heals() {
     assert_eq!(text_in(&client.next().1.payload[4..]), "there again");
 }
 
-/// The router of one site is killed; its site is back when another takes its place.
+/// The router of one site is killed; the site is back when another router replaces it.
 #[test]
 fn a_site_comes_back_with_its_router() {
     let mut sites = Sites::new();

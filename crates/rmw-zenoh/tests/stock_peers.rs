@@ -1,4 +1,5 @@
-//! Peers of others on the wire of `rmw_zenoh`: pyzeros, of `scripts/requirements-zenoh.txt`.
+//! A peer of another project in the wire format of `rmw_zenoh`: pyzeros, of
+//! `scripts/requirements-zenoh.txt`.
 //! `FEROS_ZENOH_PYTHON` names the Python that has it, if it is not that of `.venv-zenoh`.
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +34,7 @@ fn topics_pass_in_both_directions() {
     assert!(sample.info.source_timestamp.is_some());
 }
 
-/// A header, texts and arrays keep their values in both directions, and a megabyte passes as well.
+/// A header, texts and arrays keep their values in both directions, and so does a megabyte.
 #[test]
 fn arrays_and_a_megabyte_pass_in_both_directions() {
     let network = Network::new();
@@ -56,7 +57,7 @@ fn arrays_and_a_megabyte_pass_in_both_directions() {
     assert!(text_in(&sample.payload) == format!("repeated: {megabyte}"), "all of it");
 }
 
-/// The peer looks for tokens that it would declare itself, and finds those of Feros.
+/// The peer expects the tokens that it would declare itself, and finds those of Feros.
 #[test]
 fn the_peer_sees_nodes_topics_types_and_policies() {
     let network = Network::new();
@@ -73,7 +74,7 @@ fn the_peer_sees_nodes_topics_types_and_policies() {
     wait_until_seen("1 0");
     let _subscription = end.subscription("/wire/joints_out", JOINT_STATE, qos);
     wait_until_seen("1 1");
-    // Other policies are another token.
+    // Other policies give another token.
     let _other = end.publisher("/wire/joints_in", JOINT_STATE, QosProfile::default());
     drop(publisher);
     wait_until_seen("0 1");

@@ -1,4 +1,4 @@
-//! A second peer of others on the wire of `rmw_zenoh`: zenoh-ros2-sdk, of
+//! A second peer of another project in the wire format of `rmw_zenoh`: zenoh-ros2-sdk, of
 //! `scripts/requirements-zenoh.txt`.
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use messages::{JOINT_STATE, JointState};
 use network::Network;
 use python::sdk;
 
-/// Waits until the peer, which repeats itself, says this.
+/// Waits until the peer, which repeats its messages, sends this one.
 fn wait_until_said(subscription: &Watched<dyn Subscription>, wanted: &str) {
     let said = || {
         let sample = subscription.end.take().unwrap();
@@ -40,7 +40,7 @@ fn topics_pass_in_both_directions() {
     assert!(sample.info.source_timestamp.is_some());
 }
 
-/// A megabyte in each direction: as many velocities, which come back as they are.
+/// A megabyte in each direction: as many velocities, which come back unchanged.
 #[test]
 fn a_megabyte_passes_in_both_directions() {
     let network = Network::new();
@@ -81,9 +81,9 @@ fn services_are_called_in_both_directions() {
     assert_eq!(text_in(&called.next().payload), "True by Feros");
 }
 
-/// What was published before the other side was there, in both directions. The peer asks each
-/// publisher for its history as `rmw_zenoh` does, if the topic has one part (it does not replace
-/// the slashes of others), and keeps its own by Zenoh's publisher for that.
+/// Messages published before the other side existed arrive, in both directions. The peer asks each
+/// publisher for its history like `rmw_zenoh`, if the topic has one part (it does not replace the
+/// slashes of others), and keeps its own history with Zenoh's publisher for that.
 #[test]
 fn history_passes_in_both_directions() {
     let network = Network::new();

@@ -1,4 +1,4 @@
-//! Routers that go and come back, and strangers who send what they should not.
+//! Routers that go and come back, and hostile data.
 #![allow(clippy::unwrap_used)]
 
 mod ends;
@@ -13,8 +13,8 @@ use network::{DOMAIN_ID, Network};
 
 const QOS: fn() -> QosProfile = QosProfile::default;
 
-/// Peers that know each other go on without the router; who comes after another one has taken its
-/// place is found.
+/// Peers that know each other continue without the router; a peer that comes after a new router has
+/// replaced it is found.
 #[test]
 fn peers_outlive_their_router() {
     let mut network = Network::new();
@@ -36,8 +36,8 @@ fn peers_outlive_their_router() {
     assert_eq!(text_in(&late.next().payload), "again");
 }
 
-/// Sessions that have nothing but the router lose each other with it, and find each other again
-/// with the next one; a call in between ends nothing.
+/// Sessions that are connected only by the router lose each other with it, and find each other
+/// again with the next one; a call in between ends nothing.
 #[test]
 fn matches_come_back_with_the_router() {
     let mut network = Network::new();
@@ -66,7 +66,7 @@ fn matches_come_back_with_the_router() {
     assert_eq!(request.sequence_number, asked);
 }
 
-/// A session without a router is opened, and joins one that comes later.
+/// A session opens without a router, and joins one that comes later.
 #[test]
 fn a_session_may_come_before_its_router() {
     let mut network = Network::new();
@@ -81,8 +81,8 @@ fn a_session_may_come_before_its_router() {
     assert_eq!(text_in(&subscription.next().payload), "found");
 }
 
-/// A client needs a router: without one it is not opened, and is told where none was and how there
-/// is one.
+/// A client needs a router: without one, it fails to open, and its error names the address and the
+/// cure.
 #[test]
 fn a_client_without_a_router_is_told_to_start_one() {
     let mut network = Network::new();
@@ -108,7 +108,7 @@ fn stranger(network: &Network) -> zenoh::Session {
 }
 
 /// Messages, requests and responses without the attachment of rmw_zenoh, or too short for a header,
-/// are refused and counted; what is right is found behind them.
+/// are refused and counted; valid ones behind them arrive.
 #[test]
 fn hostile_messages_and_requests_are_refused() {
     let network = Network::new();
@@ -116,7 +116,7 @@ fn hostile_messages_and_requests_are_refused() {
     let subscription = end.subscription("/wire/hostile", STRING, QOS());
     let server = end.service("/wire/asked", SET_BOOL);
     let stranger = stranger(&network);
-    // The router knows the endpoints once it knows the last one's token: a link keeps the order.
+    // The router knows all endpoints once it knows the last one's token: a link keeps the order.
     let token_of_server = format!("@ros2_lv/{DOMAIN_ID}/*/*/*/SS/**");
     until("the server's token is known", || {
         stranger.liveliness().get(&token_of_server).wait().unwrap().recv().is_ok()
@@ -146,10 +146,10 @@ fn hostile_messages_and_requests_are_refused() {
     let replies = question.wait().unwrap();
     let (request, _) = server.next();
     server.respond(&request, &ends::response(true, "answered"));
-    assert!(replies.recv().unwrap().result().is_ok(), "who has no token is answered as well");
+    assert!(replies.recv().unwrap().result().is_ok(), "a client without a token is answered");
 }
 
-/// Tokens that are none change nothing, and hide nobody.
+/// Malformed tokens change nothing, and hide no other token.
 #[test]
 fn hostile_tokens_are_refused() {
     let network = Network::new();
@@ -161,7 +161,7 @@ fn hostile_tokens_are_refused() {
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/node/%t/T/H/9::,:,:,:,,"),
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/1/MP/%/%/{}/%t/T/H/::,:,:,:,,", "n".repeat(8000)),
         format!("@feros/{DOMAIN_ID}/ab/says/1/1/%zz"),
-        // An endpoint that announces, and never does.
+        // An endpoint that should announce, and never does.
         format!("@ros2_lv/{DOMAIN_ID}/ab/0/{}/MP/%/%/node/%t/T/H/::,:,:,:,,", 1_u64 << 40),
     ]
     .iter()

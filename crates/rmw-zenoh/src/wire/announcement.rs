@@ -1,17 +1,18 @@
-//! What Feros's endpoints announce beyond `rmw_zenoh`: a liveliness token of its own beside each
-//! standard one, in a space that stock peers do not look at.
+//! Announcements of Feros endpoints beyond `rmw_zenoh`: a separate liveliness token beside each
+//! standard one, in a key space that stock peers ignore.
 //!
 //! It is not part of the standard token: the gid of an endpoint is a hash of that token, and an
-//! announcement may change while the endpoint stays what it is.
+//! announcement may change while the endpoint remains.
 
 use feros_rmw::announcement::check_announcement;
 
 use super::percent;
 
-/// The first chunk of all keys of Feros's own. A chunk that begins with `@` is met by no wildcard.
+/// The first chunk of all keys that only Feros uses. Wildcards do not match a chunk that begins
+/// with `@`.
 pub const SPACE: &str = "@feros";
 
-/// Endpoints of Feros are numbered from here on. Tokens come in any order over a new link: who sees
+/// The first number of Feros endpoints. Tokens arrive in any order over a new link: a reader of
 /// such a number waits for the announcement, so that a match never lacks it.
 pub const FIRST_ENTITY: u64 = 1 << 40;
 
@@ -24,9 +25,9 @@ pub struct AnnouncementToken {
     pub zid: String,
     /// Number of the endpoint in its session.
     pub entity: u64,
-    /// Counts up with each change: the highest one holds.
+    /// Counts up with each change: the highest version is valid.
     pub version: u64,
-    /// The announcement; empty where nothing is announced.
+    /// The announcement; empty if nothing is announced.
     pub text: String,
 }
 
@@ -59,12 +60,12 @@ pub fn all(domain_id: u32) -> String {
     format!("{SPACE}/{domain_id}/*/says/**")
 }
 
-/// Where a session answers that it has handled all that came before the question.
+/// The key at which a session answers that it has handled everything before the question.
 pub fn fence(domain_id: u32, zid: &str) -> String {
     format!("{SPACE}/{domain_id}/{zid}/fence")
 }
 
-/// Where a client receives responses to requests that it did not send by the engine.
+/// The key at which a client receives responses to requests that it sent without the engine.
 pub fn responses(domain_id: u32, client: feros_rmw::Gid) -> String {
     use std::fmt::Write as _;
     let mut key = format!("{SPACE}/{domain_id}/responses/");

@@ -6,14 +6,14 @@ use feros_rmw::Gid;
 /// Bytes of an attachment: two numbers, the gid's length, and the gid.
 pub const SIZE_BYTES: usize = 8 + 8 + 1 + 16;
 
-/// What accompanies a payload.
+/// The data that accompany a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attachment {
     /// Number of the message at its publisher, or of the request at its client.
     pub number: i64,
     /// Source timestamp, in nanoseconds since the Unix epoch.
     pub stamp_nanos: i64,
-    /// The publisher; of a request and of its response, the client.
+    /// The publisher; for a request and its response, the client.
     pub gid: Gid,
 }
 
@@ -28,7 +28,7 @@ impl Attachment {
         bytes
     }
 
-    /// Reads an attachment; `None` when its size or the gid's length is another one.
+    /// Reads an attachment; `None` if its size or the gid's length is wrong.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; SIZE_BYTES] = bytes.try_into().ok()?;
         let number = |at: usize| bytes[at..at + 8].try_into().map(i64::from_le_bytes).ok();

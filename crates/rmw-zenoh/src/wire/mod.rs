@@ -1,5 +1,5 @@
-//! What travels on the wire of `rmw_zenoh_cpp`, as texts and bytes: no session, no network, so that
-//! it can be tested and fuzzed by itself.
+//! The wire format of `rmw_zenoh_cpp`, as texts and bytes: without a session or network, so that it
+//! can be tested and fuzzed by itself.
 
 pub mod announcement;
 pub mod attachment;

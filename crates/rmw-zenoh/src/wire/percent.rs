@@ -1,6 +1,6 @@
-//! Any text as one chunk of a key expression, where `/`, `*`, `$`, `?` and `#` have a meaning.
+//! Encodes any text as one chunk of a key expression, where `/`, `*`, `$`, `?` and `#` are special.
 
-/// The text with everything escaped but letters, digits and what no key expression minds.
+/// Escapes everything but letters, digits and characters that are harmless in key expressions.
 pub(super) fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(text.len());
@@ -14,7 +14,7 @@ pub(super) fn encode(text: &str) -> String {
     out
 }
 
-/// The text again; `None` for what [`encode`] does not make.
+/// Decodes a chunk; `None` if [`encode`] cannot have made it.
 pub(super) fn decode(chunk: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(chunk.len());
     let mut rest = chunk.bytes();

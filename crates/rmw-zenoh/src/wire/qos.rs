@@ -1,4 +1,4 @@
-//! Policies as a token holds them: every field is empty where it has the value of `rmw_zenoh`'s
+//! Policies as in a token: a field is empty if it has the value of `rmw_zenoh`'s
 //! default (`ros2/rmw_zenoh:rmw_zenoh_cpp/src/detail/liveliness_utils.cpp`, `qos_to_keyexpr` and
 //! `keyexpr_to_qos`).
 
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use feros_rmw::{Durability, History, Liveliness, QosDuration, QosProfile, Reliability};
 
-/// The depth that `rmw_zenoh` takes where none is said.
+/// The default depth of `rmw_zenoh`.
 pub const DEFAULT_DEPTH: usize = 42;
 
-/// What `rmw` writes for an infinite duration: `RMW_DURATION_INFINITE`.
+/// The value of `rmw` for an infinite duration: `RMW_DURATION_INFINITE`.
 const INFINITE: Duration = Duration::new(9_223_372_036, 854_775_807);
 
 /// The policies as a text: reliability, durability, history with depth, deadline, lifespan,
@@ -39,7 +39,7 @@ fn encode_duration(duration: QosDuration) -> String {
     )
 }
 
-/// Reads policies; `None` for a text that `rmw_zenoh` refuses as well.
+/// Reads policies; `None` for a text that `rmw_zenoh` refuses, too.
 pub fn decode(text: &str) -> Option<QosProfile> {
     let mut groups = text.split(':');
     let mut group = || groups.next();
@@ -87,7 +87,7 @@ fn decode_duration(text: &str) -> Option<QosDuration> {
     };
     let seconds = or(seconds, INFINITE.as_secs())?;
     let nanos = u32::try_from(or(nanos, INFINITE.subsec_nanos().into())?).ok()?;
-    // Whoever says more nanoseconds than there are in a second means them as they are.
+    // More nanoseconds than a second has are added as they are.
     let duration = Duration::from_secs(seconds).checked_add(Duration::from_nanos(nanos.into()))?;
     Some(if duration >= INFINITE { QosDuration::Infinite } else { duration.into() })
 }

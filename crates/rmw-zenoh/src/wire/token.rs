@@ -1,4 +1,4 @@
-//! Liveliness tokens of nodes and endpoints, from which everyone knows the ROS graph
+//! Liveliness tokens of nodes and endpoints, from which each session learns the ROS graph
 //! (`ros2/rmw_zenoh:docs/design.md`, "Graph Cache"; `liveliness_utils.cpp`).
 
 use feros_rmw::dds::names;
@@ -9,13 +9,13 @@ use super::qos;
 /// The first chunk of all tokens.
 pub const SPACE: &str = "@ros2_lv";
 
-/// What stands in the place of a type's hash where there is none, as in ROS 2 Humble.
+/// Replaces the hash of a type if there is none, as in ROS 2 Humble.
 pub const NO_HASH: &str = "TypeHashNotSupported";
 
-/// The longest token that is read, in bytes: all names of ROS have at most 255.
+/// The longest token that is read, in bytes: ROS names have at most 255 bytes.
 pub const LONGEST_BYTES: usize = 4096;
 
-/// What a token says of a node, and of the node of an endpoint.
+/// The description of a node, or of an endpoint's node, in a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeToken {
     /// Domain of the session.
@@ -30,7 +30,7 @@ pub struct NodeToken {
     pub name: NodeName,
 }
 
-/// What a token says of an endpoint.
+/// The description of an endpoint in a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointToken {
     /// Its node.
@@ -39,11 +39,11 @@ pub struct EndpointToken {
     pub entity: u64,
     /// The kind.
     pub kind: EndpointKind,
-    /// Topic or service, with its leading slash where it follows the conventions of ROS.
+    /// Topic or service, with a leading slash if it follows the ROS conventions.
     pub name: String,
-    /// The type as on the wire: `std_msgs::msg::dds_::String_`.
+    /// The type in the wire format: `std_msgs::msg::dds_::String_`.
     pub wire_type: String,
-    /// The hash of the type, of a service that of the service; `None` where it is none.
+    /// The hash of the type, or of the service; `None` if there is none.
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
@@ -52,13 +52,13 @@ pub struct EndpointToken {
 /// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
-    /// Of a node.
+    /// The token of a node.
     Node(NodeToken),
-    /// Of an endpoint.
+    /// The token of an endpoint.
     Endpoint(Box<EndpointToken>),
 }
 
-/// The gid that everyone knows an endpoint by: the XXH3-128 of its token, low half first.
+/// The gid of an endpoint in all sessions: the XXH3-128 of its token, low half first.
 pub fn gid(token: &str) -> Gid {
     Gid(twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes())
 }
@@ -117,8 +117,8 @@ impl EndpointToken {
         )
     }
 
-    /// The key expression that its messages, requests and responses travel under. A subscription or
-    /// client that knows no hash takes any.
+    /// The key expression for its messages, requests and responses. A subscription or client that
+    /// knows no hash accepts any.
     pub fn data_key(&self) -> String {
         let receives = matches!(self.kind, EndpointKind::Subscription | EndpointKind::Client);
         let hash = match self.type_hash {
@@ -129,8 +129,8 @@ impl EndpointToken {
         format!("{}/{name}/{}/{hash}", self.node.domain_id, self.wire_type)
     }
 
-    /// Whether messages pass between the two: name and type are the same, and so is the hash where
-    /// both know it. Policies decide nothing.
+    /// Whether messages pass between the two: name and type are equal, and also the hash if both
+    /// know it. Policies have no influence.
     pub fn matches(&self, other: &Self) -> bool {
         self.has_name_of(other)
             && self.wire_type == other.wire_type
@@ -139,7 +139,7 @@ impl EndpointToken {
                 || other.type_hash.is_none())
     }
 
-    /// Whether the two are the sides of one topic or service by its name alone.
+    /// Whether the two are opposite endpoints of one topic or service, by the name alone.
     pub fn has_name_of(&self, other: &Self) -> bool {
         other.kind == opposite(self.kind) && self.name == other.name
     }
@@ -160,8 +160,8 @@ fn hash_text(hash: Option<TypeHash>) -> String {
 }
 
 impl Token {
-    /// Reads a token. Chunks behind the known ones are ignored, as newer versions add some; `None`
-    /// for what is no token.
+    /// Reads a token. Chunks behind the known ones are ignored, since newer versions add some;
+    /// `None` if the text is not a token.
     pub fn decode(key: &str) -> Option<Self> {
         if key.len() > LONGEST_BYTES {
             return None;
@@ -198,7 +198,7 @@ impl Token {
     }
 }
 
-/// `package/msg/Name` of the type; what does not follow the conventions stays as it is.
+/// The type as `package/msg/Name`; a name outside the conventions is unchanged.
 pub fn ros_type(wire_type: &str) -> String {
     names::demangle_type(wire_type)
 }

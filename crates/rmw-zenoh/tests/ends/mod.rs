@@ -1,4 +1,4 @@
-//! Endpoints of a test, and waiting for what their engine tells of them.
+//! Endpoints of a test, and waits for their events.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::Arc;
@@ -187,13 +187,13 @@ impl Watched<dyn Subscription> {
         self.data.wait_for("a message", || self.end.take().unwrap())
     }
 
-    /// Waits for a message with this text and says how many were lost before it.
+    /// Waits for a message with this text; returns the number of messages lost before it.
     pub(crate) fn lost_before(&self, text: &str) -> u64 {
         assert_eq!(text_in(&self.next().payload), text);
         self.lost()
     }
 
-    /// How many were lost since this was asked.
+    /// The number of messages lost since the last call.
     pub(crate) fn lost(&self) -> u64 {
         let mut lost = 0;
         while let Some(event) = self.end.take_event().unwrap() {
@@ -250,7 +250,7 @@ pub(crate) fn response(success: bool, text: &str) -> Vec<u8> {
     [&message[..4], &[u8::from(success), 0, 0, 0], &message[4..]].concat()
 }
 
-/// The text that follows the first four bytes.
+/// The text after the first four bytes.
 pub(crate) fn text_in(bytes: &[u8]) -> &str {
     let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
     std::str::from_utf8(&bytes[8..8 + length - 1]).unwrap()

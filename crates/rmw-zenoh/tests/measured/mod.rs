@@ -1,16 +1,16 @@
-//! Rounds of a measurement, and the row of a table that comes of them.
+//! The rounds of a measurement, and the resulting row of a table.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::time::Duration;
 
 const ROUNDS: u32 = 10;
 
-/// What `rmw_zenoh`'s files say of how soon to try again.
+/// The retry settings in `rmw_zenoh`'s files.
 pub(crate) const RETRY_OF_RMW_ZENOH: &str =
     "connect/retry={period_init_ms: 1000, period_max_ms: 4000, period_increase_factor: 2}";
 
-/// How long what is away stays away: another time in each round, as it is in no step with those who
-/// try again.
+/// How long the killed process stays away: a different time in each round, so that it is not in
+/// step with the retries.
 pub(crate) fn pause(round: u32) -> Duration {
     Duration::from_millis(2000 + 370 * u64::from(round))
 }

@@ -19,7 +19,7 @@ pub(crate) struct JointState {
 }
 
 impl JointState {
-    /// One whose fields differ from each other.
+    /// A message whose fields differ from each other.
     pub(crate) fn example() -> Self {
         Self {
             stamp: (1_700_000_000, 999_999_999),
@@ -30,7 +30,7 @@ impl JointState {
         }
     }
 
-    /// What the peers make of it: a second later, names the other way round, twice as far.
+    /// The peers' answer to it: a second later, names in reverse order, twice as far.
     pub(crate) fn changed(mut self) -> Self {
         self.stamp.0 += 1;
         self.names.reverse();
@@ -52,7 +52,7 @@ impl JointState {
     }
 }
 
-/// Alignment counts from behind the four bytes of the header.
+/// Alignment counts from the end of the four header bytes.
 fn align(bytes: &mut Vec<u8>, to: usize) {
     bytes.resize(4 + (bytes.len() - 4).next_multiple_of(to), 0);
 }

@@ -1,4 +1,4 @@
-//! A router of the test's own on a free port of loopback, and sessions that know it.
+//! A router of the test on a free loopback port, and sessions that know it.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -9,32 +9,32 @@ use std::sync::{Arc, OnceLock};
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
 use feros_rmw_zenoh::{ConfiguredZenohEngine, Router};
 
-/// The domain of these tests; the router is theirs alone.
+/// The domain of these tests; only they use the router.
 pub(crate) const DOMAIN_ID: u32 = 7;
 
-/// A router in a process of its own, and where it is. In this process it would share the threads of
-/// Zenoh that receive with those that it sends to, which wait for each other then.
+/// A router in a separate process, and its address. In this process, it would share Zenoh's
+/// receiving threads with its own receivers, which could deadlock.
 pub(crate) struct Network {
     pub(crate) endpoint: String,
-    /// What its router is configured with.
+    /// The configuration of the router.
     overrides: String,
     router: Child,
-    /// Held open: the process says something after a minute, and must not die of it.
+    /// Held open: the process prints something after a minute, and must not fail at that.
     says: ChildStdout,
 }
 
-/// What the process that is a router is configured with: it is this program again.
+/// The configuration of a process that is a router; the process runs this program.
 const ROUTER_VARIABLE: &str = "FEROS_TEST_ZENOH_ROUTER";
 
-/// A router that is silent for so long is taken to be gone, and is tried again soon.
+/// With these settings, a silent router is soon declared gone, and is tried again soon.
 pub(crate) const WATCHFUL: &str = "transport/link/tx/lease=2000;connect/retry={period_init_ms: 200, period_max_ms: 200, period_increase_factor: 1}";
 
-/// A port that nobody has at the moment.
+/// A currently free port.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The router's process: ends when its parent does. Nothing in a run of the tests.
+/// The router's process, which ends with its parent. Does nothing in a normal run of the tests.
 #[test]
 fn router_process() {
     let Some(overrides) = std::env::var_os(ROUTER_VARIABLE) else { return };
@@ -42,7 +42,7 @@ fn router_process() {
     println!("routing");
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     drop(router);
-    std::process::exit(0); // the harness would speak into a pipe that is closed
+    std::process::exit(0); // the harness would write to a closed pipe
 }
 
 fn start(overrides: &str) -> (Child, ChildStdout) {
@@ -67,51 +67,51 @@ impl Network {
         Self::configured("tcp", "")
     }
 
-    /// One whose router listens by this protocol, and has more of `ZENOH_CONFIG_OVERRIDE`.
+    /// A network whose router listens by this protocol, with additional `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn configured(protocol: &str, more: &str) -> Self {
         Self::at(format!("{protocol}/127.0.0.1:{}", free_port()), more)
     }
 
-    /// One whose router listens here, and has more of `ZENOH_CONFIG_OVERRIDE`.
+    /// A network whose router listens here, with additional `ZENOH_CONFIG_OVERRIDE`.
     pub(crate) fn at(endpoint: String, more: &str) -> Self {
         let overrides = format!("listen/endpoints=[\"{endpoint}\"];{more}");
         let (router, says) = start(&overrides);
         Self { endpoint, overrides, router, says }
     }
 
-    /// The one of this process.
+    /// The network of this process.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: OnceLock<Network> = OnceLock::new();
         SHARED.get_or_init(Self::new)
     }
 
-    /// The router is killed.
+    /// Kills the router.
     pub(crate) fn kill(&mut self) {
         self.router.kill().unwrap();
         self.router.wait().unwrap();
     }
 
-    /// Another one takes its place.
+    /// Starts another router in its place.
     pub(crate) fn restart(&mut self) {
         (self.router, self.says) = start(&self.overrides);
     }
 
-    /// A session that finds others by the router and then talks to them itself.
+    /// A session that finds others by the router and then connects to them directly.
     pub(crate) fn peer(&self) -> Arc<dyn Session> {
         session(&self.endpoint, "peer")
     }
 
-    /// A session that talks by the router alone.
+    /// A session that communicates only by the router.
     pub(crate) fn client(&self) -> Arc<dyn Session> {
         session(&self.endpoint, "client")
     }
 
-    /// The engine of sessions of this mode.
+    /// The engine for sessions of this mode.
     pub(crate) fn engine(&self, mode: &str) -> Arc<dyn Engine> {
         Arc::new(engine(&self.endpoint, mode, ""))
     }
 
-    /// A session of this mode with more of `ZENOH_CONFIG_OVERRIDE`, or why there is none.
+    /// A session of this mode with additional `ZENOH_CONFIG_OVERRIDE`, or the error.
     pub(crate) fn open(&self, mode: &str, more: &str) -> Result<Arc<dyn Session>, OpenError> {
         open(&self.endpoint, mode, more)
     }

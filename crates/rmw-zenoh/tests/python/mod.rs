@@ -30,12 +30,12 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// A node of pyzeros that a router of the test knows; `None` where it is not installed.
+/// A node of pyzeros, connected to the test's router; `None` if it is not installed.
 pub(crate) fn pyzeros(network: &Network) -> Option<Peer> {
     start(network, "pyzeros_peer.py")
 }
 
-/// A node of zenoh-ros2-sdk that a router of the test knows; `None` where it is not installed.
+/// A node of zenoh-ros2-sdk, connected to the test's router; `None` if it is not installed.
 pub(crate) fn sdk(network: &Network) -> Option<Peer> {
     start(network, "sdk_peer.py")
 }
