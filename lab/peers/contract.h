@@ -1,5 +1,6 @@
-/* Why this exists: what every C and C++ peer of the laboratory shares, so that all of them take the same arguments, publish at
- * the same pace, stamp messages alike and say alike what they measured. README.md beside it is the contract in words.
+/* Why this exists: every C and C++ peer of the laboratory shares this code, so that all of them take the same arguments,
+ * publish at the same pace, and stamp messages and report measurements in the same way. README.md beside it is the contract
+ * in words.
  *
  * For C11 and C++17, everything static. A peer in outline:
  *
@@ -19,7 +20,7 @@
  *   listener:  struct contract_samples got, *all[] = {&got}; contract_samples_init(&got, &c, c.index); ...; contract_ready();
  *              in the callback: now = contract_now() first; contract_note_received(&got, payload, size, now);
  *              until contract_samples_done(&got) or contract_stopped(&c); contract_end(NULL, all, 1);
- *   relay:     both, with contract_note_received before the payload is published again unchanged. Only its counts are said.
+ *   relay:     both, with contract_note_received before the payload is published again unchanged. It reports only counts.
  */
 #ifndef FEROS_LAB_CONTRACT_H
 #define FEROS_LAB_CONTRACT_H
@@ -38,7 +39,7 @@
 enum { CONTRACT_VERSION = 1, CONTRACT_WRONG_ARGUMENTS = 64, CONTRACT_NOT_INSTALLED = 69 };
 /* A stamp: nanoseconds and number, in `bytes` as 8 bytes each (little-endian), in `string` as 16 hex digits each. */
 enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
-/* Samples are written once a second, or when so many wait. */
+/* Samples are written once a second, or when this many wait. */
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
@@ -71,11 +72,11 @@ struct contract {
   uint64_t idle;                /* entities of an executor that are never ready */
 };
 
-/* An argument of the peer's own, for its variants: with NULL-terminated allowed values, or NULL for any text. */
+/* An argument that only this peer has, for its variants: with NULL-terminated allowed values, or NULL for any text. */
 struct contract_extra {
   const char *name;
   const char *const *allowed;
-  const char *value; /* its default before contract_parse, what was given after it */
+  const char *value; /* the default before contract_parse, the given value after it */
 };
 
 /* --- time -------------------------------------------------------------------------------------------------------- */
@@ -98,7 +99,7 @@ static inline void contract_sleep_until(uint64_t nanos) {
 
 static inline void contract_sleep_millis(uint64_t millis) { contract_sleep_until(contract_now() + millis * 1000000u); }
 
-/* Computes for --work-micros of processor time: what it takes longer is what others took from it. */
+/* Computes for --work-micros of processor time; other programs may make it take longer. */
 static inline void contract_work(const struct contract *c) {
   if (c->work_micros == 0) return;
   const uint64_t end = contract_clock(CLOCK_THREAD_CPUTIME_ID) + c->work_micros * 1000u;
@@ -106,7 +107,7 @@ static inline void contract_work(const struct contract *c) {
   }
 }
 
-/* Waits up to so long for the end of standard input (the laboratory's way to stop a program) and says whether to stop. */
+/* Waits up to this long for the end of standard input (the laboratory's way to stop a program); returns whether to stop. */
 static inline bool contract_wait_stopped(const struct contract *c, uint64_t millis) {
   const uint64_t until = contract_now() + millis * 1000000u;
   for (;;) {
@@ -130,7 +131,7 @@ static inline bool contract_stopped(const struct contract *c) { return contract_
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-/* A line is made whole and written at once, so lines of several threads do not mix. */
+/* A line is built completely and written at once, so that lines of several threads do not mix. */
 struct contract_line {
   char *text;
   size_t length, capacity;
@@ -193,7 +194,7 @@ static inline void contract_write(struct contract_line *line) {
   free(line->text);
 }
 
-/* `system` is the name of the peer's folder; `version` names everything of which the version matters. */
+/* `system` is the name of the peer's folder; `version` names every component whose version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
   static const char *const roles[] = {"talker", "listener", "relay",  "pair",   "chain",
                                       "nodes",  "executor", "server", "client", "calls"};
@@ -214,7 +215,7 @@ static inline void contract_ready(void) {
   contract_write(&line);
 }
 
-/* A number of this run that is no sample. */
+/* Reports a number of this run that is not a sample. */
 static inline void contract_value(const char *name, double value) {
   char text[64];
   snprintf(text, sizeof text, ":%.17g}}", value);
@@ -225,7 +226,7 @@ static inline void contract_value(const char *name, double value) {
   contract_write(&line);
 }
 
-/* Says why it cannot go on and ends. `kind`: unsupported, no-licence, not-matched or failed. */
+/* Reports why the program cannot go on, and ends it. `kind`: unsupported, no-licence, not-matched or failed. */
 #if defined(__GNUC__)
 __attribute__((noreturn))
 #endif
@@ -245,11 +246,11 @@ static inline void contract_error(const char *kind, const char *text, const char
   contract_add_string(&line, whole.text);
   contract_add(&line, "}}");
   contract_write(&line);
-  /* Not exit(): destructors of a middleware that has failed may wait for ever. */
+  /* Not exit(): destructors of an engine that has failed may wait forever. */
   _exit(strcmp(kind, "no-licence") == 0 ? CONTRACT_NOT_INSTALLED : 1);
 }
 
-/* Time in a layer of each message's way, where the peer knows it. */
+/* Reports the time that each message spent in a layer, if the peer knows it. */
 static inline void contract_layer(const char *name, const uint64_t *numbers, const uint64_t *nanos, size_t n) {
   struct contract_line line = {NULL, 0, 0};
   contract_add(&line, "{\"layers\":{\"name\":");
@@ -342,8 +343,9 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   return true;
 }
 
-/* Locks the memory that the process has and will have, where the laboratory asks for it. A refusal is said, and the run goes on: the
- * laboratory sees from outside what is locked. Pages from their first use on: a ring in shared memory is not filled when it is mapped. */
+/* Locks the memory that the process has and will have, if the laboratory asks for it. After a refusal, which is reported, the
+ * run goes on: the laboratory checks from outside which memory is locked. Pages are locked from their first use on: a message
+ * ring in shared memory is not filled when it is mapped. */
 static inline void contract_lock_memory(void) {
   const char *asked = getenv("FEROS_LAB_LOCK_MEMORY");
   if (asked == NULL || strcmp(asked, "1") != 0) return;
@@ -351,7 +353,7 @@ static inline void contract_lock_memory(void) {
     fprintf(stderr, "error: mlockall was refused: %s; raise the limit memlock (ulimit -l), or run it as root\n", strerror(errno));
 }
 
-/* Fills `c` from the arguments and defaults; ends with code 64 where an argument is unknown or wrong. */
+/* Fills `c` from the arguments and defaults; ends with code 64 if an argument is unknown or wrong. */
 static inline void contract_parse(struct contract *c, int argc, char **argv, struct contract_extra *extras, size_t n) {
   memset(c, 0, sizeof *c);
   bool has_role = false;
@@ -392,12 +394,12 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
 
 /* --- stamps ------------------------------------------------------------------------------------------------------ */
 
-/* Fills a payload of c->size_bytes once: without `--fill each` the stamp is all that changes later. */
+/* Fills a payload of c->size_bytes once: without `--fill each` only the stamp changes later. */
 static inline void contract_fill(const struct contract *c, void *payload) {
   memset(payload, c->is_string ? 'z' : 0x5a, c->size_bytes);
 }
 
-/* What each byte of a message is with `--fill each`, but for its stamp. */
+/* The value of each byte of a message with `--fill each`, except for its stamp. */
 static inline uint8_t contract_filling(const struct contract *c, uint64_t number) {
   return c->is_string ? (uint8_t) ('a' + number % 26) : (uint8_t) number;
 }
@@ -406,8 +408,9 @@ static inline void contract_put_hex(char *to, uint64_t value) {
   for (int i = 15; i >= 0; i--, value >>= 4) to[i] = "0123456789abcdef"[value & 15];
 }
 
-/* Fills where that is asked for, writes the stamp into memory that was asked for at `asked` (0: it is the program's own), and returns
- * the time of the stamp: asking for memory is part of publishing, filling it is not. The publish call follows directly. */
+/* Fills the payload if the arguments ask for it, writes the stamp into memory that was requested at `asked` (0: the program's
+ * own memory), and returns the time of the stamp: requesting memory is part of publishing, filling it is not. The publish
+ * call follows directly. */
 static inline uint64_t contract_stamp_loan(const struct contract *c, void *payload, uint64_t number, uint64_t asked) {
   char *to = (char *) payload;
   if (c->fills) {
@@ -422,7 +425,7 @@ static inline uint64_t contract_stamp_loan(const struct contract *c, void *paylo
   return at;
 }
 
-/* The same in memory of the program's own. */
+/* The same in the program's own memory. */
 static inline uint64_t contract_stamp(const struct contract *c, void *payload, uint64_t number) {
   return contract_stamp_loan(c, payload, number, 0);
 }
@@ -451,14 +454,14 @@ static inline void contract_read_stamp(const struct contract *c, const void *pay
 
 /* --- cold caches ------------------------------------------------------------------------------------------------- */
 
-/* Has a symbol of its own, which scripts/count_message.py leaves out of its counts. */
+/* Gives a function its own symbol, which scripts/count_message.py leaves out of its counts. */
 #if defined(__GNUC__)
 #define CONTRACT_APART __attribute__((noinline, unused))
 #else
 #define CONTRACT_APART inline
 #endif
 
-/* Reads so much between two messages that a simulated cache holds nothing else, where FEROS_LAB_COLD is 1. */
+/* Reads enough memory between two messages to evict everything else from a simulated cache, if FEROS_LAB_COLD is 1. */
 static CONTRACT_APART void contract_make_cold(void) {
   enum { BYTES = 4 << 20, LINE_BYTES = 64 };
   static volatile unsigned char *memory = NULL;
@@ -476,7 +479,7 @@ static CONTRACT_APART void contract_make_cold(void) {
 
 struct contract_pace {
   const struct contract *c;
-  uint64_t number, due, period, ends, looked; /* `ends`: of --seconds, counted from the end of the warm-up */
+  uint64_t number, due, period, ends, looked; /* `ends`: the end of --seconds, counted from the end of the warm-up */
 };
 
 static inline void contract_pace_begin(struct contract_pace *pace, const struct contract *c) {
@@ -487,8 +490,8 @@ static inline void contract_pace_begin(struct contract_pace *pace, const struct 
   pace->due = pace->looked + 10000000u;
 }
 
-/* Waits until the next message is due and says its number; false when there is none any more, or the program is to stop.
- * Who is late publishes at once, and the pace goes on from there: nothing is caught up in a burst. */
+/* Waits until the next message is due and sets its number; false if there are no more messages, or the program must stop. A
+ * late talker publishes at once, and the pace continues from there: it never catches up in a burst. */
 static CONTRACT_APART bool contract_pace_next(struct contract_pace *pace, uint64_t *number) {
   const struct contract *c = pace->c;
   if (c->seconds > 0 && pace->number == c->warm_up) pace->ends = pace->due + (uint64_t) (c->seconds * 1e9);
@@ -508,7 +511,7 @@ static CONTRACT_APART bool contract_pace_next(struct contract_pace *pace, uint64
 
 /* --- what was measured ------------------------------------------------------------------------------------------- */
 
-/* Triples of numbers: reserved before, written once a second. */
+/* Triples of numbers: preallocated, written once a second. */
 struct contract_triples {
   uint64_t *values[3];
   size_t length, capacity;
@@ -549,7 +552,7 @@ static inline void contract_triples_write(struct contract_triples *t, struct con
   t->written = contract_now();
 }
 
-/* What one subscription received; one thread at a time notes. */
+/* The messages that one subscription received; only one thread at a time notes. */
 struct contract_samples {
   const struct contract *c;
   unsigned subscription;
@@ -575,14 +578,15 @@ static inline void contract_samples_write(struct contract_samples *s) {
   contract_triples_write(&s->triples, &line, names);
 }
 
-/* Whether the last message of the run has come. False in runs of --seconds: there the end of standard input says it. */
+/* Whether the last message of the run has come. False in runs of --seconds: there the end of standard input ends the
+ * program. */
 static inline bool contract_samples_done(const struct contract_samples *s) {
   const struct contract *c = s->c;
   return c->seconds == 0 && c->warm_up + c->count > 0 && __atomic_load_n(&s->next, __ATOMIC_ACQUIRE) >= c->warm_up + c->count;
 }
 
-/* What is looked at of a received payload. A caller whose middleware overwrites what is being read looks first, asks then whether the
- * payload was still whole, and notes it if so. */
+/* The inspected parts of a received payload. A caller whose engine may overwrite a payload during reading first inspects it,
+ * then asks whether it was still valid, and notes it if so. */
 struct contract_seen {
   uint64_t nanos, number;
   size_t size;
@@ -591,19 +595,19 @@ struct contract_seen {
 
 static inline struct contract_seen contract_see(const struct contract *c, const void *payload, size_t size) {
   struct contract_seen seen = {0, 0, size, 0};
-  if (size != c->size_bytes) contract_error("failed", "a received message has not the size that was sent", NULL);
+  if (size != c->size_bytes) contract_error("failed", "a received message does not have the size that was sent", NULL);
   contract_read_stamp(c, payload, &seen.nanos, &seen.number);
   if (c->fills && size > 0) seen.last = ((const uint8_t *) payload)[size - 1];
   return seen;
 }
 
-/* Notes a received payload that was seen; `now` was read first thing in the callback. Says whether it was the last message. Computes
- * --work-micros, as the callback that this measures would. */
+/* Notes an inspected payload; `now` was read first in the callback. Returns whether it was the last message. Computes
+ * --work-micros, as a user's callback would. */
 static inline bool contract_note_seen(struct contract_samples *s, struct contract_seen seen, uint64_t now) {
   const uint64_t nanos = seen.nanos, number = seen.number;
   const size_t size = seen.size, stamp = s->c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
   if (s->c->fills && size > stamp && seen.last != contract_filling(s->c, number))
-    contract_error("failed", "the last byte of a received payload is not what its talker has to fill it with", NULL);
+    contract_error("failed", "the last byte of a received payload is not the one that its talker must write", NULL);
   if (s->received++ == 0) s->first_nanos = now;
   s->bytes += size;
   s->last_nanos = now;
@@ -617,12 +621,12 @@ static inline bool contract_note_seen(struct contract_samples *s, struct contrac
   return contract_samples_done(s);
 }
 
-/* Both at once, for a payload that nobody overwrites. */
+/* Inspects and notes a payload that is never overwritten. */
 static CONTRACT_APART bool contract_note_received(struct contract_samples *s, const void *payload, size_t size, uint64_t now) {
   return contract_note_seen(s, contract_see(s->c, payload, size), now);
 }
 
-/* What was published. */
+/* The messages that were published. */
 struct contract_published {
   const struct contract *c;
   uint64_t sent, first_nanos, last_nanos;
@@ -643,7 +647,7 @@ static inline void contract_published_write(struct contract_published *p) {
   contract_triples_write(&p->triples, &line, names);
 }
 
-/* Notes a call of publish by the time of its stamp and the time after it. */
+/* Notes a publish call by the time of its stamp and the time after it. */
 static CONTRACT_APART void contract_note_published(struct contract_published *p, uint64_t number, uint64_t at, uint64_t after) {
   if (p->sent++ == 0) p->first_nanos = at;
   p->last_nanos = at;
@@ -652,8 +656,8 @@ static CONTRACT_APART void contract_note_published(struct contract_published *p,
   if (contract_triples_due(&p->triples, after)) contract_published_write(p);
 }
 
-/* For pair and chain, after the last publish: waits until every subscription has what was sent, or nothing more has come for
- * three seconds, or the program is to stop. */
+/* For pair and chain, after the last publish: waits until every subscription has all sent messages, or nothing more has come
+ * for three seconds, or the program must stop. */
 static inline void contract_wait_received(const struct contract *c, struct contract_samples *const *all, size_t n, uint64_t sent) {
   uint64_t before = 0, since = contract_now();
   for (;;) {
@@ -675,7 +679,7 @@ static inline void contract_wait_received(const struct contract *c, struct contr
   }
 }
 
-/* Writes what is left and the last line. `published` may be NULL, and `n` 0. */
+/* Writes the remaining samples and the last line. `published` may be NULL, and `n` 0. */
 static inline void contract_end(struct contract_published *published, struct contract_samples *const *samples, size_t n) {
   struct contract_line line = {NULL, 0, 0};
   uint64_t first = 0, last = 0;

@@ -60,7 +60,7 @@ def lock_memory():
 
 
 def parse(words, extras=()):
-    """The arguments; exit code 64 where one is unknown or wrong. `extras`: (name without dashes, allowed or None, default)."""
+    """Parses the arguments; exits with code 64 if one is unknown or wrong. `extras`: (name without dashes, allowed or None, default)."""
     parser = _Parser(add_help=False, allow_abbrev=False)
     add = parser.add_argument
     add("--role", choices=ROLES, required=True)
@@ -108,7 +108,7 @@ def parse(words, extras=()):
 
 
 def write(line):
-    # The whole line at once: lines of several threads do not mix.
+    # The whole line is written at once, so that lines of several threads do not mix.
     sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
     sys.stdout.flush()
 
@@ -126,7 +126,7 @@ def values(**numbers):
 
 
 def error(kind, text):
-    """Says why the program cannot go on, and ends it. `kind`: unsupported, no-licence, not-matched, failed."""
+    """Reports why the program cannot go on, and ends it. `kind`: unsupported, no-licence, not-matched, failed."""
     write({"error": {"kind": kind, "text": text}})
     os._exit(NOT_INSTALLED if kind == "no-licence" else 1)  # a middleware that has failed may hang in its destructors
 
@@ -135,7 +135,7 @@ def error(kind, text):
 
 
 def wait_stopped(arguments, seconds=0.0):
-    """Waits up to so long for the end of standard input or of the time; says whether one came."""
+    """Waits up to this long for the end of standard input or of the time; returns whether one came."""
     until = min(now_nanos() + int(seconds * 1e9), arguments.end_nanos)
     while True:
         left = max(until - now_nanos(), 0) / 1e9
@@ -154,7 +154,7 @@ def work(arguments):
 
 
 def pace(arguments):
-    """The numbers of the messages, each when it is due. Who is late publishes at once and nothing is caught up in a burst."""
+    """Yields the number of each message when it is due. A late talker publishes at once and never catches up in a burst."""
     period = int(1e9 / arguments.rate) if arguments.rate > 0 else 0
     looked = now_nanos()
     due, ends, number = looked + 10_000_000, None, 0
@@ -181,17 +181,17 @@ def pace(arguments):
 
 
 def payload(arguments):
-    """A payload of `bytes`; the stamp is all that changes later."""
+    """A payload of `bytes`; only the stamp changes later."""
     return bytearray(b"\x5a" * arguments.size)
 
 
 def filling(arguments, number):
-    """What each byte of a message is with `--fill each`, but for its stamp."""
+    """The value of each byte of a message with `--fill each`, except for its stamp."""
     return ord("a") + number % 26 if arguments.type == "string" else number & 255
 
 
 def stamp(arguments, payload, number):
-    """Fills where that is asked for, writes the stamp, the time last, and returns that time. The call of publish follows directly."""
+    """Fills the payload if asked to, writes the stamp, the time last, and returns that time. The publish call follows directly."""
     if arguments.fill == "each":
         whole = (ctypes.c_char * arguments.size).from_buffer(payload)
         ctypes.memset(whole, filling(arguments, number), arguments.size)
@@ -202,17 +202,17 @@ def stamp(arguments, payload, number):
 
 
 def text_payload(arguments, number):
-    """A payload of `string` behind its stamp, made anew where that is asked for."""
+    """The rest of a `string` payload behind its stamp, made anew if asked to."""
     return ("z" if arguments.fill == "none" else chr(filling(arguments, number))) * (arguments.size - STAMP_DIGITS)
 
 
 def text_stamp(now, number):
-    """The first 32 characters of a payload of `string`."""
+    """The first 32 characters of a `string` payload."""
     return f"{now:016x}{number:016x}"
 
 
 def read_stamp(arguments, payload):
-    """Time and number, from bytes or from text."""
+    """Reads time and number from bytes or from text."""
     if len(payload) != arguments.size:
         error("failed", f"a received payload has {len(payload)} bytes, {arguments.size} were sent")
     is_text = isinstance(payload, str)
@@ -220,7 +220,7 @@ def read_stamp(arguments, payload):
     if arguments.fill == "each" and len(payload) > (STAMP_DIGITS if is_text else STAMP_BYTES):
         last = ord(payload[-1]) if is_text else payload[-1]
         if last != filling(arguments, number):
-            error("failed", "the last byte of a received payload is not what its talker has to fill it with")
+            error("failed", "the last byte of a received payload is not the one that its talker must write")
     return at, number
 
 
@@ -250,7 +250,7 @@ class _Rows:
 
 
 class Samples:
-    """What one subscription received."""
+    """The messages that one subscription received."""
 
     def __init__(self, arguments, subscription):
         self.arguments, self.subscription, self.rows = arguments, subscription, _Rows(arguments)
@@ -260,7 +260,7 @@ class Samples:
         }
 
     def note(self, payload, now):
-        """Notes a payload; `now` was read first thing in the callback. Says whether it was the last message."""
+        """Notes a payload; `now` was read first in the callback. Returns whether it was the last message."""
         at, number = read_stamp(self.arguments, payload)
         return self.note_sample(number, max(now - at, 0), now)
 
@@ -289,7 +289,7 @@ class Published:
         }
 
     def note(self, number, at):
-        """Notes a call of publish that has just returned, by the time of its stamp."""
+        """Notes a publish call that has just returned, by the time of its stamp."""
         now = now_nanos()
         self.first_nanos = self.first_nanos or at
         self.last_nanos = at
@@ -298,7 +298,7 @@ class Published:
 
 
 def wait_received(arguments, samples, sent):
-    """For pair and chain: until every subscription has what was sent, or nothing more has come for three seconds."""
+    """For pair and chain: waits until every subscription has all sent messages, or nothing more has come for three seconds."""
     before, since = None, now_nanos()
     while not all(one.next >= sent for one in samples) and not wait_stopped(arguments, 0.002):
         total = sum(one.next for one in samples)
@@ -309,7 +309,7 @@ def wait_received(arguments, samples, sent):
 
 
 def end(published=None, samples=()):
-    """What is left, and the last line."""
+    """Writes the remaining samples and the last line."""
     none = SimpleNamespace(sent=0, first_nanos=0, last_nanos=0)
     for side in ([published] if published else []) + list(samples):
         side.rows.write()

@@ -1,4 +1,4 @@
-//! The arguments that the laboratory appends to a peer's program, and what follows from them alone:
+//! The arguments that the laboratory appends to a peer's program, and what depends only on them:
 //! payloads, stamps.
 
 use std::collections::BTreeMap;
@@ -12,71 +12,71 @@ use crate::words::{
     one_of,
 };
 
-/// An argument of the peer's own.
+/// An argument that only this peer has.
 #[derive(Debug, Clone, Copy)]
 pub struct Extra<'a> {
-    /// With its dashes.
+    /// The name, with its dashes.
     pub name: &'a str,
-    /// Its values; none: any text.
+    /// The allowed values; if empty, any text.
     pub allowed: &'a [&'a str],
-    /// The value where it is not given.
+    /// The default value.
     pub default: &'a str,
 }
 
 /// The arguments of a run.
 #[derive(Debug, Clone)]
 pub struct Arguments {
-    /// What this program does.
+    /// The role of this program.
     pub role: Role,
-    /// Where the other side is.
+    /// The placement of the other side.
     pub placement: Placement,
-    /// The topic; of a relay and of a chain the one that is received from.
+    /// The topic; for a relay and a chain, the one that it receives from.
     pub topic: String,
-    /// Where a relay publishes.
+    /// The topic on which a relay publishes.
     pub to: String,
-    /// The type.
+    /// The message type.
     pub payload: MessageType,
-    /// Octets or characters of a payload.
+    /// The octets or characters of a payload.
     pub size_bytes: usize,
-    /// Messages a second; 0: without pause.
+    /// Messages per second; 0 means without pause.
     pub rate_hz: f64,
-    /// Messages after the warm-up.
+    /// The number of messages after the warm-up.
     pub count: u64,
-    /// Or, where not 0, as many as this time allows.
+    /// If not 0, as many messages as this time allows, instead of `count`.
     pub seconds: f64,
-    /// Messages before those that are measured.
+    /// The number of messages before the measured ones.
     pub warm_up: u64,
     /// Whether lost messages are sent again.
     pub reliability: Reliability,
-    /// Whether who comes late gets what was before.
+    /// Whether late subscriptions get earlier messages.
     pub durability: Durability,
-    /// How much is kept.
+    /// Which messages are kept.
     pub history: History,
-    /// Of [`History::KeepLast`].
+    /// The depth of [`History::KeepLast`].
     pub depth: usize,
-    /// Offered and requested deadline.
+    /// The offered and requested deadline.
     pub deadline: Option<Duration>,
-    /// Who sends.
+    /// The thread that sends.
     pub publish: PublishMode,
-    /// When this program has to end, on the clock of [`now_nanos`].
+    /// The time at which this program must end, on the clock of [`now_nanos`].
     pub end_nanos: u64,
-    /// Whether samples are said, or counts alone.
+    /// Whether samples are reported, instead of only counts.
     pub keeps_samples: bool,
-    /// What is written of each payload before it is published.
+    /// The part of each payload that is written before it is published.
     pub fill: Fill,
-    /// Computing in each callback.
+    /// The processor time that each callback uses.
     pub work: Duration,
-    /// Who runs callbacks.
+    /// The executor that runs callbacks.
     pub executor: Executor,
-    /// Subscriptions that a talker waits for.
+    /// The number of subscriptions that a talker waits for.
     pub matched: usize,
-    /// Which one of several listeners or relays this is.
+    /// The index among several listeners or relays.
     pub index: usize,
-    /// Subscriptions of a pair.
+    /// The number of subscriptions of a pair.
     pub subscriptions: usize,
-    /// Nodes of a chain or of `nodes`.
+    /// The number of nodes of a chain or of `nodes`.
     pub nodes: usize,
-    /// Entities of an executor that are never ready.
+    /// The number of entities of an executor that are never ready.
     pub idle: usize,
     extras: BTreeMap<String, String>,
 }
@@ -97,7 +97,7 @@ impl Arguments {
     /// Reads pairs of a name and a value.
     ///
     /// # Errors
-    /// A sentence that names the argument that is unknown, or wrong and what it takes.
+    /// A sentence that names the unknown argument, or the wrong one and its allowed values.
     pub fn parse(
         words: impl IntoIterator<Item = String>,
         extras: &[Extra<'_>],
@@ -214,33 +214,33 @@ impl Arguments {
                 "--nodes takes {least_nodes} or more, --subscriptions and --depth 1 or more"
             ));
         }
-        // The listener at the end of a chain has the samples.
+        // Samples come from the listener at the end of a chain.
         self.keeps_samples &= self.role != Role::Relay;
         Ok(self)
     }
 
-    /// The value of an argument of the peer's own; empty for one that was not declared.
+    /// The value of an argument that only this peer has; empty if it was not declared.
     pub fn extra(&self, name: &str) -> &str {
         self.extras.get(name).map_or("", String::as_str)
     }
 
-    /// The same, with counts alone: for relays within a chain.
+    /// The same arguments with only counts, for relays within a chain.
     pub fn without_samples(&self) -> Self {
         Self { keeps_samples: false, ..self.clone() }
     }
 
-    /// Messages of this run, where their number is given before.
+    /// The number of messages of this run, if it is given in advance.
     pub fn messages(&self) -> Option<u64> {
         (self.seconds == 0.0).then_some(self.warm_up + self.count)
     }
 
-    /// Whether standard input has ended or the time is over: then the program ends with what it
-    /// has.
+    /// Whether standard input has ended or the time is over: the program then ends with the samples
+    /// it has.
     pub fn is_stopped(&self) -> bool {
         self.wait_stopped(Duration::ZERO)
     }
 
-    /// Waits up to so long for [`Self::is_stopped`].
+    /// Waits up to this long for [`Self::is_stopped`].
     pub fn wait_stopped(&self, patience: Duration) -> bool {
         let left = self.end_nanos.saturating_sub(now_nanos());
         wait_for_end_of_input((patience.as_nanos() as u64).min(left))
@@ -258,7 +258,7 @@ impl Arguments {
         }
     }
 
-    /// What each byte of a message is with [`Fill::Each`], but for its stamp.
+    /// The value of each byte of a message with [`Fill::Each`], except for its stamp.
     fn filling(&self, number: u64) -> u8 {
         match self.payload {
             MessageType::Bytes => number as u8,
@@ -266,14 +266,14 @@ impl Arguments {
         }
     }
 
-    /// Whether the last byte of a payload is what its talker had to fill it with; true where
-    /// nothing is filled.
+    /// Whether the last byte of a payload is the one that its talker must write; true if nothing is
+    /// filled.
     pub fn is_filled(&self, payload: &[u8], number: u64) -> bool {
         let is_checked = self.fill == Fill::Each && payload.len() > self.stamp_bytes();
         !is_checked || payload.last() == Some(&self.filling(number))
     }
 
-    /// A payload; with [`Fill::None`] the stamp is all that changes later.
+    /// A payload; with [`Fill::None`] only the stamp changes later.
     pub fn payload(&self) -> Vec<u8> {
         vec![if self.payload == MessageType::String { b'z' } else { 0x5a }; self.size_bytes]
     }
@@ -283,11 +283,11 @@ impl Arguments {
         "z".repeat(self.size_bytes)
     }
 
-    /// Fills the payload where that is asked for, writes the stamp and returns its time. The call
-    /// of publish follows directly.
+    /// Fills the payload if the arguments ask for it, writes the stamp and returns its time. The
+    /// publish call follows directly.
     ///
     /// # Panics
-    /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
+    /// If the payload is shorter than a stamp, which one of [`Self::payload`] never is.
     pub fn stamp(&self, payload: &mut [u8], number: u64) -> u64 {
         self.fill(payload, number);
         let now = now_nanos();
@@ -295,11 +295,11 @@ impl Arguments {
         now
     }
 
-    /// [`Self::stamp`] in memory that was asked for at the time `asked`: asking for memory is part
-    /// of publishing, filling it is not.
+    /// Like [`Self::stamp`], in memory that was requested at the time `asked`: requesting memory is
+    /// part of publishing, filling it is not.
     ///
     /// # Panics
-    /// When the payload is shorter than a stamp.
+    /// If the payload is shorter than a stamp.
     pub fn stamp_loan(&self, loan: &mut [u8], number: u64, asked: u64) -> u64 {
         if self.fill == Fill::Each {
             return self.stamp(loan, number);
@@ -326,15 +326,15 @@ impl Arguments {
         }
     }
 
-    /// [`Self::stamp`] in text.
+    /// Like [`Self::stamp`], in text.
     ///
     /// # Panics
-    /// When the payload is shorter than a stamp: not with one of [`Self::text_payload`].
+    /// If the payload is shorter than a stamp, which one of [`Self::text_payload`] never is.
     pub fn stamp_text(&self, payload: &mut String, number: u64) -> u64 {
         if self.fill == Fill::Each {
             let mut bytes = std::mem::take(payload).into_bytes();
             self.fill(&mut bytes, number);
-            // A letter again and again.
+            // The bytes are one repeated letter.
             *payload = String::from_utf8(bytes).unwrap_or_default();
         }
         let now = now_nanos();
@@ -342,7 +342,7 @@ impl Arguments {
         now
     }
 
-    /// Time and number of a stamp; `None` where the payload is not one of this run.
+    /// The time and number of a stamp; `None` if the payload is not from this run.
     pub fn read_stamp(&self, payload: &[u8]) -> Option<(u64, u64)> {
         if payload.len() != self.size_bytes {
             return None;

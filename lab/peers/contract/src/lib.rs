@@ -1,5 +1,6 @@
-//! What the laboratory's systems under test in Rust share, as `contract.h` for those in C: the same
-//! arguments, pace and stamps, the same lines of output. `../README.md` is the contract in words.
+//! The code that the laboratory's systems under test in Rust share, as systems in C share
+//! `contract.h`: the same arguments, pace and stamps, and the same lines of output. `../README.md`
+//! is the contract in words.
 //!
 //! ```no_run
 //! use feros_lab_contract::{Program, Role, now_nanos};
@@ -50,9 +51,9 @@ pub const WRONG_ARGUMENTS: u8 = 64;
 pub struct Program<'a> {
     /// The name of its folder.
     pub system: &'a str,
-    /// Everything of it of which the version matters: `Feros 0.1, Cyclone DDS 11.0`.
+    /// Every component whose version matters: `Feros 0.1, Cyclone DDS 11.0`.
     pub version: &'a str,
-    /// Arguments of its own, for its variants.
+    /// The arguments that only this peer has, for its variants.
     pub extras: &'a [Extra<'a>],
 }
 
@@ -72,7 +73,7 @@ impl Program<'_> {
         self.run_with(&arguments, program)
     }
 
-    /// [`Self::run`] with arguments that came in another way, as those of a component do.
+    /// Like [`Self::run`], with arguments from another source, as for a component.
     pub fn run_with(
         self,
         arguments: &Arguments,

@@ -1,4 +1,4 @@
-//! The lines that a program says, one JSON object each.
+//! The lines that a program writes, one JSON object each.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,35 +20,35 @@ pub(crate) enum Line<'a> {
     Error { kind: Kind, text: &'a str },
 }
 
-/// When messages passed a point of their way, which the laboratory joins to layers.
+/// The times when messages passed a trace point; the laboratory joins points into layers.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Points<'a> {
-    /// `publish`, `write_begin`, `taken`, ...
+    /// The name: `publish`, `write_begin`, `taken`, ...
     pub name: &'a str,
-    /// A word for the publisher, where one number is published more than once.
+    /// A word for the publisher, if a number is published more than once.
     pub by: Option<&'a str>,
-    /// A word for the subscription, where a point concerns one alone.
+    /// A word for the subscription, if a point concerns only one.
     pub of: Option<&'a str>,
-    /// The way, where a message may go several at once.
+    /// The transport, if a message may take several at once.
     pub transport: Option<&'a str>,
-    /// Numbers of messages.
+    /// The numbers of the messages.
     pub numbers: &'a [u64],
-    /// On the clock of all stamps.
+    /// The times, on the clock of all stamps.
     pub at_nanos: &'a [u64],
 }
 
-/// A line is made whole and written at once, so lines of several threads do not mix.
+/// A line is built completely and written at once, so that lines of several threads do not mix.
 pub(crate) fn write(line: &Line<'_>) {
     let mut text = serde_json::to_vec(line).expect("numbers and strings become JSON");
     text.push(b'\n');
     let mut output = std::io::stdout().lock();
     if output.write_all(&text).and_then(|()| output.flush()).is_err() {
-        // Nobody listens any more, so nobody would end this process either.
+        // The laboratory no longer reads, so it would not end this process either.
         std::process::exit(1);
     }
 }
 
-/// Ends the program from wherever it is.
+/// Reports a failure and ends the program from anywhere.
 pub(crate) fn fail(text: &str) -> ! {
     write(&Line::Error { kind: Kind::Failed, text });
     std::process::exit(1);
@@ -58,11 +58,11 @@ pub(crate) fn fail(text: &str) -> ! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The system cannot do what is asked.
+    /// The system does not support the request.
     Unsupported,
-    /// It needs a licence.
+    /// The system needs a licence.
     NoLicence,
-    /// The other side did not come.
+    /// The other side was not found.
     NotMatched,
     /// Anything else.
     Failed,

@@ -1,4 +1,4 @@
-//! Standard output of a program: what it says, in the order of the contract.
+//! The standard output of a program, in the order of the contract.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use crate::line::{Kind, Line, Points, write};
 use crate::samples::{Published, Samples};
 use crate::words::Role;
 
-/// The version of the contract that this crate keeps.
+/// The version of the contract that this crate follows.
 pub const CONTRACT: u32 = 1;
-/// Exit code where something is not installed or has no licence.
+/// Exit code if a requirement is not installed or a licence is missing.
 pub const NOT_INSTALLED: u8 = 69;
 
 /// Why a program gives no result, in words.
@@ -20,23 +20,23 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of a kind.
+    /// Creates a failure of a kind.
     pub fn new(kind: Kind, text: impl Into<String>) -> Self {
         Self { kind, text: text.into() }
     }
 
-    /// The system cannot do what is asked.
+    /// The system does not support the request.
     pub fn unsupported(text: impl Into<String>) -> Self {
         Self::new(Kind::Unsupported, text)
     }
 
-    /// The other side did not come.
+    /// The other side was not found.
     pub fn not_matched(text: impl Into<String>) -> Self {
         Self::new(Kind::NotMatched, text)
     }
 }
 
-/// Not [`std::error::Error`], so that everything that is one becomes a failure with `?`.
+/// This does not implement [`std::error::Error`], so that `?` can turn every error into a failure.
 impl std::fmt::Display for Failure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.text)
@@ -49,11 +49,11 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failure {
     }
 }
 
-/// Proof that the last line was said; only [`Output::end`] makes it.
+/// Proof that the last line was written; only [`Output::end`] creates it.
 #[derive(Debug)]
 pub struct Ended(());
 
-/// Standard output.
+/// The standard output of the program.
 #[derive(Debug)]
 pub struct Output(());
 
@@ -72,32 +72,32 @@ impl Output {
         }
     }
 
-    /// The entities exist; a talker is matched.
+    /// Reports that the entities exist; a talker is also matched.
     pub fn ready(&self) {
         write(&Line::Ready {});
     }
 
-    /// When messages passed a point.
+    /// Reports the times when messages passed a trace point.
     pub fn points(&self, points: &Points<'_>) {
         write(&Line::Points(points));
     }
 
-    /// Time in a layer of each message's way, where the peer knows it.
+    /// Reports the time that each message spent in a layer, if the peer knows it.
     pub fn layer(&self, name: &str, numbers: &[u64], nanos: &[u64]) {
         write(&Line::Layers { name, numbers, nanos });
     }
 
-    /// What is one number, by name: several programs' are added up.
+    /// Reports single numbers by name; those of several programs are added up.
     pub fn values(&self, values: &BTreeMap<&str, f64>) {
         write(&Line::Values(values));
     }
 
-    /// A sentence for the person who waits for the result.
+    /// Reports a sentence for the person who waits for the result.
     pub fn note(&self, text: &str) {
         write(&Line::Note { text });
     }
 
-    /// What is left, and the last line.
+    /// Writes the remaining samples and the last line.
     pub fn end(&self, published: Option<&Published>, samples: &[Samples]) -> Ended {
         let sent = published.map(Published::finish).unwrap_or_default();
         let counts = samples.iter().map(Samples::finish).collect::<Vec<_>>();

@@ -1,24 +1,24 @@
-//! When each message is published.
+//! The pace at which messages are published.
 
 use crate::arguments::Arguments;
 use crate::cold::make_cold;
 use crate::time::{now_nanos, sleep_until};
 
-/// How long a talker stays before its first message.
+/// How long a talker waits before its first message.
 const BEGIN_NANOS: u64 = 10_000_000;
-/// How often a talker looks whether it is stopped.
+/// How often a talker checks whether it must stop.
 const LOOK_NANOS: u64 = 100_000_000;
 
-/// The numbers of a run's messages, each when it is due. Who is late publishes at once, and the
-/// pace goes on from there: nothing is caught up in a burst. Ends after the last message, or when
-/// the program is stopped.
+/// Yields the number of each message of a run when it is due. A late talker publishes at once, and
+/// the pace continues from there: it never catches up in a burst. The iterator ends after the last
+/// message, or when the program must stop.
 #[derive(Debug)]
 pub struct Pace<'a> {
     arguments: &'a Arguments,
     number: u64,
     due: u64,
     period: u64,
-    /// The end of `--seconds`, which begin after the warm-up.
+    /// The end of `--seconds`, which starts after the warm-up.
     ends: Option<u64>,
     looked: u64,
 }

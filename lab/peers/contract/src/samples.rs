@@ -1,5 +1,5 @@
-//! What was received and published: room reserved before, written at most once a second while
-//! messages are under way.
+//! The messages received and published: in preallocated buffers, written at most once a second
+//! while messages are under way.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use crate::line::{Line, fail, write};
 use crate::time::now_nanos;
 use crate::words::Role;
 
-/// So many wait at most, however many are expected.
+/// The most samples that wait, however many are expected.
 const WAITING: u64 = 65_536;
 const WRITE_NANOS: u64 = 1_000_000_000;
-/// What is still missing after so long a silence is taken for lost.
+/// Messages that are still missing after this long without any message count as lost.
 const QUIET_NANOS: u64 = 3_000_000_000;
 
 /// Triples of numbers, by column.
@@ -35,7 +35,7 @@ impl Columns {
         Self { values: [0; 3].map(|_| Vec::with_capacity(capacity)), capacity, written: 0 }
     }
 
-    /// Says whether it is time to write.
+    /// Adds a row; returns whether it is time to write.
     fn add(&mut self, row: [u64; 3], now: u64) -> bool {
         if self.capacity == 0 {
             return false;
@@ -65,7 +65,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts of one side.
+/// The counts of one side.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) messages: u64,
@@ -86,18 +86,18 @@ impl Counts {
 }
 
 impl Arguments {
-    /// Room for what a subscription receives.
+    /// Creates the buffer for the messages that a subscription receives.
     pub fn samples(&self, subscription: usize) -> Samples {
         Samples::new(self, subscription)
     }
 
-    /// Room for what is published.
+    /// Creates the buffer for the messages that are published.
     pub fn published(&self) -> Published {
         Published::new(self)
     }
 }
 
-/// What one subscription received. Clones are the same.
+/// The messages that one subscription received. Clones share the same buffer.
 #[derive(Debug, Clone)]
 pub struct Samples(Arc<Received>);
 
@@ -121,18 +121,17 @@ impl Samples {
         }))
     }
 
-    /// Notes a payload; `now` was read first thing in the callback. Computes `--work-micros`, as
-    /// the callback would whose place this takes. Says whether it was the last message of the run.
-    /// Ends the program when it is no message of this run: then nothing that is measured could be
-    /// believed.
+    /// Notes a payload; `now` was read first in the callback. Computes `--work-micros`, as a user's
+    /// callback would. Returns whether it was the last message of the run. Ends the program if the
+    /// message is not from this run, since no measurement could be trusted then.
     #[inline(never)] // scripts/count_message.py leaves it out
     pub fn note(&self, payload: &[u8], now: u64) -> bool {
         let Received { arguments, subscription, next, state } = &*self.0;
         let Some((at, number)) = arguments.read_stamp(payload) else {
-            fail("a received payload has not the size and the stamp that were sent");
+            fail("a received payload does not have the size and the stamp that were sent");
         };
         if !arguments.is_filled(payload, number) {
-            fail("the last byte of a received payload is not what its talker has to fill it with");
+            fail("the last byte of a received payload is not the one that its talker must write");
         }
         {
             let (counts, columns) = &mut *lock(state);
@@ -149,7 +148,8 @@ impl Samples {
         self.is_done()
     }
 
-    /// Whether the last message has come; in runs of `--seconds` the end of standard input says it.
+    /// Whether the last message has come; in runs of `--seconds` the end of standard input ends the
+    /// program.
     pub fn is_done(&self) -> bool {
         self.0.arguments.messages().is_some_and(|messages| messages > 0 && self.next() >= messages)
     }
@@ -175,7 +175,7 @@ impl Samples {
     }
 }
 
-/// What was published. Clones are the same.
+/// The messages that were published. Clones share the same buffer.
 #[derive(Debug, Clone)]
 pub struct Published(Arc<Mutex<(Counts, Columns)>>);
 
@@ -184,7 +184,7 @@ impl Published {
         Self(Arc::new(Mutex::new((Counts::default(), Columns::new(arguments)))))
     }
 
-    /// Notes a call of publish that has just returned, by the time of its stamp.
+    /// Notes a publish call that has just returned, by the time of its stamp.
     #[inline(never)] // as above
     pub fn note(&self, number: u64, at: u64) {
         let now = now_nanos();
@@ -195,7 +195,7 @@ impl Published {
         }
     }
 
-    /// Messages so far.
+    /// The number of messages so far.
     pub fn sent(&self) -> u64 {
         lock(&self.0).0.messages
     }
@@ -217,7 +217,7 @@ impl Published {
 }
 
 /// For pair and chain, after the last publish: waits until every subscription has the last of
-/// `sent` messages, or nothing more has come for three seconds, or the program is to stop.
+/// `sent` messages, or nothing more has come for three seconds, or the program must stop.
 pub fn wait_received(arguments: &Arguments, all: &[Samples], sent: u64) {
     let (mut before, mut since) = (0, now_nanos());
     loop {

@@ -21,12 +21,11 @@ fn timespec(nanos: u64) -> Timespec {
 
 /// Sleeps until a time of [`now_nanos`].
 pub fn sleep_until(nanos: u64) {
-    // The one error that can come is an interruption by a signal.
+    // The only possible error is an interruption by a signal.
     while clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &timespec(nanos)).is_err() {}
 }
 
-/// Computes for so much processor time of this thread: what it takes longer is what others took
-/// from it.
+/// Computes for this much processor time of this thread; other programs may make it take longer.
 pub(crate) fn compute(nanos: u64) {
     if nanos == 0 {
         return;
@@ -35,7 +34,7 @@ pub(crate) fn compute(nanos: u64) {
     while clock_nanos(ClockId::ThreadCPUTime) < end {}
 }
 
-/// Waits up to so long for the end of standard input; says whether it came.
+/// Waits up to this long for the end of standard input; returns whether it came.
 pub(crate) fn wait_for_end_of_input(nanos: u64) -> bool {
     let until = now_nanos() + nanos;
     loop {

@@ -1,5 +1,5 @@
-//! The words of the contract, for both of its sides: the laboratory reads them in scenarios and
-//! manifests, peers among their arguments.
+//! The words of the contract, for both sides: the laboratory reads them in scenarios and manifests,
+//! peers in their arguments.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ macro_rules! words {
             /// Every value, in the order in which they are explained.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The word for it.
+            /// The word for the value.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),+
@@ -46,7 +46,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a program is in a cell.
+    /// The role of a program in a cell.
     Role {
         /// Publishes.
         Talker = "talker",
@@ -62,10 +62,9 @@ words! {
         Chain = "chain",
         /// Nodes without entities.
         Nodes = "nodes",
-        /// A whole graph of nodes, by name: with `--graph`, beside what all programs take.
+        /// A whole graph of nodes, by name: with `--graph` in addition to the common arguments.
         Graph = "graph",
-        /// An executor with one entity that is always ready again, among `--idle` others that never
-        /// are.
+        /// An executor with one entity that is always ready, among `--idle` others that never are.
         Executor = "executor",
         /// Serves a service.
         Server = "server",
@@ -77,13 +76,13 @@ words! {
 }
 
 words! {
-    /// Where publisher and subscriptions are.
+    /// The placement of publisher and subscriptions.
     Placement {
         /// On two hosts: two network namespaces joined by a link.
         Remote = "remote",
         /// In processes of one host.
         Local = "local",
-        /// In one process, through the middleware's ordinary way.
+        /// In one process, over the engine's ordinary transport.
         Composed = "composed",
         /// In one process, by pointer.
         Intra = "intra",
@@ -91,7 +90,7 @@ words! {
 }
 
 words! {
-    /// What is sent.
+    /// The type of messages.
     MessageType {
         /// A sequence of bytes, without padding.
         Bytes = "bytes",
@@ -101,65 +100,65 @@ words! {
 }
 
 words! {
-    /// Whether what is lost is sent again.
+    /// Whether lost messages are sent again.
     Reliability {
-        /// Until it is acknowledged.
+        /// Messages are sent again until they are acknowledged.
         Reliable = "reliable",
-        /// Once.
+        /// Each message is sent once.
         BestEffort = "best_effort",
     }
 }
 
 words! {
-    /// What a subscription gets that comes late.
+    /// Which messages a late subscription gets.
     Durability {
-        /// Nothing of before.
+        /// No earlier messages.
         Volatile = "volatile",
-        /// What the publisher keeps.
+        /// The messages that the publisher keeps.
         TransientLocal = "transient_local",
     }
 }
 
 words! {
-    /// What is kept for delivery.
+    /// Which messages are kept for delivery.
     History {
         /// The last `depth` messages.
         KeepLast = "keep_last",
-        /// Everything.
+        /// All messages.
         KeepAll = "keep_all",
     }
 }
 
 words! {
-    /// What a talker writes of each payload before it is published.
+    /// The part of each payload that a talker writes before publishing.
     Fill {
-        /// Its stamp alone.
+        /// Only the stamp.
         None = "none",
-        /// All of it.
+        /// The whole payload.
         Each = "each",
     }
 }
 
 words! {
-    /// Who sends: the thread that publishes, or another.
+    /// The thread that sends: the publishing thread or another one.
     PublishMode {
-        /// As the system does when nobody asks.
+        /// The default of the system.
         Default = "default",
-        /// The thread that publishes.
+        /// The publishing thread.
         Sync = "sync",
-        /// Another: publish returns at once.
+        /// Another thread: publish returns at once.
         Async = "async",
     }
 }
 
 words! {
-    /// Who runs callbacks.
+    /// The executor that runs callbacks.
     Executor {
-        /// What the system does when nobody asks.
+        /// The default of the system.
         Default = "default",
-        /// One thread for all.
+        /// One thread for all nodes.
         Single = "single",
-        /// A pool of threads for all.
+        /// A pool of threads for all nodes.
         Multi = "multi",
         /// A thread for each node.
         Isolated = "isolated",
