@@ -1,4 +1,4 @@
-// Bundles the page into the folder that is named, with the licences of all that is in it.
+// Bundles the page into the given folder, with the licences of its libraries.
 
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 const out = process.argv[2];
 if (out === undefined) throw new Error("Usage: node bundle.mjs FOLDER");
 
-/** What packages have within their own files, which esbuild cannot see. */
+/** Packages within the files of other packages, which esbuild cannot see. */
 const WITHIN = {
   "@dagrejs/dagre": ["@dagrejs/graphlib"],
   "@foxglove/rosmsg": ["md5-typescript", "nearley"],

@@ -16,11 +16,11 @@ const SIZES = {
   "view-messages.png": { width: 1200, height: 910 },
 };
 const MOST_BYTES = 300_000;
-/** The whole room in 3D: where the eye is, and what it looks at. */
+/** The whole room in 3D: the position of the eye, and the point that it looks at. */
 const ROOM = [5, -5, 9, 5, 4, 0];
-/** Rates and latencies are those of some seconds. */
+/** Rates and latencies need some seconds. */
 const SETTLING_MS = 6000;
-/** What somebody wrote who wanted no image to be lost. */
+/** The QoS that somebody wrote who wanted to lose no image. */
 const OVERRIDES = "/image:\n  reliability: reliable\n  history: keep_last\n  depth: 10\n";
 
 const [bin] = process.argv.slice(2);

@@ -1,2 +1,2 @@
-// Style sheets are imported for the bundler alone; they have no value.
+// Style sheets are imported only for the bundler; they have no value.
 declare module "*.css";

@@ -1,4 +1,4 @@
-// The page's beginning: connects to the server that served it, and puts the panes together.
+// The start of the page: connects to the server that served it, and combines the panes.
 
 import "./style/index.css";
 import { BagsPane } from "./bags/pane";

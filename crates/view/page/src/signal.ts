@@ -1,6 +1,6 @@
-// Told to whoever listens: the one form of event within the page.
+// An event for all listeners: the only form of event within the page.
 
-/** Ends what it was returned for; a second call does nothing. */
+/** Ends the thing that it was returned for; a second call does nothing. */
 export type End = () => void;
 
 export class Signal<T> {

@@ -1,4 +1,4 @@
-// Every pane, in light, dark and on a phone: no fault that axe finds, and nothing beyond the edge.
+// Every pane, in light, dark and on a phone: axe finds no fault, and nothing exceeds the edge.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Session, SIZES } from "./session.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-/** Pictures to look at; nothing reads them. */
+/** Pictures for people; no test reads them. */
 const PICTURES = fileURLToPath(new URL("pictures/", import.meta.url));
 const LAYOUT = {
   graph: { c: "topic /camera/image_raw > node /filter" },
@@ -40,7 +40,7 @@ const VIEWS = [
   ["dark", "phone"],
 ];
 
-/** Images come only when they can be seen, and that is below on a phone. */
+/** Images arrive only once they are visible, and on a phone they are further down. */
 async function showImage(session) {
   const scroll = (selector) => session.page.$eval(selector, (each) => each.scrollIntoView());
   await scroll(".kind-image");

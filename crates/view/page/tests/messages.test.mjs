@@ -1,4 +1,4 @@
-// The pane of messages: trees, plots that move, exact pixels, texts, and what is subscribed.
+// The pane of messages: trees, plots that move, exact pixels, texts, and subscriptions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -154,7 +154,7 @@ test("only what is visible is subscribed to, not faster than it is drawn", async
   await session.untilServer("nothing is, behind another pane", () => server.subscribed.size === 0);
   await session.click('[role="tab"]', "Messages");
   await session.untilServer("it is again", () => server.subscribed.size > 0);
-  // Another page in front hides this one; Chromium tells so when asked to.
+  // Another page in front hides this one; Chromium reports that on request.
   await page.evaluate(() => {
     Object.defineProperty(document, "hidden", { value: true, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));

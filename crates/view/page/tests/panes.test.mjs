@@ -1,4 +1,4 @@
-// Logs, parameters, nodes, bags and doctor: what is shown, and that what is pressed arrives.
+// Logs, parameters, nodes, bags and doctor: their display, and the arrival of presses.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

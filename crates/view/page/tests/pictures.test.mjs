@@ -1,5 +1,5 @@
-// The page as it is drawn, compared with pictures that are kept. With FEROS_PICTURES=write they are
-// made anew. Those of README and book are others: `../pictures` makes them of programs that run.
+// The drawn page, compared with kept pictures. FEROS_PICTURES=write replaces them. README and book
+// have other pictures: `../pictures` makes them from running programs.
 
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -9,13 +9,13 @@ import { PNG } from "pngjs";
 import { Session, WATCHDOG_MS } from "./session.mjs";
 
 const KEPT = fileURLToPath(new URL("kept/", import.meta.url));
-/** README's pictures, and the same ones where mdBook finds them. */
+/** README's pictures, and their copies for mdBook. */
 const DOCUMENTED = ["figures/", "book/pages/"].map((folder) =>
   fileURLToPath(new URL(`../../../../docs/${folder}`, import.meta.url)),
 );
 const IS_WRITING = process.env.FEROS_PICTURES === "write";
 const MOST_BYTES = 200_000;
-/** Part of the pixels that may differ: times of day, and how letters are drawn elsewhere. */
+/** The share of pixels that may differ: times of day, and letters on other machines. */
 const MOST_DIFFERENT = 0.06;
 const SIZE = { width: 1200, height: 720 };
 
@@ -43,7 +43,7 @@ async function settle(name, page) {
   const wanted = PNG.sync.read(await readFile(path));
   const end = Date.now() + WATCHDOG_MS;
   let part = 1;
-  // What was said may not be drawn yet.
+  // The last message may not be drawn yet.
   while (part > MOST_DIFFERENT && Date.now() < end) {
     part = different(wanted, PNG.sync.read(await shoot(name, page)));
   }
@@ -73,7 +73,7 @@ test("messages, with an image and a plot", async (t) => {
   const session = await Session.start(t, { layout, size: SIZE, isStill: true });
   const { robot, server } = session;
   await session.untilServer("all is subscribed to", () => server.subscribed.size >= 10);
-  // Each turn says a time 50 ms after the last: the lines are the same on every machine.
+  // Each turn has a time 50 ms after the last one: the lines are the same on every machine.
   robot.server = server;
   robot.drive();
   for (let at = 0; at < 200; at++) {

@@ -14,7 +14,7 @@ export const ENVIRONMENT = {
   ROS_AUTOMATIC_DISCOVERY_RANGE: "LOCALHOST",
 };
 
-/** Programs that run beside the page, and end with it, each before the next is asked to. */
+/** Programs that run beside the page, and end with it, one after the other. */
 export class Programs {
   running = [];
 
@@ -62,7 +62,7 @@ export class Programs {
   }
 }
 
-/** The page of dist/ from the address of the real server, which has the socket. */
+/** The page of dist/ at the address of the real server, which has the socket. */
 export async function openPage(t, address, layout, options = {}) {
   const session = await Session.start(t, { isStill: true, ...options });
   const { page } = session;

@@ -1,5 +1,5 @@
-// What people read: nothing is covered, cut or broken, what is empty says why, and nothing is said
-// that does not hold.
+// Readable text: nothing is covered, cut or broken, empty lists give a reason, and no text is
+// wrong.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { Session, SIZES } from "./session.mjs";
 const WIDE = { width: 1400, height: 900 };
 const LONG = "/warehouse_robot_17/perception/front_left_stereo_camera";
 
-/** A robot whose names are as long as those of real ones. */
+/** A robot with names as long as those of real robots. */
 class LongNames extends Robot {
   topics = {
     ...this.topics,
@@ -30,7 +30,7 @@ class LongNames extends Robot {
   }
 }
 
-/** Elements that scroll sideways, and names that are broken elsewhere than at their joints. */
+/** Elements that scroll sideways, and names that break elsewhere than at their joints. */
 function faults(pane) {
   const found = [];
   const root = document.querySelector(pane);

@@ -1,5 +1,5 @@
 // The page on the real server: FEROS_COMMAND names the command `feros`; without it the test is
-// skipped. The page is the one of dist/, whichever the command has within itself.
+// skipped. The page comes from dist/, whichever page the command contains.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -17,7 +17,7 @@ const IMAGE =
   "{header: {frame_id: base}, height: 2, width: 2, encoding: rgb8, step: 6, " +
   "data: [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 8, 7]}";
 
-/** A second file of a bag says that the first one has its seconds of messages. */
+/** A second file of a bag shows that the first one has its seconds of messages. */
 async function recorded(file) {
   const end = Date.now() + WATCHDOG_MS;
   while (!existsSync(file)) {

@@ -6,7 +6,7 @@ import { Robot } from "./mock/robot.mjs";
 import { MockServer } from "./mock/server.mjs";
 
 const BROWSER = process.env.FEROS_CHROMIUM ?? "/usr/bin/chromium";
-/** A watchdog alone: a test fails by what it sees, not by how long that took. */
+/** Only a watchdog: a test fails by its findings, not by its duration. */
 export const WATCHDOG_MS = 60_000;
 
 export const SIZES = {
@@ -38,7 +38,7 @@ async function startBrowser() {
       "--enable-unsafe-swiftshader",
       "--js-flags=--expose-gc",
       "--force-color-profile=srgb",
-      // A page that a test puts in the place of the server's own counts as one from elsewhere.
+      // A page that a test shows instead of the server's own counts as a page from elsewhere.
       "--disable-features=LocalNetworkAccessChecks",
     ],
   });
@@ -95,7 +95,7 @@ export class Session {
     await (await last)?.close();
   }
 
-  /** Waits until the page has it. */
+  /** Waits for a state of the page. */
   async until(words, check, ...values) {
     try {
       return await this.page.waitForFunction(check, { polling: 50 }, ...values);
@@ -104,7 +104,7 @@ export class Session {
     }
   }
 
-  /** Waits until the server has it. */
+  /** Waits for a state of the server. */
   async untilServer(words, check) {
     const end = Date.now() + WATCHDOG_MS;
     while (!check()) {
@@ -138,7 +138,7 @@ export class Session {
     return handle.asElement();
   }
 
-  /** Presses it; once more where the page has just made it anew. */
+  /** Presses an element, and once more if the page has replaced it meanwhile. */
   async click(selector, words) {
     for (let left = 4; ; left--) {
       const element = await this.find(selector, words);
@@ -155,7 +155,7 @@ export class Session {
     return this.page.$eval(selector, (each) => each.textContent);
   }
 
-  /** Presses keys in a field until it has this text alone; by keys, which no moving row takes away. */
+  /** Types until a field has only this text; with keys, which moving rows do not disturb. */
   async write(field, text) {
     await field.focus();
     await field.evaluate((each) => each.select());

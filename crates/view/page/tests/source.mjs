@@ -1,4 +1,4 @@
-// Modules of the page, as the browser gets them, for tests without a browser.
+// Modules of the page, as in the browser, for tests without a browser.
 
 import { build } from "esbuild";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-//! Who may come in, and what is at which path.
+//! The control of access, and the files by path.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -31,7 +31,7 @@ fn each_subprotocol_is_spoken_and_others_are_refused() {
     let both = ("Sec-WebSocket-Protocol", "foxglove.sdk.v1, foxglove.websocket.v1");
     drop(Client::over(open(address, "/any/path", &[both]).unwrap()));
     for headers in [&[][..], &[("Sec-WebSocket-Protocol", "chat")][..]] {
-        // The client of the test would refuse the answer as well: asked by hand.
+        // The test's client would also refuse the answer: the test asks without it.
         let protocol: String =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = format!(
@@ -81,7 +81,7 @@ fn the_page_is_served_and_nothing_else_is() {
         assert_eq!(get(address, path, &host).0, 404, "{path}");
     }
     let (status, _) = get(address, "/", "Host: evil.example\r\n");
-    assert_eq!(status, 421, "a name that points here is none of this machine's");
+    assert_eq!(status, 421, "a foreign name that points here is refused");
     assert_eq!(get(address, "/", "").0, 421);
     let foreign = format!("{host}Origin: http://evil.example\r\n");
     assert_eq!(get(address, "/", &foreign).0, 403);

@@ -1,4 +1,4 @@
-//! What clients change: messages that they publish, services that they call.
+//! Changes by clients: messages that they publish, services that they call.
 
 use std::sync::mpsc::sync_channel;
 
@@ -43,7 +43,7 @@ fn what_a_client_publishes_arrives() {
     client.channel("/goal");
     advertise(&mut client, 4, "/goal", "cdr", "std_msgs/msg/String");
     let goal = feros::message::to_vec(&Text { data: "home".into() }).unwrap();
-    // Until the publisher has found the subscription, what it publishes is for nobody.
+    // Until the publisher has found the subscription, its messages reach nobody.
     let arrived = feros_test_support::eventually(|| {
         client.send_frame(message(4, &goal));
         received.recv_timeout(std::time::Duration::from_millis(100)).map_err(|_| "the message")
@@ -140,7 +140,7 @@ fn a_server_that_only_shows_lets_services_be_called_that_only_read() {
     let frame = client.frame(3);
     let response = feros::message::from_bytes::<GetState_Response>(&frame[16..]).unwrap();
     assert_eq!(response.current_state.label, "active");
-    // Whoever guesses the number of another service is refused.
+    // A client that guesses the number of another service is refused.
     for id in 1..100_u32 {
         client.send_frame(request(&json!({"id": id}), id, "cdr", &data));
     }

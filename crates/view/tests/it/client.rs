@@ -11,20 +11,20 @@ use tungstenite::client::IntoClientRequest as _;
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
-/// A client that has read what the server said first.
+/// A client that has read the server's first operation.
 pub(crate) struct Client {
     pub(crate) socket: WebSocket<TcpStream>,
     pub(crate) server_info: Value,
 }
 
-/// What the server sends.
+/// A frame from the server.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     Op(Value),
     Frame(Vec<u8>),
 }
 
-/// Opens a WebSocket with these headers besides its own; the error is the refusal's HTTP status.
+/// Opens a WebSocket with additional headers; the error has the refusal's HTTP status.
 pub(crate) fn open(
     address: SocketAddr,
     path: &str,
@@ -47,7 +47,7 @@ pub(crate) fn open(
     }
 }
 
-/// The status and body of what is at a path, which is sent as it is.
+/// The status and body of a path, which is sent unchanged.
 pub(crate) fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(WATCHDOG)).unwrap();
@@ -81,7 +81,7 @@ impl Client {
         self.socket.send(Message::binary(frame)).unwrap();
     }
 
-    /// Reads until something is found.
+    /// Reads until `look` finds something.
     pub(crate) fn find<T>(&mut self, mut look: impl FnMut(Incoming) -> Option<T>) -> T {
         loop {
             if let Some(found) = look(incoming(&mut self.socket)) {
@@ -98,7 +98,7 @@ impl Client {
         })
     }
 
-    /// Reads until a status says this.
+    /// Reads until a status contains this text.
     pub(crate) fn status(&mut self, part: &str) -> Value {
         self.op("status", |op| op["message"].as_str().is_some_and(|text| text.contains(part)))
     }

@@ -1,4 +1,4 @@
-//! What one client does, and how much of it, takes nothing from the others.
+//! The demands of one client take nothing from the others.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use tungstenite::Message;
 use crate::client::{Client, get};
 use crate::support::{Fixture, spinning};
 
-/// A socket that has begun to ask for a file of the page, or has asked and reads nothing of it.
+/// A socket that has begun to ask for a file of the page, or has asked and reads none of it.
 fn asking(address: SocketAddr, whole: bool) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!("GET /app.js HTTP/1.1\r\nHost: {address}\r\n");
@@ -26,14 +26,14 @@ fn asking(address: SocketAddr, whole: bool) -> TcpStream {
     stream
 }
 
-/// How many TCP connections a server of this network namespace has, as the system counts them.
+/// The number of TCP connections of a server of this network namespace, as the system counts them.
 fn sockets_of(server: SocketAddr) -> usize {
     let table = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
     let port = format!(":{:04X}", server.port());
     let is_its = |line: &&str| {
         let mut fields = line.split_whitespace().skip(1);
         let is_its = fields.next().is_some_and(|local| local.ends_with(&port));
-        // Established, or closed by the other side alone.
+        // Established, or closed by the other side only.
         is_its && fields.nth(1).is_some_and(|state| ["01", "08"].contains(&state))
     };
     table.lines().filter(is_its).count()
@@ -54,7 +54,7 @@ fn sockets_that_ask_and_never_read_lock_nobody_out() {
     drop(asking);
 }
 
-/// How many clients of services the server has.
+/// The number of clients of services that the server has.
 fn service_clients(fixture: &Fixture) -> usize {
     let graph = fixture.contexts[1].graph();
     graph.endpoints.iter().filter(|endpoint| endpoint.kind == EndpointKind::Client).count()
@@ -110,7 +110,7 @@ fn clients_of_nodes_that_have_answered_are_released() {
         client.send(json!({"op": "getParameters", "parameterNames": [], "id": "all"}));
         is_told = all(&client.op("parameterValues", |_| true));
     }
-    // Some are kept for the next question: a list and values of each.
+    // Some clients are kept for the next question: a list and values for each node.
     let kept = service_clients(&fixture);
     assert!(kept <= 2 * 16, "{kept} clients of services are kept");
 }
@@ -141,7 +141,7 @@ fn questions_to_nodes_that_never_answer_cost_a_bounded_number_of_clients() {
         modest.status("modest");
         most = most.max(service_clients(&fixture));
     }
-    // Those of the robot, which has answered, are kept.
+    // The clients for the robot, which has answered, are kept.
     assert!((16..=16 + 2).contains(&most), "{most} clients of services");
     drop((client, modest));
     until("they are released", || service_clients(&fixture) == 0);
@@ -161,7 +161,7 @@ fn one_client_has_one_subscription_of_a_topic() {
         client.status("has a subscription of it already");
     }
     assert_eq!(publisher.subscription_count(), 1);
-    // It is free again once it is given up.
+    // Another subscription is possible after the first one ended.
     client.send(json!({"op": "unsubscribe", "subscriptionIds": [1]}));
     client.send(json!({"op": "subscribe", "subscriptions": [{"id": 2, "channelId": channel}]}));
     client.find(|incoming| match incoming {
@@ -170,10 +170,10 @@ fn one_client_has_one_subscription_of_a_topic() {
     });
 }
 
-/// Who was answered, in the order in which the answers came.
+/// The clients in the order of their answers.
 type Order = Arc<Mutex<Vec<&'static str>>>;
 
-/// Has a client ask for more than anybody needs, and note when all of it was done.
+/// Lets a client ask for excessive work, and notes the end of all of it.
 fn demanding(mut client: Client, work: Value, order: Order) -> std::thread::JoinHandle<Client> {
     client.send(work);
     client.send(json!({"op": "end of the work"}));
@@ -190,7 +190,7 @@ fn others_are_answered_between_the_requests_of_one_client() {
     let _publisher = fixture.robot.create_publisher::<Text>("/chatter", 1).unwrap();
     let (mut client, mut modest) = (fixture.foxglove(), fixture.foxglove());
     let channel = client.channel("/chatter")["id"].clone();
-    // Each takes the place of the one before: a subscription is ended and one is made.
+    // Each subscription takes the place of the one before: one is ended and one is made.
     let again = vec![json!({"id": 1, "channelId": channel}); 1000];
     let order = Order::default();
     let work = json!({"op": "subscribe", "subscriptions": again});
@@ -211,7 +211,7 @@ fn doctor_in_turn() -> (feros_view::Doctor, SyncSender<()>, Receiver<()>) {
     let allowed = Mutex::new(allowed);
     let doctor = move || {
         begin.send(()).unwrap();
-        // The test has ended where nobody allows it any more.
+        // After the end of the test, nobody allows another examination.
         let _ = allowed.lock().unwrap().recv();
         Vec::new()
     };

@@ -45,7 +45,7 @@ fn figures_tell_topics_edges_nodes_and_services() {
     assert_eq!((&chatter["publishers"], &chatter["subscriptions"]), (&json!(1), &json!(1)));
     assert_eq!(chatter["types"], json!(["std_msgs/msg/String"]));
     assert_eq!(chatter["transports"]["intraProcess"], 1);
-    // The network transport, by which the first messages may come, pads 14 bytes to 16.
+    // The network transport, which may carry the first messages, pads 14 bytes to 16.
     assert!((14.0..=16.0).contains(&chatter["sizeBytes"].as_f64().unwrap().round()), "{chatter}");
     assert!(chatter["ageNanos"]["p99"].as_u64() >= chatter["ageNanos"]["p50"].as_u64());
     let scan = named(&figures["topics"], "/scan").unwrap();
@@ -73,7 +73,7 @@ fn figures_tell_topics_edges_nodes_and_services() {
     assert_eq!(robot["pid"], std::process::id());
     assert!(robot["pssBytes"].as_u64() > Some(100_000));
     assert_eq!((&robot["isLifecycle"], &robot["isContainer"]), (&json!(false), &json!(false)));
-    assert!(named(&figures["nodes"], "/_view").is_none(), "who watches is not watched");
+    assert!(named(&figures["nodes"], "/_view").is_none(), "the view does not watch itself");
     let enable = named(&figures["services"], "/enable").unwrap();
     assert_eq!(
         (&enable["type"], &enable["servers"]),

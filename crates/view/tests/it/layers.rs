@@ -1,4 +1,4 @@
-//! Latencies by layer, from the traces of real processes that run: this test is each of them.
+//! Latencies by layer, from the traces of real running processes: this test is each of them.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Fixture, context_in, spinning};
 
-/// In a child: what it does.
+/// In a child: its task.
 const ROLE: &str = "FEROS_VIEW_TEST_ROLE";
 /// In a child: the domain of its test.
 const DOMAIN: &str = "FEROS_VIEW_TEST_DOMAIN";
@@ -33,7 +33,7 @@ fn child() {
     }
 }
 
-/// A process that is ended with this value.
+/// A process that ends with this value.
 struct Program(Child);
 
 impl Program {

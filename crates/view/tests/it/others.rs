@@ -1,4 +1,4 @@
-//! A client in the shape of Foxglove, on the WebSocket and the decoder of others.
+//! A client like Foxglove, on a WebSocket library and a decoder from elsewhere.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Parameters: asked for, set, and their changes.
+//! Parameters: reading, setting, and their changes.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn parameters_are_asked_for_by_name_and_all_at_once() {
 #[test]
 fn the_page_hears_each_node_at_once_though_another_does_not_answer() {
     let fixture = Fixture::new();
-    // Nobody spins it.
+    // Nobody spins this node.
     let _silent = fixture.contexts[0].create_node("silent").unwrap();
     declare(&fixture);
     let (mut page, mut client) = (fixture.page(), fixture.foxglove());
@@ -77,8 +77,8 @@ fn parameters_are_set_and_changes_are_told_to_who_asked() {
     assert_eq!(values(&op), [("/robot.lens.name", &json!("wide"))], "it is what it was");
     client.send(set("/robot.rate", json!({"a": 1}), "three"));
     client.status("/robot.rate is not set");
-    // A change that the watching client has not missed: its subscription may be younger than the
-    // first ones.
+    // A change that the watching client cannot miss: its subscription may be younger than the first
+    // changes.
     let mut rate = 30.0;
     let parameters = std::thread::scope(|scope| {
         let told = scope.spawn(move || watching.op("parameterValues", |_| true));

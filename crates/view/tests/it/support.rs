@@ -1,4 +1,4 @@
-//! A server in a domain of the test, and a robot beside it that it watches.
+//! A server in a domain of the test, and a robot that it observes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use feros_view::{Server, ViewOptions};
 
 use crate::client::Client;
 
-/// A server, and a node that it watches. What is declared first ends first.
+/// A server, and a node that it observes. The fields are dropped in their order.
 pub(crate) struct Fixture {
     pub(crate) server: Server,
     pub(crate) robot: Node,
@@ -20,7 +20,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A server that only shows.
+    /// A server that allows no changes.
     pub(crate) fn new() -> Self {
         Self::with(|_| ())
     }
@@ -60,7 +60,7 @@ impl Fixture {
         Client::connect(&self.server, "feros.view.v1")
     }
 
-    /// A client as Foxglove is one.
+    /// A client like Foxglove.
     pub(crate) fn foxglove(&self) -> Client {
         Client::connect(&self.server, "foxglove.websocket.v1")
     }
@@ -83,7 +83,7 @@ pub(crate) fn context_in(domain: u32) -> Context {
     .unwrap()
 }
 
-/// Spins a node until this is dropped.
+/// Spins a node until the returned value is dropped.
 pub(crate) fn spinning(node: &Node) -> Background {
     let executor = Executor::new();
     executor.add_node(node).unwrap();

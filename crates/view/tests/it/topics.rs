@@ -1,4 +1,4 @@
-//! Topics: what is advertised, and messages as they were published.
+//! Topics: advertisements, and messages as they were published.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -62,7 +62,7 @@ fn a_topic_is_subscribed_to_once_for_all_clients() {
         client.subscribe("/chatter", id);
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     }
-    // A question that is answered after the subscription was made.
+    // A question whose answer comes after the subscription was made.
     clients[1].send(json!({"op": "subscribeConnectionGraph"}));
     clients[1].op("connectionGraphUpdate", |_| true);
     assert_eq!(publisher.subscription_count(), 1);
@@ -166,7 +166,7 @@ fn unknown_types_are_looked_for_and_told() {
 
 #[test]
 fn types_that_nobody_describes_keep_no_other_waiting() {
-    // Seven nodes do not answer before the type of the eighth topic is known.
+    // Seven nodes do not answer until the type of the eighth topic is known.
     let (describing, is_known) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let fixture = Fixture::with({
         let (describing, is_known) = (describing.clone(), is_known.clone());
@@ -182,7 +182,7 @@ fn types_that_nobody_describes_keep_no_other_waiting() {
             }));
         }
     });
-    // Dropped before what it lets end.
+    // Dropped before the fixture, which can end only then.
     let ended = Ended(is_known);
     let publishers = (0..8).map(|number| {
         let identity = TypeIdentity { name: format!("mine/msg/Mine{number}"), hash: None };
@@ -196,7 +196,7 @@ fn types_that_nobody_describes_keep_no_other_waiting() {
     drop((ended, publishers));
 }
 
-/// Ends what waits, however the test ends.
+/// Lets waiting threads end, however the test ends.
 struct Ended(Arc<AtomicBool>);
 
 impl Drop for Ended {

@@ -1,4 +1,4 @@
-// The first player beside the messages: a bag is scrubbed where its messages are looked at.
+// The first player, beside the messages: people scrub a bag where they look at its messages.
 
 import type { Connection } from "../connection/connection";
 import { h } from "../shell/dom";

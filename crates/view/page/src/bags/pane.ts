@@ -1,11 +1,11 @@
-// The pane of bags: every recorder and player that runs, each with what steers it.
+// The pane of bags: every running recorder and player, each with its controls.
 
 import type { Connection } from "../connection/connection";
 import { h } from "../shell/dom";
 import { Player } from "./player";
 import { Recorder } from "./recorder";
 
-/** Nodes that offer a service of this name and type: the name without the service's own. */
+/** Nodes that offer a service of this name and type: the name without the service's own part. */
 export function offering(connection: Connection, type: string, service: string): string[] {
   const end = `/${service}`;
   return connection.services

@@ -1,4 +1,4 @@
-// Calls of the services of one recorder or player, and saying what came of them.
+// Calls of the services of one recorder or player, and the display of their outcome.
 
 import type { Connection } from "../connection/connection";
 import { errorText, type Value } from "../decode/codec";
@@ -9,7 +9,7 @@ export class Steering {
 
   constructor(
     private readonly connection: Connection,
-    /** Name of the node, which is what the names of its services begin with. */
+    /** Name of the node, which begins the names of its services. */
     readonly base: string,
   ) {}
 
@@ -17,7 +17,7 @@ export class Steering {
     return this.connection.services.has(`${this.base}/${service}`);
   }
 
-  /** Calls; `null` where it failed, which is said below the buttons. */
+  /** Calls a service; `null` if that failed, which is shown below the buttons. */
   async call(service: string, request: Value = {}, isQuiet = false): Promise<Value | null> {
     try {
       const answer = await this.connection.services.call(`${this.base}/${service}`, request);

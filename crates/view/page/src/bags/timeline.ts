@@ -1,18 +1,18 @@
-// Where a player is within its bag. The player's parameters `bag.start_time_nanos` and
-// `bag.end_time_nanos` say where the bag begins and ends; without them it is what /clock has shown.
+// The position of a player within its bag. The player's parameters `bag.start_time_nanos` and
+// `bag.end_time_nanos` give the ends of the bag; without them, /clock shows its range so far.
 
 import type { Connection } from "../connection/connection";
 import { type End, Signal } from "../signal";
 
 const START = "bag.start_time_nanos";
 const END = "bag.end_time_nanos";
-/** A number of JSON is that far from nanoseconds since 1970: half the distance of two doubles. */
+/** A number of JSON is this far from nanoseconds since 1970: half the distance of two doubles. */
 const ERROR_NANOS = 128n;
 
 export interface Span {
   start: bigint;
   end: bigint;
-  /** The bag's own ends are known, not only what was seen of it. */
+  /** The bag's own ends are known, not only the range seen so far. */
   isWhole: boolean;
 }
 
@@ -45,7 +45,7 @@ export class Timeline {
     const start = this.parameter(START);
     const end = this.parameter(END);
     if (start !== null && end !== null && end - start > 2n * ERROR_NANOS) {
-      // A player refuses what lies outside of its bag.
+      // A player refuses times outside of its bag.
       return { start: start + ERROR_NANOS, end: end - ERROR_NANOS, isWhole: true };
     }
     return this.seen === null ? null : { ...this.seen, isWhole: false };

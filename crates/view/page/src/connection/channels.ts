@@ -1,5 +1,5 @@
-// Topics that the server advertises, and what of them the page watches: one subscription per topic,
-// only while something visible shows it, as often as the most demanding of its watchers asks.
+// Topics that the server advertises, and the page's subscriptions: one per topic, only while
+// something visible shows it, at the rate of its most demanding watcher.
 
 import { Codec, type Value } from "../decode/codec";
 import { type End, Signal } from "../signal";
@@ -18,7 +18,7 @@ export class Channel {
   }
 }
 
-/** One message; decoded when first looked at, and at most once. */
+/** One message; decoded on first use, and at most once. */
 export class Message {
   private decoded: Value | null = null;
 
@@ -28,19 +28,19 @@ export class Message {
     readonly bytes: Uint8Array,
   ) {}
 
-  /** Throws where the bytes are not of the channel's schema. */
+  /** Throws if the bytes do not match the channel's schema. */
   get value(): Value {
     this.decoded ??= this.channel.codec.decode(this.bytes);
     return this.decoded;
   }
 }
 
-/** Messages per second; `null` asks for each: what is not whole without the others. */
+/** Messages per second; `null` asks for all messages, for topics that need each of them. */
 export type Rate = number | null;
-/** What a watcher asks for, once it is known what the topic has. */
+/** The rate that a watcher asks for, once the channel is known. */
 export type RateOf = (channel: Channel) => Rate;
 
-/** As for transforms, of which each message tells of other frames. */
+/** The rate for topics such as transforms, of which each message has other frames. */
 export const everyMessage: RateOf = () => null;
 
 interface Watcher {
@@ -91,7 +91,8 @@ export class Channels {
     for (const info of infos) {
       const channel = new Channel(info);
       this.byId.set(info.id, channel);
-      // A topic of two types has two channels; the first one stays, figures name the others.
+      // A topic of two types has two channels; the first one stays, the figures name the other
+      // types.
       if (!this.byTopic.has(info.topic)) this.byTopic.set(info.topic, channel);
     }
     for (const info of infos) this.settle(info.topic);
@@ -129,7 +130,7 @@ export class Channels {
     }
   }
 
-  /** Makes the subscription of a topic what its watchers ask for together. */
+  /** Makes the subscription of a topic fit the wishes of all its watchers. */
   private settle(topic: string): void {
     const channel = this.byTopic.get(topic);
     const watchers = [...(this.watchers.get(topic) ?? [])];

@@ -1,4 +1,4 @@
-// What the page knows of the server: channels, services, parameters and figures over one socket.
+// The page's knowledge of the server: channels, services, parameters and figures over one socket.
 
 import { Signal } from "../signal";
 import { Channels } from "./channels";
@@ -23,7 +23,7 @@ export class Connection {
   readonly graph: ConnectionGraph;
   readonly status = new Signal<Status>();
   readonly informed = new Signal<ServerInfo>();
-  /** The server's clock: simulated time, where there is one. */
+  /** The server's clock: simulated time, if there is one. */
   readonly time = new Signal<bigint>();
   info: ServerInfo | null = null;
   private readonly reports = new Signal<Finding[]>();
@@ -141,7 +141,7 @@ export class Connection {
 const LONGEST_REASON = 300;
 
 /**
- * A browser does not say why a socket was refused. The page's own address is refused for the same
+ * A browser does not tell why a socket was refused. The page's own address is refused for the same
  * reasons, with a sentence that can be read.
  */
 async function whyRefused(): Promise<string> {

@@ -1,4 +1,4 @@
-// Who publishes, subscribes and serves, by name: also endpoints that no other end matches.
+// The publishers, subscriptions and servers by name, including endpoints without a match.
 
 import { type End, Signal } from "../signal";
 import type { GraphUpdate } from "./protocol";
@@ -35,7 +35,7 @@ export class ConnectionGraph {
     this.changed.emit();
   }
 
-  /** A new connection tells everything again. */
+  /** A new connection sends everything again. */
   resume(): void {
     this.publishers.clear();
     this.subscriptions.clear();

@@ -1,4 +1,4 @@
-// Parameters of all nodes, as the server tells them, and the setting of one.
+// Parameters of all nodes, as the server reports them, and the setting of one.
 
 import { type End, Signal } from "../signal";
 import type { Parameter } from "./protocol";
@@ -39,23 +39,23 @@ export class Parameters {
     };
   }
 
-  /** Whether nodes are asked that have not told all yet. */
+  /** Whether some nodes have not reported all values yet. */
   get isAsking(): boolean {
     return this.asked;
   }
 
-  /** Asks for all values anew; nodes that have come since are among them. */
+  /** Asks for all values again, including those of new nodes. */
   ask(): void {
     this.asked = true;
     this.send({ op: "getParameters", parameterNames: [], id: "all" });
   }
 
-  /** Asks for some alone; `changed` tells when they have come. */
+  /** Asks for some parameters only; `changed` reports their arrival. */
   read(names: string[]): void {
     this.send({ op: "getParameters", parameterNames: names, id: "some" });
   }
 
-  /** Sets one; gives what the node has afterwards, `null` where nothing came back in time. */
+  /** Sets one; returns the node's value afterwards, `null` without an answer in time. */
   set(parameter: Parameter): Promise<Parameter | null> {
     const id = `set-${this.nextId++}`;
     return new Promise((resolve) => {
@@ -87,7 +87,7 @@ export class Parameters {
     this.changed.emit();
   }
 
-  /** After a reconnection. */
+  /** Restores the state after a reconnection. */
   resume(): void {
     if (this.followers > 0) this.ask();
   }

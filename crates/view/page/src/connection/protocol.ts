@@ -1,5 +1,5 @@
-// The wire between server and page: the Foxglove WebSocket protocol, version 1, and the operations
-// that `feros.view.v1` adds. Types of its JSON texts, readers and writers of its binary frames.
+// The protocol between server and page: the Foxglove WebSocket protocol, version 1, and the
+// operations of `feros.view.v1`. Types of its JSON texts, readers and writers of its binary frames.
 
 /** Subprotocols, the preferred one first. */
 export const SUBPROTOCOLS = ["feros.view.v1", "foxglove.sdk.v1", "foxglove.websocket.v1"];
@@ -67,11 +67,11 @@ export interface MedianAndP99 {
   p99: number;
 }
 
-/** What the messages of an edge took lately, from trace points. */
+/** The recent latencies of an edge's messages, from trace points. */
 export interface EdgeLayers {
   messages: number;
   endToEndNanos: MedianAndP99;
-  /** In the order in which messages pass them; the shares together are 1. */
+  /** In the order in which messages pass them; the shares add up to 1. */
   layers: { name: string; nanos: MedianAndP99; share: number }[];
 }
 
@@ -89,7 +89,7 @@ export interface EdgeFigures {
 export interface NodeFigures {
   name: string;
   pid: number | null;
-  /** Parts of one processor: 0.035 is 3.5 %. */
+  /** The share of one processor: 0.035 is 3.5 %. */
   cpu: number | null;
   pssBytes: number | null;
   isLifecycle: boolean;
@@ -111,7 +111,7 @@ export interface Figures {
   nodes: NodeFigures[];
   services: CallFigures[];
   actions: CallFigures[];
-  /** Where layers come from; without it the server reads no traces. */
+  /** The source of layers; without it the server reads no traces. */
   traces?: { folder: string; programs: number | null; problems: string[] } | null;
   connections: {
     count: number;
@@ -128,7 +128,7 @@ export interface Finding {
   cure: string | null;
 }
 
-/** Who publishes, subscribes and serves, as a change of what was told before. */
+/** The publishers, subscriptions and servers, as changes of the earlier state. */
 export interface GraphUpdate {
   publishedTopics: { name: string; publisherIds: string[] }[];
   subscribedTopics: { name: string; subscriberIds: string[] }[];
@@ -137,7 +137,7 @@ export interface GraphUpdate {
   removedServices: string[];
 }
 
-/** What the server says as text. What is unknown is left aside, as the protocol asks. */
+/** The server's text operations. Unknown ones are ignored, as the protocol asks. */
 export type ServerText =
   | ({ op: "serverInfo" } & ServerInfo)
   | { op: "status"; level: 0 | 1 | 2; message: string; id?: string }
@@ -176,7 +176,7 @@ const TIME = 2;
 const SERVICE_RESPONSE = 3;
 const SERVICE_REQUEST = 2;
 
-/** Reads a binary frame; `null` where it is too short or of a kind that the page has no use for. */
+/** Reads a binary frame; `null` if it is too short or of a kind that the page does not use. */
 export function readFrame(buffer: ArrayBuffer): MessageFrame | ResponseFrame | TimeFrame | null {
   const view = new DataView(buffer);
   if (view.byteLength < 9) return null;

@@ -33,13 +33,13 @@ export class Services {
     return this.byName.has(name);
   }
 
-  /** Names of the services of a type, as `lifecycle_msgs/srv/GetState`. */
+  /** Names of the services of a type, such as `lifecycle_msgs/srv/GetState`. */
   ofType(type: string): string[] {
     const names = [...this.byName.values()].filter((each) => each.info.type === type);
     return names.map((each) => each.info.name).sort();
   }
 
-  /** Calls; what goes wrong is an `Error` that names the service. */
+  /** Calls a service; a failure is an `Error` that names the service. */
   call(name: string, request: Value = {}): Promise<Value> {
     const service = this.byName.get(name);
     if (service === undefined) {

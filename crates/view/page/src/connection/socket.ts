@@ -1,4 +1,4 @@
-// A WebSocket that comes back: where the server ends, the page says so and tries again, each time
+// A WebSocket that reconnects: when the server ends, the page reports it and tries again, each time
 // later, until there is a server.
 
 import { SUBPROTOCOLS } from "./protocol";
@@ -23,11 +23,11 @@ export class Socket {
 
   constructor(
     private readonly address: string,
-    /** Says why there is no connection, as far as a request can tell. */
+    /** Returns the reason why there is no connection, as far as a request can tell. */
     private readonly whyRefused: () => Promise<string>,
   ) {}
 
-  /** Tries now; does nothing where there is a connection, or one in the making. */
+  /** Tries now; does nothing if there is a connection, or an attempt is running. */
   connect(): void {
     if (this.socket !== null) return;
     if (this.timer !== null) clearTimeout(this.timer);
@@ -55,7 +55,7 @@ export class Socket {
     };
   }
 
-  /** Sends where there is a connection; says whether there was one. */
+  /** Sends if there is a connection; returns whether there was one. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(data);

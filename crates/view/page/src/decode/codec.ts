@@ -1,5 +1,5 @@
-// From CDR to values and back, by the schemas that the server advertises. Each is parsed when a
-// message of it is first looked at.
+// From CDR to values and back, by the schemas that the server advertises. Each schema is parsed
+// when its first message is looked at.
 
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";
@@ -12,17 +12,17 @@ export class Codec {
   private reader: MessageReader | null = null;
   private writer: MessageWriter | null = null;
 
-  /** `null`: the server knows no schema. An empty one is that of a message without fields. */
+  /** `null`: the server knows no schema. An empty schema belongs to a message without fields. */
   constructor(private readonly schema: string | null) {}
 
-  /** Throws where there is no schema, or one that cannot be read. */
+  /** Throws if there is no schema, or one that cannot be read. */
   get definitions(): Definitions {
     if (this.schema === null) throw new Error("the server knows no definition of its type");
     this.parsed ??= parse(this.schema, { ros2: true });
     return this.parsed;
   }
 
-  /** Throws where the bytes are not of this schema. */
+  /** Throws if the bytes do not match this schema. */
   decode(bytes: Uint8Array): Value {
     this.reader ??= new MessageReader(this.definitions);
     return this.reader.readMessage<Value>(bytes);

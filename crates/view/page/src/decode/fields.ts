@@ -1,5 +1,5 @@
-// Paths to fields of messages, as `/odom.pose.pose.position.x` or `/joint_states.position[2]`, and
-// the numbers at their ends. A topic's name has no dot, so the first dot ends it.
+// Paths to fields of messages, such as `/odom.pose.pose.position.x` or `/joint_states.position[2]`,
+// and the numbers at their ends. A topic's name has no dot, so the first dot ends it.
 
 import type { Definitions } from "./codec";
 
@@ -10,7 +10,7 @@ export interface FieldPath {
 
 const STEP = /\.([A-Za-z_]\w*)|\[(\d+)\]/y;
 
-/** `null` where the text is no path of a field. */
+/** `null` if the text is not a path of a field. */
 export function parsePath(text: string): FieldPath | null {
   const dot = text.indexOf(".");
   if (dot < 2 || !text.startsWith("/")) return null;
@@ -72,7 +72,7 @@ const NUMBERS = new Set([
   "duration",
 ]);
 
-/** Fields of a schema that can be plotted; of arrays the first element, as a beginning to edit. */
+/** Fields of a schema that can be plotted; of arrays the first element, as a start for editing. */
 export function numericFields(definitions: Definitions, most: number): string[] {
   const byName = new Map(definitions.map((each) => [each.name ?? "", each.definitions]));
   const found: string[] = [];

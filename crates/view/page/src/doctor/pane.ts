@@ -1,4 +1,4 @@
-// The pane of the doctor: what the server finds wrong, each with its cure.
+// The pane of the doctor: the findings of the server, each with its cure.
 
 import type { Connection } from "../connection/connection";
 import type { Finding } from "../connection/protocol";

@@ -1,5 +1,5 @@
-// Where boxes and edges lie: in layers from left to right or from top to bottom, whichever is
-// larger in the room there is.
+// The positions of boxes and edges: in layers from left to right or from top to bottom, whichever
+// appears larger in the available room.
 
 import { Graph as LayeredGraph, layout } from "@dagrejs/dagre";
 import type { Graph } from "./model";
@@ -16,7 +16,7 @@ export interface BoxPlace extends Point {
 
 export interface EdgePlace {
   points: Point[];
-  /** Where the words of the edge stand, if it has some. */
+  /** The position of the edge's words, if it has some. */
   label: Point | null;
 }
 
@@ -27,19 +27,19 @@ export interface Arrangement {
   edges: Map<string, EdgePlace>;
 }
 
-/** Room for the longest line that an edge says. */
+/** The room for the longest line of an edge's words. */
 export const LABEL_WIDTH = 156;
 const LABEL_HEIGHT = 40;
 const LETTER_WIDTH = 7;
 const BOLD_WIDTH = 7.8;
 const MOST_LETTERS = 34;
 
-/** A long name keeps its end, which tells it from its neighbours. */
+/** A long name keeps its end, which distinguishes it from its neighbours. */
 export function shortName(name: string): string {
   return name.length <= MOST_LETTERS ? name : `…${name.slice(1 - MOST_LETTERS)}`;
 }
 
-/** The same for the same structure: positions follow from it alone. */
+/** The same text for the same structure: positions follow from it alone. */
 export function structureOf(graph: Graph): string {
   return [...graph.boxes.keys(), ...graph.edges.keys()].sort().join("\n");
 }

@@ -10,7 +10,7 @@ interface View {
 
 const LEAST = 0.1;
 const MOST = 4;
-/** Where letters of 12 pixels are still letters. */
+/** The scale at which letters of 12 pixels are still readable. */
 const READABLE = 0.8;
 
 export class Camera {
@@ -40,7 +40,7 @@ export class Camera {
     for (const name of ["pointerup", "pointercancel", "pointerleave"] as const) {
       root.addEventListener(name, (event) => this.fingers.delete(event.pointerId));
     }
-    // The end of a drag is no click on what happens to be there.
+    // The end of a drag is not a click on the element below it.
     root.addEventListener(
       "click",
       (event) => {
@@ -52,7 +52,7 @@ export class Camera {
     root.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Where the view is; `null` sets nothing. */
+  /** The position of the view; `null` changes nothing. */
   get place(): number[] {
     const { x, y, scale } = this.view;
     return [Math.round(x), Math.round(y), Math.round(scale * 100) / 100];
@@ -65,13 +65,13 @@ export class Camera {
     this.apply();
   }
 
-  /** Shows all of a picture. */
+  /** Shows the whole picture. */
   fit(width: number, height: number): void {
     const { clientWidth, clientHeight } = this.root;
     this.show(Math.min(clientWidth / width, clientHeight / height), width, height, [0, 0]);
   }
 
-  /** As much of a picture as can be read: the place among these that has most of the others. */
+  /** Shows a readable part of a picture: the place among these with most other places near it. */
   begin(width: number, height: number, places: Point[]): void {
     const { clientWidth, clientHeight } = this.root;
     const scale = Math.max(Math.min(clientWidth / width, clientHeight / height), READABLE);
@@ -90,7 +90,7 @@ export class Camera {
     const { clientWidth, clientHeight } = this.root;
     if (width <= 0 || height <= 0 || clientWidth === 0) return;
     const scale = Math.min(Math.max(wanted, LEAST), 1.25);
-    // In the middle where there is room; else the point is, as far as the picture goes.
+    // A small picture is centred; otherwise the point is, as far as the picture goes.
     const place = (room: number, size: number, at: number): number =>
       size <= room ? (room - size) / 2 : Math.min(0, Math.max(room - size, room / 2 - at));
     this.view.scale = scale;

@@ -1,4 +1,4 @@
-// What is known of the chosen box or edge; without one, of the whole system.
+// The details of the chosen box or edge; without one, of the whole system.
 
 import type {
   CallFigures,

@@ -1,4 +1,5 @@
-// The graph as SVG: made anew when its structure changes, else only its words and classes.
+// The graph as SVG: rebuilt when its structure changes, otherwise only its words and classes
+// change.
 
 import type { NodeFigures } from "../connection/protocol";
 import { setText, svg } from "../shell/dom";
@@ -45,7 +46,7 @@ export class Drawing {
     this.makeRoom();
   }
 
-  /** Lines make room for their words, as wide as these are drawn: first all are measured. */
+  /** Lines make room for their words, by the drawn width: first all words are measured. */
   private makeRoom(): void {
     const labels = [...this.edges.values()].flatMap(({ plate, words }) =>
       plate === null ? [] : [{ plate, widths: words.map((line) => line.getBBox().width) }],
@@ -187,7 +188,7 @@ function nodeWords(node: NodeFigures | undefined): string {
     : `${node.pid} · ${(node.cpu * 100).toFixed(0)} %`;
 }
 
-/** Short lines: which way, how well, and with which QoS. */
+/** Short lines: the transport, its quality, and the QoS. */
 export function edgeWords(edge: Edge): string[] {
   if (edge.kind !== "receive") return [];
   const [mismatch] = edge.mismatches;
@@ -209,7 +210,7 @@ export function edgeWords(edge: Edge): string[] {
 
 const MOST_LETTERS = 26;
 
-/** As much as fits beside the line. */
+/** As much text as fits beside the line. */
 function shortened(words: string): string {
   const text = words.replace(/^QoS does not match: /, "");
   return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;

@@ -1,5 +1,5 @@
-// Where the time of an edge's messages goes, layer by layer: a bar and a table, or what has to be
-// done to see them.
+// The latencies of an edge's messages, layer by layer: a bar and a table, or instructions to get
+// them.
 
 import type { EdgeFigures, EdgeLayers, Figures } from "../connection/protocol";
 import { h, svg } from "../shell/dom";
@@ -11,7 +11,7 @@ const HEIGHT = 22;
 /** Narrower parts of the bar have no room for their number. */
 const ROOM_FOR_NUMBER = 14;
 
-/** What is known of the pairs of an edge. */
+/** The layers of the pairs of an edge. */
 export function layersOf(pairs: EdgeFigures[], figures: Figures): HTMLElement[] {
   if (pairs.length === 0) return [];
   const known = pairs.filter((pair) => pair.layers);
@@ -105,7 +105,7 @@ function layersOfPair(pair: EdgeFigures, isOneOfMany: boolean): HTMLElement[] {
   return [bar(layers), table];
 }
 
-/** Parts as wide as their shares, by turns light and dark; numbers are those of the table. */
+/** Parts as wide as their shares, alternately light and dark, with the numbers of the table. */
 function bar({ layers }: EdgeLayers): HTMLElement {
   const words = layers.map(({ name, share }) => `${name} ${percent(share)}`).join(", ");
   const drawing = svg("svg", {

@@ -1,4 +1,4 @@
-// The pane of the graph: drawing, controls and details; figures only while it is visible.
+// The pane of the graph: drawing, controls and details, with figures only while it is visible.
 
 import type { Connection } from "../connection/connection";
 import type { Figures } from "../connection/protocol";
@@ -201,7 +201,7 @@ export class GraphPane {
   }
 }
 
-/** Where the first look may go: to what is chosen, else to any box. */
+/** The places for the first look: the chosen box or edge, otherwise any box. */
 function placesOf({ boxes, edges }: Arrangement, chosen: string): Point[] {
   const place = boxes.get(chosen) ?? edges.get(chosen)?.points[0];
   return place === undefined ? [...boxes.values()] : [place];

@@ -1,4 +1,4 @@
-// How transports are told apart: by word, by line and by colour.
+// The signs of transports: word, line and colour.
 
 import type { Transport } from "../connection/protocol";
 
@@ -9,11 +9,11 @@ const TRANSPORTS: Record<Transport, { word: string; dash: string; width: number 
   none: { word: "no transport", dash: "2 4", width: 1.5 },
 };
 
-/** How one is drawn; what a newer server may call otherwise is drawn as none. */
+/** The look of a transport; unknown names, perhaps of a newer server, look like `none`. */
 export function lookOf(transport: Transport | null): { word: string; dash: string; width: number } {
   const isKnown = transport !== null && Object.hasOwn(TRANSPORTS, transport);
   return isKnown ? TRANSPORTS[transport] : TRANSPORTS.none;
 }
 
-/** From the shortest to none at all; the last of several is what an edge is drawn as. */
+/** From the shortest transport to none; an edge with several is drawn as the last of them. */
 export const ORDER: Transport[] = ["intraProcess", "sharedMemory", "network", "none"];

@@ -1,4 +1,4 @@
-// The last lines of /rosout, and what of each logger is shown.
+// The last lines of /rosout, and the level shown of each logger.
 
 import type { Message } from "../connection/channels";
 
@@ -14,7 +14,7 @@ const MOST_LINES = 5000;
 const MOST_LOGGERS = 500;
 
 export interface Line {
-  /** `null`: no line of a logger but a remark of the page. */
+  /** `null` for a remark of the page instead of a logger's line. */
   level: number | null;
   timeNanos: bigint;
   logger: string;
@@ -24,9 +24,9 @@ export interface Line {
 
 export interface Logger {
   name: string;
-  /** Lines by level, as `LEVELS` has them. */
+  /** The number of lines by level, in the order of `LEVELS`. */
   counts: number[];
-  /** The least level that is shown; 0 follows the level of all. */
+  /** The least level that is shown; 0 follows the common level. */
   least: number;
 }
 
@@ -48,7 +48,7 @@ export class Store {
   least = 20;
   words = "";
   readonly loggers = new Map<string, Logger>();
-  /** What is shown of the lines, the oldest first. */
+  /** The lines that are shown, the oldest first. */
   shown: Line[] = [];
   private readonly lines: Line[] = [];
 

@@ -1,4 +1,4 @@
-// Pixels of sensor_msgs/Image as the browser wants them: RGBA, one byte each, rows without gaps.
+// Pixels of sensor_msgs/Image in the browser's form: RGBA, one byte each, rows without gaps.
 
 export interface RawImage {
   width: number;
@@ -11,7 +11,7 @@ export interface RawImage {
 
 export interface Pixels {
   rgba: Uint8ClampedArray<ArrayBuffer>;
-  /** What black and white stand for, where the picture was stretched. */
+  /** The values of black and white, if the picture was stretched. */
   range: [number, number] | null;
 }
 
@@ -48,7 +48,7 @@ function single(size: number, read: Read, fixed: [number, number] | null): Write
     for (let y = 0; fixed === null && y < height; y++) {
       for (let x = 0; x < width; x++) {
         const value = read(view, y * step + x * size, isLittle);
-        // Zero and what is not finite mean "not measured" in depth images.
+        // Zero and values that are not finite mean "not measured" in depth images.
         if (value === 0 || !Number.isFinite(value)) continue;
         if (value < low) low = value;
         if (value > high) high = value;
@@ -132,7 +132,7 @@ const FORMATS = new Map<string, { bytesPerPixel: number; write: Write }>(
   }),
 );
 
-/** Throws an `Error` that says what is wrong with the image. */
+/** Throws an `Error` that describes the problem of the image. */
 export function toPixels(image: RawImage): Pixels {
   const { width, height, step, encoding, data } = image;
   const format = FORMATS.get(encoding);

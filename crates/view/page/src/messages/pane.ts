@@ -37,7 +37,7 @@ export class MessagesPane {
   constructor(
     private readonly connection: Connection,
     private readonly layout: Layout,
-    /** What steers a bag, where one is played. */
+    /** The controls of a bag, if one is played. */
     player: HTMLElement,
   ) {
     this.context = {
@@ -113,7 +113,7 @@ export class MessagesPane {
     else this.append(kind, kind === "scene" ? { t: [topic] } : { t: topic });
   }
 
-  /** A field that is worth a plot: the first number that is not of the header. */
+  /** A field that is worth a plot: the first number outside of the header. */
   private firstField(topic: string): string | null {
     try {
       const fields = numericFields(

@@ -1,5 +1,5 @@
-// What every view of messages is: an element that lives in the grid, a state that the address
-// keeps, and an end.
+// The common parts of all views of messages: an element that lives in the grid, a state that the
+// address keeps, and an end.
 
 import type { RateOf } from "../connection/channels";
 import type { Connection } from "../connection/connection";
@@ -20,16 +20,16 @@ export interface Panel {
   readonly kind: Kind;
   readonly element: HTMLElement;
   title(): string;
-  /** What the address keeps of it. */
+  /** The part of its state that the address keeps. */
   state(): Part;
   dispose(): void;
 }
 
 export interface PanelContext {
   connection: Connection;
-  /** The state of a panel changed: the address has to. */
+  /** Called when the state of a panel changed, so that the address follows. */
   changed: () => void;
-  /** Plots a field, in the plot that was used last or a new one. */
+  /** Plots a field, in the plot that was used last or in a new one. */
   plot: (path: string) => void;
 }
 
@@ -51,7 +51,7 @@ export const SPATIAL = new Set([
   "visualization_msgs/Marker",
   "visualization_msgs/MarkerArray",
 ]);
-/** Of these, the numbers say more than an arrow in a room. */
+/** For these, the numbers tell more than an arrow in a room. */
 const POSES = new Set([
   "nav_msgs/Odometry",
   "geometry_msgs/PoseStamped",
@@ -69,7 +69,7 @@ export function kindsFor(type: string): Kind[] {
   return ["tree", "plot", "text"];
 }
 
-/** What a view asks for: less of what is large, all of what would stay away for good. */
+/** The rate of a view: lower for large messages, unlimited where every message counts. */
 export const rateFor: RateOf = ({ type }) => {
   const short = shortType(type);
   if (short.startsWith("visualization_msgs/Marker")) return null;

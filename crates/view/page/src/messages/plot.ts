@@ -1,4 +1,4 @@
-// Numbers over time, several on one axis. Lines differ by dash as well as colour; the legend says
+// Numbers over time, several on one axis. Lines differ by dash as well as colour; the legend shows
 // the value of each, at the cursor or the latest one.
 
 import uPlot from "uplot";
@@ -78,7 +78,7 @@ export class PlotPanel implements Panel {
     this.chart?.destroy();
   }
 
-  /** `false` where the path is none, is there already, or the plot is full. */
+  /** `false` if the path is invalid or already there, or the plot is full. */
   add(path: string): boolean {
     const isAdded = this.addLine(path);
     if (isAdded) {
@@ -137,7 +137,7 @@ export class PlotPanel implements Panel {
           options.push(h("option", { value: channel.topic + field }));
         }
       } catch {
-        // A schema that cannot be read has no fields to suggest; the tree says why.
+        // A schema that cannot be read has no fields to suggest; the tree shows the reason.
       }
       if (options.length > 500) break;
     }
@@ -200,7 +200,7 @@ export class PlotPanel implements Panel {
         this.watches.push(channels.watch(topic, rateFor, (message) => this.take(message, lines)));
       }
     }
-    // The old ones end last: a topic that stays keeps its subscription.
+    // The old watches end last: a topic that stays keeps its subscription.
     old.forEach((end) => end());
   }
 

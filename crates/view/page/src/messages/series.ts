@@ -1,4 +1,4 @@
-// The points of one line of a plot: a ring that is bounded in number and in time.
+// The points of one line of a plot: a ring with a limited number and time span.
 
 const MOST_POINTS = 10_000;
 
@@ -18,7 +18,7 @@ export class Series {
     return this.times[(this.start + this.length - 1) % MOST_POINTS] ?? null;
   }
 
-  /** Adds a point; where time went back, as when a bag starts again, the line starts anew. */
+  /** Adds a point; after a jump back in time, as when a bag restarts, the line starts again. */
   push(time: number, value: number, windowSeconds: number): void {
     const last = this.lastTime;
     if (last !== null && time < last) this.length = 0;
@@ -36,7 +36,7 @@ export class Series {
       this.drop();
   }
 
-  /** Columns of times, relative to `now`, and values; what is not finite is a gap. */
+  /** Columns of times, relative to `now`, and values; a value that is not finite is a gap. */
   columns(now: number): [number[], (number | null)[]] {
     const times = new Array<number>(this.length);
     const values = new Array<number | null>(this.length);

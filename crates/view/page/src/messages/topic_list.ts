@@ -1,4 +1,4 @@
-// The topics that can be looked at, with a filter; a click opens the view that fits the type.
+// The topics that people can look at, with a filter; a click opens the view that fits the type.
 
 import type { Connection } from "../connection/connection";
 import { breakable, button, h, setText } from "../shell/dom";
@@ -54,7 +54,7 @@ export class TopicList {
     const shown = channels.slice(0, MOST_ROWS);
     setText(this.note, count === 0 ? "No topics yet." : `${shown.length} of ${count} topics`);
     this.rates.clear();
-    // A topic that comes or goes does not take the keyboard from another.
+    // A topic that comes or goes does not take the focus from another.
     const focused = document.activeElement;
     const label = this.list.contains(focused) ? focused?.getAttribute("title") : null;
     this.list.replaceChildren(...shown.map((each) => this.row(each.topic, each.type)));

@@ -1,5 +1,5 @@
-// The latest message of a topic as a tree. Only branches that are open are written, and only when
-// something changed; each number can be plotted.
+// The latest message of a topic as a tree. Only open branches are written, and only after a change;
+// each number can be plotted.
 
 import { errorText } from "../decode/codec";
 import type { Message } from "../connection/channels";
@@ -31,7 +31,7 @@ export function leafText(value: unknown): string {
   return String(value);
 }
 
-/** Some words on a branch that is closed. */
+/** Some words on a closed branch. */
 function summary(value: object): string {
   if (!isSequence(value)) return "";
   const shown = Array.from({ length: Math.min(PREVIEW, value.length) }, (_, at) => value[at]);
@@ -40,7 +40,7 @@ function summary(value: object): string {
   return `[${value.length}]${isFlat ? ` ${shown.map(leafText).join(", ")}${more}` : ""}`;
 }
 
-/** One row of the tree, and those below it once it was opened. */
+/** One row of the tree, and the rows below it once it was opened. */
 class Row {
   readonly element: HTMLElement;
   private readonly text: HTMLElement;
@@ -181,7 +181,7 @@ export class TreePanel implements Panel {
     this.end();
   }
 
-  /** At first everything is open that is small. */
+  /** At first, all small branches are open. */
   private openSmall(value: object, path: string, depth: number): void {
     this.opened.add(path);
     if (depth > 3 || isSequence(value)) return;

@@ -1,4 +1,4 @@
-// A container of components: what it holds, to unload, and a form to load more.
+// A container of components: its components, which can be unloaded, and a form to load more.
 
 import type { Connection } from "../connection/connection";
 import { errorText } from "../decode/codec";

@@ -1,4 +1,4 @@
-// A node with a lifecycle: its state, and the transitions that lead on from it.
+// A node with a lifecycle: its state, and the transitions from there.
 
 import { everyMessage } from "../connection/channels";
 import type { Connection } from "../connection/connection";

@@ -1,4 +1,4 @@
-// Parameters of a component that is to be loaded, as one writes them after `-p`: `rate:=2.5`.
+// Parameters of a component to load, in the form of `-p`: `rate:=2.5`.
 
 /** The types of rcl_interfaces/ParameterType. */
 const TYPES = { bool: 1, integer: 2, double: 3, string: 4 } as const;
@@ -8,7 +8,7 @@ export interface LoadParameter {
   value: Record<string, unknown>;
 }
 
-/** What a rcl_interfaces/ParameterValue has besides the one value that counts. */
+/** The unused fields of a rcl_interfaces/ParameterValue. */
 const EMPTY = {
   bool_value: false,
   integer_value: 0n,
@@ -21,7 +21,7 @@ const EMPTY = {
   string_array_value: [],
 };
 
-/** Throws where a word is none of the form `name:=value`. */
+/** Throws if a word does not have the form `name:=value`. */
 export function readLoadParameters(text: string): LoadParameter[] {
   const words = text.match(/(?:"[^"]*"|\S)+/g) ?? [];
   return words.map((word) => {

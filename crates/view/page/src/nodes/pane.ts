@@ -1,4 +1,4 @@
-// The pane of nodes: processes, processor and memory of all; lifecycle and components of one.
+// The pane of nodes: processes, processor and memory of all nodes; lifecycle and components of one.
 
 import type { Connection } from "../connection/connection";
 import type { Figures, NodeFigures } from "../connection/protocol";

@@ -1,4 +1,4 @@
-// One parameter: its value in a field that fits its type, and what came of a change.
+// One parameter: its value in a field that fits its type, and the outcome of a change.
 
 import type { Parameter, ParameterValue } from "../connection/protocol";
 import { breakable, button, h, setText } from "../shell/dom";
@@ -24,7 +24,7 @@ function isSame(one: ParameterValue | undefined, other: ParameterValue | undefin
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The value that a text means for a parameter of this kind; throws with what is expected. */
+/** The value of a text for a parameter of this kind; throws with the expected form. */
 export function parseValue(text: string, like: Parameter): ParameterValue {
   const { value, type } = like;
   if (typeof value === "string") return text;
@@ -105,14 +105,14 @@ export class Editor {
     this.show(parameter);
   }
 
-  /** Whether this editor is one for such a parameter. */
+  /** Whether this editor fits such a parameter. */
   fits({ value, type }: Parameter, canSet: boolean): boolean {
     const own = this.parameter;
     const isSame = typeof own.value === typeof value && own.type === type;
     return isSame && Array.isArray(own.value) === Array.isArray(value) && this.canSet === canSet;
   }
 
-  /** A new value from the node; what the user is writing stays. */
+  /** Shows a new value from the node; text that the user is writing stays. */
   show(parameter: Parameter): void {
     this.parameter = parameter;
     if (this.isEdited) return;

@@ -26,7 +26,7 @@ interface Section {
   editors: Map<string, Editor>;
 }
 
-/** Moves only what is elsewhere: a field that is moved loses the focus. */
+/** Moves an element only to another place: a field that is moved loses the focus. */
 function putAt(list: HTMLElement, element: HTMLElement, at: number): void {
   const there = list.children[at] ?? null;
   if (there !== element) list.insertBefore(element, there);
@@ -151,7 +151,7 @@ export class ParametersPane {
     return { details, rows, count, editors: new Map() };
   }
 
-  /** Editors stay as long as their parameters: what is being written is not lost. */
+  /** Editors stay as long as their parameters, so that unfinished text is not lost. */
   private fill({ rows, count, editors }: Section, parameters: Parameter[]): void {
     setText(count, String(parameters.length));
     const left = new Set(editors.keys());
@@ -173,7 +173,7 @@ export class ParametersPane {
     }
   }
 
-  /** Ranges and remarks, which the node itself has to be asked for. */
+  /** Adds ranges and remarks, which only the node itself knows. */
   private async describe(node: string): Promise<void> {
     const service = `${node}/describe_parameters`;
     const editors = this.sections.get(node)?.editors;

@@ -1,4 +1,5 @@
-// Occupancy grids: one texture on the ground, unknown cells apart from free and occupied ones.
+// Occupancy grids: one texture on the ground, with unknown cells distinct from free and occupied
+// ones.
 
 import {
   DataTexture,

@@ -9,7 +9,7 @@ import {
   SpriteMaterial,
 } from "three";
 
-/** As they are drawn; words of a fixed size are about half as high on the screen. */
+/** The height of drawn letters; words of a fixed size are about half as high on the screen. */
 const PIXELS = 48;
 const FIXED_PIXELS = 26;
 const LONGEST = 120;
@@ -24,7 +24,7 @@ export interface LabelBox {
 
 const HIGHEST = 20;
 
-/** By how many of its heights each label has to be higher, so that it lies on none before it. */
+/** The shift of each label, in its heights, so that it does not cover an earlier one. */
 export function spread(labels: (LabelBox | null)[]): number[] {
   const placed: LabelBox[] = [];
   return labels.map((label) => {
@@ -78,7 +78,7 @@ export function labelOf(
     context.fillText(words, 8, canvas.height / 2);
   }
   const texture = new CanvasTexture(canvas);
-  // Else the black of what is transparent would darken the edges of the letters.
+  // Otherwise the black of transparent pixels would darken the edges of the letters.
   texture.premultiplyAlpha = true;
   const material = new SpriteMaterial({
     map: texture,

@@ -1,8 +1,8 @@
-// What every kind of message is in the scene: objects, each in a frame at a time.
+// The common parts of all kinds of messages in the scene: objects, each in a frame at a time.
 
 import type { Object3D } from "three";
 
-/** An object that hangs in a frame; at `time` in seconds, or wherever the frame is now. */
+/** An object in a frame; at `time` in seconds, or at the frame's present place. */
 export interface Placed {
   frame: string;
   time: number | null;
@@ -11,11 +11,11 @@ export interface Placed {
 
 export interface Layer {
   placed: Iterable<Placed>;
-  /** What the user should know, as points that were left out. */
+  /** A note to the user, for example on points that were left out. */
   note: string;
-  /** Throws where the message makes no sense. */
+  /** Throws if the message is invalid. */
   update(value: unknown): void;
-  /** Told before each picture, for what ends by itself. */
+  /** Called before each picture, for objects that expire. */
   tick?(nowMs: number): void;
 }
 
@@ -23,7 +23,7 @@ interface Disposable {
   dispose(): void;
 }
 
-/** Frees what the graphics card holds of an object and all below it. */
+/** Frees the graphics memory of an object and of all objects below it. */
 export function free(object: Object3D): void {
   object.traverse((each) => {
     const { geometry, material } = each as unknown as {

@@ -134,7 +134,7 @@ function solid({ color }: Marker): MeshLambertMaterial {
   });
 }
 
-/** The shape in the marker's own frame; `null` where its type is none of the basic ones. */
+/** The shape in the marker's own frame; `null` if its type is not one of the basic ones. */
 function shapeOf(marker: Marker): Object3D | null {
   const { scale } = marker;
   switch (marker.type) {
@@ -195,7 +195,7 @@ function lines(marker: Marker): LineBasicMaterial {
   });
 }
 
-/** The points of a marker, each with its colour, or with the one of the marker. */
+/** The points of a marker, each with its colour, or with the marker's colour. */
 function pointsOf({ points, colors, color }: Marker): BufferGeometry {
   const count = Math.min(points.length, MOST_POINTS);
   const positions = new Float32Array(count * 3);

@@ -1,4 +1,4 @@
-// The view in 3D: topics that have a place, drawn in one fixed frame.
+// The view in 3D: topics with positions, drawn in one fixed frame.
 
 import { type Channel, everyMessage, type Message } from "../connection/channels";
 import { errorText } from "../decode/codec";
@@ -16,7 +16,7 @@ import { Stage } from "./stage";
 import { type TransformStamped, Transforms } from "./transforms";
 
 const MOST_TOPICS = 16;
-/** They are watched whatever is shown, and have no row of their own. */
+/** These topics are always watched, and have no row of their own. */
 const TRANSFORMS = new Set(["/tf", "/tf_static"]);
 const PREFERRED = ["map", "odom", "world", "base_link"];
 
@@ -156,7 +156,8 @@ export class ScenePanel implements Panel {
           for (const each of transforms) this.transforms.add(each, isStatic);
           this.touch();
         } catch {
-          // What is no TFMessage has no frames; the tree of the topic says why.
+          // A message that is not a TFMessage has no frames; the tree of the topic shows the
+          // reason.
         }
       }),
     );
@@ -248,7 +249,7 @@ export class ScenePanel implements Panel {
     this.stage?.touch();
   }
 
-  /** Puts each object where its frame is, just before a picture is drawn. */
+  /** Puts each object at the place of its frame, right before a picture is drawn. */
   private place(): void {
     const { stage } = this;
     if (stage === null) return;

@@ -1,4 +1,4 @@
-// Points of clouds and scans, and what colours them.
+// Points of clouds and scans, and their colours.
 
 import { BufferAttribute, BufferGeometry, Points, PointsMaterial } from "three";
 import type { Layer, Placed } from "./layer";
@@ -43,7 +43,7 @@ interface LaserScan {
 
 type Read = (view: DataView, at: number, isLittle: boolean) => number;
 
-/** By the constants of sensor_msgs/PointField. */
+/** The readers of fields, by the constants of sensor_msgs/PointField. */
 const READS: Record<number, { size: number; read: Read }> = {
   1: { size: 1, read: (view, at) => view.getInt8(at) },
   2: { size: 1, read: (view, at) => view.getUint8(at) },
@@ -55,7 +55,7 @@ const READS: Record<number, { size: number; read: Read }> = {
   8: { size: 8, read: (view, at, isLittle) => view.getFloat64(at, isLittle) },
 };
 
-/** Dark to light as well as blue to yellow, so it is read without colour too. */
+/** Dark to light as well as blue to yellow, so that it is readable without colour too. */
 const RAMP = [
   [0.27, 0.0, 0.33],
   [0.23, 0.32, 0.55],
@@ -73,7 +73,7 @@ function ramp(part: number, into: Float32Array, at: number): void {
   }
 }
 
-/** A set of points whose memory grows as it must and is used again. */
+/** A set of points whose memory grows as needed and is used again. */
 class PointSet {
   readonly object: Points<BufferGeometry, PointsMaterial>;
   positions = new Float32Array(0);

@@ -112,7 +112,7 @@ export class PosesLayer implements Layer {
     }
     this.note = poses.length > 1 ? `${poses.length} poses` : "";
     this.place.frame = frame;
-    // Odometry and paths stay where they were said; poses follow their frame at their time.
+    // Odometry and paths stay where they were measured; poses follow their frame at their time.
     this.place.time = this.kind === "pose" ? secondsOf(message.header.stamp) : null;
   }
 }

@@ -1,4 +1,4 @@
-// Camera, light, ground and the loop that draws: only while visible, and only what has changed.
+// Camera, light, ground and the loop that draws: only while visible, and only after changes.
 
 import {
   AmbientLight,
@@ -30,7 +30,7 @@ export class Stage {
   private frame = 0;
   private lastDraw = 0;
 
-  /** Throws where the browser has no WebGL. */
+  /** Throws if the browser has no WebGL. */
   constructor(
     readonly canvas: HTMLCanvasElement,
     private readonly beforeDraw: () => void,
@@ -51,7 +51,7 @@ export class Stage {
     this.retheme();
   }
 
-  /** Where the camera is and what it looks at: six numbers. */
+  /** The positions of the camera and of its target: six numbers. */
   get view(): number[] {
     const numbers = [...this.camera.position.toArray(), ...this.controls.target.toArray()];
     return numbers.map((each) => Math.round(each * 100) / 100);
@@ -73,13 +73,13 @@ export class Stage {
     this.isDirty = true;
   }
 
-  /** Colours of text, and of what it stands on. */
+  /** Colours of text, and of its background. */
   get textColours(): [string, string] {
     const style = getComputedStyle(document.documentElement);
     return [style.getPropertyValue("--text").trim(), style.getPropertyValue("--well").trim()];
   }
 
-  /** Where a point is on the canvas, in pixels; `null` behind the camera. */
+  /** The place of a point on the canvas, in pixels; `null` behind the camera. */
   placeOf(point: Vector3): { x: number; y: number } | null {
     this.camera.updateMatrixWorld();
     const { x, y, z } = point.clone().project(this.camera);
@@ -88,7 +88,7 @@ export class Stage {
     return { x: ((x + 1) / 2) * clientWidth, y: ((1 - y) / 2) * clientHeight };
   }
 
-  /** Pixels of what is as high as the view at a distance of 1: labels are measured in it. */
+  /** The height of the view at a distance of 1, in pixels: the unit of labels. */
   get unitPixels(): number {
     return (this.camera.projectionMatrix.elements[5]! * this.canvas.clientHeight) / 2;
   }

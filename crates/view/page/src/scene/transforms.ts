@@ -1,5 +1,5 @@
-// Where frames are: the last seconds of each transform of /tf, all of /tf_static, and the pose of
-// one frame in another at a time.
+// The transforms of frames: the last seconds of each transform of /tf, all of /tf_static, and the
+// pose of one frame in another at a time.
 
 import { Matrix4, Quaternion, Vector3 } from "three";
 
@@ -46,7 +46,7 @@ export function secondsOf(stamp: Header["stamp"]): number {
   return stamp.sec + stamp.nanosec / 1e9;
 }
 
-/** A quaternion of length one; one of length zero, as senders forget it, turns nothing. */
+/** A quaternion of length one; one of length zero, which careless senders use, does not rotate. */
 export function rotationOf({ x, y, z, w }: Xyz & { w: number }): Quaternion {
   const rotation = new Quaternion(x, y, z, w);
   return rotation.length() < 1e-6 ? rotation.identity() : rotation.normalize();
@@ -57,13 +57,13 @@ export function matrixOf(pose: Pose): Matrix4 {
   return new Matrix4().compose(new Vector3(x, y, z), rotationOf(pose.orientation), ONE);
 }
 
-/** Frames of ROS 1 begin with a slash; they are the same ones. */
+/** Frames of ROS 1 begin with a slash; without it they have the same name. */
 export function frameName(name: string): string {
   return name.startsWith("/") ? name.slice(1) : name;
 }
 
 export class Transforms {
-  /** Transforms of frames beyond the number that is kept. */
+  /** Transforms of frames beyond the limit. */
   refused = 0;
   private readonly frames = new Map<string, Frame>();
 
@@ -88,7 +88,7 @@ export class Transforms {
       return;
     }
     const last = frame.samples[frame.samples.length - 1]!;
-    // Time went far back: a bag starts again, or a simulation.
+    // Time went far back: a bag or a simulation restarted.
     if (sample.time < last.time - KEPT_SECONDS) frame.samples.length = 0;
     else if (sample.time <= last.time) return;
     frame.samples.push(sample);
@@ -118,7 +118,7 @@ export class Transforms {
     return at;
   }
 
-  /** The pose of `source` in `target`; `null` where no transforms join them. */
+  /** The pose of `source` in `target`; `null` if no transforms connect them. */
   lookup(target: string, source: string, time: number | null): Matrix4 | null {
     if (target === source) return new Matrix4();
     const up = this.toRoot(source, time);

@@ -1,10 +1,10 @@
-// Elements made in one expression. Text from outside only ever becomes text, never markup.
+// Elements made in one expression. Text from outside only becomes text, never markup.
 
 type Child = Node | string | null | undefined | false;
 type Handler = (event: never) => void;
 type Property = string | number | boolean | null | undefined | Handler;
 
-/** Makes an element: `on...` are listeners, `class` and the rest attributes; `null` leaves out. */
+/** Makes an element: `on...` are listeners, `class` and others attributes; `null` is left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Record<string, Property> = {},
@@ -39,7 +39,7 @@ function apply(element: Element, properties: Record<string, Property>): void {
 
 const JOINTS = /(?<=[/_.:-])/;
 
-/** A name that breaks at its joints: within a word only where that alone is too long. */
+/** A name that breaks at its joints, and within a word only if the word alone is too long. */
 export function breakable(name: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   name.split(JOINTS).forEach((part, at) => {
@@ -49,12 +49,12 @@ export function breakable(name: string): DocumentFragment {
   return fragment;
 }
 
-/** Sets a text only where it differs, so that selections of the user survive. */
+/** Sets a text only if it differs, so that selections of the user survive. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A button with words; `label` where the words are a sign alone. */
+/** A button with words; `label` if the words are only a sign. */
 export function button(
   text: string | Node,
   onClick: (event: MouseEvent) => void,

@@ -1,4 +1,4 @@
-// Keys that work everywhere but in fields, and the page that tells of them.
+// Keys that work everywhere except in fields, and the dialog that lists them.
 
 import { button, h } from "./dom";
 import type { Tabs } from "./tabs";

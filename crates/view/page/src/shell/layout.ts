@@ -1,11 +1,11 @@
-// What is shown, kept in the address after `#`: whoever opens the address sees the same view.
-// The form is `#v1.` and JSON in base64url; what cannot be read falls back to the first view.
+// The layout, kept in the address after `#`: everybody who opens the address sees the same view.
+// The form is `#v1.` and JSON in base64url; an unreadable address shows the first view.
 
 import { Signal } from "../signal";
 
 const PREFIX = "#v1.";
 const LONGEST = 32_768;
-/** Browsers refuse addresses that change too often, as with a drag. */
+/** Browsers refuse addresses that change too often, as during a drag. */
 const WRITE_AFTER_MS = 250;
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
@@ -30,7 +30,7 @@ export class Layout {
     });
   }
 
-  /** The part of a pane; what it holds is not checked. */
+  /** The part of a pane, with unchecked content. */
   part(name: string): Part {
     const part = this.parts[name];
     return part !== null && typeof part === "object" && !Array.isArray(part) ? part : {};
@@ -81,7 +81,7 @@ export class Layout {
   }
 }
 
-/** Readers of values of a part, each with what holds where the address says something else. */
+/** Readers of values of a part, each with the value for an address without it. */
 export function textOf(value: Json | undefined, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }

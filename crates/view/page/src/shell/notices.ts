@@ -1,4 +1,4 @@
-// What the server remarks: the last few, until they are dismissed.
+// The server's remarks: the last few, until they are dismissed.
 
 import type { Connection, Status } from "../connection/connection";
 import { button, h } from "./dom";

@@ -1,4 +1,4 @@
-// One line on the connection: to whom, since when not, and when the page tries again.
+// One line on the connection: the server, the time without it, and the next attempt.
 
 import type { Connection } from "../connection/connection";
 import { button, h, setText } from "./dom";

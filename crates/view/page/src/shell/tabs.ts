@@ -5,7 +5,7 @@ import type { Layout } from "./layout";
 
 export interface Pane {
   element: HTMLElement;
-  /** What `/` leads to. */
+  /** The field that `/` leads to. */
   filter?: HTMLInputElement;
 }
 

@@ -1,5 +1,5 @@
-// Light, dark, or as the system has it. The choice is the reader's own: it stays in this browser
-// and is no part of the address.
+// Light, dark, or the system's choice. The choice belongs to the reader: it stays in this browser
+// and is not part of the address.
 
 import { button, setText } from "./dom";
 

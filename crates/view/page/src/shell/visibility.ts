@@ -1,5 +1,5 @@
-// Whether an element can be seen: its pane is chosen, it is scrolled into view, and the browser
-// shows the page. All that costs the server or the processor something hangs on this.
+// Whether an element is visible: its pane is chosen, it is scrolled into view, and the browser
+// shows the page. Everything that costs the server or the processor something depends on this.
 
 import type { End } from "../signal";
 
@@ -29,7 +29,7 @@ function settle(one: Watched): void {
   one.tell(isVisible);
 }
 
-/** Tells when the element comes into view and leaves it; the end counts as leaving. */
+/** Reports when the element comes into view and leaves it; the end counts as leaving. */
 export function onVisibility(element: Element, tell: (isVisible: boolean) => void): End {
   const one = { isInView: false, isVisible: false, tell };
   watched.set(element, one);

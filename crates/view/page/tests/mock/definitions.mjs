@@ -1,5 +1,5 @@
-// Schemas of messages and services out of the repository's interfaces, whole with all that they
-// use, as a server advertises them; and writers and readers of their CDR.
+// Schemas of messages and services from the repository's interfaces, with all types that they use,
+// as a server advertises them; and writers and readers of their CDR.
 
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader, MessageWriter } from "@foxglove/rosmsg2-serialization";

@@ -1,4 +1,4 @@
-// Test pictures of every encoding: what is sent, and the pixels that have to be seen.
+// Test pictures of every encoding: their messages, and the pixels that must appear.
 
 import { deflateSync } from "node:zlib";
 
@@ -71,7 +71,7 @@ export function imageOf(encoding, shift = 0) {
   }
 }
 
-/** The pixel that a reader has to see at a place of `imageOf`. */
+/** The pixel that a reader must see at a place of `imageOf`. */
 export function seenAt(encoding, x, y, shift = 0) {
   const grey = (value) => [value, value, value];
   switch (encoding) {

@@ -1,4 +1,4 @@
-// Messages that have a place: transforms, scans, clouds, grids, paths, markers.
+// Messages with positions: transforms, scans, clouds, grids, paths, markers.
 
 export function turn(yaw) {
   return { x: 0, y: 0, z: Math.sin(yaw / 2), w: Math.cos(yaw / 2) };

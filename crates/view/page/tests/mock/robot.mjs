@@ -67,7 +67,7 @@ const EDGES = [
   ["/cmd_vel", "/controller", "/base_driver", "network", "another host"],
 ];
 
-/** As a trace of the edge from the camera to the filter in its process has them. */
+/** The layers in a trace of the edge from the camera to the filter in its process. */
 const LAYERS = [
   ["client", 4_100, 9_800],
   ["engine write", 2_300, 5_200],
@@ -214,7 +214,7 @@ export class Robot {
   ];
   timers = [];
   seconds = 0;
-  /** Where the server reads traces; `null`: nowhere. */
+  /** The folder of the server's traces; `null` if it reads none. */
   traces = { folder: "/tmp/trace", problems: [] };
 
   constructor() {
@@ -228,7 +228,7 @@ export class Robot {
 
   setParameter({ name, value }) {
     const parameter = this.parameters.get(name);
-    // As a node with a range does: it keeps what it has.
+    // A node with a range keeps its present value.
     if (name === "/camera.exposure" && value > 100) return;
     this.parameters.set(name, { ...parameter, value });
   }
