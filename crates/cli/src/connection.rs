@@ -1,5 +1,5 @@
-//! The command's own node: hidden, without `/rosout`, and waiting no longer for the graph than the
-//! graph needs.
+//! The command's own node: hidden, without `/rosout`, and with a wait for the graph that is no
+//! longer than necessary.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use crate::error::CliError;
 use crate::help_heading::GENERAL_OPTIONS;
 use crate::value_parsers::parse_seconds;
 
-/// A graph that did not change for so long is taken as known.
+/// A graph that did not change for this long counts as complete.
 const QUIET: Duration = Duration::from_millis(250);
-/// Without `--spin-time` nobody waits longer than this for the graph.
+/// The longest wait for the graph without `--spin-time`.
 const PATIENCE: Duration = Duration::from_millis(900);
 
 /// Longest wait for the names of nodes, which participants announce after their endpoints; bare DDS
@@ -27,7 +27,7 @@ pub(crate) struct DiscoveryArgs {
     /// Wait this long for other nodes to be discovered, instead of until the graph is quiet
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = GENERAL_OPTIONS)]
     pub(crate) spin_time: Option<Duration>,
-    /// Follow the simulated time of /clock, where the verb has to do with time
+    /// Use the simulated time of /clock, in verbs that depend on time
     #[arg(short = 's', long, hide = true)]
     pub(crate) use_sim_time: bool,
     /// Accepted for command lines written for `ros2`: there is no daemon
@@ -35,7 +35,7 @@ pub(crate) struct DiscoveryArgs {
     no_daemon: bool,
 }
 
-/// A participant of the graph with one node. Clones are the same.
+/// A participant of the graph with one node. Clones share both.
 #[derive(Clone)]
 pub(crate) struct Connection {
     pub(crate) context: Context,
@@ -48,12 +48,12 @@ impl Connection {
         Self::open_as(None, false)
     }
 
-    /// Joins the graph under a name; SIGINT ends all waiting.
+    /// Joins the graph under a name; SIGINT ends all waits.
     pub(crate) fn open_as(name: Option<&str>, use_sim_time: bool) -> Result<Self, CliError> {
         Self::open_with(name, use_sim_time, true)
     }
 
-    /// Joins the graph under the command's hidden name; the caller sees to SIGINT.
+    /// Joins the graph under the command's hidden name; the caller handles SIGINT.
     pub(crate) fn open_without_signals() -> Result<Self, CliError> {
         Self::open_with(None, false, false)
     }
@@ -79,7 +79,7 @@ impl Connection {
         Ok(Self { context, node })
     }
 
-    /// The graph, as soon as it seems to be known as a whole.
+    /// The graph, as soon as it seems complete.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -91,7 +91,7 @@ impl Connection {
         self.discover_within(QUIET, PATIENCE)
     }
 
-    /// The graph, as soon as it did not change for `quiet`, and after `longest` in any case.
+    /// The graph, as soon as it has not changed for `quiet`, and after `longest` in any case.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -114,8 +114,8 @@ impl Connection {
         }
     }
 
-    /// The graph as of [`Connection::discover`], with the nodes that its endpoints belong to as far
-    /// as they have any.
+    /// The graph of [`Connection::discover`], with the nodes of its endpoints as far as they have
+    /// any.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -134,7 +134,7 @@ impl Connection {
         Ok(self.context.graph())
     }
 
-    /// Waits until the graph satisfies a condition; says whether it did in time.
+    /// Waits until the graph satisfies a condition; returns whether it did in time.
     ///
     /// # Errors
     /// When the user interrupts.

@@ -1,4 +1,4 @@
-//! A message on one line, its fields separated by commas, as `ros2 topic echo --csv` has it.
+//! A message on one line, its fields separated by commas, as `ros2 topic echo --csv` prints it.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ fn write(out: &mut String, value: ValueRef<'_>, options: &PrintOptions) {
         ValueRef::I32(value) => write!(out, "{value}"),
         ValueRef::U64(value) => write!(out, "{value}"),
         ValueRef::I64(value) => write!(out, "{value}"),
-        // As Python has it, where every number is a double.
+        // As in Python, where every number is a double.
         ValueRef::F32(value) => write!(out, "{:?}", f64::from(value)),
         ValueRef::F64(value) => write!(out, "{value:?}"),
         ValueRef::String(text) => write_text(out, text, options),

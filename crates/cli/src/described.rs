@@ -1,5 +1,5 @@
-//! Types that the command has no definition of, or another one: nodes that use them say what they
-//! are made of, by `~/get_type_description`.
+//! Types that the command does not know, or knows by another definition: nodes that use them
+//! describe them, by `~/get_type_description`.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::types::Types;
 
-/// How long nodes may take to be known by name, and with their services.
+/// How long to wait for the names and services of nodes.
 const PATIENCE: Duration = Duration::from_millis(2500);
-/// How long nodes may take to answer.
+/// How long to wait for the answers of nodes.
 const ANSWER: Duration = Duration::from_secs(3);
 
 /// Nodes that use one definition of a type.
@@ -26,8 +26,9 @@ struct Users {
     others: Vec<NodeName>,
 }
 
-/// The type of this name as a topic has it: the command's own where that is the same, else as a
-/// node of the topic describes it. `hash` is that of the publishers, where they agree.
+/// The type of this name as a topic uses it: the command's own definition if it is the same,
+/// otherwise the description of a node of the topic. `hash` is that of the publishers, if they
+/// agree.
 pub(crate) fn message_of_topic(
     connection: &Connection,
     types: &Types,
@@ -45,7 +46,8 @@ pub(crate) fn message_of_topic(
     match (ask(connection, topic, name, hash), known) {
         (Ok(described), _) => Ok(described),
         (Err(CliError::Interrupted), _) => Err(CliError::Interrupted),
-        // Another definition than the publishers' is better than none: its own refusals say more.
+        // A definition other than the publishers' is better than none: its decoding errors are more
+        // specific.
         (Err(_), Ok(known)) => Ok(known),
         (Err(unasked), Err(unknown)) => Err(CliError::failed(format!("{unknown}; {unasked}"))),
     }
@@ -58,8 +60,8 @@ pub(crate) fn own_schema(types: &Types, name: &str, hash: Option<TypeHash>) -> O
     is_same.then(|| Schema::of_interface(types.set(), ty.name()).ok())?
 }
 
-/// The definition of a topic's type, for who passes messages on with it; `None`: nobody knows the
-/// type of this name and hash.
+/// The definition of a topic's type, for programs that pass messages on with it; `None` if the type
+/// with this name and hash is unknown.
 pub(crate) fn schema_of_topic(
     connection: &Connection,
     types: &Types,
@@ -71,12 +73,12 @@ pub(crate) fn schema_of_topic(
         return Some(own);
     }
     let ty = message_of_topic(connection, types, topic, name, hash).ok()?;
-    // Another type of the same name is none of the topic.
+    // A type of the same name with another hash is not the topic's.
     hash.is_none_or(|hash| hash.0 == ty.type_hash().0).then(|| Schema::of_dynamic(&ty))
 }
 
-/// Asks the nodes of a topic, those with different definitions beside each other; of these the
-/// first that is described counts.
+/// Asks the nodes of a topic, those with different definitions in parallel; the first described
+/// definition is used.
 fn ask(
     connection: &Connection,
     topic: &str,

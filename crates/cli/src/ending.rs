@@ -1,4 +1,4 @@
-//! How verbs end that have something to bring to an end: a file, clients, other processes.
+//! The end of verbs that have something to complete: a file, clients, other processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +10,13 @@ use feros::signals::{self, OnSignal};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// From now on SIGHUP ends the verb as Ctrl-C does, and a second signal soon after the first does
-/// not cut its end short.
+/// not interrupt its end.
 pub(crate) fn in_peace() {
     signals::set_patience(PATIENCE);
 }
 
-/// As [`in_peace`], for verbs without a context: the flag becomes true with the first signal, and
-/// then `wake` is called.
+/// Like [`in_peace`], for verbs without a context: the first signal sets the flag, and then `wake`
+/// is called.
 pub(crate) fn flag(wake: impl Fn() + Send + Sync + 'static) -> (Arc<AtomicBool>, OnSignal) {
     in_peace();
     let is_ending = Arc::new(AtomicBool::new(false));

@@ -2,19 +2,20 @@
 
 use std::process::ExitCode;
 
-/// Why a command ended early. Its text is one clear sentence: what is wrong, and what to do.
+/// The reason why a command ended early. Its text is one clear sentence: what is wrong, and what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// It could not be done.
+    /// The command could not do its work.
     #[error("{0}")]
     Failed(String),
-    /// It was asked for in a wrong way, which no repetition mends.
+    /// The command line is wrong, so that repeating it does not help.
     #[error("{0}")]
     Usage(String),
-    /// The user interrupted it before it was done.
+    /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,
-    /// Who read the output does not want more of it (`| head`).
+    /// The reader of the output wants no more of it (`| head`).
     #[error("the output was closed")]
     OutputClosed,
 }
@@ -30,11 +31,11 @@ impl CliError {
         Self::Usage(text.to_string())
     }
 
-    /// Tells the user, and says how the process ends.
+    /// Prints the error, and returns the exit code of the process.
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             Self::OutputClosed => return ExitCode::SUCCESS,
-            // As a shell says it of a command that SIGINT ended.
+            // The exit code that a shell reports for a command that SIGINT ended.
             Self::Interrupted => return ExitCode::from(130),
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,

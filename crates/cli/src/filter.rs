@@ -1,8 +1,8 @@
-//! `--filter`: which messages are meant, told by an expression over the message `m`.
+//! `--filter`: selects messages by an expression over the message `m`.
 //!
-//! `ros2` runs the text as Python. Here it is an expression that can only look: operators,
-//! comparisons and methods of texts are Python's, the functions are the few below, and nothing is
-//! copied but what the expression looks at.
+//! `ros2` runs the text as Python. Here it is an expression that can only read: operators,
+//! comparisons and methods of strings are Python's, the functions are the few below, and only the
+//! values that the expression reads are copied.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,10 +14,10 @@ use minijinja_contrib::pycompat::unknown_method_callback;
 
 use crate::nearest::did_you_mean;
 
-/// What an expression may call, besides the methods of texts and lists.
+/// The functions that an expression may call, besides the methods of strings and lists.
 const FUNCTIONS: [&str; 9] = ["abs", "all", "any", "len", "max", "min", "round", "str", "sum"];
 
-/// The methods that texts have, and lists one of them.
+/// The methods of strings; lists have one of them.
 const METHODS: [&str; 23] = [
     "capitalize",
     "count",
@@ -48,11 +48,11 @@ const METHODS: [&str; 23] = [
 #[derive(Debug)]
 pub(crate) struct Filter {
     expression: Expression<'static, 'static>,
-    /// What follows `m` in the expression, such as `name`, `endswith`.
+    /// The names that follow `m` in the expression, such as `name`, `endswith`.
     paths: Vec<Vec<String>>,
 }
 
-/// Reads an expression; for clap, which wants its values to be copied.
+/// Parses an expression; for clap, which requires values that can be cloned.
 pub(crate) fn parse_filter(text: &str) -> Result<Arc<Filter>, String> {
     let expression =
         environment().compile_expression_owned(text.to_owned()).map_err(|error| said(&error))?;
@@ -77,11 +77,11 @@ pub(crate) fn parse_filter(text: &str) -> Result<Arc<Filter>, String> {
 }
 
 impl Filter {
-    /// Whether a message, or the part of it at `path`, satisfies the expression; a part that the
-    /// message has not satisfies none.
+    /// Whether a message, or the part of it at `path`, satisfies the expression; a message without
+    /// that part does not.
     ///
     /// # Errors
-    /// What is wrong with the expression for messages of this type.
+    /// When the expression does not fit messages of this type.
     pub(crate) fn accepts(
         &self,
         message: &Arc<DynamicMessage>,
@@ -105,7 +105,8 @@ impl Filter {
     }
 }
 
-/// A step into what has no parts; that a message has no such field is told when it is looked at.
+/// The error for a step into a value without parts; a missing field of a message is reported on
+/// access.
 fn wrong_step(whole: ValueRef<'_>, path: &[String]) -> Option<String> {
     let mut value = whole;
     for name in path {
@@ -193,7 +194,7 @@ fn sum(list: Value) -> Result<f64, Error> {
     list.try_iter()?.map(number).sum()
 }
 
-/// What `min` and `max` choose from: several arguments, or the elements of the only one.
+/// The values that `min` and `max` choose from: several arguments, or the elements of the only one.
 fn compared(values: &[Value]) -> Result<Vec<Value>, Error> {
     match values {
         [list] => Ok(list.try_iter()?.collect()),
@@ -201,13 +202,13 @@ fn compared(values: &[Value]) -> Result<Vec<Value>, Error> {
     }
 }
 
-/// The message that an expression looks at.
+/// The message that an expression reads.
 #[derive(Debug)]
 struct Subject {
     message: Arc<DynamicMessage>,
-    /// Where `m` begins within the message.
+    /// The path of `m` within the message.
     path: Option<String>,
-    /// That something was asked for which there is not.
+    /// The error for a field or an element that does not exist.
     missing: Mutex<Option<String>>,
 }
 
@@ -323,7 +324,7 @@ impl Object for Part {
     }
 }
 
-/// The position that an index means, if it is one; a negative one counts from the end.
+/// The position that an index selects, if it exists; a negative one counts from the end.
 fn index(index: i64, len: usize) -> Option<usize> {
     let count = i64::try_from(len).ok()?;
     let position = if index < 0 { index.checked_add(count)? } else { index };

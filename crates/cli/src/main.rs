@@ -1,4 +1,4 @@
-//! The command `feros`: look at, feed and measure a ROS 2 system from the shell.
+//! The command `feros`: inspect, feed and measure a ROS 2 system from the shell.
 //!
 //! The modules follow the command line: `feros topic echo` is `commands/topic/echo.rs`.
 #![forbid(unsafe_code)]
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let engine = line.engine.join(",");
     let outcome = if !makes_a_context(&line.engine) {
         Err(CliError::usage(format!(
-            "--engine {engine}: name one engine, or two that differ, such as cyclonedds,zenoh"
+            "--engine {engine}: name one engine, or two different ones, such as cyclonedds,zenoh"
         )))
     } else if engine.is_empty() || is_chosen(&engine) {
         commands::run(line)
@@ -46,8 +46,8 @@ fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| error.report())
 }
 
-/// Whether these may be the engines of a context, built in or not: what a verb starts may have more
-/// than this command.
+/// Whether these may be the engines of a context, built in or not: a process that a verb starts may
+/// have more engines than this command.
 fn makes_a_context(engines: &[String]) -> bool {
     engines.len() < 2 || matches!(engines, [one, other] if one != other)
 }
@@ -56,7 +56,7 @@ fn is_chosen(engine: &str) -> bool {
     std::env::var_os(feros::ENGINE_VARIABLE).is_some_and(|chosen| chosen == engine)
 }
 
-/// Becomes this command with the engine in the environment, where the context of every verb and
+/// Restarts this command with the engine in the environment, where the context of every verb and
 /// every process that a verb starts finds it. It returns only if that fails.
 fn begin_anew_with(engine: &str) -> CliError {
     let mut words = std::env::args_os();

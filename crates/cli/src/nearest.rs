@@ -1,7 +1,7 @@
 //! Did you mean …?
 
-/// The known names that resemble what was given, as a sentence to append; empty when none does.
-/// The names may be of peers.
+/// The known names that resemble the given one, as a sentence to append; empty if no name does. The
+/// names may come from the network.
 pub(crate) fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let names = feros_wording::nearest(given, known).into_iter().map(feros_wording::harmless);
     match names.collect::<Vec<_>>().as_slice() {

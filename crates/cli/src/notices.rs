@@ -1,31 +1,32 @@
-//! What the library says while a command runs, such as a QoS that does not match: on standard
-//! error, as a command says it. Names and reasons of others are a part of it: nothing in a message
-//! is obeyed by a terminal, and only its first line begins where the command's own words do.
+//! The library's messages while a command runs, such as a QoS that does not match: they go to
+//! standard error in the command's form. Names and reasons from the network are part of them:
+//! nothing in a message can steer a terminal, and only its first line begins where the command's
+//! own words do.
 
 use anstyle::AnsiColor;
 use feros_wording::harmless_block;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-/// Has warnings and errors of the library reach the terminal.
+/// Makes warnings and errors of the library reach the terminal.
 pub(crate) fn init() {
     let subscriber = tracing_subscriber::registry().with(Notices);
-    // It fails only when there is a subscriber already, which then does this work.
+    // It fails only if there is a subscriber already, which then does this work.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-/// Warns the user, and goes on.
+/// Warns the user, and continues.
 pub(crate) fn warn(text: impl std::fmt::Display) {
     let style = AnsiColor::Yellow.on_default().bold();
     anstream::eprintln!("{style}warning:{style:#} {}", harmless_block(&text.to_string()));
 }
 
-/// Says what the command is doing, where standard output is for its results.
+/// Prints what the command is doing, because standard output is for its results.
 pub(crate) fn note(text: impl std::fmt::Display) {
     anstream::eprintln!("{}", harmless_block(&text.to_string()));
 }
 
-/// Says why the command ends.
+/// Prints why the command ends.
 pub(crate) fn error(text: impl std::fmt::Display) {
     let style = AnsiColor::Red.on_default().bold();
     anstream::eprintln!("{style}error:{style:#} {}", harmless_block(&text.to_string()));

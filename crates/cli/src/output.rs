@@ -1,10 +1,9 @@
-//! What goes to standard output: plain and stable text for pipes, colours and columns on a terminal
-//! only.
+//! Standard output: plain and stable text for pipes, colours and columns only on a terminal.
 //!
-//! Text of others - names, types, values, reasons - reaches no terminal as it came. A pipe gets its
-//! bytes. On a terminal each function here escapes what a terminal would obey; only line breaks
-//! within a text of several lines and colours pass, so [`foreign`] is for the names and values that
-//! stand in such a text.
+//! Text from the network - names, types, values, reasons - never reaches a terminal unchanged. A
+//! pipe gets its bytes. For a terminal, each function here escapes what would steer it; only line
+//! breaks within a text of several lines and colours pass, so [`foreign`] is for the names and
+//! values in such a text.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
@@ -29,7 +28,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Has all output follow the choice.
+    /// Makes all output follow the choice.
     pub(crate) fn apply(self) {
         match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -40,7 +39,7 @@ impl Color {
     }
 }
 
-/// Style of what explains.
+/// The style of explanations.
 pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// Whether people read the output.
@@ -49,22 +48,23 @@ pub(crate) fn is_terminal() -> bool {
     *IS_TERMINAL
 }
 
-/// A name or value of others as a part of a line of standard output.
+/// A name or value from the network as a part of a line of standard output.
 pub(crate) fn foreign(text: &str) -> Cow<'_, str> {
     if is_terminal() { feros_wording::harmless(text) } else { Cow::Borrowed(text) }
 }
 
-/// A value of others that may have several lines, as a part of what goes to standard output.
+/// A value from the network that may have several lines, as a part of standard output.
 pub(crate) fn foreign_block(text: &str) -> Cow<'_, str> {
     if is_terminal() { feros_wording::harmless_block(text) } else { Cow::Borrowed(text) }
 }
 
-/// Writes a text, and has it leave at once so that a pipe sees it.
+/// Writes a text and flushes it, so that a pipe sees it.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     write("", text)
 }
 
-/// Writes a text in the place of all that a terminal shows; below it where people do not watch.
+/// Writes a text in place of everything that a terminal shows; a pipe gets it after the earlier
+/// text.
 pub(crate) fn print_anew(text: &str) -> Result<(), CliError> {
     write(if is_terminal() { "\x1b[H\x1b[2J" } else { "" }, text)
 }
@@ -78,7 +78,7 @@ fn write(before: &str, text: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes a text with colours, all of which are the command's own: what others say in it is
+/// Writes a text with colours, all of which are the command's own: text from the network in it is
 /// [`foreign`].
 pub(crate) fn print_coloured(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();

@@ -1,4 +1,4 @@
-//! What is installed: packages, and the executables of component containers.
+//! The installed packages, and the executables of component containers.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::error::CliError;
 /// The package under which containers are installed.
 const CONTAINER_PACKAGE: &str = "feros_component";
 
-/// The packages that are installed, and Feros's own containers beside this program.
+/// The installed packages, and Feros's own containers beside this program.
 pub(crate) fn installed_packages() -> Packages {
     let mut packages = Packages::from_env();
     let program = std::env::current_exe().ok();
@@ -23,7 +23,7 @@ pub(crate) fn installed_packages() -> Packages {
     packages
 }
 
-/// A container's executable: where packages are installed, or beside this one.
+/// The executable of a container: in the installed packages, or beside this program.
 pub(crate) fn container_command(name: &str) -> Result<Command, CliError> {
     let found = installed_packages().executable(CONTAINER_PACKAGE, name);
     found.map(Command::new).map_err(|_| {

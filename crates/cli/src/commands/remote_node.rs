@@ -1,4 +1,4 @@
-//! A node that a command asks something, with one time limit for everything.
+//! A remote node that a command asks, with one time limit for all its questions.
 
 use std::time::{Duration, Instant};
 
@@ -8,15 +8,15 @@ use feros_rmw::GraphSnapshot;
 use crate::connection::Connection;
 use crate::error::CliError;
 
-/// What asks the services of another node.
+/// A client of the services of another node.
 pub(super) trait NodeClient: Sized {
-    /// For the node of this absolute name.
+    /// Creates a client for the node of this absolute name.
     fn of(node: &feros::Node, remote: &str) -> Result<Self, CliError>;
 
-    /// The name of the node that is asked.
+    /// The name of the remote node.
     fn remote_name(&self) -> &str;
 
-    /// Why the services of a node were not found in the time that a command waited.
+    /// The error if a node's services were not found in the time that a command waited.
     fn missing(name: &str, graph: &GraphSnapshot, waited: Duration) -> CliError;
 }
 
@@ -44,7 +44,7 @@ impl<C: NodeClient> RemoteNode<C> {
         self.client.remote_name()
     }
 
-    /// Asks the node something, in the time that is left.
+    /// Asks the node, within the remaining time.
     pub(super) fn ask<T>(
         &self,
         ask: impl FnOnce(&C, Duration) -> Result<T, feros::Error>,
@@ -52,7 +52,7 @@ impl<C: NodeClient> RemoteNode<C> {
         self.ask_for(self.deadline.saturating_duration_since(Instant::now()), ask)
     }
 
-    /// Asks the node something, in this time.
+    /// Asks the node, within this time.
     pub(super) fn ask_for<T>(
         &self,
         timeout: Duration,

@@ -1,4 +1,4 @@
-//! `feros run`: starts one executable of a package, or a Python script, in this process's place.
+//! `feros run`: starts one executable of a package, or a Python script, in place of this process.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Command, ExitCode};
 use crate::error::CliError;
 use crate::packages::installed_packages;
 
-/// What the interpreter does before the script, which it becomes.
+/// The code that the interpreter runs before it becomes the script.
 const BEFORE_SCRIPT: &str = include_str!("run/script.py");
 
-/// What is started.
+/// The program to start.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A command to start it with, such as `gdb --args`
@@ -19,10 +19,10 @@ pub(crate) struct Args {
     /// The package; or a Python script, which gets Feros's rclpy whatever else is installed
     #[arg(value_name = "PACKAGE|SCRIPT.py")]
     package: String,
-    /// The executable; see what there is with a name that is not
+    /// The executable; without it, or with a wrong name, the error names the existing ones
     #[arg(value_name = "EXECUTABLE", allow_hyphen_values = true)]
     executable: Option<String>,
-    /// What it is given
+    /// Arguments of the executable
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -48,14 +48,15 @@ fn executable(args: &Args) -> Result<String, CliError> {
     let package = &args.package;
     let name = args.executable.as_ref().ok_or_else(|| {
         CliError::usage(format!(
-            "which executable of `{package}`? `feros pkg executables {package}` lists them"
+            "name an executable of `{package}`: `feros pkg executables {package}` lists them"
         ))
     })?;
     let path = installed_packages().executable(package, name).map_err(CliError::usage)?;
     Ok(path.display().to_string())
 }
 
-/// The interpreter, what it does first, and the script with what was taken for an executable.
+/// The interpreter, its first code, and the script with the argument that was parsed as an
+/// executable.
 fn script(args: &Args) -> Result<Vec<String>, CliError> {
     if !Path::new(&args.package).is_file() {
         return Err(CliError::usage(format!("there is no script {}", args.package)));
@@ -66,7 +67,8 @@ fn script(args: &Args) -> Result<Vec<String>, CliError> {
     Ok(words)
 }
 
-/// The interpreter of the environment that this command was installed into; else the first on PATH.
+/// The interpreter of the environment that this command was installed into; otherwise the first on
+/// PATH.
 fn interpreter() -> String {
     std::env::current_exe()
         .ok()

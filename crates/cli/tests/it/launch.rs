@@ -300,7 +300,7 @@ fn python_scripts_get_the_packages_of_feros_first() {
     let alone = run(&["run", &script], &of("foreign")).failure(1);
     assert!(alone.contains("has no package feros. Install its wheel there"), "{alone}");
     assert!(run(&["run", "none.py"], &both).failure(2).contains("there is no script none.py"));
-    assert!(run(&["run", "demo"], &both).failure(2).contains("which executable of `demo`?"));
+    assert!(run(&["run", "demo"], &both).failure(2).contains("name an executable of `demo`"));
 }
 
 #[test]

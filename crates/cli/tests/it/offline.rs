@@ -69,7 +69,7 @@ fn the_engine_is_chosen_by_an_option_of_all_verbs() {
     }
     for engines in ["zenoh,zenoh", "cyclonedds,ros1,zenoh"] {
         let error = feros(&["node", "list", "--engine", engines]).failure(2);
-        let says = "name one engine, or two that differ, such as cyclonedds,zenoh";
+        let says = "name one engine, or two different ones, such as cyclonedds,zenoh";
         assert_eq!(error, format!("error: --engine {engines}: {says}\n"));
     }
 }

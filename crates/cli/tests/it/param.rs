@@ -126,7 +126,7 @@ fn parameters_are_set_and_refused() {
     param(&["set", "/p_set", "words", "on purpose"]).success();
     let error = param(&["set", "/p_set", "words", "Off"]).failure(1);
     assert!(error.contains("Off is of type boolean, and words of type string"), "{error}");
-    assert!(error.contains("\"'Off'\" is the text"), "{error}");
+    assert!(error.contains("\"'Off'\" is the string"), "{error}");
     param(&["set", "/p_set", "words", "'Off'"]).success();
     let error = param(&["set", "/p_set", "nowhere", "1"]).failure(1);
     assert!(error.contains("was not declared"), "{error}");

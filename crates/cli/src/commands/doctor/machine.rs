@@ -151,7 +151,7 @@ fn clock() -> Vec<Finding> {
         Some((_, name)) => findings.push(Finding::ok(AREA, format!("kept by {name}"))),
         None => findings.push(Finding::ok(
             AREA,
-            "no time service was found: between machines, stamps are as true as their clocks",
+            "no time service was found: between machines, stamps are only as good as their clocks",
         )),
     }
     findings

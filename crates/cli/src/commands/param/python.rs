@@ -19,7 +19,7 @@ pub(super) fn type_name(parameter_type: ParameterType) -> &'static str {
     }
 }
 
-/// What stands before a value.
+/// The label before a value.
 pub(super) fn label(value: &ParameterValue) -> &'static str {
     match value {
         ParameterValue::NotSet => "Parameter not set.",
@@ -35,7 +35,7 @@ pub(super) fn label(value: &ParameterValue) -> &'static str {
     }
 }
 
-/// A value as `print` shows what rclpy makes of it.
+/// A value as Python's `print` shows rclpy's object for it.
 pub(super) fn value(value: &ParameterValue) -> String {
     match value {
         ParameterValue::NotSet => "None".to_owned(),

@@ -1,4 +1,4 @@
-//! The node whose parameters a command is about.
+//! The node whose parameters a command handles.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::value_parsers::parse_seconds;
 
-/// The node that is asked.
+/// The node to ask.
 #[derive(clap::Args)]
 pub(super) struct NodeArgs {
     /// Name of the node, such as /robot/camera
     node: String,
-    /// Wait no longer than this, for the node and for its answer
+    /// Wait at most this long for the node, and for its answer
     #[arg(long, alias = "service-timeout", value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
     timeout: Duration,
-    /// Accepted for command lines written for `ros2`: a node that is named may be hidden
+    /// Accepted for command lines written for `ros2`: a node may be hidden if it is named
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
     #[command(flatten)]
     discovery: DiscoveryArgs,
 }
 
-/// The names of a node's parameters, for completion; none where it does not answer in time.
+/// The names of a node's parameters, for completion; empty if it does not answer in time.
 pub(in crate::commands) fn parameter_names(
     connection: Connection,
     node: &str,
@@ -59,8 +59,8 @@ impl Remote {
         graph.nodes.iter().any(|node| node.name.fully_qualified() == name)
     }
 
-    /// Asks the node about all of these parameters at once. One that answers with nothing, since it
-    /// does not know one of them, is asked about each by itself.
+    /// Asks the node about all of these parameters at once. A node that answers with nothing,
+    /// because it does not know one of them, is asked about each by itself.
     pub(super) fn ask_about<T: Send>(
         &self,
         names: &[String],
@@ -78,7 +78,7 @@ impl Remote {
         all_at_once(names, about_one).into_iter().collect()
     }
 
-    /// The types that these parameters are declared with, as far as they are.
+    /// The declared types of these parameters, as far as the node knows them.
     pub(super) fn types(
         &self,
         names: &[String],
@@ -88,7 +88,7 @@ impl Remote {
         Ok(declared.filter_map(|(name, declared)| Some((name.clone(), declared?))).collect())
     }
 
-    /// Why a node answered with nothing when it was asked for a parameter.
+    /// The error for a node that answered with nothing when it was asked for these parameters.
     pub(super) fn not_declared(&self, parameters: &[String]) -> CliError {
         let no_prefixes: [&str; 0] = [];
         let known = match self.ask(|client, left| client.list(no_prefixes, 0, left)) {

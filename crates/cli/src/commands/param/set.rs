@@ -13,7 +13,7 @@ use crate::output;
 /// Set parameters
 #[derive(clap::Args)]
 #[command(
-    after_help = "Values are YAML, as in parameter files: 5 is an integer, 1.0 a double, [1, 2] a list, \"'5'\" a text.\n\n\
+    after_help = "Values are YAML, as in parameter files: 5 is an integer, 1.0 a double, [1, 2] a list, \"'5'\" a string.\n\n\
                   Examples:\n  feros param set /camera rate 15.0\n  feros param set /camera width 640 height 480 --atomic"
 )]
 pub(crate) struct Args {
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Names and values in turn
     #[arg(required = true, num_args = 2.., value_names = ["NAME", "VALUE"], allow_negative_numbers = true)]
     parameters: Vec<String>,
-    /// All of them or, if one cannot be set, none
+    /// Set all of them, or none if one cannot be set
     #[arg(long)]
     atomic: bool,
 }
@@ -83,15 +83,15 @@ pub(super) fn with_reason(text: &str, reason: &str) -> String {
     if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
 }
 
-/// For each value that the node refused how it has to be written, where it is of another type than
-/// the parameter; empty where that is not it.
+/// For each value that the node refused: the notation for the parameter's type, if the value's type
+/// differs; otherwise empty.
 fn hints<'a>(
     remote: &Remote,
     refused: impl IntoIterator<Item = (&'a String, &'a String, &'a ParameterValue)>,
 ) -> Vec<String> {
     let refused: Vec<_> = refused.into_iter().collect();
     let names: Vec<String> = refused.iter().map(|(name, ..)| (*name).clone()).collect();
-    // Without an answer, the node's reason has to do.
+    // Without an answer, the node's reason must suffice.
     let declared = remote.types(&names).unwrap_or_default();
     let hint = |(name, text, value): (&String, &String, &ParameterValue)| {
         declared.get(name).map(|declared| hint(name, text, value, *declared)).unwrap_or_default()
@@ -105,7 +105,7 @@ fn hint(name: &str, text: &str, value: &ParameterValue, declared: ParameterType)
         return String::new();
     }
     let written = match declared {
-        ParameterType::String => format!("\"'{text}'\" is the text"),
+        ParameterType::String => format!("\"'{text}'\" is the string"),
         ParameterType::Bool => "true and false are booleans".to_owned(),
         ParameterType::Integer => "a number without a point is an integer".to_owned(),
         ParameterType::Double => "a number with a point, such as 1.0, is a double".to_owned(),
@@ -115,8 +115,8 @@ fn hint(name: &str, text: &str, value: &ParameterValue, declared: ParameterType)
     format!("; {text} is of type {given}, and {name} of type {declared}: {written}")
 }
 
-/// What texts on the command line mean; as with `ros2`, what is not a value of another type is a
-/// text.
+/// The values of words on the command line; as with `ros2`, a word that is not a value of another
+/// type is a string.
 fn values(
     remote: &Remote,
     pairs: &[[String; 2]],
@@ -157,8 +157,8 @@ fn value(
     Ok(value)
 }
 
-/// The types that parameters are declared with whose values may mean another one: the notation does
-/// not say of which type an empty list is, and writes bytes as integers.
+/// The declared types of parameters whose given values are ambiguous: the notation does not show
+/// the type of an empty list, and writes bytes as integers.
 pub(super) fn declared_types<'a>(
     remote: &Remote,
     values: impl IntoIterator<Item = (&'a String, &'a ParameterValue)>,

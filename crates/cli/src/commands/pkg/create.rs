@@ -1,7 +1,7 @@
-//! `feros pkg create`: a new package with a node, and with a component if one is asked for.
+//! `feros pkg create`: creates a package with a node, and with a component if the user wants one.
 //!
-//! `ros2 pkg create` makes packages of CMake, Python and cargo; this command makes those of cargo,
-//! which is what Feros's are built by. Their `package.xml` is for colcon and rosdep.
+//! `ros2 pkg create` makes packages for CMake, Python and cargo; this command makes those for
+//! cargo, with which packages of Feros are built. Their `package.xml` is for colcon and rosdep.
 
 mod files;
 
@@ -28,34 +28,34 @@ pub(crate) struct Args {
     /// Format of package.xml
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=3))]
     package_format: u8,
-    /// What the package is for
+    /// Purpose of the package
     #[arg(long, value_name = "TEXT", default_value = "TODO: Package description")]
     description: String,
     /// License, such as Apache-2.0
     #[arg(long, value_name = "LICENSE")]
     license: Option<String>,
-    /// The folder in which the package's folder is made
+    /// Folder in which to create the package's folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     destination_directory: PathBuf,
-    /// What the package is built by
+    /// Build tool of the package
     #[arg(long, value_name = "TYPE", default_value = "ament_cargo")]
     build_type: BuildType,
     /// Packages that it depends on, for package.xml
     #[arg(long, value_name = "PACKAGE", num_args = 1..)]
     dependencies: Vec<String>,
-    /// E-mail address of the maintainer; that of git if not given
+    /// E-mail address of the maintainer; by default, that of git
     #[arg(long, value_name = "ADDRESS")]
     maintainer_email: Option<String>,
-    /// Name of the maintainer; the user's if not given
+    /// Name of the maintainer; by default, the user's
     #[arg(long, value_name = "NAME")]
     maintainer_name: Option<String>,
-    /// Name of its node; the package's if not given
+    /// Name of its node; by default, the package's
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     node_name: Option<String>,
-    /// Name of a component that it has as well, for containers
+    /// Name of an additional component, for containers
     #[arg(long, value_name = "NAME", value_parser = package_name)]
     library_name: Option<String>,
-    /// Feros's sources, for a package that is built with these instead of a release
+    /// Folder of Feros's sources, to build the package with these instead of a release
     #[arg(long, value_name = "DIR")]
     feros_path: Option<PathBuf>,
 }
@@ -65,13 +65,13 @@ pub(crate) struct Args {
 enum BuildType {
     /// Cargo, called by colcon-ros-cargo or by hand
     AmentCargo,
-    /// Cannot be made here
+    /// Not supported here
     #[value(hide = true)]
     AmentCmake,
-    /// Cannot be made here
+    /// Not supported here
     #[value(hide = true)]
     AmentPython,
-    /// Cannot be made here
+    /// Not supported here
     #[value(hide = true)]
     Cmake,
 }
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let folder = args.destination_directory.join(&args.package_name);
     if folder.exists() {
         return Err(CliError::failed(format!(
-            "{} is there already: remove it, or choose another name or --destination-directory",
+            "{} exists already: remove it, or choose another name or --destination-directory",
             folder.display()
         )));
     }
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     output::print(&format!("{}\n", folder.display()))?;
     if args.license.is_none() {
-        notices::warn("the package has no license yet: say which in package.xml and Cargo.toml");
+        notices::warn("the package has no license yet: name one in package.xml and Cargo.toml");
     }
     let node = &description.node;
     notices::note(format!(
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder of Feros's sources, as others can name it.
+/// The absolute path of Feros's sources.
 fn sources(path: &Path) -> Result<PathBuf, CliError> {
     let manifest = path.join("crates/feros/Cargo.toml");
     let found = path.canonicalize().ok().filter(|_| manifest.is_file());

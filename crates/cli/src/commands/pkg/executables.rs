@@ -1,4 +1,4 @@
-//! `feros pkg executables`: what `feros run` can start.
+//! `feros pkg executables`: the executables that `feros run` can start.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use crate::packages::installed_packages;
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros pkg executables my_robot --full-path")]
 pub(crate) struct Args {
-    /// Name of the package; all packages if not given
+    /// Name of the package; by default, all packages
     #[arg(value_name = "PACKAGE")]
     package: Option<String>,
     /// Print their paths instead
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut found = Vec::new();
     for package in names {
         for executable in packages.executables(&package) {
-            // One that went away meanwhile is no executable any more.
+            // An executable that was removed meanwhile is left out.
             if let Ok(path) = packages.executable(&package, &executable) {
                 let path = path.display().to_string();
                 found.push(Executable { package: package.clone(), executable, path });

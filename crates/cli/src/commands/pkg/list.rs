@@ -1,4 +1,4 @@
-//! `feros pkg list`: the packages that are installed.
+//! `feros pkg list`: the installed packages.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::packages::installed_packages;
 
-/// List the packages that are installed
+/// List the installed packages
 #[derive(clap::Args)]
 #[command(after_help = "Looks under FEROS_PREFIX_PATH, then AMENT_PREFIX_PATH.")]
 pub(crate) struct Args {

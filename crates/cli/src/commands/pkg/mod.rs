@@ -1,5 +1,5 @@
-//! `feros pkg`: packages that are installed under FEROS_PREFIX_PATH and AMENT_PREFIX_PATH, and a
-//! new one.
+//! `feros pkg`: packages that are installed under FEROS_PREFIX_PATH and AMENT_PREFIX_PATH, and the
+//! creation of new ones.
 
 mod create;
 mod executables;

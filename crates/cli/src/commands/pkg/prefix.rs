@@ -1,4 +1,4 @@
-//! `feros pkg prefix`: where a package is installed.
+//! `feros pkg prefix`: the folder that a package is installed in.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ pub(crate) struct Args {
     /// Name of the package
     #[arg(value_name = "PACKAGE")]
     package: String,
-    /// Its share folder, which has launch files and settings, instead
+    /// Print its share folder instead, which has launch files and settings
     #[arg(long)]
     share: bool,
 }

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// Name of the package
     #[arg(value_name = "PACKAGE")]
     package: String,
-    /// Only the texts of this tag
+    /// Print only the texts of this tag
     #[arg(short, long, value_name = "TAG")]
     tag: Option<String>,
 }
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     };
     let document = Document::parse(&text)
-        .map_err(|error| CliError::failed(format!("{} is no XML: {error}", path.display())))?;
+        .map_err(|error| CliError::failed(format!("{} is not XML: {error}", path.display())))?;
     let texts = texts(&document, tag);
     if texts.is_empty() {
         let known = document.root_element().children().filter(roxmltree::Node::is_element);
@@ -50,7 +50,7 @@ fn texts<'a>(document: &'a Document<'_>, tag: &str) -> Vec<&'a str> {
     elements.map(|element| element.text().unwrap_or("").trim()).collect()
 }
 
-/// The version that a manifest says, if it is one that says it.
+/// The version in a manifest, if it has one.
 pub(in crate::commands) fn version(manifest: &str) -> Option<String> {
     let document = Document::parse(manifest).ok()?;
     texts(&document, "version").first().map(|version| (*version).to_owned())

@@ -17,10 +17,10 @@ use crate::output;
 use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::{parse_count, parse_seconds};
 
-/// Most names of one kind that are printed in one look.
+/// The most names of one kind that are printed after one look at the graphs.
 const MOST_NAMED: usize = 256;
 
-/// Longest time between two looks at who is there.
+/// Longest time between two looks at the graphs.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Bridge topics, services and actions between a ROS 1 master and ROS 2, until Ctrl-C
@@ -36,35 +36,35 @@ pub(crate) struct Args {
     /// The name of the bridge in both systems
     #[arg(long, value_name = "NAME", default_value = "feros_ros1_bridge")]
     name: String,
-    /// These topics alone; a `*` at the end of a name stands for anything
+    /// Only these topics; a `*` at the end of a name matches any text
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     topics: Option<Vec<String>>,
-    /// These services alone; nothing after it: none
+    /// Only these services; an empty list bridges none
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     services: Option<Vec<String>>,
-    /// These actions alone; nothing after it: none
+    /// Only these actions; an empty list bridges none
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 0..)]
     actions: Option<Vec<String>>,
-    /// Have all topics of both sides on the other one, also those that nobody subscribes to there
+    /// Bridge all topics of both sides, even without a subscription on the other side
     #[arg(long)]
     bridge_all_topics: bool,
-    /// Have all topics of ROS 1 in ROS 2, also those that nobody subscribes to there
+    /// Bridge all topics of ROS 1 to ROS 2, even without a subscription there
     #[arg(long)]
     bridge_all_1to2_topics: bool,
-    /// Have all topics of ROS 2 in ROS 1, also those that nobody subscribes to there
+    /// Bridge all topics of ROS 2 to ROS 1, even without a subscription there
     #[arg(long)]
     bridge_all_2to1_topics: bool,
-    /// Have the topics and services that parameters of ROS 1 list, as ros1_bridge's
+    /// Bridge the topics and services that parameters of ROS 1 list, as ros1_bridge's
     /// parameter_bridge does: /topics, /services_1_to_2 and /services_2_to_1
     #[arg(long, conflicts_with_all = ["topics", "services", "actions"])]
     from_parameters: bool,
-    /// A file with mapping rules, as ros1_bridge has them; may be repeated
+    /// A file with mapping rules, in the format of ros1_bridge; may be repeated
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
-    /// Most messages that wait in a queue
+    /// Most messages that may wait in a queue
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     queue: usize,
-    /// Print what went over the bridge so often
+    /// Print what went over the bridge at this interval
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     status: Option<Duration>,
 }
@@ -98,8 +98,9 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("feros-ros1".to_owned());
         let spinning = thread.spawn_scoped(scope, || executor.spin());
-        let spinning =
-            spinning.map_err(|error| CliError::failed(format!("no thread for ROS 2: {error}")))?;
+        let spinning = spinning.map_err(|error| {
+            CliError::failed(format!("failed to start a thread for ROS 2: {error}"))
+        })?;
         let ended = watch(bridge, &connection, args.status);
         stopper.stop();
         let _ = spinning.join();
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     })
 }
 
-/// The names in lists of parameters; a list that is not set has none.
+/// The names in parameters that hold lists; a list that is not set is empty.
 fn listed(master: &Master, lists: &[&str], key: &str) -> Result<Selection, CliError> {
     let mut names = Vec::new();
     for list in lists {
@@ -145,7 +146,7 @@ fn options(args: &Args) -> Result<BridgeOptions, CliError> {
     })
 }
 
-/// Looks who is there until the user interrupts, and says what changes.
+/// Follows both graphs until the user interrupts, and prints their changes.
 fn watch(
     mut bridge: Bridge,
     connection: &Connection,
@@ -208,8 +209,8 @@ fn say_changes(before: &Bridged, now: &Bridged) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Lines of what is bridged now, or no longer; of very many, which a peer may have made up, their
-/// number.
+/// Lines for the names that are bridged now, or no longer. If there are very many, which a remote
+/// node may have made up, only the number of the rest is printed.
 fn difference<'a>(
     what: &str,
     (kind, way): (&str, &str),
@@ -225,7 +226,7 @@ fn difference<'a>(
     lines
 }
 
-/// What went over the bridge, as a whole or since an earlier time.
+/// The counts of the bridge, in total or since an earlier time.
 fn text_of(counts: &Counts, before: Option<&Counts>) -> String {
     let before = before.copied().unwrap_or_default();
     format!(

@@ -1,4 +1,4 @@
-//! `feros ros1`: what has to do with ROS 1.
+//! `feros ros1`: the verbs for ROS 1.
 
 mod bridge;
 mod param;

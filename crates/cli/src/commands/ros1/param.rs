@@ -7,7 +7,7 @@ use feros_ros1::{Address, DEFAULT_MASTER, Master, Value};
 use crate::error::CliError;
 use crate::output;
 
-/// Print parameters of a ROS 1 master, one a line
+/// Print parameters of a ROS 1 master, one per line
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  feros ros1 param\n  feros ros1 param /move_base")]
 pub(crate) struct Args {
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let address = Address::parse(&args.master).ok_or_else(|| {
-        CliError::usage(format!("`{}` is no address, such as {DEFAULT_MASTER}", args.master))
+        CliError::usage(format!("`{}` is not an address, such as {DEFAULT_MASTER}", args.master))
     })?;
     let master = Master::new(address, "/feros_ros1_param");
     let value = master.parameter(&args.name).map_err(CliError::failed)?;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each parameter under a name.
+/// Appends a line for each parameter under a name.
 fn collect(name: &str, value: &Value, lines: &mut Vec<String>) {
     match value {
         Value::Struct(members) if !members.is_empty() => {

@@ -17,9 +17,9 @@ use crate::value_parsers::parse_seconds;
 use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
-/// What waiting without a limit is.
+/// The time limit when the user sets none.
 const FOREVER: Duration = Duration::from_secs(31_536_000);
-/// A service that is there is found within this time.
+/// An existing service is found within this time.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Call a service and print its response
@@ -36,10 +36,10 @@ pub(crate) struct Args {
     service_type: String,
     #[command(flatten)]
     values: ValuesArgs,
-    /// Repeat the call so many times per second until Ctrl-C
+    /// Repeat the call this many times per second until Ctrl-C
     #[arg(short, long, value_name = "HZ", value_parser = rate)]
     rate: Option<f64>,
-    /// Wait no longer than this, for the service and for each response
+    /// Wait at most this long for the service, and for each response
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Print only the response, as JSON
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         let started = Instant::now();
         call(&client, &service, &mut request, &stamps, args)?;
         let Some(period) = period else { return Ok(ExitCode::SUCCESS) };
-        // Waiting for the graph is waiting that Ctrl-C ends.
+        // Waiting for the graph ends with Ctrl-C.
         match connection.wait_until(period.saturating_sub(started.elapsed()), |_| false) {
             Err(CliError::Interrupted) => return Ok(ExitCode::SUCCESS),
             other => drop(other?),
@@ -106,7 +106,7 @@ fn call(
     })?;
     let response = service.response.decode(&response).map_err(|error| {
         CliError::failed(format!(
-            "the response of {} is not a {}: {error}; check that both sides use one definition",
+            "the response of {} is not a {}: {error}; check that both sides use the same definition",
             client.service_name(),
             service.response.name()
         ))
@@ -167,7 +167,7 @@ fn wait_for_service(
     )))
 }
 
-/// The type of the servers of this name, if it is not the one that is called.
+/// The type of the servers of this name, if it differs from the called one.
 fn other_type(graph: &GraphSnapshot, name: &str, service: &DynamicService) -> Option<String> {
     let wanted = service.name.to_string();
     let mut types: Vec<String> = graph

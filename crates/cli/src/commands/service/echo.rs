@@ -1,5 +1,5 @@
-//! `feros service echo`: what clients and servers of a service do, as they publish it where service
-//! introspection is on.
+//! `feros service echo`: the events of a service's clients and servers, which publish them if
+//! service introspection is on.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -21,20 +21,21 @@ use crate::value_parsers::{parse_count, parse_seconds};
 /// Print requests and responses of a service
 #[derive(clap::Args)]
 #[command(
-    after_help = "Events come from clients and servers that were told to publish them (configure_introspection); \
+    after_help = "Events come from clients and servers that publish them (configure_introspection); \
                         requests and responses only with contents.\n\nExamples:\n  feros service echo /add_two_ints\n  \
                         feros service echo /enable std_srvs/srv/SetBool --flow-style"
 )]
 pub(crate) struct Args {
     /// Name of the service
     service: String,
-    /// Its type, as package/srv/Name; without it, the service's clients and servers tell
+    /// Its type, as package/srv/Name; by default, the type that the service's clients and servers
+    /// announce
     #[arg(value_name = "TYPE")]
     service_type: Option<String>,
     /// Print this many events and end
     #[arg(long, value_name = "N", value_parser = parse_count)]
     times: Option<usize>,
-    /// End after this time; it is a failure if no event came
+    /// End after this time, with failure if no event came
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Print only this part of each event, such as info.stamp or request[0].data
@@ -50,7 +51,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let types = Types::load(interfaces)?;
-    // What was typed is looked at before the network is.
+    // The arguments are checked before the network is used.
     let given = match &args.service_type {
         Some(name) => Some(types.service(name)?.name.to_string()),
         None => None,

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_services: bool,
-    /// Hidden services as well
+    /// Also hidden services
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_services: bool,
     /// Print a JSON array of names

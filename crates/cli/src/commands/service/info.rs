@@ -1,5 +1,5 @@
-//! `feros service info`: the type of a service, who serves and calls it, and which transport their
-//! requests and responses take.
+//! `feros service info`: the type of a service, its servers and clients, and the transports of
+//! their requests and responses.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -15,13 +15,14 @@ use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::output::{self, foreign};
 
-/// Show the type of a service, and who serves and calls it
+/// Show the type of a service, and its servers and clients
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros service info -v /enable")]
 pub(crate) struct Args {
     /// Name of the service
     service: String,
-    /// Each endpoint with its node, its type's hash and its QoS, and the transport of each match
+    /// Print each endpoint with its node, its type's hash and its QoS, and the transport of each
+    /// match
     #[arg(short, long)]
     verbose: bool,
     /// Print a JSON object with name, types, servers, clients and transports
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// That a service is not there, with those that have a similar name.
+/// The error that a service does not exist, with the services of similar names.
 pub(super) fn no_such_service(graph: &GraphSnapshot, name: &str) -> CliError {
     let services = graph.services();
     let likely =
@@ -81,7 +82,8 @@ fn to_json(found: &TransportBetween<'_>) -> serde_json::Value {
     })
 }
 
-/// One line for each client and server: which way calls take, and why not a shorter one.
+/// One line for each client and server: the transport of their calls, and why it is not a shorter
+/// one.
 fn transports(graph: &GraphSnapshot, service: &str) -> String {
     let mut text = String::new();
     for found in transports_of_service(graph, service) {

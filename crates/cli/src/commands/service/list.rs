@@ -16,13 +16,13 @@ use crate::output;
     after_help = "Examples:\n  feros service list -t\n  feros service list --json | jq -r '.[].name'"
 )]
 pub(crate) struct Args {
-    /// Types as well
+    /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_services: bool,
-    /// Hidden services as well, such as those of actions
+    /// Also hidden services, such as those of actions
     #[arg(short = 'a', long, alias = "all")]
     include_hidden_services: bool,
     /// Print a JSON array of objects with name, types, servers and clients

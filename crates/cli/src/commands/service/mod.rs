@@ -1,4 +1,4 @@
-//! `feros service`: services, calling them, and what passes between their ends.
+//! `feros service`: services, their calls, and the events of their endpoints.
 
 mod call;
 mod echo;
@@ -12,10 +12,10 @@ use std::process::ExitCode;
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
-/// What follows `feros service`.
+/// The arguments of `feros service`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Hidden services as well; also accepted here, as `ros2` has it
+    /// Also hidden services; accepted here as well, as in `ros2`
     #[arg(long, global = true, hide = true)]
     include_hidden_services: bool,
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! `feros tf echo`: where one frame is in another, again and again.
+//! `feros tf echo`: prints the pose of one frame in another, again and again.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::error::CliError;
 use crate::value_parsers::parse_seconds;
 use crate::{notices, output};
 
-/// Print where TARGET is in SOURCE, again and again until Ctrl-C
+/// Print the pose of TARGET in SOURCE, again and again until Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "The names are those of tf2_echo: what is printed brings what is said in TARGET into SOURCE, so it is \
+    after_help = "The names are those of tf2_echo: the printed transform brings coordinates of TARGET into SOURCE, so it is \
                         the pose of TARGET in SOURCE.\n\nExample:\n  feros tf echo map base_link\n  feros tf echo map \
                         base_link 10 --precision 6"
 )]
 pub(crate) struct Args {
-    /// The frame in which
+    /// The frame in which the pose is given
     source: String,
-    /// The frame of which
+    /// The frame whose pose is printed
     target: String,
     /// How often to print, per second
     #[arg(value_name = "RATE", default_value = "1", value_parser = parse_rate)]
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Print one transform and end
     #[arg(long)]
     once: bool,
-    /// End without success when no transform came in this time
+    /// Fail if no transform came in this time
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Digits after the point
@@ -54,7 +54,7 @@ pub(crate) struct Args {
         value_parser = clap::value_parser!(u8).range(0..=17)
     )]
     precision: u8,
-    /// Go by the simulated time of /clock
+    /// Use the simulated time of /clock
     #[arg(short = 's', long)]
     use_sim_time: bool,
     /// Print a JSON object for each transform
@@ -69,14 +69,14 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How long the first transform is waited for before the reason is said, as in tf2_echo.
+/// How long to wait for the first transform before printing the reason, as in tf2_echo.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// What was done so far.
+/// The state of the command so far.
 #[derive(Default)]
 struct Progress {
     has_printed: bool,
-    /// Why there was no transform when that was looked at last.
+    /// The reason why the latest look found no transform.
     missing: Option<LookupError>,
     failure: Option<CliError>,
 }
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let first = first.wait(args.timeout.unwrap_or(FIRST_WAIT));
     match first {
         Err(_) if !connection.context.is_ok() => return Err(CliError::Interrupted),
-        // A name that no frame can have.
+        // No frame can have this name.
         Err(error @ WaitError::Hopeless(_)) => return Err(CliError::usage(error)),
         Err(error) if args.timeout.is_some() => return Err(CliError::failed(error)),
         _ => {}
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             }
         }
     };
-    // The first comes as soon as it is there, whatever the rate.
+    // The first transform is printed as soon as it exists, whatever the rate.
     look();
     let period = Duration::from_secs_f64(1.0 / args.rate_option.unwrap_or(args.rate));
     let _timer = connection.node.create_wall_timer(period, look)?;
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// Says why there is nothing to print, and again only when the reason is another.
+/// Prints why there is no transform, and again only if the reason changes.
 fn tell_once(progress: &mut Progress, source: &str, target: &str, error: LookupError) {
     let is_news = progress
         .missing
@@ -168,7 +168,7 @@ fn fixed(number: f64, precision: usize) -> String {
     }
 }
 
-/// As tf2_echo prints it.
+/// The transform as tf2_echo prints it.
 fn text(transform: &Transform, time: Time, precision: usize) -> String {
     let list = |numbers: &[f64]| {
         let shown: Vec<_> = numbers.iter().map(|number| fixed(*number, precision)).collect();

@@ -29,7 +29,7 @@ impl<'a> Children<'a> {
     }
 }
 
-/// A line for each frame below its parent; roots come first in their lines.
+/// All trees: each root, and below it a line for each frame under its parent.
 pub(super) fn text(frames: &Frames, now: Time) -> String {
     let children = Children::of(frames);
     let mut text = String::new();
@@ -51,7 +51,7 @@ fn below<'a>(
     text: &mut String,
     told: &mut BTreeSet<&'a str>,
 ) {
-    // A stack of one's own: chains may be long.
+    // An explicit stack, since chains may be long.
     let mut stack: Vec<(String, Vec<(&'a str, &'a FrameInfo)>)> = Vec::new();
     let reversed = |name: &str| children.of_frame(name).iter().rev().copied().collect::<Vec<_>>();
     stack.push((indent.to_owned(), reversed(name)));
@@ -68,7 +68,7 @@ fn below<'a>(
     }
 }
 
-/// Where a frame comes from, how often, and how old it is.
+/// The publisher of a frame, its rate and its age.
 fn describe(frame: &FrameInfo, now: Time) -> String {
     let by = if frame.authority.is_empty() {
         String::new()
@@ -82,16 +82,16 @@ fn describe(frame: &FrameInfo, now: Time) -> String {
     format!("{rate}{by}, {:.3} s old", age_seconds(frame, now))
 }
 
-/// How long ago the newest transform was, in seconds.
+/// The age of the newest transform, in seconds.
 pub(super) fn age_seconds(frame: &FrameInfo, now: Time) -> f64 {
     #[allow(clippy::cast_precision_loss)] // milliseconds are shown
     let nanos = now.as_nanos().saturating_sub(frame.latest.as_nanos()) as f64;
     nanos * 1e-9
 }
 
-/// A graph for Graphviz, with what `view_frames` writes at each edge.
+/// A graph for Graphviz, with the labels of `view_frames` at its edges.
 pub(super) fn dot(frames: &Frames, now: Time) -> String {
-    // A line of the graph has no line break, whoever reads it.
+    // A name must not break the lines of the graph.
     let quoted = |name: &str| {
         let name = feros_wording::harmless(name);
         format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
@@ -102,7 +102,7 @@ pub(super) fn dot(frames: &Frames, now: Time) -> String {
             let _ = writeln!(text, "{};", quoted(name));
             continue;
         };
-        // tf2 says 10 kHz of what is always there.
+        // tf2 reports 10 kHz for static transforms.
         let rate = if frame.is_static { 10_000.0 } else { frame.rate_hz().unwrap_or(0.0) };
         let span = frame.latest.saturating_since(frame.oldest).as_secs_f64();
         #[allow(clippy::cast_precision_loss)] // milliseconds are shown

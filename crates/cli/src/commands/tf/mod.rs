@@ -1,4 +1,4 @@
-//! `feros tf`: where frames are in other frames, as `/tf` and `/tf_static` say.
+//! `feros tf`: the poses of frames in other frames, from `/tf` and `/tf_static`.
 
 mod echo;
 mod graph;

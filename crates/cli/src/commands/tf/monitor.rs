@@ -1,4 +1,4 @@
-//! `feros tf monitor`: how late transforms come, how often, and who sends them, as `tf2_monitor`.
+//! `feros tf monitor`: the delays, rates and publishers of transforms, as in `tf2_monitor`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,27 +18,27 @@ use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output::{self, foreign};
 
-/// Delays are averaged over so many transforms, as in tf2_monitor.
+/// The number of transforms over which delays are averaged, as in tf2_monitor.
 const WINDOW: usize = 1000;
-/// So many frames and publishers are told of.
+/// The most frames and publishers that are reported.
 const MOST: usize = 10_000;
 
-/// Print how often and how late transforms come, each second until Ctrl-C
+/// Print how often and how late transforms arrive, each second until Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "The delay is the time of arrival minus the stamp: between two machines it is as true as their \
+    after_help = "The delay is the time of arrival minus the stamp: between two machines it is only as good as their \
                         clocks.\n\nExample:\n  feros tf monitor\n  feros tf monitor map base_link"
 )]
 pub(crate) struct Args {
-    /// Tell of the chain between this frame ...
+    /// Report only the chain between this frame ...
     #[arg(requires = "to")]
     from: Option<String>,
-    /// ... and this one alone
+    /// ... and this one
     to: Option<String>,
     /// Print a JSON object each second; times in seconds
     #[arg(long)]
     json: bool,
-    /// Go by the simulated time of /clock
+    /// Use the simulated time of /clock
     #[arg(short = 's', long)]
     use_sim_time: bool,
 }
@@ -72,14 +72,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     })
 }
 
-/// The chain that is asked for.
+/// The chain that the user asked for.
 struct Chain {
     from: String,
     to: String,
     delays: Window,
 }
 
-/// What a chain is now.
+/// The current state of a chain.
 struct ChainNow {
     frames: Vec<String>,
     delays: Option<Statistics>,
@@ -116,7 +116,7 @@ impl Names {
     }
 }
 
-/// What came so far.
+/// The transforms that came so far.
 #[derive(Default)]
 struct Heard {
     frames: BTreeMap<String, Frame>,
@@ -131,7 +131,7 @@ struct Frame {
 
 struct Publisher {
     delays: Window,
-    /// When messages came, in seconds.
+    /// The arrival times of messages, in seconds.
     arrivals: Window,
     last: f64,
 }
@@ -236,7 +236,7 @@ impl Heard {
 }
 
 impl Publisher {
-    /// Messages per second, over those of the window.
+    /// Messages per second, over the messages of the window.
     fn rate_hz(&self) -> f64 {
         let (Some(first), Some(arrivals)) = (self.arrivals.oldest(), self.arrivals.statistics())
         else {
@@ -252,7 +252,7 @@ fn is_wanted(chain: Option<&ChainNow>, name: &str) -> bool {
     chain.is_none_or(|chain| chain.frames.iter().any(|frame| frame == name))
 }
 
-/// How long ago something was, in seconds.
+/// The time since a moment, in seconds.
 fn delay(now: Time, nanos: i64) -> f64 {
     #[allow(clippy::cast_precision_loss)] // microseconds are shown
     let nanos = now.as_nanos().saturating_sub(nanos) as f64;

@@ -1,4 +1,5 @@
-//! `feros tf tree`: which frame is in which, who says so and how often, as `view_frames` of tf2.
+//! `feros tf tree`: the frames with their parents, publishers and rates, as in `view_frames` of
+//! tf2.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -31,13 +32,13 @@ pub(crate) struct Args {
     /// Print a graph for Graphviz
     #[arg(long, conflicts_with_all = ["yaml", "json"])]
     dot: bool,
-    /// Print YAML, as allFramesAsYAML of tf2
+    /// Print YAML, like allFramesAsYAML of tf2
     #[arg(long, conflicts_with = "json")]
     yaml: bool,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
-    /// Go by the simulated time of /clock
+    /// Use the simulated time of /clock
     #[arg(short = 's', long)]
     use_sim_time: bool,
 }
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (frames, now) = (buffer.frames(), connection.node.clock().now());
     if frames.is_empty() {
         return Err(CliError::failed(format!(
-            "nothing came on /tf and /tf_static in {} s: `feros topic info -v /tf` says who publishes there",
+            "nothing came on /tf and /tf_static in {} s: `feros topic info -v /tf` lists the publishers",
             args.wait_time.as_secs_f64()
         )));
     }

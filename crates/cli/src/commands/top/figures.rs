@@ -1,5 +1,5 @@
-//! The figures of the system at this moment, from the graph, the topics that are listened to, and
-//! the processes of nodes.
+//! The current figures of the system: from the graph, from the topics that the command listens to,
+//! and from the processes of nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,7 @@ pub(super) struct Watcher<'a> {
     pub(super) topics: Vec<TopicSummary>,
     pub(super) nodes: Vec<NodeSummary>,
     meters: BTreeMap<String, TopicMeter>,
-    /// What cannot be listened to, and why.
+    /// The topics that the command cannot listen to, with the reasons.
     refused: BTreeMap<String, String>,
     figures: BTreeMap<String, TopicFigures>,
     processes: ProcessMeter,
@@ -42,7 +42,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Looks at everything once more; to be called about once a second.
+    /// Updates all figures; to be called about once a second.
     pub(super) fn look(&mut self, with_hidden: bool) {
         self.graph = self.connection.context.graph();
         let own = self.connection.context.session().gid();
@@ -57,7 +57,7 @@ impl<'a> Watcher<'a> {
         self.process_figures = self.processes.read(pids);
     }
 
-    /// Listens to all topics, for who prints them all.
+    /// Listens to all topics, for output that shows them all.
     pub(super) fn listen_to_all(&mut self) {
         let all: Vec<String> = self.topics.iter().map(|topic| topic.name.clone()).collect();
         self.listen_to(&all);
@@ -87,23 +87,23 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// What is known of the messages of a topic; `None`: it is not listened to.
+    /// The figures of a topic's messages; `None` if the command does not listen to it.
     pub(super) fn figures(&self, topic: &str) -> Option<TopicFigures> {
         self.figures.get(topic).copied()
     }
 
-    /// Whether an endpoint is of this command.
+    /// Whether an endpoint belongs to this command.
     pub(super) fn is_own(&self, endpoint: &feros_rmw::EndpointInfo) -> bool {
         let own = self.connection.context.session().gid();
         endpoint.gid.is_of_session_of(&own)
     }
 
-    /// Why a topic cannot be listened to.
+    /// The reason why the command cannot listen to a topic.
     pub(super) fn refusal(&self, topic: &str) -> Option<&str> {
         self.refused.get(topic).map(String::as_str)
     }
 
-    /// What the process of a node costs, if it runs here.
+    /// The costs of a node's process, if it runs on this host.
     pub(super) fn process(&self, node: &NodeSummary) -> Option<ProcessFigures> {
         self.process_figures.get(&node.pid?).copied()
     }

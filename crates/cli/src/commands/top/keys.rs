@@ -1,8 +1,8 @@
-//! What the keys of the screen mean.
+//! The meaning of the screen's keys.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
     Quit,
@@ -10,15 +10,15 @@ pub(super) enum Command {
     Down,
     PageUp,
     PageDown,
-    /// The other table.
+    /// Shows the other table.
     Switch,
-    /// The next column to sort by.
+    /// Sorts by the next column.
     Sort,
-    /// Shows and hides what is hidden.
+    /// Shows or hides hidden names.
     Hidden,
-    /// Opens and closes the selected line.
+    /// Opens or closes the selected line.
     Open,
-    /// Closes what is open.
+    /// Closes the open line.
     Back,
 }
 

@@ -1,7 +1,7 @@
-//! `feros top`: topics with their rates, transports and losses, and nodes with what they cost, as a
-//! screen that is drawn anew each second.
+//! `feros top`: topics with their rates, transports and losses, and nodes with their costs, on a
+//! screen that is redrawn each second.
 //!
-//! It listens to the topics that the screen shows, and to no others.
+//! It listens only to the topics that the screen shows.
 
 mod figures;
 mod keys;
@@ -29,19 +29,19 @@ use crate::value_parsers::parse_count;
 /// Watch topics, nodes and their processes on a screen, until q or Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "It listens to the topics that are on the screen, best effort, and to no others. Where standard output \
-                        is no terminal, a table of all topics and nodes is printed each second.\n\nKeys: up and down \
-                        select, Tab goes from topics to nodes, s sorts by the next column, Enter shows who talks to \
+    after_help = "It listens only to the topics on the screen, best effort. If standard output \
+                        is not a terminal, a table of all topics and nodes is printed each second.\n\nKeys: up and down \
+                        select, Tab goes from topics to nodes, s sorts by the next column, Enter shows the matches and \
                         whom and how, h shows hidden topics, q ends.\n\nExamples:\n  feros top\n  feros top --json -n 1"
 )]
 pub(crate) struct Args {
     /// Print a JSON object each second; rates per second, times in seconds
     #[arg(long)]
     json: bool,
-    /// End after so many seconds
+    /// End after this many seconds
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
     iterations: Option<usize>,
-    /// Hidden topics and nodes as well
+    /// Also hidden topics and nodes
     #[arg(short = 'a', long)]
     all: bool,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Everything each second, for pipes.
+/// Prints everything each second, for pipes.
 fn run_plain(args: &Args, connection: &Connection) -> Result<ExitCode, CliError> {
     let mut watcher = Watcher::new(connection);
     watcher.look(args.all);
@@ -82,7 +82,7 @@ fn run_plain(args: &Args, connection: &Connection) -> Result<ExitCode, CliError>
     Ok(ExitCode::SUCCESS)
 }
 
-/// A screen with keys, while another thread runs the callbacks of what is listened to.
+/// Shows a screen with keys, while another thread runs the callbacks of the subscriptions.
 fn run_on_screen(args: &Args, connection: &Connection) -> Result<ExitCode, CliError> {
     let executor = Executor::new();
     executor.add_node(&connection.node)?;
@@ -95,7 +95,7 @@ fn run_on_screen(args: &Args, connection: &Connection) -> Result<ExitCode, CliEr
         let ended = watch(args, connection, &mut terminal);
         ratatui::restore();
         stopper.stop();
-        // A panic there was told already.
+        // A panic there was already reported.
         let _ = spinning.join();
         ended.map(|()| ExitCode::SUCCESS)
     })

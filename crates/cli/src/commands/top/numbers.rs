@@ -23,7 +23,7 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
-/// How many matches take which transport: `2 intra-process, 1 network`.
+/// The numbers of matches by transport: `2 intra-process, 1 network`.
 pub(super) fn matches(matches: MatchesByTransport) -> String {
     let MatchesByTransport { intra_process, shared_memory, network, none } = matches;
     let counted = [

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::figures::Watcher;
 use super::numbers;
 
-/// Times in seconds, sizes in bytes; `null` is not known.
+/// Times in seconds, sizes in bytes; `null` stands for an unknown value.
 pub(super) fn object(watcher: &Watcher<'_>) -> serde_json::Value {
     let topics = watcher.topics.iter().map(|topic| {
         let figures = watcher.figures(&topic.name);
@@ -48,7 +48,7 @@ pub(super) fn object(watcher: &Watcher<'_>) -> serde_json::Value {
     json!({ "topics": topics.collect::<Vec<_>>(), "nodes": nodes.collect::<Vec<_>>() })
 }
 
-/// Topics and nodes, a line each.
+/// Topics and nodes, one per line.
 pub(super) fn text(watcher: &Watcher<'_>) -> String {
     // Writing to a String cannot fail.
     let mut text = String::new();
@@ -87,7 +87,7 @@ pub(super) fn text(watcher: &Watcher<'_>) -> String {
     text
 }
 
-/// Rate, bandwidth, age and losses of a topic; `-` where it is not listened to, or nothing came.
+/// Rate, bandwidth, age and losses of a topic; `-` if it has no subscription, or no message came.
 pub(super) fn cells(watcher: &Watcher<'_>, topic: &str) -> [String; 4] {
     let Some(figures) = watcher.figures(topic) else { return [(); 4].map(|()| "-".to_owned()) };
     [
@@ -98,7 +98,7 @@ pub(super) fn cells(watcher: &Watcher<'_>, topic: &str) -> [String; 4] {
     ]
 }
 
-/// Process, processor time, memory and threads of a node; `-` where they are not known.
+/// Process, processor time, memory and threads of a node; `-` for unknown values.
 pub(super) fn node_cells(watcher: &Watcher<'_>, node: &feros_monitor::NodeSummary) -> [String; 4] {
     let unknown = || "-".to_owned();
     let process = watcher.process(node);

@@ -1,5 +1,5 @@
-//! How the screen looks: topics above, nodes below, who talks to whom where a line is open, and the
-//! keys. Nothing is told by colour alone.
+//! The layout of the screen: topics above, nodes below, the matches of an open line, and the keys.
+//! Colour alone never carries information.
 
 use feros::transports_of_topic;
 use feros_rmw::EndpointInfo;
@@ -139,7 +139,7 @@ fn draw_nodes(frame: &mut Frame<'_>, area: Rect, state: &mut State, watcher: &Wa
         Constraint::Fill(1),
     ];
     let table = Table::new(rows, widths).header(heading.style(Style::new().bold()));
-    let title = "nodes; processor time of their processes, where these are Feros's and run here";
+    let title = "nodes; with processor times of Feros processes on this host";
     draw_table(frame, area, table, title, state.focus == Focus::Nodes, &mut state.nodes);
 }
 
@@ -162,12 +162,12 @@ fn draw_table(
     frame.render_stateful_widget(table, area, &mut lines.table);
 }
 
-/// A heading; the one that lines are sorted by has a mark.
+/// A heading; that of the sorted column has a mark.
 fn mark(heading: &str, is_order: bool) -> String {
     if is_order { format!("{heading}*") } else { heading.to_owned() }
 }
 
-/// Who talks to whom on the selected topic, or what the selected node has.
+/// The matches of the selected topic, or the endpoints of the selected node.
 fn details_of_selected<'a>(state: &State, watcher: &Watcher<'_>) -> Paragraph<'a> {
     let (name, lines) = match state.focus {
         Focus::Topics => (state.topics.selected(), topic_details(state, watcher)),
@@ -223,7 +223,7 @@ fn node_details(state: &State, watcher: &Watcher<'_>) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// A line with names of others.
+/// A line with names from the network.
 fn line(text: String) -> Line<'static> {
     Line::from(harmless(&text).into_owned())
 }

@@ -1,4 +1,4 @@
-//! What the screen shows of all that is known: order, selection, and what is open.
+//! The state of the screen: order, selection, and the open line.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub(super) enum Focus {
     Nodes,
 }
 
-/// Columns of topics that can be sorted by, in their order.
+/// The columns of topics to sort by, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TopicOrder {
     Name,
@@ -24,7 +24,7 @@ pub(super) enum TopicOrder {
     Lost,
 }
 
-/// Columns of nodes that can be sorted by, in their order.
+/// The columns of nodes to sort by, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NodeOrder {
     Name,
@@ -33,12 +33,12 @@ pub(super) enum NodeOrder {
     Threads,
 }
 
-/// One of the tables: its lines by name, and where in them the user is.
+/// One of the tables: its lines by name, and the user's position in them.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) names: Vec<String>,
     pub(super) table: TableState,
-    /// Lines that fit; told by who draws.
+    /// The number of lines that fit, set by the code that draws.
     pub(super) height: usize,
 }
 
@@ -96,7 +96,7 @@ impl State {
         self.with_hidden
     }
 
-    /// The topics that are to be listened to. Who sorts by what messages tell needs all.
+    /// The topics to listen to: all of them, if the order depends on their messages.
     pub(super) fn topics_on_screen(&self) -> &[String] {
         if self.topic_order == TopicOrder::Name {
             self.topics.on_screen()
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Takes in what was seen.
+    /// Takes over the newest figures.
     pub(super) fn update(&mut self, watcher: &Watcher<'_>) {
         let mut topics: Vec<_> = watcher
             .topics
@@ -146,7 +146,7 @@ impl State {
         }
     }
 
-    /// Does what a key asks for.
+    /// Executes the action of a key.
     pub(super) fn apply(&mut self, command: Command, watcher: &Watcher<'_>) {
         let lines = match self.focus {
             Focus::Topics => &mut self.topics,
@@ -196,7 +196,7 @@ impl State {
     }
 }
 
-/// By figures from the largest, then by name.
+/// Sorts by figures, the largest first, and then by name.
 fn largest_first(a: &(f64, String), b: &(f64, String)) -> Ordering {
     b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1))
 }
@@ -222,7 +222,7 @@ mod tests {
         lines.go(-100);
         assert_eq!(lines.selected(), Some("0"));
         lines.replace(names("x"));
-        assert_eq!(lines.selected(), Some("x"), "the selected one is gone");
+        assert_eq!(lines.selected(), Some("x"), "the selected line is gone");
         *lines.table.offset_mut() = 5;
         assert!(lines.on_screen().is_empty());
     }

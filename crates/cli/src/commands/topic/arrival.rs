@@ -1,4 +1,5 @@
-//! When messages arrive, for the verbs that measure: by the clock of this machine or by `/clock`.
+//! The arrival times of messages, for the verbs that measure: by the clock of this machine or by
+//! `/clock`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,7 @@ use feros::{Clock, MessageInfo, Node};
 
 use crate::notices;
 
-/// The clock that measures. Clones are the same.
+/// The clock that measures; clones share its state.
 #[derive(Clone)]
 pub(super) struct ArrivalClock {
     simulated: Option<Clock>,
@@ -21,7 +22,8 @@ impl ArrivalClock {
         Self { simulated, has_told: Arc::default() }
     }
 
-    /// When a message arrived. `None`, which is told once, where no time has come on `/clock`.
+    /// The arrival time of a message; `None`, with a single warning, until a time comes on
+    /// `/clock`.
     pub(super) fn arrival(&self, info: &MessageInfo) -> Option<Duration> {
         let Some(clock) = &self.simulated else {
             let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);

@@ -1,4 +1,4 @@
-//! `feros topic bw`: how many bytes arrive, without looking into them.
+//! `feros topic bw`: measures how many bytes arrive, without decoding messages.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::value_parsers::parse_count;
 pub(crate) struct Args {
     /// Name of the topic
     topic: String,
-    /// Number of messages that are averaged
+    /// Number of messages to average over
     #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     window: usize,
     /// Print a JSON object each second
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     })
 }
 
-/// When messages of which size arrived; times in seconds.
+/// The arrival times and sizes of messages; times in seconds.
 struct Traffic {
     times: Window,
     sizes: Window,
@@ -101,7 +101,7 @@ impl Report {
         })
     }
 
-    /// The text of `ros2 topic bw`: one unit for all numbers, that of the bandwidth.
+    /// The text of `ros2 topic bw`: all numbers have the unit of the bandwidth.
     fn text(&self) -> String {
         let show = |bytes: f64| match self.bytes_per_second {
             ..1e3 => format!("{bytes:.0} B"),

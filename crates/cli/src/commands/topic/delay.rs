@@ -1,4 +1,4 @@
-//! `feros topic delay`: the age of messages at their arrival, told from the stamp in their header.
+//! `feros topic delay`: the age of messages at their arrival, from the stamp in their header.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use crate::{notices, output};
 #[derive(clap::Args)]
 #[command(mut_arg("use_sim_time", |arg| arg.hide(false).help("Compare with the simulated time of /clock")))]
 #[command(
-    after_help = "The age is the time of arrival minus header.stamp: between two machines it is as true as their \
+    after_help = "The age is the time of arrival minus header.stamp: between two machines it is only as good as their \
                         clocks.\n\nExample:\n  feros topic delay /camera/image"
 )]
 pub(crate) struct Args {
     /// Name of the topic
     topic: String,
-    /// Number of messages that are averaged
+    /// Number of messages to average over
     #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
     /// Print a JSON object each second; times in seconds
@@ -87,11 +87,11 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     })
 }
 
-/// Where the stamps of a type's messages are.
+/// The position of the stamps in a type's messages.
 enum Stamps {
-    /// At the beginning: no need to decode the rest.
+    /// At the beginning: the rest need not be decoded.
     First,
-    /// Behind other fields.
+    /// After other fields.
     Decoded(DynamicType),
 }
 
@@ -107,7 +107,7 @@ impl Stamps {
             Some(0) => Ok(Self::First),
             Some(_) => Ok(Self::Decoded(ty)),
             None => Err(CliError::failed(format!(
-                "{} has no field `header` of type std_msgs/Header, so its messages do not say when they were made",
+                "{} has no field `header` of type std_msgs/Header, so its messages do not contain the time of their creation",
                 ty.name()
             ))),
         }

@@ -23,7 +23,7 @@ use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
 
-/// How long a topic without a type may take to appear.
+/// How long to wait for a topic when the user names no type.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Messages that may wait to be printed.
 const DEPTH: usize = 100;
@@ -31,7 +31,7 @@ const DEPTH: usize = 100;
 /// Print the messages of a topic
 #[derive(clap::Args)]
 #[command(
-    after_help = "The QoS adapts to the publishers that are there, unless --qos-* says otherwise.\n\nExamples:\n  \
+    after_help = "The QoS adapts to the existing publishers, unless --qos-* options set it.\n\nExamples:\n  \
                         feros topic echo /chatter\n  feros topic echo /imu --field orientation --once\n  feros topic echo \
                         /scan --json --times 10 > scans.jsonl\n  feros topic echo /rosout --filter 'm.level >= 30 and \
                         \"nav\" in m.name'\n  feros topic echo /imu --clear --field linear_acceleration.x --field \
@@ -40,7 +40,7 @@ const DEPTH: usize = 100;
 pub(crate) struct Args {
     /// Name of the topic
     topic: String,
-    /// Type of the messages, as package/msg/Name; without it, the topic's publishers tell
+    /// Type of the messages, as package/msg/Name; by default, the type that the publishers announce
     #[arg(value_name = "TYPE")]
     message_type: Option<String>,
     /// Print the first message and end
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Print this many messages and end
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, conflicts_with = "once")]
     times: Option<usize>,
-    /// End after this time; it is a failure if no message came
+    /// End after this time, with failure if no message came
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Print only this part of each message, such as header.stamp or points[0].x; may be repeated
@@ -69,7 +69,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let types = Types::load(interfaces)?;
-    // What was typed is looked at before the network is.
+    // The arguments are checked before the network is used.
     if let Some(name) = &args.message_type
         && !args.form.raw
     {
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let topic = connection.topic_name(&args.topic)?;
     let found = match &args.message_type {
         Some(name) => {
-            // Only to see whom the QoS has to suit.
+            // Finds the publishers that the QoS has to match.
             connection.discover(&args.discovery)?;
             feros::TypeIdentity { name: name.clone(), hash: None }
         }
@@ -101,12 +101,12 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     listen(&connection, &topic, &identity, qos, limits, format)
 }
 
-/// When printing ends by itself.
+/// The limits at which printing ends by itself.
 #[derive(Clone, Copy)]
 pub(in crate::commands) struct Limits {
-    /// After so many messages.
+    /// The number of messages.
     pub(in crate::commands) messages: Option<usize>,
-    /// After this time; it is a failure then if nothing was printed.
+    /// The time; it is a failure if nothing was printed by then.
     pub(in crate::commands) time: Option<Duration>,
 }
 
@@ -127,7 +127,7 @@ pub(in crate::commands) fn listen(
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {
             let mut printer = printer.lock();
-            // More may have come in the same turn as the last one that is wanted.
+            // More messages may have come in the same turn as the last one that is wanted.
             if wanted.is_none_or(|wanted| printer.printed < wanted) {
                 printer.print(&message, &info);
             }
@@ -138,7 +138,7 @@ pub(in crate::commands) fn listen(
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
     let end = watch::spin(&connection.node, limits.time, done)?;
-    // Asked while the subscription is part of the graph.
+    // Asked while the graph still has the subscription.
     let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
     let mut printer = printer.lock();

@@ -1,8 +1,8 @@
-//! `feros topic hz`: how often messages arrive, without looking into them.
+//! `feros topic hz`: measures how often messages arrive, without decoding them.
 //!
-//! The engine's time of arrival counts, not the moment at which this program gets to look; and what
-//! was lost on the way is told from the publishers' own numbers, so that a high rate or a large
-//! image is not taken for a slow publisher.
+//! The engine's arrival time counts, not the moment at which this program reads a message. The
+//! publishers' own numbers show how many messages were lost on the way, so that a high rate or a
+//! large image is not taken for a slow publisher.
 
 mod arrivals;
 mod report;
@@ -35,30 +35,30 @@ use crate::{notices, output};
 #[derive(clap::Args)]
 #[command(mut_arg("use_sim_time", |arg| arg.hide(false).help("Measure in the simulated time of /clock")))]
 #[command(
-    after_help = "The subscription is best effort and costs publishers no acknowledgements. What it does not receive \
-                        is counted as lost.\n\nExamples:\n  feros topic hz /scan\n  feros topic hz /imu -w 1000 --json\n  \
+    after_help = "The subscription is best effort and costs publishers no acknowledgements. Messages that it misses \
+                        are counted as lost.\n\nExamples:\n  feros topic hz /scan\n  feros topic hz /imu -w 1000 --json\n  \
                         feros topic hz /scan /imu\n  feros topic hz --all\n  feros topic hz /rosout --filter 'm.level >= 30'"
 )]
 pub(crate) struct Args {
     /// Names of the topics; several are shown in a table
     #[arg(value_name = "TOPIC", required_unless_present = "all")]
     topics: Vec<String>,
-    /// All topics, those that appear later as well
+    /// All topics, including those that appear later
     #[arg(short, long, conflicts_with_all = ["topics", "filter"])]
     all: bool,
-    /// Number of intervals that are averaged
+    /// Number of intervals to average over
     #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
     /// Count only messages that satisfy an expression over the message m, such as m.level >= 30
     #[arg(long, value_name = "EXPRESSION", value_parser = parse_filter)]
     filter: Option<Arc<Filter>>,
-    /// Measure in the time of this machine, whatever --use-sim-time says
+    /// Measure in the time of this machine, even with --use-sim-time
     #[arg(long)]
     wall_time: bool,
     /// Print a JSON object for each topic each second; times in seconds
     #[arg(long)]
     json: bool,
-    /// With --all, hidden topics as well
+    /// With --all, also hidden topics
     #[arg(long, hide = true)]
     include_hidden_topics: bool,
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let simulated = args.discovery.use_sim_time && !args.wall_time;
     let connection = Connection::open_as(None, simulated)?;
     let clock = ArrivalClock::new(&connection.node, simulated);
-    // Only a filter looks into messages.
+    // Only a filter decodes messages.
     let types = args.filter.as_ref().map(|_| Types::load(interfaces)).transpose()?;
     let mut watched = Vec::new();
     for name in &args.topics {
@@ -136,7 +136,7 @@ fn report(args: &Args, watched: &[Watched]) -> Result<(), CliError> {
     }
 }
 
-/// A topic that is listened to, as long as this value lives.
+/// A topic that the command listens to, until this is dropped.
 struct Watched {
     topic: String,
     arrivals: Arc<Mutex<Arrivals>>,
@@ -181,7 +181,7 @@ impl Watched {
     }
 }
 
-/// The messages that a filter means.
+/// The messages that a filter accepts.
 struct Selection {
     filter: Arc<Filter>,
     ty: DynamicType,
@@ -193,10 +193,11 @@ impl Selection {
         Self { filter, ty, refused: FailureCounter::new() }
     }
 
-    /// Whether a message is meant; one that is malformed is counted, seldom reported and not meant.
+    /// Whether the filter accepts a message; malformed messages are counted, rarely reported, and
+    /// never accepted.
     ///
     /// # Errors
-    /// What is wrong with the expression for messages of this type.
+    /// When the expression does not fit messages of this type.
     fn has(&self, message: &[u8]) -> Result<bool, String> {
         match self.ty.decode(message) {
             Ok(message) => self.filter.accepts(&Arc::new(message), None),

@@ -1,4 +1,4 @@
-//! `feros topic info`: the type of a topic, and who publishes and subscribes to it.
+//! `feros topic info`: the type of a topic, and its publishers and subscriptions.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -14,13 +14,14 @@ use crate::error::CliError;
 use crate::notices;
 use crate::output::{self, foreign};
 
-/// Show the type of a topic, and who publishes and subscribes to it
+/// Show the type of a topic, and its publishers and subscriptions
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros topic info -v /scan")]
 pub(crate) struct Args {
     /// Name of the topic
     topic: String,
-    /// Each endpoint with its node, its type's hash and its QoS, and the transport of each match
+    /// Print each endpoint with its node, its type's hash and its QoS, and the transport of each
+    /// match
     #[arg(short, long)]
     verbose: bool,
     /// Print a JSON object with name, types, publishers and subscriptions
@@ -74,7 +75,7 @@ fn transport_to_json(found: &TransportBetween<'_>) -> serde_json::Value {
     })
 }
 
-/// One line for each match: which way messages take, and why not a shorter one.
+/// One line for each match: the transport of its messages, and why it is not a shorter one.
 fn transports(graph: &GraphSnapshot, topic: &str) -> String {
     let mut text = String::new();
     for found in transports_of_topic(graph, topic) {

@@ -17,16 +17,16 @@ use crate::output::{self, foreign};
     after_help = "Examples:\n  feros topic list -t\n  feros topic list -v\n  feros topic list --json | jq -r '.[].name'"
 )]
 pub(crate) struct Args {
-    /// Types as well
+    /// Print the types as well
     #[arg(short = 't', long)]
     show_types: bool,
     /// Only print how many there are
     #[arg(short, long, alias = "count")]
     count_topics: bool,
-    /// Hidden topics as well, such as those of actions
+    /// Also hidden topics, such as those of actions
     #[arg(short = 'a', long, visible_alias = "all")]
     include_hidden_topics: bool,
-    /// Types, and how many publish and subscribe
+    /// Print types, and the numbers of publishers and subscriptions
     #[arg(short, long)]
     verbose: bool,
     /// Print a JSON array of objects with name, types, publishers and subscriptions
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     } else if args.count_topics {
         output::print_lines([topics.len().to_string()])?;
     } else if topics.is_empty() {
-        // Nothing to print, as `ros2` has it.
+        // An empty list prints nothing, as in `ros2`.
     } else if (args.verbose || args.show_types) && output::is_terminal() {
         print_table(&topics, args.verbose)?;
     } else if args.verbose {

@@ -1,4 +1,4 @@
-//! `feros topic`: topics, what goes over them, and feeding them.
+//! `feros topic`: lists, watches, measures and feeds topics.
 
 mod arrival;
 mod bw;
@@ -18,10 +18,10 @@ use std::process::ExitCode;
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
-/// What follows `feros topic`.
+/// The arguments of `feros topic`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Hidden topics as well; also accepted here, as `ros2` has it
+    /// Also hidden topics; accepted here as well, as in `ros2`
     #[arg(long, global = true, hide = true)]
     include_hidden_topics: bool,
     #[command(subcommand)]

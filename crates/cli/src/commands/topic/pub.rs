@@ -1,4 +1,4 @@
-//! `feros topic pub`: publishes a message once, some times, or at a rate.
+//! `feros topic pub`: publishes a message once, several times, or at a rate.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::value_parsers::{parse_count, parse_seconds};
 use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
-/// Longest wait for subscriptions to confirm what was published last.
+/// Longest wait for subscriptions to confirm the last messages.
 const CONFIRMATION: Duration = Duration::from_secs(2);
 
 /// Publish a message
@@ -49,16 +49,16 @@ pub(crate) struct Args {
     /// Publish this many messages and end
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     times: Option<usize>,
-    /// Wait until so many subscriptions match; 1 with --once and --times, else 0
+    /// Wait until this many subscriptions match; 1 with --once and --times, otherwise 0
     #[arg(short, long, value_name = "N")]
     wait_matching_subscriptions: Option<usize>,
-    /// Wait no longer than this for subscriptions; it is a failure then
+    /// Wait at most this long for subscriptions, and then fail
     #[arg(long, alias = "max-wait-time", value_name = "SECONDS", value_parser = parse_seconds)]
     max_wait_time_secs: Option<Duration>,
     /// Stay this long after the last message, so that late subscriptions can get it
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = parse_seconds)]
     keep_alive: Duration,
-    /// Print every Nth message that is published; 0 prints none
+    /// Print every Nth published message; 0 prints none
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     print: usize,
     /// Name of the publishing node
@@ -71,7 +71,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// So many messages end the command; without a limit, Ctrl-C does.
+    /// The number of messages that ends the command; without a limit, Ctrl-C does.
     fn wanted(&self) -> Option<usize> {
         if self.once { Some(1) } else { self.times }
     }
@@ -87,7 +87,7 @@ fn rate(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let types = Types::load(interfaces)?;
     types.check_name(&args.message_type)?;
-    // What was typed is looked at before the network is, as far as the type is known.
+    // The arguments are checked before the network is used, as far as the type is known.
     let known = types.message(&args.message_type).ok();
     let read = |ty: DynamicType| Messages::read(&ty, args).map(|messages| (ty, messages));
     let known = known.map(read).transpose()?;
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says whether it went well; otherwise the user interrupted.
+/// Returns whether enough subscriptions match; otherwise the user interrupted.
 fn wait_for_subscriptions(
     connection: &Connection,
     publisher: &GenericPublisher,
@@ -152,7 +152,7 @@ fn wait_for_subscriptions(
         return Ok(true);
     }
     let are_there = || publisher.subscription_count() >= wanted;
-    // Matches are not told before they are looked for: a moment, and nothing has to be said.
+    // Discovery takes a moment: a wait this short needs no note.
     let soon = Duration::from_millis(500).min(args.max_wait_time_secs.unwrap_or(Duration::MAX));
     let mut end = watch::spin(&connection.node, Some(soon), are_there)?;
     if end == End::TimedOut {
@@ -162,7 +162,7 @@ fn wait_for_subscriptions(
     }
     match end {
         End::Done => {
-            // Until they can hear it; one that has left again misses nothing.
+            // Waits until the subscriptions can receive; one that has left again misses nothing.
             let _ = publisher.wait_for_subscriptions(wanted, Duration::ZERO);
             Ok(true)
         }
@@ -181,9 +181,9 @@ fn wait_for_subscriptions(
     }
 }
 
-/// What is published, and how often.
+/// The messages to publish.
 struct Messages {
-    /// One that is repeated, or those of a file.
+    /// A single message that is repeated, or the messages of a file.
     list: Vec<(DynamicMessage, StampFields)>,
     wanted: Option<usize>,
 }
@@ -210,9 +210,9 @@ impl Messages {
 struct Feed {
     publisher: GenericPublisher,
     messages: Messages,
-    /// The simulated time, where stamps have it.
+    /// The simulated time, if stamps use it.
     clock: Option<Clock>,
-    /// The message of this position as it travels.
+    /// The serialized message at this position.
     encoded: Option<(usize, Vec<u8>)>,
     published: usize,
     print_every: usize,

@@ -1,4 +1,4 @@
-//! What all verbs that listen share: finding the topic's type, and spinning until the end.
+//! The shared parts of all verbs that listen: finding the topic's type, and spinning until the end.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::notices;
 
-/// That a topic is not there, with those that have a similar name.
+/// The error that a topic does not exist, with the topics of similar names.
 pub(super) fn no_such_topic(graph: &GraphSnapshot, name: &str) -> CliError {
     let topics = graph.topics();
     let likely =
         did_you_mean(name, topics.keys().map(String::as_str).filter(|name| !is_hidden(name)));
     CliError::failed(format!(
         "there is no topic {name}: nobody publishes or subscribes to it in this domain{likely}{}",
-        if topics.is_empty() { "; `feros doctor` helps when there should be some" } else { "" }
+        if topics.is_empty() { "; `feros doctor` helps if there should be some" } else { "" }
     ))
 }
 
-/// Finds out the type of a topic from the graph. Without `patience` it waits until the topic is
-/// there, and says so.
+/// Finds the type of a topic in the graph. Without `patience`, it waits until the topic exists, and
+/// prints a warning that it waits.
 pub(super) fn find_type(
     connection: &Connection,
     discovery: &DiscoveryArgs,
@@ -41,8 +41,8 @@ pub(super) fn find_type(
         if !connection.wait_until(patience.unwrap_or(forever), is_there)? {
             return Err(no_such_topic(&connection.context.graph(), topic));
         }
-        // Whoever made the topic appear is announced with others: a moment more, and QoS is chosen
-        // to fit all.
+        // The endpoint that made the topic appear is announced together with others: after a short
+        // wait, the QoS can be chosen to match all of them.
         connection.wait_until(Duration::from_millis(100), |_| false)?;
     }
     type_in(&connection.context.graph(), topic)
@@ -67,7 +67,7 @@ pub(in crate::commands) fn type_in(
         .filter_map(|endpoint| endpoint.type_hash)
         .collect();
     hashes.dedup();
-    // Publishers that disagree are matched by name.
+    // If publishers disagree, only the name of the type counts.
     let hash = if hashes.len() == 1 { hashes.pop() } else { None };
     Ok(TypeIdentity { name, hash })
 }
@@ -75,7 +75,7 @@ pub(in crate::commands) fn type_in(
 /// How watching ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum End {
-    /// What was waited for happened.
+    /// The awaited condition holds.
     Done,
     /// Time ran out.
     TimedOut,
@@ -118,7 +118,7 @@ pub(in crate::commands) fn report_each_second(
     }
 }
 
-/// Why no message came, as far as the graph tells.
+/// The reason why no message came, as far as the graph shows it.
 pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
     let publishers = graph.count(EndpointKind::Publisher, topic);
     if publishers == 0 {

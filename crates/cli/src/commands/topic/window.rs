@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The newest values, at most so many.
+/// The newest values, up to a limit.
 #[derive(Debug)]
 pub(in crate::commands) struct Window {
     values: VecDeque<f64>,
@@ -43,7 +43,7 @@ impl Window {
         self.values.front().copied()
     }
 
-    /// Statistics of what is in the window, if there is anything.
+    /// The statistics of the values in the window, if there are any.
     pub(in crate::commands) fn statistics(&self) -> Option<Statistics> {
         let count = self.values.len();
         if count == 0 {

@@ -9,7 +9,7 @@ use super::read::read;
 use crate::error::CliError;
 use crate::output;
 
-/// Which trace, and into what.
+/// The trace to export, and the format.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder that programs had as FEROS_TRACE, or one file of it

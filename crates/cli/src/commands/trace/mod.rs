@@ -10,15 +10,15 @@ use std::process::ExitCode;
 
 use crate::error::CliError;
 
-/// What is done with a trace.
+/// The verbs of `feros trace`.
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Run a command with its trace points on, then say where the time went
+    /// Run a command with its trace points on, then show where the time went
     ///
     /// Processes that it starts are traced too. Any other program is traced with FEROS_TRACE=FOLDER
     /// in its environment.
     Run(run::Args),
-    /// Say what the messages of each topic and transport took in each layer
+    /// Show how long the messages of each topic and transport took in each layer
     Summarize(summarize::Args),
     /// Write a trace in a form that other tools open
     Export(export::Args),

@@ -1,4 +1,4 @@
-//! `feros trace run`: a command with the trace points of all its processes on.
+//! `feros trace run`: runs a command with the trace points of all its processes on.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
@@ -15,10 +15,10 @@ use super::summarize::print_summary;
 use crate::error::CliError;
 use crate::notices;
 
-/// What is run, and where its trace goes.
+/// The command to run, and the folder for its trace.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder for the trace, without one in it yet [default: ./feros-trace-<seconds since
+    /// The folder for the trace, which must not have one yet [default: ./feros-trace-<seconds since
     /// 1970>]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -36,8 +36,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         .command
         .split_first()
         .ok_or_else(|| CliError::usage("a command was expected after `--`"))?;
-    // Ctrl-C is for the command: it ends, writes its trace, and then there is something to show.
-    // SIGTERM is passed on, and so is the end of a terminal.
+    // Ctrl-C is for the command: it ends and writes its trace, and then there is a summary to show.
+    // SIGTERM and the end of a terminal are passed on.
     let [interrupted, terminated] = [(), ()].map(|()| Arc::new(AtomicBool::new(false)));
     signal_hook::flag::register(SIGINT, interrupted)?;
     for signal in [SIGTERM, SIGHUP] {
@@ -63,9 +63,10 @@ fn default_folder() -> PathBuf {
     PathBuf::from(format!("feros-trace-{seconds}"))
 }
 
-/// The folder, absolute, since processes may work elsewhere.
+/// Creates the folder; its path is absolute, since processes may work elsewhere.
 fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
-    let failed = |error| CliError::failed(format!("{} cannot be made: {error}", folder.display()));
+    let failed =
+        |error| CliError::failed(format!("{} cannot be created: {error}", folder.display()));
     std::fs::create_dir_all(&folder).map_err(failed)?;
     let folder = folder.canonicalize().map_err(failed)?;
     for entry in std::fs::read_dir(&folder)? {

@@ -1,4 +1,4 @@
-//! `feros trace summarize`: what the messages of each topic and transport took in each layer.
+//! `feros trace summarize`: how long the messages of each topic and transport took in each layer.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,13 +10,13 @@ use super::table;
 use crate::error::CliError;
 use crate::{notices, output};
 
-/// Which trace, and how it is shown.
+/// The trace, and the form of its summary.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder that programs had as FEROS_TRACE, or one file of it
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Show it as JSON, times in nanoseconds
+    /// Show the summary as JSON, times in nanoseconds
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! A summary as people read it.
+//! The text of a summary, for people.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use feros_trace_analysis::{Percentiles, Summary, TopicSummary};
 
 use crate::output::foreign;
 
-/// The summary as a text.
+/// The summary as text.
 pub(super) fn text(summary: &Summary) -> String {
     let mut text = String::new();
     for topic in &summary.topics {

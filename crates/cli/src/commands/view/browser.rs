@@ -1,7 +1,7 @@
-//! Opens the user's browser, where there is a screen.
+//! Opens the user's browser, if there is a screen.
 //!
-//! Every user of a machine can read the arguments of all processes, and a link may have a token. In
-//! place of such a link, the browser is given a file that leads there and that only its user can
+//! Every user of a machine can read the arguments of all processes, and a link may contain a token.
+//! Instead of such a link, the browser gets a file that leads there and that only its user can
 //! read.
 
 use std::fs::{OpenOptions, Permissions};
@@ -14,12 +14,12 @@ use tempfile::TempDir;
 
 use crate::notices;
 
-/// What the browser may still read; it is removed when this is dropped.
+/// The file that the browser may still read; it is removed when this is dropped.
 pub(super) struct Opened {
     _folder: Option<TempDir>,
 }
 
-/// Shows a page; where that fails, the link that was printed is what is left.
+/// Shows a page; if that fails, the user still has the printed link.
 pub(super) fn open(link: &str, is_secret: bool) -> Opened {
     let has = |variable| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
     let mut opened = Opened { _folder: None };
@@ -43,7 +43,7 @@ pub(super) fn open(link: &str, is_secret: bool) -> Opened {
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = command.spawn().and_then(|mut browser| {
-        // Some wait for the browser to end, which nobody here does.
+        // A thread waits for the program, which may last as long as the browser.
         let waiting = std::thread::Builder::new().name("browser".into());
         waiting.spawn(move || browser.wait()).map(drop)
     });
@@ -53,7 +53,7 @@ pub(super) fn open(link: &str, is_secret: bool) -> Opened {
     opened
 }
 
-/// A file for this user alone that leads a browser to a link, and the folder that it is in.
+/// A file that leads a browser to a link and that only this user can read, and its folder.
 fn leading_to(link: &str) -> std::io::Result<(TempDir, PathBuf)> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let place = runtime.filter(|place| place.is_absolute() && place.is_dir());

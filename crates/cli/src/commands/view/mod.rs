@@ -23,9 +23,9 @@ use crate::{described, ending, notices, output};
 /// Show the running system in the browser, until Ctrl-C
 #[derive(clap::Args)]
 #[command(
-    after_help = "Foxglove and Lichtblick connect to the same address (Foxglove WebSocket). The server only shows, \
-                  unless --allow-changes; other machines can connect only where --listen says so, and with the \
-                  token of the link that is printed.\n\nExamples:\n  feros view\n  feros view --listen 0.0.0.0\n  feros \
+    after_help = "Foxglove and Lichtblick connect to the same address (Foxglove WebSocket). The server is read-only \
+                  unless --allow-changes is set; other machines can connect only if --listen allows it, and with the \
+                  token in the printed link.\n\nExamples:\n  feros view\n  feros view --listen 0.0.0.0\n  feros \
                   view --allow-changes --allow-origin https://app.foxglove.dev"
 )]
 pub(crate) struct Args {
@@ -35,8 +35,8 @@ pub(crate) struct Args {
     /// The port; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
-    /// What the link has to carry; without it, one is made up where other machines can connect.
-    /// Other users of this machine can read it here: the variable keeps it from them
+    /// The token that the link must contain; by default, one is generated if other machines can
+    /// connect. Other users of this machine can read this option, but not the variable
     #[arg(long, value_name = "TOKEN", env = "FEROS_VIEW_TOKEN", hide_env_values = true, value_parser = Token::new)]
     token: Option<Token>,
     /// Let clients publish, call services and set parameters
@@ -45,14 +45,14 @@ pub(crate) struct Args {
     /// Let pages of this origin connect as well, such as https://app.foxglove.dev; may be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allowed_origins: Vec<String>,
-    /// Where programs that run write their traces, for latencies by layer; they are started with
-    /// FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s [default: what FEROS_TRACE says here]
+    /// The folder where running programs write their traces, for latencies by layer; start them
+    /// with FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s [default: FEROS_TRACE of this command]
     #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
     /// Do not open the browser
     #[arg(long)]
     no_open: bool,
-    /// Clients at a time
+    /// Most clients at a time
     #[arg(long, value_name = "N", default_value = "32", value_parser = parse_count)]
     max_connections: usize,
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, Cl
     let (allow_changes, is_secret) = (options.allow_changes, options.token.is_some());
     let server = Server::start(&connection.node, options).map_err(CliError::failed)?;
     output::print_lines([server.link()])?;
-    let only_shows = if allow_changes { "" } else { "; it only shows (--allow-changes)" };
+    let only_shows = if allow_changes { "" } else { "; it is read-only without --allow-changes" };
     notices::note(format!("the page is at this address{only_shows}: Ctrl-C ends it"));
     let _opened = (!no_open).then(|| browser::open(server.link(), is_secret));
     spin(&connection.node, None, || false)?;

@@ -1,4 +1,4 @@
-//! `feros zenoh`: what the engine on Zenoh needs besides nodes.
+//! `feros zenoh`: the programs that the engine on Zenoh needs besides nodes.
 
 mod router;
 

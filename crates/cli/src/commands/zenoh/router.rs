@@ -10,9 +10,9 @@ use crate::{ending, notices, output};
 
 /// Run the router by which nodes on Zenoh find each other, on this host and on others
 ///
-/// It listens on port 7447 of all addresses, as that of `rmw_zenoh` does, and serves nodes of stock
-/// ROS 2 (`RMW_IMPLEMENTATION=rmw_zenoh_cpp`) and of Feros (`FEROS_ENGINE=zenoh`) alike. Ctrl-C
-/// ends it.
+/// It listens on port 7447 of all addresses, as the router of `rmw_zenoh` does, and serves nodes of
+/// stock ROS 2 (`RMW_IMPLEMENTATION=rmw_zenoh_cpp`) and of Feros (`FEROS_ENGINE=zenoh`) alike.
+/// Ctrl-C ends it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Environment: ZENOH_ROUTER_CONFIG_URI (a configuration of Zenoh), ZENOH_CONFIG_OVERRIDE \
@@ -20,14 +20,14 @@ use crate::{ending, notices, output};
                   ZENOH_CONFIG_OVERRIDE='connect/endpoints=[\"tcp/192.168.1.1:7447\"]' feros zenoh router   # join another host's"
 )]
 pub(crate) struct Args {
-    /// Print the configuration that it runs with, as JSON
+    /// Print the configuration of the router, as JSON
     #[arg(long)]
     print_config: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (sender, ended) = std::sync::mpsc::channel();
-    // Whoever has gone needs no word.
+    // If the receiver has gone, there is nobody to notify.
     let (_, _listening) = ending::flag(move || drop(sender.send(())));
     let router = Router::start().map_err(|error| CliError::failed(error.to_string()))?;
     if args.print_config {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     output::print_lines([format!("Routing at {}", router.locators().join(", "))])?;
     notices::note(&format!("Its id is {}; Ctrl-C ends it.", router.id()));
-    let _ = ended.recv(); // there is nothing other
+    let _ = ended.recv(); // nothing else is ever sent
     drop(router);
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What the user says of a package, and what follows from that.
+/// The user's description of a package, and what follows from it.
 pub(super) struct Description {
     pub(super) package: String,
     pub(super) format: u8,
@@ -113,7 +113,7 @@ fn camel_case(name: &str) -> String {
     words.collect()
 }
 
-/// Compiles what users get.
+/// Compiles the files that users get.
 #[cfg(test)]
 #[allow(dead_code)]
 #[path = "../template/node.rs"]

@@ -4,7 +4,7 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Error, Node, NodeOptions, Subscription};
 use feros_component::{Component, register};
 
-/// Hears `chatter`.
+/// Receives `chatter`.
 pub struct COMPONENT_TYPE {
     node: Node,
     _chatter: Subscription<Text>,

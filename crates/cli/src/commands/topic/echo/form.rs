@@ -1,10 +1,10 @@
 //! Options of `feros topic echo` that choose the form of its output.
 
-/// How messages are printed.
+/// The form in which messages are printed.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Form of the output")]
 pub(in crate::commands) struct Form {
-    /// One JSON object a line; arrays and texts in full length
+    /// One JSON object per line; arrays and strings in full length
     #[arg(long, conflicts_with_all = ["csv", "raw", "flow_style"])]
     pub(in crate::commands) json: bool,
     /// All fields of a message on one line, separated by commas
@@ -16,7 +16,7 @@ pub(in crate::commands) struct Form {
     /// The serialized bytes in hexadecimal; needs no definition of the type
     #[arg(long, conflicts_with = "flow_style")]
     pub(in crate::commands) raw: bool,
-    /// Leave out elements of arrays and characters of texts after so many
+    /// Leave out elements of arrays and characters of strings after this many
     #[arg(
         short = 'l',
         long,
@@ -25,25 +25,25 @@ pub(in crate::commands) struct Form {
         default_value_if("json", "true", None)
     )]
     pub(in crate::commands) truncate_length: Option<usize>,
-    /// Print arrays and texts in full length
+    /// Print arrays and strings in full length
     #[arg(short, long, conflicts_with = "truncate_length")]
     pub(in crate::commands) full_length: bool,
     /// Print type and length of arrays instead of their elements
     #[arg(long)]
     pub(in crate::commands) no_arr: bool,
-    /// Print the length of texts instead of them
+    /// Print the length of strings instead of their text
     #[arg(long)]
     pub(in crate::commands) no_str: bool,
-    /// Print when each message was sent and received, its number and its publisher as well
+    /// Also print when each message was sent and received, its number and its publisher
     #[arg(short, long)]
     pub(in crate::commands) include_message_info: bool,
     /// Clear the terminal before each message
     #[arg(short, long)]
     pub(super) clear: bool,
-    /// Accepted for command lines written for `ros2`: lost messages are told of
+    /// Accepted for command lines written for `ros2`: lost messages are reported by default
     #[arg(long, hide = true, conflicts_with = "no_lost_messages")]
     lost_messages: bool,
-    /// Do not tell of lost messages
+    /// Do not report lost messages
     #[arg(long)]
     pub(in crate::commands) no_lost_messages: bool,
 }

@@ -1,4 +1,4 @@
-//! Prints received messages in the form that was asked for.
+//! Prints received messages in the form that the user chose.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::error::CliError;
 use crate::filter::Filter;
 use crate::{csv, notices, output};
 
-/// What is printed of each message, and how.
+/// The parts of each message to print, and their form.
 pub(in crate::commands) struct Format {
     /// `None` prints bytes.
     ty: Option<DynamicType>,
-    /// The parts that are printed; the whole message if there are none.
+    /// The parts to print; empty for the whole message.
     fields: Vec<String>,
     filter: Option<Arc<Filter>>,
     options: PrintOptions,
@@ -29,7 +29,7 @@ pub(in crate::commands) struct Format {
     with_info: bool,
     clear: bool,
     with_lost: bool,
-    /// The steps of a service's calls are words, as `ros2` prints them.
+    /// Whether to print the steps of a service's calls as words, as `ros2` does.
     names_events: bool,
 }
 
@@ -79,7 +79,7 @@ impl Format {
         self.with_lost
     }
 
-    /// The text of one message; none where the filter does not mean it.
+    /// The text of one message; `None` if the filter rejects it.
     fn text(&self, bytes: &[u8], info: &MessageInfo) -> Result<Option<String>, Refused> {
         let yaml_info = if self.with_info { info_yaml(info) } else { String::new() };
         let Some(ty) = &self.ty else {
@@ -117,7 +117,8 @@ impl Format {
         }))
     }
 
-    /// Whether the filter means a message; it looks at the part that is printed, if that is one.
+    /// Whether the filter accepts a message; it looks at the printed part, if there is a single
+    /// one.
     fn is_meant(&self, message: &Arc<DynamicMessage>) -> Result<bool, Refused> {
         let Some(filter) = &self.filter else { return Ok(true) };
         let part = match self.fields.as_slice() {
@@ -127,7 +128,7 @@ impl Format {
         filter.accepts(message, part).map_err(|text| Refused::Usage(format!("--filter: {text}")))
     }
 
-    /// One part is its value, several are an object with their paths as names.
+    /// A single part is its value; several parts are an object with their paths as names.
     fn json(&self, message: &DynamicMessage, parts: &[Selected<'_>]) -> String {
         match parts {
             [] => message.to_json(&self.options),
@@ -145,13 +146,13 @@ impl Format {
 
 fn select<'a>(message: &'a DynamicMessage, path: &str) -> Result<Selected<'a>, Refused> {
     message.select(path).map_err(|error| match error {
-        // An element that this message happens not to have may be in the next.
+        // The next message may have an element that this one lacks.
         PathError::Index { .. } => Refused::NotInThis(error.to_string()),
         wrong => Refused::Usage(format!("--field: {wrong}")),
     })
 }
 
-/// The number of the event, which is the first field of all, as a word.
+/// Replaces the number of the event, which is the first field of all, by a word.
 fn name_event(yaml: String) -> String {
     const FIELD: &str = "event_type: ";
     let Some(place) = yaml.find(FIELD).map(|start| start + FIELD.len()) else { return yaml };
@@ -163,13 +164,13 @@ fn name_event(yaml: String) -> String {
     }
 }
 
-/// Why a message is not printed.
+/// The reason why a message is not printed.
 enum Refused {
     /// It is not a message of the type.
     Malformed(String),
-    /// It has not the element that was asked for.
+    /// It lacks the element that the user asked for.
     NotInThis(String),
-    /// What was asked for fits no message of the type.
+    /// The options fit no message of the type.
     Usage(String),
 }
 
@@ -178,9 +179,9 @@ pub(super) struct Printer {
     format: Format,
     /// Messages printed so far.
     pub(super) printed: usize,
-    /// Messages that the filter did not mean.
+    /// Messages that the filter rejected.
     pub(super) left_out: usize,
-    /// What ended printing.
+    /// The error that ended printing.
     pub(super) failure: Option<CliError>,
     refused: FailureCounter,
 }
@@ -190,7 +191,7 @@ impl Printer {
         Self { format, printed: 0, left_out: 0, failure: None, refused: FailureCounter::new() }
     }
 
-    /// Prints a message; one that is malformed is counted and seldom reported.
+    /// Prints a message. Malformed messages are counted and rarely reported.
     pub(super) fn print(&mut self, bytes: &[u8], info: &MessageInfo) {
         let text = match self.format.text(bytes, info) {
             Ok(Some(text)) => text,
@@ -247,7 +248,7 @@ fn info_yaml(info: &MessageInfo) -> String {
     )
 }
 
-/// The columns that `ros2` prepends; the number of reception is not counted by the engine.
+/// The columns that `ros2` prepends; the engine does not count received messages.
 fn info_csv(info: &MessageInfo) -> String {
     let shown = |number: Option<u64>| number.map_or("None".to_owned(), |number| number.to_string());
     format!(
@@ -294,7 +295,7 @@ mod tests {
             named("{info: {event_type: 0, x: 1}}"),
             "{info: {event_type: REQUEST_SENT, x: 1}}"
         );
-        // What no definition has stays a number.
+        // An event without a word stays a number.
         assert_eq!(named("event_type: 12\n"), "event_type: 12\n");
         assert_eq!(named("other: 1\n"), "other: 1\n");
     }

@@ -1,4 +1,4 @@
-//! When messages of a topic arrived, and how many were lost before.
+//! The arrival times of a topic's messages, and the number of lost messages.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use feros_monitor::Losses;
 use super::super::window::Window;
 use super::report::Report;
 
-/// When messages arrived.
+/// The arrivals of messages.
 pub(super) struct Arrivals {
-    /// Since an epoch of the clock.
+    /// The last arrival, since an epoch of the clock.
     last: Option<Duration>,
     intervals: Window,
-    /// Arrived since the last report.
+    /// The number of arrivals since the last report.
     fresh: u64,
     received: u64,
     pub(super) losses: Losses,
-    /// What is wrong with the filter for these messages.
+    /// The reason why the filter does not fit these messages.
     pub(super) wrong_filter: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Arrivals {
     pub(super) fn arrived(&mut self, now: Duration) {
         match self.last.map(|last| now.checked_sub(last)) {
             Some(Some(interval)) => self.intervals.push(interval.as_secs_f64()),
-            // The clock was set back, or a simulation begins anew.
+            // The clock was set back, or a simulation starts anew.
             Some(None) => self.intervals.clear(),
             None => {}
         }
@@ -45,7 +45,7 @@ impl Arrivals {
         self.received += 1;
     }
 
-    /// What to tell, if anything arrived since the last time.
+    /// The report, if any message arrived since the last one.
     pub(super) fn report(&mut self) -> Option<Report> {
         if std::mem::take(&mut self.fresh) == 0 {
             return None;
@@ -94,7 +94,7 @@ mod tests {
         let report = arrivals.report().unwrap();
         assert_eq!(report.object("/a")["lost"], 3);
         assert!(one_text(&report).contains("3 of 15"), "{}", one_text(&report));
-        // A clock that is set back begins anew.
+        // A clock that is set back starts anew.
         arrive(&mut arrivals, 0, 16);
         assert!(arrivals.report().is_none());
     }

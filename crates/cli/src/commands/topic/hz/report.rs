@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::window::Statistics;
 use crate::output::foreign;
 
-/// What there is to tell of a topic.
+/// The figures of a topic.
 pub(super) struct Report {
     pub(super) intervals: Statistics,
     pub(super) received: u64,
@@ -28,7 +28,7 @@ impl Report {
     }
 }
 
-/// The text of `ros2 topic hz`, and what was lost.
+/// The text of `ros2 topic hz`, and the losses.
 pub(super) fn one_text(report: &Report) -> String {
     let Statistics { min, max, std_dev, count, .. } = report.intervals;
     let lost = match report.lost {
@@ -44,7 +44,7 @@ pub(super) fn one_text(report: &Report) -> String {
     )
 }
 
-/// A line for each topic; one without new messages has no numbers.
+/// A line for each topic; a topic without new messages has no numbers.
 pub(super) fn table(topics: &[(&str, Option<Report>)]) -> String {
     let width = topics.iter().map(|(topic, _)| topic.chars().count()).max().unwrap_or(0).max(5);
     let mut text = format!(
