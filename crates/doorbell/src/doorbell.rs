@@ -1,9 +1,9 @@
-//! The doorbell: a futex word and ready flags at which threads, of other processes too, say that an
-//! entity has work.
+//! The doorbell: a futex word and ready flags with which threads, also of other processes, signal
+//! that an entity has work.
 //!
-//! What lies in shared memory is at the mercy of everybody who maps it, so an executor reads it as
-//! it would read a datagram: it fetches the flags out of there ([`ReadySet`](crate::ReadySet)),
-//! takes them for hints, and believes nothing else.
+//! Every process that maps shared memory can write to it, so an executor reads it like a datagram:
+//! it fetches the flags ([`ReadySet`](crate::ReadySet)), treats them as hints, and trusts nothing
+//! else.
 
 use crate::flags::{Flags, Slot};
 use feros_sync::{Futex, Sharing};
@@ -16,26 +16,27 @@ pub(crate) const SLEEPING: u32 = 1;
 /// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring,
 /// one thread sleeps.
 ///
-/// Fit to lie in shared memory: the layout is fixed (576 bytes, aligned to 64), there are no
+/// It may lie in shared memory: the layout is fixed (576 bytes, aligned to 64), there are no
 /// pointers, and every value of every byte is valid; all zero is a doorbell without flags. All
-/// functions take constant time whatever others write there.
+/// functions take constant time, whatever other processes write there.
 ///
 /// # Why no wake-up is lost
 ///
 /// The ringer writes flag and summary, then reads the bell; the sleeper writes the bell, then reads
 /// the summary. With a sequentially consistent fence between the two steps on each side, at least
-/// one of them sees the other: either the sleeper finds the summary set and does not sleep, or the
-/// ringer finds it asleep and wakes it. The kernel closes the remaining gap, between the sleeper's
-/// last look and its sleep: it does not sleep if the bell has changed.
+/// one of them sees what the other has written: either the sleeper finds the summary set and does
+/// not sleep, or the ringer finds it asleep and wakes it. The kernel closes the remaining gap,
+/// between the sleeper's last check and its sleep: the sleeper does not sleep if the bell has
+/// changed.
 ///
 /// # When a ringing process is killed
 ///
-/// Killed between flag and summary, or between changing the bell and the system call that wakes the
-/// sleeper, it leaves a flag that the sleeper sleeps over: until its next timeout, until it is
-/// woken by its own process, or until somebody who noticed the death calls [`nudge`](Self::nudge).
-/// Rings of the same slot complete the first; rings of others after the second do not wake, because
-/// the bell says that this has been done. So whoever lets other processes ring has to notice their
-/// deaths, and the bound is the time that this takes.
+/// A process killed between flag and summary, or between changing the bell and the system call that
+/// wakes the sleeper, leaves a flag that the sleeper does not notice until its next timeout, a
+/// wake-up by its own process, or a call of [`nudge`](Self::nudge) by code that noticed the death.
+/// Further rings of the same slot complete the first case; further rings do not wake in the second
+/// case, because the bell says that this was done. So a process that lets others ring has to notice
+/// their deaths, and the time that this takes bounds the delay.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Doorbell {
@@ -50,9 +51,9 @@ impl Doorbell {
     }
 
     /// Sets the flag of `slot` and wakes the sleeper if it sleeps. Everything the caller wrote
-    /// before is visible to the thread that takes the flag, also when the flag was set already.
+    /// before is visible to the thread that takes the flag, even if the flag was set already.
     ///
-    /// Never blocks and never allocates; at most one system call, none if nobody sleeps. May be
+    /// Never blocks and never allocates; at most one system call, none if no thread sleeps. May be
     /// called in a signal handler.
     pub fn ring(&self, slot: Slot) {
         if self.flags.set(slot) || self.may_sleep() {
@@ -60,18 +61,19 @@ impl Doorbell {
         }
     }
 
-    /// Wakes the sleeper if any flag is set, also one that a killed process did not come to
-    /// announce. To be called after noticing that a process has died that may have rung here: see
+    /// Wakes the sleeper if any flag is set, also one that a killed process did not announce. To be
+    /// called after noticing the death of a process that may have rung here: see
     /// [above](#when-a-ringing-process-is-killed).
     pub fn nudge(&self) {
         if self.flags.repair_summary() {
             fence(Ordering::SeqCst); // as in `wake`
-            // Without a look at the bell: the dead may have changed it and not have made the call.
+            // Without a check of the bell: the killed process may have changed it without making
+            // the system call.
             self.rouse();
         }
     }
 
-    /// Clears the flag and tells whether it was set. True for exactly one of several threads that
+    /// Clears the flag and returns whether it was set. True for exactly one of several threads that
     /// try at once. What the ringers wrote before ringing is visible afterwards.
     pub fn take(&self, slot: Slot) -> bool {
         self.flags.take(slot)
@@ -83,8 +85,8 @@ impl Doorbell {
     }
 
     /// Sleeps until a flag is set, at most for `timeout`; returns at once if one is set already.
-    /// May return early without reason: the caller looks at the flags and its clock again. One
-    /// thread at a time, and not beside an executor.
+    /// May return early without a reason: the caller checks the flags and its clock again. For one
+    /// thread at a time, and not together with an executor.
     pub fn wait(&self, timeout: Option<Duration>) {
         self.wait_within(Sharing::Shared, timeout);
     }
@@ -95,12 +97,12 @@ impl Doorbell {
         if self.flags.are_clear() {
             self.bell.wait(SLEEPING, sharing, timeout);
         }
-        // A ringer that still reads SLEEPING after this makes one needless system call at worst.
+        // A ringer that still reads SLEEPING after this makes at worst one needless system call.
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
     /// Wakes the sleeper; to be called after a change that the sleeper will find. Of several
-    /// ringers at once one does.
+    /// ringers at once, one wakes it.
     fn wake(&self) {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
@@ -109,19 +111,19 @@ impl Doorbell {
         }
     }
 
-    /// Wakes the sleeper whatever the bell says.
+    /// Wakes the sleeper regardless of the bell.
     pub(crate) fn rouse(&self) {
         self.bell.store(AWAKE, Ordering::Relaxed);
         self.bell.wake_one(Sharing::Shared);
     }
 
-    /// Back to the state of a new doorbell, for memory that others had before.
+    /// Restores the state of a new doorbell, for memory that had other owners before.
     pub(crate) fn reset(&self) {
         self.flags.clear();
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// What is neither of the two values somebody has scribbled there, and it may be over SLEEPING.
+    /// Another process wrote any value that is neither of the two, possibly over SLEEPING.
     pub(crate) fn may_sleep(&self) -> bool {
         self.bell.load(Ordering::Relaxed) != AWAKE
     }
@@ -133,17 +135,17 @@ impl Default for Doorbell {
     }
 }
 
-/// Where an executor's [`Doorbell`] lies. Its owner may put it into memory that other processes map
-/// and ring.
+/// The memory of an executor's [`Doorbell`]. Its owner may put the doorbell into memory that other
+/// processes map and ring.
 ///
 /// One value serves one executor at a time. The executor and its handles own it together, so its
-/// `drop` is the time to give the memory to another.
+/// `drop` is the time to reuse the memory.
 pub trait DoorbellMemory: Send + Sync + 'static {
-    /// The doorbell, always the same. Called with every ring, also in signal handlers: no more than
-    /// an address.
+    /// The doorbell, always the same one. Called with every ring, also in signal handlers: it must
+    /// only return an address.
     fn doorbell(&self) -> &Doorbell;
 
-    /// The number under which other processes find it; `None` if none can.
+    /// The number by which other processes find it; `None` if none can.
     fn number(&self) -> Option<u32>;
 }
 
@@ -183,8 +185,8 @@ mod tests {
         assert!(doorbell.take(slot));
     }
 
-    /// Killed after it changed the bell, before it woke the sleeper: a thread that sleeps so is
-    /// nudged awake.
+    /// The ringer is killed after it changed the bell, before it woke the sleeper: a nudge wakes
+    /// the sleeper.
     #[test]
     fn a_nudge_wakes_over_a_flag_that_nobody_announced() {
         let doorbell = Doorbell::new();

@@ -1,19 +1,19 @@
 //! Ready flags: one bit per slot, and a summary of them.
 //!
-//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding those that
-//! are set independent of the number of slots in use. The struct holds atomics only and has a fixed
+//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding the set
+//! ones independent of the number of slots in use. The struct holds atomics only and has a fixed
 //! layout, so that it can lie in shared memory; whatever values its words have, no function here
 //! panics or loops for long.
 
 use feros_sync::{AtomicU64, Ordering};
 
-// Loom pays for every atomic object, and two words show all that 64 can show.
+// Loom pays for every atomic object, and two words show the same behaviour as 64.
 #[cfg(not(loom))]
 pub(crate) const WORDS: usize = 64;
 #[cfg(loom)]
 pub(crate) const WORDS: usize = 2;
 
-/// Number of slots, hence of entities, that one doorbell serves.
+/// The number of slots, and so of entities, that one doorbell serves.
 pub const CAPACITY: usize = WORDS * 64;
 
 /// The number of one ready flag, below [`CAPACITY`].
@@ -47,7 +47,7 @@ impl Slot {
         1 << (self.index() % 64)
     }
 
-    /// The slot of a bit in a word, both of which exist.
+    /// The slot of a bit in a word, both within bounds.
     pub(crate) fn at(word: usize, bit: u32) -> Self {
         Self((word * 64) as u16 + bit as u16)
     }
@@ -57,7 +57,8 @@ impl Slot {
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Flags {
-    /// Bit `w` is set whenever word `w` is not zero, and sometimes (until noticed) when it is.
+    /// Bit `w` is set whenever word `w` is not zero, and sometimes when it is (until that is
+    /// noticed).
     pub(crate) summary: AtomicU64,
     pub(crate) words: [AtomicU64; WORDS],
 }
@@ -68,14 +69,15 @@ impl Flags {
     }
 
     /// Sets the flag; everything the caller wrote before is visible to the thread that takes it,
-    /// also when it was set already. False if nothing had to be done for whoever looks for flags.
+    /// even if it was set already. Returns false if the threads that look for flags find it without
+    /// a change.
     pub(crate) fn set(&self, slot: Slot) -> bool {
-        // An RMW even when the flag is set already: it is what publishes the caller's writes to the
-        // taker.
+        // An RMW even if the flag is set already: it publishes the caller's writes to the taker.
         let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);
         let summary_bit = 1 << slot.word();
-        // Who set the flag completes the work below, unless it was killed on the way: so this look
-        // at the summary is not needed for correctness among the living, and a plain load suffices.
+        // The thread that set the flag completes the work below, unless it was killed on the way:
+        // so this check of the summary is not needed for correctness among the living, and a plain
+        // load suffices.
         if before & slot.bit() != 0 && self.summary.load(Ordering::Relaxed) & summary_bit != 0 {
             return false;
         }
@@ -85,12 +87,12 @@ impl Flags {
         true
     }
 
-    /// Clears the flag and tells whether it was set. True for exactly one of several threads that
-    /// try at once. What was written before setting it is visible afterwards.
+    /// Clears the flag and returns whether it was set. True for exactly one of several threads that
+    /// try at once. Writes before its setting are visible afterwards.
     pub(crate) fn take(&self, slot: Slot) -> bool {
         let flags = &self.words[slot.word()];
-        // A look without writing keeps the cache line shared; missing a concurrent `set` is no
-        // loss, its flag stays.
+        // Reading first keeps the cache line shared; missing a concurrent `set` loses nothing,
+        // since its flag stays.
         if flags.load(Ordering::Relaxed) & slot.bit() == 0 {
             return false;
         }
@@ -106,7 +108,7 @@ impl Flags {
         self.words[slot.word()].load(Ordering::Acquire) & slot.bit() != 0
     }
 
-    /// Whether no flag is set, by the summary alone.
+    /// Whether no flag is set, according to the summary alone.
     pub(crate) fn are_clear(&self) -> bool {
         self.summary.load(Ordering::Relaxed) == 0
     }
@@ -114,9 +116,10 @@ impl Flags {
     /// Clears the summary bit of a word that was seen to be zero, and sets it again if a flag came
     /// in between.
     ///
-    /// A setter changes flag, then summary; this changes the summary, then looks at the flags. Both
-    /// changes of the summary are read-modify-writes, so one comes first: if the setter's, it is
-    /// acquired here and the flag is seen; if this one, the setter sets the bit anew.
+    /// A setter changes the flag, then the summary; this changes the summary, then reads the flags.
+    /// Both changes of the summary are read-modify-writes, so one comes first: if it is the
+    /// setter's, it is acquired here and the flag is seen; if it is this one, the setter sets the
+    /// bit again.
     fn settle(&self, word: usize) {
         self.summary.fetch_and(!(1 << word), Ordering::AcqRel);
         if self.words[word].load(Ordering::Acquire) != 0 {
@@ -124,11 +127,12 @@ impl Flags {
         }
     }
 
-    /// Takes all flags that the summary knows of, and gives their slots. One thread at a time.
+    /// Takes all flags that the summary shows, and passes their slots to `each`. One thread at a
+    /// time.
     ///
     /// A flag that is set while this runs is either taken, or was set after its word was emptied:
-    /// then its setter follows with the summary, and that is found by the next look. What the
-    /// setters wrote before is visible to `each`.
+    /// then its setter sets the summary afterwards, and the next call finds it. Earlier writes of
+    /// the setters are visible to `each`.
     pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
         if self.are_clear() {
             return;
@@ -149,8 +153,8 @@ impl Flags {
 
     /// Clears everything, for a new owner. Flags that are set meanwhile may survive.
     pub(crate) fn clear(&self) {
-        // The summary first: so a setter at the same moment leaves at worst a summary bit over
-        // nothing.
+        // The summary is cleared first, so that a concurrent setter leaves at worst a summary bit
+        // without a flag.
         self.summary.store(0, Ordering::Relaxed);
         for word in &self.words {
             word.store(0, Ordering::Relaxed);
@@ -158,7 +162,7 @@ impl Flags {
     }
 
     /// Makes the summary show every flag, also that of a setter that was killed before it could,
-    /// and tells whether there is one.
+    /// and returns whether there is one.
     pub(crate) fn repair_summary(&self) -> bool {
         let mut found = 0;
         for (index, word) in self.words.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! How threads are told that something is ready: flags that are set, and a futex that is woken.
+//! Signals that something is ready: flags that are set, and a futex that is woken.
 //!
-//! - [`Ringer`]: given to whoever makes an entity ready (an engine's receive thread, a publisher, a
-//!   timer), before anybody waits for the entity.
+//! - [`Ringer`]: given to the code that makes an entity ready (an engine's receive thread, a
+//!   publisher, a timer), before any thread waits for the entity.
 //! - [`ReadySet`]: the ready flags of one executor or wait set, and where its threads sleep.
 //! - [`Doorbell`]: a futex word and ready flags with a fixed layout, so that they can lie in memory
 //!   that other processes map and ring.
-//! - [`SlotSet`]: as the flags, for one thread.
+//! - [`SlotSet`]: like the flags, for one thread.
 //!
 //! The crate knows no engine, no message and no executor.
 //!

@@ -1,11 +1,11 @@
-//! A function that is told how often an entity was rung.
+//! A function that gets the numbers of rings of an entity.
 
 use feros_sync::{AtomicUsize, Ordering};
 
-/// Calls a function with numbers of rings, never twice at a time.
+/// Calls a function with numbers of rings, one call at a time.
 pub(crate) struct Listener {
     callback: Box<dyn Fn(usize) + Send + Sync>,
-    /// Rings that the callback was not told of, or is being told of.
+    /// Rings that the callback did not get yet, or is getting.
     untold: AtomicUsize,
 }
 
@@ -14,9 +14,10 @@ impl Listener {
         Self { callback: Box::new(callback), untold: AtomicUsize::new(0) }
     }
 
-    /// Tells the callback of so many rings, or leaves that to the thread that tells it of others.
+    /// Passes this many rings to the callback, or leaves that to the thread that is passing others.
     pub(crate) fn tell(&self, rings: usize) {
-        // Whoever finds the count at zero tells; it goes on until nobody has added to it meanwhile.
+        // The thread that finds the count at zero calls the callback, until no thread has added to
+        // the count meanwhile.
         if self.untold.fetch_add(rings, Ordering::AcqRel) > 0 {
             return;
         }

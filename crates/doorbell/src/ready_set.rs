@@ -1,13 +1,13 @@
 //! The ready flags of one executor or wait set, and where its threads sleep.
 //!
-//! Rings of this process set flags in private memory, which no other process can touch. A doorbell
-//! in shared memory stands beside it: its flags are fetched, and its futex is what the thread
-//! sleeps on, since a thread can sleep at one place only. So whatever others write there, the rings
-//! of this process arrive.
+//! Rings of this process set flags in private memory, which no other process can touch. A separate
+//! doorbell may lie in shared memory: its flags are fetched, and the thread sleeps on its futex,
+//! since a thread can only sleep on one. So whatever other processes write there, the rings of this
+//! process arrive.
 //!
-//! The kernel takes longer to find who sleeps on a word that several processes map (0.17 us for
+//! The kernel takes longer to find the sleepers of a word that several processes map (0.17 us for
 //! each of sleeping and waking where this was measured, a tenth of a hand-over). So a thread sleeps
-//! there only while others are told that they may ring.
+//! there only while other processes know that they may ring.
 
 use crate::doorbell::{AWAKE, Doorbell, DoorbellMemory, SLEEPING};
 use crate::flags::Slot;
@@ -18,30 +18,31 @@ use std::time::Duration;
 
 mod bell;
 
-// Loom's `Arc` cannot hold a trait object; what it would check is who drops last.
+// Loom's `Arc` cannot hold a trait object; it would only check who drops last.
 type Memory = std::sync::Arc<dyn DoorbellMemory>;
 
 /// The ready flags of one executor or wait set. Many threads ring; one thread sleeps at the bell,
 /// or several at the two words of leader and followers.
 pub struct ReadySet {
-    /// Its bell tells the ringers of this process who sleeps, and where: see `bell`.
+    /// Its bell tells the ringers of this process which threads sleep, and where: see `bell`.
     private: Doorbell,
-    /// Count what followers and leader are woken for.
+    /// Counts the wake-ups of followers; `leader` counts those of the leader.
     followers: Futex,
     leader: Futex,
     shared: Option<Memory>,
-    /// Entities whose place other processes are told; while there are none, no ring of theirs is
-    /// expected.
+    /// The entities whose place other processes know; while there are none, no rings of other
+    /// processes are expected.
     shared_entities: AtomicUsize,
 }
 
 impl ReadySet {
-    /// For rings of this process alone.
+    /// Makes a ready set for rings of this process alone.
     pub fn private() -> Self {
         Self::with(None)
     }
 
-    /// With a doorbell for other processes, which is emptied: it may have had an owner before.
+    /// Makes a ready set with a doorbell for other processes, which is emptied, since it may have
+    /// had an owner before.
     pub fn shared_at(memory: Memory) -> Self {
         memory.doorbell().reset();
         Self::with(Some(memory))
@@ -53,26 +54,27 @@ impl ReadySet {
         Self { private: Doorbell::new(), followers, leader, shared, shared_entities }
     }
 
-    /// The number under which other processes ring.
+    /// The number by which other processes ring.
     pub fn number(&self) -> Option<u32> {
         self.shared.as_ref().and_then(|memory| memory.number())
     }
 
-    /// As [`Doorbell::ring`], but from inside the process. Of several threads that sleep, the rings
-    /// of two slots wake two.
+    /// Like [`Doorbell::ring`], but from inside the process. If several threads sleep, the rings of
+    /// two slots wake two.
     pub fn ring(&self, slot: Slot) {
-        // Who set the flag before wakes a thread for it, unless it was held up on the way.
+        // The thread that set the flag before wakes a thread for it, unless it was delayed on the
+        // way.
         let is_new = self.private.flags.set(slot);
         if is_new || bell::is_untouched(self.private.bell.load(Ordering::Relaxed)) {
             self.wake_next();
         }
     }
 
-    /// Wakes one of those who sleep and have not been woken yet: the thread if there is one alone,
-    /// else a follower, or the leader if no follower is left. Nothing if all are awake or on their
-    /// way; to be called after a change that they will find.
+    /// Wakes one of the sleepers that were not woken yet: a single thread, or else a follower, or
+    /// the leader if no follower is left. Does nothing if all threads are awake or on their way; to
+    /// be called after a change that they will find.
     pub fn wake_next(&self) {
-        // Pairs with the fence between writing the bell and looking at the flags.
+        // Pairs with the fence between writing the bell and reading the flags.
         fence(Ordering::SeqCst);
         match self.change_bell(bell::without_next) {
             AWAKE => {}
@@ -83,13 +85,13 @@ impl ReadySet {
         }
     }
 
-    /// Changes the bell, which others may change too, and gives what it said.
+    /// Changes the bell, which other threads may change too, and returns its former value.
     fn change_bell(&self, change: impl Fn(u32) -> u32) -> u32 {
         let bell = &self.private.bell;
         loop {
             let said = bell.load(Ordering::Relaxed);
-            // Acquire and release: who reads that somebody sleeps at the shared doorbell
-            // overwrites the bell there after the sleeper has written it.
+            // Acquire and release: a thread that reads that another one sleeps at the shared
+            // doorbell overwrites the bell there after the sleeper has written it.
             if change(said) == said || bell.replace(said, change(said), Ordering::AcqRel) {
                 return said;
             }
@@ -97,70 +99,71 @@ impl ReadySet {
     }
 
     fn rouse_shared(&self) {
-        // The bell there is not asked: it may have been scribbled over, and ours has said that
-        // somebody sleeps.
+        // The bell there is not read: another process may have overwritten it, and ours has said
+        // that a thread sleeps.
         if let Some(memory) = &self.shared {
             memory.doorbell().rouse();
         }
     }
 
-    /// To be called before other processes are told to ring one more entity; the entity has to be
-    /// rung afterwards, because the thread may be asleep where others do not find it.
+    /// To be called before other processes learn that they may ring another entity. The entity has
+    /// to be rung afterwards, because the thread may be asleep where other processes do not find
+    /// it.
     pub fn begin_sharing(&self) {
         self.shared_entities.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes back [`begin_sharing`](Self::begin_sharing).
+    /// Reverses [`begin_sharing`](Self::begin_sharing).
     pub fn end_sharing(&self) {
         self.shared_entities.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether other processes are told that they may ring.
+    /// Whether other processes know that they may ring.
     pub fn is_shared(&self) -> bool {
         self.shared_entities.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the flag, whoever set it.
+    /// Takes the flag, whichever process set it.
     pub fn take(&self, slot: Slot) -> bool {
         let by_others = self.shared.as_ref().is_some_and(|memory| memory.doorbell().take(slot));
         self.private.take(slot) || by_others
     }
 
-    /// Whether a flag is set that was rung inside the process.
+    /// Whether a ring inside the process has set the flag.
     #[cfg(test)]
     pub(crate) fn is_set(&self, slot: Slot) -> bool {
         self.private.flags.is_set(slot)
     }
 
-    /// Whether no flag is seen, of whoever rang. One that is set meanwhile may be missed, but not
-    /// by a sleeper.
+    /// Whether no flag is seen, of any process. A flag that is set meanwhile may be missed, but a
+    /// sleeper never misses one.
     pub fn are_clear(&self) -> bool {
         self.private.flags.are_clear()
             && self.shared.as_ref().is_none_or(|memory| memory.doorbell().flags.are_clear())
     }
 
-    /// Takes all flags, of whoever rang. One thread at a time.
+    /// Takes all flags of all processes. One thread at a time.
     pub fn drain(&self, mut each: impl FnMut(Slot)) {
         self.drain_shared(&mut each);
         self.drain_private(each);
     }
 
-    /// Takes all flags that other processes rang, or this one at the shared doorbell.
+    /// Takes all flags that other processes set, or this one at the shared doorbell.
     pub fn drain_shared(&self, each: impl FnMut(Slot)) {
         if let Some(memory) = &self.shared {
             memory.doorbell().flags.drain(each);
         }
     }
 
-    /// Takes all flags of rings of this process.
+    /// Takes all flags that rings of this process set.
     pub fn drain_private(&self, each: impl FnMut(Slot)) {
         self.private.flags.drain(each);
     }
 
-    /// Sleeps until somebody rings; the rest is as with [`Doorbell::wait`]. For one thread alone.
+    /// Sleeps until a ring, otherwise like [`Doorbell::wait`]. For a single thread.
     pub fn wait(&self, timeout: Option<Duration>) {
-        // Who changes the number rings afterwards: that ring is either yet to be taken, or shows
-        // the number here.
+        // A thread that changes the number rings afterwards: that ring is either yet to be taken,
+        // or its taker sees the new number here.
         let Some(memory) = self.shared.as_ref().filter(|_| self.is_shared()) else {
             return self.private.wait_within(Sharing::Private, timeout);
         };
@@ -177,25 +180,25 @@ impl ReadySet {
     }
 }
 
-/// For several threads, which take turns at being the leader: all of this is called under one lock
-/// of theirs, but for the waits themselves.
+/// For several threads, which take turns as the leader: everything here except the waits themselves
+/// is called under one lock of theirs.
 impl ReadySet {
-    /// Enters a thread that goes to sleep as a follower: from now on a ring may wake it. If a flag
-    /// is set already, a sleeper is woken at once.
+    /// Registers a thread that goes to sleep as a follower: from now on a ring may wake it. If a
+    /// flag is set already, a sleeper is woken at once.
     pub fn follower_wait(&self) -> FollowerWait<'_> {
         let seen = self.followers.load(Ordering::Relaxed);
         self.enter(bell::FOLLOWER);
         FollowerWait { ready_set: self, seen }
     }
 
-    /// To be called by each follower after its wait. `left`: how many still sleep or are on their
-    /// way.
+    /// To be called by each follower after its wait. `left`: how many followers still sleep or are
+    /// on their way.
     pub fn follower_has_waited(&self, left: usize) {
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         self.change_bell(|bell| bell::with_followers(bell, left));
     }
 
-    /// As [`follower_wait`](Self::follower_wait), for the one thread that is the leader.
+    /// Like [`follower_wait`](Self::follower_wait), for the one thread that is the leader.
     pub fn leader_wait(&self) -> LeaderWait<'_> {
         let memory = self.shared.as_deref().filter(|_| self.is_shared());
         let shared = memory.map(|memory| memory.doorbell());
@@ -228,7 +231,7 @@ impl ReadySet {
         }
     }
 
-    /// Wakes all, also those that are about to sleep.
+    /// Wakes all threads, also those that are about to sleep.
     pub fn wake_all(&self) {
         self.followers.fetch_add(1, Ordering::Release);
         self.followers.wake_all(Sharing::Private);
@@ -244,8 +247,8 @@ impl ReadySet {
     }
 }
 
-/// Wakes a sleeper that waits for the word to count on; also one that has read it and does not
-/// sleep yet.
+/// Wakes a sleeper that waits for the word to change, also one that has read it and does not sleep
+/// yet.
 fn count_and_wake(word: &Futex) {
     word.fetch_add(1, Ordering::Release);
     word.wake_one(Sharing::Private);

@@ -1,6 +1,6 @@
-//! The handle with which an entity is made ready, whoever waits for it.
+//! The handle that makes an entity ready for any executor or wait set.
 //!
-//! Engines and guard conditions are given a [`Ringer`] when they are created, often long before (or
+//! Engines and guard conditions get a [`Ringer`] when they are created, often long before (or
 //! after) the entity belongs to an executor. So the ringer does not name a doorbell; it names a
 //! cell that knows where to ring now.
 
@@ -10,11 +10,11 @@ use crate::ready_set::ReadySet;
 use crate::routes::{Attachment, ObserverId, Place, Routes};
 use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
 
-/// Says that an entity has work. Clones ring the same entity.
+/// Signals that an entity has work. Clones ring the same entity.
 ///
 /// An entity belongs to one executor at most, and to any number of wait sets at the same time; all
-/// of them are rung. Ringing is always allowed: before the entity was added to an executor the ring
-/// is kept and delivered when it is; after the entity or its executor is gone it does nothing.
+/// of them are rung. Ringing is always allowed: a ring before the entity is added to an executor is
+/// kept and delivered then; after the entity or its executor was dropped, a ring does nothing.
 #[derive(Debug, Clone)]
 pub struct Ringer {
     cell: Arc<Cell>,
@@ -26,11 +26,11 @@ struct Cell {
     /// ring is either seen by the move or goes to the new place. It is held for one ring, never
     /// while a callback runs.
     routes: RwLock<Routes>,
-    /// Rung while there was no executor.
+    /// Whether it was rung while there was no executor.
     pending: AtomicBool,
-    /// Rings while there was neither executor nor listener.
+    /// The number of rings while there was neither executor nor listener.
     unheard: AtomicUsize,
-    /// The number of wait sets, for a look without the lock.
+    /// The number of wait sets, readable without the lock.
     wait_sets: AtomicUsize,
 }
 
@@ -47,13 +47,13 @@ impl Ringer {
         }
     }
 
-    /// Marks the entity ready and wakes its executor and wait sets if they sleep. What the caller
-    /// wrote before is visible to the entity's next execution. An executor does not count rings:
-    /// several before that execution are one.
+    /// Marks the entity ready and wakes its executor and wait sets if they sleep. Earlier writes of
+    /// the caller are visible to the entity's next execution. An executor does not count rings:
+    /// several before that execution count as one.
     ///
     /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
-    /// from any thread, but not from a signal handler (there is [`ReadySet::ring`]). A
-    /// [listener](Self::set_listener) is called from within.
+    /// from any thread, but not from a signal handler (use [`ReadySet::ring`] there). Calls a
+    /// [listener](Self::set_listener).
     pub fn ring(&self) {
         let routes = self.cell.routes.read();
         match &routes.executor {
@@ -74,12 +74,13 @@ impl Ringer {
         }
     }
 
-    /// Has `callback` told of every ring, with the number of rings since it was told last, and at
-    /// once of those that neither an executor nor a listener has heard. It replaces the listener
-    /// before, and works beside executor and wait sets: `set_on_new_message_callback` of rmw.
+    /// Has `callback` called for every ring, with the number of rings since its last call, and at
+    /// once for rings that neither an executor nor a listener has received. It replaces the former
+    /// listener, and works together with executor and wait sets: `set_on_new_message_callback` of
+    /// rmw.
     ///
     /// The callback runs on threads that ring, one call at a time and with no lock held; it must
-    /// not panic. A call that runs when it is replaced goes on.
+    /// not panic. A call that is running when the listener is replaced continues.
     pub fn set_listener(&self, callback: impl Fn(usize) + Send + Sync + 'static) {
         let listener = std::sync::Arc::new(Listener::new(callback));
         let mut routes = self.cell.routes.write();
@@ -92,29 +93,28 @@ impl Ringer {
         }
     }
 
-    /// Ends what [`set_listener`](Self::set_listener) began.
+    /// Removes the listener of [`set_listener`](Self::set_listener).
     pub fn clear_listener(&self) {
         let former = self.cell.routes.write().listener.take();
         drop(former); // after the lock
     }
 
-    /// Has `observer` told where other processes may ring for the entity: now, and whenever that
-    /// changes, until the [`Observation`] is dropped. An entity may have several observers.
+    /// Has `observer` called with the place where other processes may ring for the entity: now, and
+    /// at each change until the [`Observation`] is dropped. An entity may have several observers.
     ///
     /// The place is in the entity's executor or, without one, in the wait set that it was attached
-    /// to last. Whoever finds the ring there [relays](Self::relay) it.
+    /// to last. The thread that finds the ring there [relays](Self::relay) it.
     ///
-    /// Best called when somebody is to ring from elsewhere, and ended when nobody does any more: an
-    /// executor without an observed entity does not listen to other processes, and wakes sooner for
-    /// its own.
+    /// Best called when other processes have to ring, and ended when they no longer do: an executor
+    /// without an observed entity does not listen to other processes, and wakes sooner for its own.
     ///
-    /// # For those who ring from elsewhere
+    /// # For ringing from other processes
     ///
-    /// Whoever makes data available, then executes a sequentially consistent fence, then reads the
-    /// place that the observer has published, and rings there if there is one, loses no wake-up:
-    /// after each move to an executor the entity is rung once by the move itself, which finds what
-    /// was there before the place could be seen. A ring at a place that the entity has left
-    /// executes another entity needlessly, or none.
+    /// A thread loses no wake-up if it makes data available, then executes a sequentially
+    /// consistent fence, then reads the place that the observer has published, and rings there if
+    /// there is one: each move to an executor rings the entity once, which finds data from before
+    /// the place could be seen. A ring at a place that the entity has left at worst executes
+    /// another entity needlessly.
     ///
     /// # What an observer may do
     ///
@@ -129,14 +129,14 @@ impl Ringer {
         Observation { cell: Arc::clone(&self.cell), id }
     }
 
-    /// Sends the rings to `slot` of an executor's ready set from now on, the one that was pending
-    /// included. False, and nothing changes, if the entity belongs to an executor already.
+    /// From now on, sends the rings to `slot` of an executor's ready set, including a pending one.
+    /// Returns false, without effect, if the entity already belongs to an executor.
     pub fn attach(&self, ready_set: &Arc<ReadySet>, slot: Slot) -> bool {
         let mut routes = self.cell.routes.write();
         if routes.executor.is_some() {
             return false;
         }
-        ready_set.take(slot); // what a late ring left for the slot's former owner
+        ready_set.take(slot); // a late ring for the slot's former owner
         if self.cell.pending.swap(false, Ordering::Relaxed) {
             ready_set.ring(slot);
         }
@@ -155,8 +155,8 @@ impl Ringer {
         }
     }
 
-    /// Sends the rings to `slot` of a wait set's ready set too. What was rung before is not sent: a
-    /// wait set looks at the entities before it waits.
+    /// From now on, sends the rings to `slot` of a wait set's ready set too. Earlier rings are not
+    /// sent: a wait set checks the entities before it waits.
     pub fn attach_wait_set(&self, ready_set: &Arc<ReadySet>, slot: Slot) {
         let mut routes = self.cell.routes.write();
         routes.attach_wait_set(Attachment { ready_set: Arc::clone(ready_set), slot });
@@ -170,13 +170,13 @@ impl Ringer {
         self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
     }
 
-    /// The number of wait sets that it is attached to now.
+    /// The number of wait sets that the entity is attached to now.
     pub fn wait_sets(&self) -> usize {
         self.cell.wait_sets.load(Ordering::Relaxed)
     }
 
-    /// To be called by whoever finds a ring of another process in `from`: other processes ring at
-    /// one place, and the entity's wait sets elsewhere are to hear of it.
+    /// To be called by a thread that finds a ring of another process in `from`: other processes
+    /// ring at one place, and this passes the ring on to the entity's other wait sets.
     pub fn relay(&self, from: &Arc<ReadySet>) {
         if self.cell.wait_sets.load(Ordering::Relaxed) > 0 {
             let routes = self.cell.routes.read();
@@ -186,10 +186,10 @@ impl Ringer {
     }
 }
 
-/// Somebody is told where other processes may ring for an entity: see [`Ringer::on_move`].
+/// The observation of an entity's place, where other processes may ring: see [`Ringer::on_move`].
 ///
-/// On drop the observer is told that there is no place any more, and forgotten.
-#[must_use = "the observer is forgotten when this is dropped"]
+/// On drop, the observer is called with `None` and dropped.
+#[must_use = "the observer is dropped with this"]
 #[derive(Debug)]
 pub struct Observation {
     cell: Arc<Cell>,
@@ -313,7 +313,7 @@ mod tests {
         ringer.ring();
         assert!(taken(&first, slot) && taken(&second, slot));
         assert!(ringer.attach(&executor, slot));
-        assert!(taken(&executor, slot), "what wait sets have heard is kept for the executor");
+        assert!(taken(&executor, slot), "rings of wait sets are kept for the executor");
         ringer.ring();
         assert!([&executor, &first, &second].into_iter().all(|ready_set| taken(ready_set, slot)));
         ringer.detach_wait_set(&first);
@@ -367,12 +367,12 @@ mod tests {
         assert!(ringer.attach(&Arc::new(ReadySet::private()), Slot::FIRST));
         ringer.ring();
         ringer.clear_listener();
-        ringer.ring(); // heard by the executor
+        ringer.ring(); // received by the executor
         listen(&ringer);
         assert_eq!(*heard.lock().unwrap(), [2, 1, 1]);
     }
 
-    /// A listener that rings its own entity is told of that after it has returned.
+    /// A listener that rings its own entity gets that ring after it has returned.
     #[test]
     fn a_listener_may_ring() {
         let ringer = Ringer::new();

@@ -1,5 +1,5 @@
-//! Where the rings of one entity go: its executor, wait sets, a listener; and which of these places
-//! other processes are told.
+//! The destinations of the rings of one entity: its executor, wait sets, a listener; and the place
+//! that other processes know.
 
 use crate::flags::Slot;
 use crate::listener::Listener;
@@ -7,13 +7,13 @@ use crate::ready_set::ReadySet;
 use feros_sync::{Arc, Ordering, fence};
 use std::fmt;
 
-/// Where other processes ring for an entity.
+/// The place where other processes ring for an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The [number](crate::DoorbellMemory::number) of the doorbell; `None` if other processes
     /// cannot ring it.
     pub doorbell: Option<u32>,
-    /// The entity's slot there.
+    /// The entity's slot at that doorbell.
     pub slot: Slot,
 }
 
@@ -21,9 +21,9 @@ pub struct Place {
 pub(crate) struct Routes {
     pub(crate) executor: Option<Attachment>,
     pub(crate) wait_sets: Vec<Attachment>,
-    // Loom's `Arc` cannot hold what the listener holds.
+    // Loom's `Arc` cannot hold the listener.
     pub(crate) listener: Option<std::sync::Arc<Listener>>,
-    /// Several where an entity has several ends: the three services of an action.
+    /// There are several if an entity has several ends: the three services of an action.
     observers: Vec<(ObserverId, Observer)>,
     next_observer: u64,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Routes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ObserverId(u64);
 
-/// Is told the entity's place.
+/// A function that gets the entity's place.
 pub(crate) type Observer = Box<dyn FnMut(Option<Place>) + Send + Sync>;
 
 pub(crate) struct Attachment {
@@ -45,13 +45,13 @@ impl Attachment {
         self.ready_set.ring(self.slot);
     }
 
-    /// Tells the observers the place, then rings there, if there are any.
+    /// Passes the place to the observers, and rings there if there are any.
     ///
-    /// A publisher of another process writes its data, then looks for the place; this writes the
-    /// place, then has the entity look for data. With the fence here and its counterpart there at
-    /// least one of them sees the other: either the publisher finds the place and rings, or the
-    /// execution that begins after this ring finds the data. Ringing before the fence, or before
-    /// the observers, the execution could be over before the place is seen.
+    /// A publisher of another process writes its data, then reads the place; this writes the place,
+    /// then has the entity check for data. With the fence here and its counterpart there, at least
+    /// one of them sees what the other has written: either the publisher finds the place and rings,
+    /// or the execution that begins after this ring finds the data. With a ring before the fence,
+    /// or before the observers, the execution could end before the place is visible.
     fn tell_arrival<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
         let place = Place { doorbell: self.ready_set.number(), slot: self.slot };
         let mut is_observed = false;
@@ -75,8 +75,9 @@ impl Attachment {
 }
 
 impl Routes {
-    /// What other processes are told: an executor executes whatever comes, so it is before the wait
-    /// sets; of these the latest is the one that is most likely to be waited for.
+    /// The place that other processes know. The executor comes before the wait sets, because it
+    /// executes everything that comes; of the wait sets, a thread most likely waits with the
+    /// latest.
     fn shared_place(&self) -> Option<&Attachment> {
         self.executor.as_ref().or(self.wait_sets.last())
     }
@@ -92,10 +93,10 @@ impl Routes {
         }
     }
 
-    /// Makes a change by which the place of the entity moves, or does not.
+    /// Makes a change that moves the entity's place if `moves` is set.
     pub(crate) fn move_place<T>(&mut self, moves: bool, change: impl FnOnce(&mut Self) -> T) -> T {
         if moves {
-            self.tell_departure(); // first, so that fewer rings of others come too late
+            self.tell_departure(); // first, so that fewer rings of other processes come too late
         }
         let changed = change(self);
         if moves {
@@ -104,7 +105,7 @@ impl Routes {
         changed
     }
 
-    /// Tells one more observer the place, now and from now on.
+    /// Passes the place to one more observer, now and at each change.
     pub(crate) fn observe(&mut self, mut observer: Observer) -> ObserverId {
         let id = ObserverId(self.next_observer);
         self.next_observer += 1;
@@ -116,7 +117,7 @@ impl Routes {
         id
     }
 
-    /// Tells an observer that there is no place any more; gives it, to be dropped after the lock.
+    /// Passes `None` to an observer and removes it; returns it, to be dropped after the lock.
     pub(crate) fn end_observation(&mut self, id: ObserverId) -> Option<Observer> {
         let index = self.observers.iter().position(|(known, _)| *known == id)?;
         let (_, mut observer) = self.observers.swap_remove(index);

@@ -1,5 +1,5 @@
-//! A set of slots for one thread: as the ready flags, two levels of bits, so that finding one takes
-//! the same time for any number of slots.
+//! A set of slots for one thread: two levels of bits like the ready flags, so that finding a slot
+//! takes the same time for any number of slots.
 
 use crate::flags::{Slot, WORDS};
 
@@ -18,7 +18,7 @@ impl Default for SlotSet {
 }
 
 impl SlotSet {
-    /// Puts a slot in; true if it was not there.
+    /// Inserts a slot; true if it was not there.
     pub fn insert(&mut self, slot: Slot) -> bool {
         let word = &mut self.words[slot.word()];
         let is_new = *word & slot.bit() == 0;
@@ -27,7 +27,7 @@ impl SlotSet {
         is_new
     }
 
-    /// Takes a slot out; true if it was there.
+    /// Removes a slot; true if it was there.
     pub fn remove(&mut self, slot: Slot) -> bool {
         let word = &mut self.words[slot.word()];
         let was_there = *word & slot.bit() != 0;
@@ -43,12 +43,12 @@ impl SlotSet {
         self.words[slot.word()] & slot.bit() != 0
     }
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.summary == 0
     }
 
-    /// The first slot at or after `start`, going round at the end.
+    /// The first slot at or after `start`, wrapping around at the end.
     pub fn first_from(&self, start: Slot) -> Option<Slot> {
         let from_start = self.words[start.word()] & (u64::MAX << (start.index() % 64));
         if from_start != 0 {

@@ -1,38 +1,39 @@
-//! What the bell of this process says: which threads sleep and have not been woken since.
+//! The values of this process's bell: which threads sleep and were not woken since.
 //!
-//! One thread alone writes [`AWAKE`] or where it sleeps. Of several threads each enters itself
-//! before it sleeps; whoever wakes one strikes it off first. So two rings never count on the same
-//! thread, and a ring that finds nobody left knows that all others are awake or on their way.
+//! A single thread writes [`AWAKE`] or where it sleeps. If there are several, each registers before
+//! it sleeps, and a ring removes the thread that it wakes before waking it. So two rings never
+//! count on the same thread, and a ring that finds no thread registered knows that all others are
+//! awake or on their way.
 
 use crate::doorbell::{AWAKE, SLEEPING};
 
-/// The one thread sleeps at the shared doorbell.
+/// The single thread sleeps at the shared doorbell.
 pub(super) const SLEEPING_SHARED: u32 = 2;
-/// Nobody was woken since the last of several threads went to sleep.
+/// No thread was woken since the last of several threads went to sleep.
 const UNTOUCHED: u32 = 4;
 /// The leader sleeps at a word of this process.
 pub(super) const LEADER: u32 = 8;
 /// The leader sleeps at the shared doorbell.
 pub(super) const LEADER_SHARED: u32 = 16;
-/// One follower sleeps; from this bit on stands how many do.
+/// One follower sleeps; the bits from here on count the followers.
 pub(super) const FOLLOWER: u32 = 32;
 
-/// With one more sleeper of several.
+/// The bell with one more of several sleepers.
 pub(super) fn with(bell: u32, sleeper: u32) -> u32 {
     (bell + sleeper) | UNTOUCHED
 }
 
-/// Without the one that is to be woken next: a follower, or the leader if none is left.
+/// The bell without the next thread to be woken: a follower, or the leader if no follower is left.
 pub(super) fn without_next(bell: u32) -> u32 {
     if bell >= FOLLOWER { (bell - FOLLOWER) & !UNTOUCHED } else { AWAKE }
 }
 
-/// Without the leader, if it is there.
+/// The bell without the leader, if it is there.
 pub(super) fn without_leader(bell: u32) -> u32 {
     if has_leader(bell) { bell & !(LEADER | LEADER_SHARED | UNTOUCHED) } else { bell }
 }
 
-/// With so many followers at most.
+/// The bell with at most this many followers.
 pub(super) fn with_followers(bell: u32, most: u32) -> u32 {
     let surplus = (bell / FOLLOWER).saturating_sub(most);
     let rest = bell - surplus * FOLLOWER;
@@ -43,7 +44,8 @@ pub(super) fn has_leader(bell: u32) -> bool {
     bell & (LEADER | LEADER_SHARED) != 0
 }
 
-/// Whether all who went to sleep still sleep: then whoever set a flag has not come to wake anybody.
+/// Whether all threads that went to sleep still sleep: then the thread that set a flag has not
+/// woken any yet.
 pub(super) fn is_untouched(bell: u32) -> bool {
     bell & (SLEEPING | SLEEPING_SHARED | UNTOUCHED) != 0
 }

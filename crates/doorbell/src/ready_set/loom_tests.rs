@@ -1,6 +1,6 @@
 //! ReadySet, doorbell and ringers under every interleaving and memory ordering that loom explores.
-//! A lost wake-up shows as a deadlock, which loom reports; data read before it is visible shows in
-//! the assertions.
+//! A lost wake-up shows as a deadlock, which loom reports; reads of data that is not visible yet
+//! show in the assertions.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// What the spinning thread does: takes in all flags, and sleeps when there are none.
+/// The spinning thread: takes all flags, and sleeps when no flag is set.
 struct Spinner<'a> {
     ready_set: &'a ReadySet,
     ready: Vec<usize>,
@@ -58,15 +58,15 @@ impl<'a> Spinner<'a> {
     }
 }
 
-/// Other processes were told to ring.
+/// A ready set that other processes may ring.
 fn expecting(memory: std::sync::Arc<Doorbell>) -> ReadySet {
     let ready_set = ReadySet::shared_at(memory);
     ready_set.begin_sharing();
     ready_set
 }
 
-/// All interleavings with at most `preemptions` forced switches; three is where such bugs show in
-/// practice, and it keeps the models of three threads within seconds.
+/// All interleavings with at most `preemptions` forced switches; in practice such bugs show with
+/// three, which keeps the models of three threads within seconds.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -112,7 +112,7 @@ fn one_ringer_and_the_sleeper_without_any_bound() {
     });
 }
 
-/// Two ringers of one flag: the sleeper runs once or twice, and has seen both ringers' work in the
+/// Two threads ring one flag: the sleeper runs once or twice, and has seen the work of both in the
 /// end.
 #[test]
 fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
@@ -141,7 +141,8 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     });
 }
 
-/// Two threads take the same flag while it is being rung: it is had by at most one, and never lost.
+/// Two threads take the same flag while it is being rung: at most one of them gets it, and it is
+/// never lost.
 #[test]
 fn ring_against_two_takers() {
     explore(3, || {
@@ -164,8 +165,8 @@ fn ring_against_two_takers() {
     });
 }
 
-/// Clearing the last flag of a word clears the summary: a ring of the neighbour flag meanwhile is
-/// not hidden.
+/// Clearing the last flag of a word clears the summary: that hides no concurrent ring of a
+/// neighbouring flag.
 #[test]
 fn clearing_a_word_does_not_hide_its_neighbour() {
     explore(3, || {
@@ -181,8 +182,7 @@ fn clearing_a_word_does_not_hide_its_neighbour() {
     });
 }
 
-/// A ring that meets the entity's move between executors arrives at the new one, whenever it
-/// happens.
+/// A ring during the entity's move between executors arrives at the new one, whenever it happens.
 #[test]
 fn a_ring_survives_the_move_to_another_doorbell() {
     explore(2, || {
@@ -201,7 +201,7 @@ fn a_ring_survives_the_move_to_another_doorbell() {
     });
 }
 
-/// A thread of this process and one of another ring; the sleeper looks at both, sleeps at one.
+/// A thread of this process and one of another ring; the sleeper checks both and sleeps at one.
 #[test]
 fn no_wake_up_is_lost_between_two_processes() {
     explore(2, || {
@@ -239,7 +239,7 @@ fn a_ring_of_either_process_without_any_bound() {
     }
 }
 
-/// Two others ring one word while it is drained.
+/// Two other threads ring flags of one word while it is drained.
 #[test]
 fn draining_hides_no_flag_that_is_set_meanwhile() {
     explore(2, || {
@@ -257,8 +257,8 @@ fn draining_hides_no_flag_that_is_set_meanwhile() {
 }
 
 /// A publisher of another process puts data, looks for the place and rings if there is one, while
-/// the entity moves into an executor: the executor finds the data, be it by the publisher's ring or
-/// by that of the move.
+/// the entity moves into an executor: the executor finds the data, by the publisher's ring or by
+/// the ring of the move.
 fn data_put_during_a_move_is_found(attached_before_observed: bool) {
     explore(3, move || {
         let memory = std::sync::Arc::new(Doorbell::new());
@@ -295,8 +295,8 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                 observed
             })
         };
-        // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which
-        // loom reports.
+        // Every execution takes the data; a lost wake-up leaves the thread asleep with data
+        // waiting, which loom reports.
         loop {
             assert_eq!(Spinner::new(&ready_set).next(), 3);
             if data.load(Ordering::Relaxed) == 1 {
@@ -318,7 +318,7 @@ fn data_put_while_an_attached_entity_becomes_observed_is_found() {
     data_put_during_a_move_is_found(true);
 }
 
-/// An entity joins a wait set while it is rung: the wait set finds the data by its own look, or is
+/// An entity joins a wait set while it is rung: the wait set finds the data by its own check, or is
 /// woken.
 #[test]
 fn data_put_while_an_entity_joins_a_wait_set_is_found() {
@@ -342,8 +342,7 @@ fn data_put_while_an_entity_joins_a_wait_set_is_found() {
     });
 }
 
-/// Threads that ring at the same time: the listener is told of each ring once, by one thread at a
-/// time.
+/// Threads ring at the same time: the listener gets each ring once, in one thread at a time.
 #[test]
 fn a_listener_is_told_of_each_ring_once() {
     explore(3, || {

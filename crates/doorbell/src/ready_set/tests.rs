@@ -1,5 +1,5 @@
-//! Rings of this process and of others with real threads and the real futex, and what a scribbling
-//! stranger can do.
+//! Rings of this process and of others with real threads and the real futex, and the harm that
+//! another process can do by overwriting memory.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// Other processes were told to ring.
+/// A ready set that other processes may ring.
 fn expecting(memory: Arc<Doorbell>) -> ReadySet {
     let ready_set = ReadySet::shared_at(memory);
     ready_set.begin_sharing();
@@ -55,7 +55,7 @@ fn reused_memory_is_emptied() {
     let memory = Arc::new(Doorbell::new());
     memory.ring(slot(3));
     memory.bell.store(SLEEPING, Ordering::Relaxed);
-    memory.flags.words[63].store(1, Ordering::Relaxed); // that of a ringer who was killed
+    memory.flags.words[63].store(1, Ordering::Relaxed); // the flag of a killed ringer
     let ready_set = ReadySet::shared_at(memory.clone());
     assert!(!memory.flags.repair_summary() && !memory.may_sleep());
     assert_eq!(drained(&ready_set), []);
@@ -76,7 +76,7 @@ fn no_ring_is_lost_between_threads() {
             .map(|index| {
                 let taken = Arc::new(AtomicBool::new(true));
                 let (ready_set, seen) = (Arc::clone(&ready_set), Arc::clone(&taken));
-                let other = memory.clone().filter(|_| index != 8); // who rings as other processes do
+                let other = memory.clone().filter(|_| index != 8); // rings as other processes do
                 let thread = thread::Builder::new()
                     .name(format!("ringer-{index}"))
                     .spawn(move || {
@@ -112,7 +112,8 @@ fn no_ring_is_lost_between_threads() {
     }
 }
 
-/// Whatever the shared bell says while the executor sleeps, a ring of its own process wakes it.
+/// Whatever value the shared bell has while the executor sleeps, a ring of its own process wakes
+/// it.
 #[test]
 fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
     for scribble in [AWAKE, 2, 0xdead_beef, u32::MAX] {
@@ -132,8 +133,8 @@ fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
     }
 }
 
-/// The executor sleeps where its own process alone finds it until an entity's place is told, and
-/// again after that.
+/// The executor sleeps where only its own process finds it until an entity's place is published,
+/// and again after that ends.
 #[test]
 fn the_place_to_sleep_follows_who_may_ring() {
     let memory = Arc::new(Doorbell::new());
@@ -164,7 +165,7 @@ fn the_place_to_sleep_follows_who_may_ring() {
     });
 }
 
-/// The first thread that is woken goes on to compute; the ringer is who knows that there is more.
+/// The first woken thread goes on to compute; only the ringer knows that there is more.
 #[test]
 fn the_ring_of_another_slot_wakes_another_thread() {
     let (memory, shared) = with_shared_doorbell();
@@ -184,7 +185,7 @@ fn the_ring_of_another_slot_wakes_another_thread() {
         } else {
             assert_eq!(woken(), [2, 1], "the leader");
         }
-        ready_set.ring(slot(4)); // is for whoever comes first
+        ready_set.ring(slot(4)); // is for the first thread that comes
         ready_set.wake_next();
         ready_set.wake_leader();
         assert_eq!(woken(), [2, u32::from(!leader.is_shared())]);
@@ -206,13 +207,13 @@ fn who_wakes_by_itself_is_not_counted_on() {
     ready_set.follower_wait().wait(no_time);
     ready_set.follower_has_waited(0);
     ready_set.ring(slot(1));
-    assert_eq!(woken(), [0, 1], "the leader is all that sleeps");
+    assert_eq!(woken(), [0, 1], "only the leader sleeps");
     leader.wait(None);
     ready_set.leader_has_waited();
     assert!(!ready_set.private.may_sleep());
 }
 
-/// A flag that comes between a thread's last look and its sleep.
+/// A flag is set between a thread's last check and its sleep.
 #[test]
 fn who_goes_to_sleep_over_a_flag_is_woken_at_once() {
     for ready_set in [ReadySet::private(), with_shared_doorbell().1] {
@@ -225,7 +226,7 @@ fn who_goes_to_sleep_over_a_flag_is_woken_at_once() {
     }
 }
 
-/// Its ringer was held up after it had set the flag: the next ring of the same slot wakes.
+/// Its ringer was delayed after it had set the flag: the next ring of the same slot wakes.
 #[test]
 fn a_flag_that_was_set_already_wakes_when_nobody_was_woken_for_it() {
     let ready_set = ReadySet::private();
