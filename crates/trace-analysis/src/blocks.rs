@@ -1,16 +1,16 @@
-//! Bytes of a file into blocks. They may come from anybody: every length is checked before anything
-//! is allocated for it.
+//! Reading blocks from a file's bytes. The bytes may come from anybody: every length is checked
+//! before anything is allocated for it.
 
 use feros_trace::format::{END, NAMES, THREAD, checksum};
 use feros_trace::{EndpointName, Event, Kind, MessageId, Point, ThreadEvents, Transport};
 
-/// Where something is wrong.
+/// The location and kind of an error.
 pub(crate) struct Bad {
     pub(crate) at: usize,
     pub(crate) what: &'static str,
 }
 
-/// What a block holds.
+/// The content of a block.
 pub(crate) enum Block {
     Names(Vec<EndpointName>),
     Thread(ThreadEvents),
@@ -20,7 +20,7 @@ pub(crate) enum Block {
 /// The rest of a file, or of a block.
 pub(crate) struct Input<'a> {
     rest: &'a [u8],
-    /// Where the rest ends, counted from the file's beginning.
+    /// The end of the rest, counted from the file's beginning.
     all: usize,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         self.rest.is_empty()
     }
 
-    /// How far it was read, counted from the file's beginning.
+    /// The present position, counted from the file's beginning.
     pub(crate) fn at(&self) -> usize {
         self.all - self.rest.len()
     }
@@ -144,7 +144,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What stands before the content of a block.
+/// The bytes before the content of a block.
 pub(crate) struct BlockHead {
     pub(crate) kind: u8,
     pub(crate) length: u32,
@@ -152,7 +152,7 @@ pub(crate) struct BlockHead {
 }
 
 impl BlockHead {
-    /// Bytes of it.
+    /// The size of the head.
     pub(crate) const SIZE: usize = 9;
 
     pub(crate) fn new(bytes: [u8; Self::SIZE]) -> Self {
@@ -160,11 +160,11 @@ impl BlockHead {
         Self { kind, length: u32::from_le_bytes(length), sum: u32::from_le_bytes([a, b, c, d]) }
     }
 
-    /// The block of this content, which begins at this byte of the file.
+    /// Reads the block with this content, which begins at this byte of the file.
     pub(crate) fn read(&self, content: &[u8], begin: usize) -> Result<Block, Bad> {
         let mut input = Input { rest: content, all: begin + Self::SIZE + content.len() };
         if checksum(content) != self.sum {
-            return Err(input.bad("the checksum is another one"));
+            return Err(input.bad("the checksum differs"));
         }
         let block = match self.kind {
             NAMES => Block::Names(input.names()?),
@@ -173,7 +173,7 @@ impl BlockHead {
             _ => return Err(input.bad("there is no such kind of block")),
         };
         if !input.is_empty() {
-            return Err(input.bad("the block is longer than what it holds"));
+            return Err(input.bad("the block is longer than its content"));
         }
         Ok(block)
     }

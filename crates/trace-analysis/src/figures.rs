@@ -1,4 +1,4 @@
-//! The layers as the documents group them that the laboratory re-runs.
+//! The layers, grouped as in the papers whose experiments the laboratory repeats.
 
 use crate::layers::{Breakdown, Layer};
 
@@ -6,13 +6,13 @@ use crate::layers::{Breakdown, Layer};
 /// Systems*, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure6 {
-    /// The engine's write, the wire and the engine's receiving; shared memory and queues within the
-    /// process where they serve.
+    /// The engine's write, the wire and the engine's receiving; or shared memory, or queues within
+    /// the process.
     pub dds: u64,
-    /// What the middleware interface does before: serializing, and a queue of asynchronous
+    /// The work of the middleware interface before that: serializing, and a queue of asynchronous
     /// publishing.
     pub publisher_rmw: u64,
-    /// What it does after: taking and deserializing.
+    /// Its work after that: taking and deserializing.
     pub subscriber_rmw: u64,
     /// The publisher's client library.
     pub publisher_common: u64,
@@ -21,14 +21,13 @@ pub struct Figure6 {
     /// From the announcement of the data until it is taken: the wake-up, and waiting behind other
     /// entities.
     pub notification_delay: u64,
-    /// What the measuring program adds: its own latency less the end-to-end latency between the
-    /// trace points.
+    /// The overhead of the measuring program: its own latency minus the end-to-end latency between
+    /// the trace points.
     pub benchmarking: u64,
 }
 
 impl Figure6 {
-    /// The parts of a message's latency, of which the measuring program says that it was
-    /// `measured_nanos`.
+    /// The parts of a message's latency, which the measuring program measured as `measured_nanos`.
     pub fn new(breakdown: &Breakdown, measured_nanos: u64) -> Self {
         use Layer::*;
         Self {
@@ -64,7 +63,7 @@ pub struct Figure11 {
     pub conversions: u64,
     /// From the engine's write to its announcement.
     pub dds: u64,
-    /// All else.
+    /// All other layers.
     pub others: u64,
 }
 
@@ -91,7 +90,7 @@ mod tests {
     use crate::layers::tests::way;
     use feros_trace::Point;
 
-    /// Every layer a power of two, so that each sum says which layers are in it.
+    /// Every layer a power of two, so that each sum shows its layers.
     fn breakdown() -> Breakdown {
         let points = [
             (Point::Publish, 0),

@@ -15,14 +15,14 @@ pub enum Layer {
     /// takes it.
     EngineWrite,
     /// From the end of writing to the engine that receives; on the shared-memory transport, to the
-    /// subscription's ring. The kernel delivers on loopback while the sender is still writing: what
-    /// overlaps is counted as writing.
+    /// subscription's ring. The kernel delivers on loopback while the sender is still writing: the
+    /// overlap counts as writing.
     Wire,
-    /// The engine's receiving thread, until it tells of the message.
+    /// The engine's receiving thread, until it announces the message.
     EngineReceive,
-    /// From the announcement to the executor's having found it: the wake-up.
+    /// From the announcement until the executor has found it: the wake-up.
     Notification,
-    /// Waiting for its turn behind others that are ready.
+    /// Waiting for a turn behind other ready entities.
     Queue,
     /// Taking the message.
     Take,
@@ -33,9 +33,9 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// How many there are.
+    /// The number of layers.
     pub const COUNT: usize = 11;
-    /// All of them, in the order in which a message passes them.
+    /// All layers, in the order in which a message passes them.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Client,
         Self::Serialize,
@@ -68,26 +68,26 @@ impl Layer {
     }
 }
 
-/// When a message passed its points on the way to one subscription.
+/// The times at which a message passed its points on the way to one subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Way {
     at_nanos: [Option<u64>; Point::ALL.len()],
 }
 
 impl Way {
-    /// It passed the point then. Of several times, such as those of a message that is serialized
-    /// for two transports, the first counts.
+    /// Notes the time at which the message passed a point. Of several times, such as those of a
+    /// message that is serialized for two transports, the first counts.
     pub fn pass(&mut self, point: Point, at_nanos: u64) {
         let at = &mut self.at_nanos[point as usize];
         *at = Some(at.map_or(at_nanos, |known| known.min(at_nanos)));
     }
 
-    /// When it passed the point.
+    /// The time at which the message passed the point.
     pub fn at(&self, point: Point) -> Option<u64> {
         self.at_nanos[point as usize]
     }
 
-    /// This way with the points of another one.
+    /// This way with the points of another one added.
     #[must_use]
     pub fn with(mut self, other: &Self) -> Self {
         for point in Point::ALL {
@@ -98,12 +98,11 @@ impl Way {
         self
     }
 
-    /// The time in each layer; `None` if it is not known when the message was published, or when
-    /// its callback was called.
+    /// The time in each layer; `None` if the time of the publication or of the callback is unknown.
     ///
-    /// A point that lies before the one before it, because two threads overlapped, counts as passed
-    /// together with it: so no layer is negative, and their sum is the end-to-end latency exactly.
-    /// Where a point is missing, its time is in the layer after it.
+    /// A point that is earlier than the previous one, because two threads overlapped, counts as
+    /// passed together with that: so no layer is negative, and the layers sum up to exactly the
+    /// end-to-end latency. If a point is missing, its time counts to the layer after it.
     pub fn breakdown(&self) -> Option<Breakdown> {
         let (publish, callback) = (self.at(Point::Publish)?, self.at(Point::Callback)?);
         let mut layers = [None; Layer::COUNT];
@@ -188,7 +187,8 @@ pub(crate) mod tests {
         Layer::ALL.into_iter().filter_map(named).collect()
     }
 
-    /// Each point so long after the one before that no two layers are mistaken for each other.
+    /// Each distance between points is different, so that no two layers are mistaken for each
+    /// other.
     const NETWORK: [(Point, u64); 14] = [
         (Point::Publish, 100),
         (Point::SerializeBegin, 101),
@@ -246,8 +246,8 @@ pub(crate) mod tests {
 
     #[test]
     fn threads_that_overlap_make_no_layer_negative() {
-        // The receiver had it before the write returned; the entity was found ready for an earlier
-        // message.
+        // The receiver had the message before the write returned; the entity was found ready for an
+        // earlier message.
         let points = [
             (Point::Publish, 0),
             (Point::WriteBegin, 10),

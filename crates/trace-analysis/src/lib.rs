@@ -1,12 +1,12 @@
-//! From trace points to layers: reading what processes recorded, joining it message by message, and
-//! showing it.
+//! From trace points to layers: reading the records of processes, joining them message by message,
+//! and showing them.
 //!
-//! [`Trace::read`] reads the files of a folder (`FEROS_TRACE`), [`Summary::of`] says what the
-//! messages of each topic and path took in each layer; [`LiveTrace`] says it of programs that run.
-//! A laboratory that gets points from programs instead of files uses [`series`](fn@series) and
-//! [`join`].
+//! [`Trace::read`] reads the files of a folder (`FEROS_TRACE`), [`Summary::of`] gives the times
+//! that the messages of each topic and transport took in each layer; [`LiveTrace`] does so for
+//! running programs. A laboratory that gets points from programs instead of files uses
+//! [`series`](fn@series) and [`join`].
 //!
-//! A crate of its own, so that what is traced depends on none of this.
+//! It is a separate crate, so that traced code depends on none of this.
 
 mod blocks;
 mod figures;

@@ -1,4 +1,4 @@
-//! Putting together what several processes recorded.
+//! Joining the records of several processes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use feros_trace::{EndpointName, Event, FILE_EXTENSION, Kind, Point, Transport};
 
 use crate::read::{Process, ReadError};
 
-/// Why a trace cannot be made out.
+/// The reason why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// A file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Nothing is there.
+    /// The folder has no trace.
     #[error(
         "there is no trace in {folder}: run programs with FEROS_TRACE={folder}, and end them with SIGINT or SIGTERM (a program \
          writes its trace when its context ends)", folder = folder.display()
@@ -23,7 +23,7 @@ pub enum TraceError {
         /// The folder.
         folder: PathBuf,
     },
-    /// The clocks have nothing to do with each other.
+    /// The clocks are unrelated.
     #[error(
         "{first} and {other} are of two hosts, or of one host before and after a restart: their clocks cannot be compared; \
          read them one by one", first = first.display(), other = other.display()
@@ -36,10 +36,10 @@ pub enum TraceError {
     },
 }
 
-/// What all processes of a folder recorded.
+/// The records of all processes of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// In the order of their files' names.
+    /// The processes, in the order of their files' names.
     pub processes: Vec<Process>,
 }
 
@@ -56,26 +56,26 @@ pub struct Delivery {
     pub transport: Transport,
     /// The message's stamp.
     pub stamp: i64,
-    /// When it passed which point.
+    /// The times at which the message passed its points.
     pub way: Way,
 }
 
-/// All that is known of messages.
+/// The joined records of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deliveries {
-    /// Whole ways, in the order of publication.
+    /// Complete deliveries, in the order of publication.
     pub whole: Vec<Delivery>,
-    /// Callbacks by topic of which it is not known when their message was published: its publisher
-    /// is not Feros, was not traced, was killed, or its events were overwritten.
+    /// The number of callbacks, by topic, whose publication is unknown: the publisher is not Feros,
+    /// was not traced, was killed, or its events were overwritten.
     pub without_publisher: BTreeMap<String, u64>,
-    /// Publications by topic for which no callback was found: nobody subscribes, the subscription
-    /// was not traced, was killed, lost the message, or its events were overwritten.
+    /// The number of publications, by topic, without a known callback: there is no subscription, or
+    /// it was not traced, was killed, lost the message, or its events were overwritten.
     pub without_callback: BTreeMap<String, u64>,
-    /// Whole calls of `publish` by topic: how long each took.
+    /// The durations of complete calls of `publish`, by topic.
     pub publish_calls: BTreeMap<String, Vec<u64>>,
 }
 
-/// What a message is known by everywhere: its publisher and its stamp.
+/// The identity of a message everywhere: its publisher and its stamp.
 pub(crate) type MessageKey = ([u8; 16], i64);
 
 #[derive(Default)]
@@ -98,10 +98,10 @@ fn index(transport: Transport) -> usize {
 }
 
 impl Trace {
-    /// Reads a process's file, or all of a folder.
+    /// Reads a process's file, or all files of a folder.
     ///
     /// # Errors
-    /// When there is none, or one cannot be read; see [`TraceError`].
+    /// When there is no file, or one cannot be read; see [`TraceError`].
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         let io = |source| ReadError::Io { file: path.to_owned(), source };
         let mut files = Vec::new();
@@ -109,8 +109,8 @@ impl Trace {
             for entry in std::fs::read_dir(path).map_err(io)? {
                 let entry = entry.map_err(io)?;
                 let file = entry.path();
-                // An empty one is of a process that was killed in the moment of its start: it has
-                // nothing to tell.
+                // An empty file comes from a process that was killed when it started: it has no
+                // events.
                 let is_begun = entry.metadata().map_err(io)?.len() > 0;
                 if is_begun && file.extension().is_some_and(|extension| extension == FILE_EXTENSION)
                 {
@@ -136,8 +136,8 @@ impl Trace {
         Ok(Self { processes })
     }
 
-    /// Processes that were killed, or ended without ending their context: what they recorded is
-    /// lost, as far as they had not written it.
+    /// Processes that were killed, or ended without ending their context: the events that they had
+    /// not written are lost.
     pub fn incomplete(&self) -> impl Iterator<Item = &Process> {
         self.processes.iter().filter(|process| !process.is_complete)
     }
@@ -150,7 +150,7 @@ impl Trace {
         })
     }
 
-    /// The ways of messages, each put together from what all processes recorded of it.
+    /// The ways of messages, each joined from the records of all processes.
     pub fn deliveries(&self) -> Deliveries {
         let mut joining = Joining::default();
         for (_, event, endpoint) in self.events() {
@@ -163,7 +163,7 @@ impl Trace {
     }
 }
 
-/// Puts the ways of messages together.
+/// Joins the ways of messages.
 #[derive(Default)]
 pub(crate) struct Joining {
     sent: HashMap<MessageKey, Sent>,
@@ -171,7 +171,7 @@ pub(crate) struct Joining {
 }
 
 impl Joining {
-    /// A message passed a point.
+    /// Notes that a message passed a point.
     pub(crate) fn pass(
         &mut self,
         message: MessageKey,
@@ -200,7 +200,7 @@ impl Joining {
         way.pass(point, at_nanos);
     }
 
-    /// What is known of the messages.
+    /// Returns the joined messages.
     pub(crate) fn finish(self) -> Deliveries {
         join(self.sent, self.receptions)
     }
@@ -212,7 +212,7 @@ fn join(
 ) -> Deliveries {
     let mut all = Deliveries::default();
     for ((key, subscription), Reception { topic, transport, by_transport }) in receptions {
-        let Some(transport) = transport else { continue }; // it did not come to the callback
+        let Some(transport) = transport else { continue }; // it did not reach the callback
         let published = sent.get_mut(&key).filter(|sent| sent.way.at(Point::Publish).is_some());
         let Some(published) = published else {
             *all.without_publisher.entry(topic).or_default() += 1;

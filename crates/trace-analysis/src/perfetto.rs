@@ -11,7 +11,7 @@ use feros_trace::{EndpointName, Event, Point, ThreadEvents};
 
 use crate::read::Process;
 
-/// Pieces of work: where they begin and end, and what they are called.
+/// Pieces of work: their begin, their end and their name.
 const SLICES: [(Point, Point, &str); 8] = [
     (Point::Publish, Point::PublishEnd, "publish"),
     (Point::SerializeBegin, Point::SerializeEnd, "serialize"),
@@ -45,7 +45,7 @@ impl Trace {
         out.out.flush()
     }
 
-    /// From each publication to each of its callbacks.
+    /// Writes an arrow from each publication to each of its callbacks.
     fn arrows(&self, first: u64, out: &mut List<impl Write>) -> io::Result<()> {
         let mut begins = HashMap::new();
         let mut ends = Vec::new();
@@ -74,7 +74,7 @@ impl Trace {
     }
 }
 
-/// Threads of which the system told no number get one of their own.
+/// The track's number: threads whose number is unknown get one of their own.
 fn track_number(thread: &ThreadEvents, index: usize) -> u64 {
     if thread.thread > 0 { thread.thread } else { 1 << 32 | index as u64 }
 }

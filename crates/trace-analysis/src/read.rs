@@ -1,4 +1,4 @@
-//! Reading a process's file at once.
+//! Reading a whole file of a process.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,48 +8,49 @@ use feros_trace::{EndpointName, FORMAT, ThreadEvents};
 
 use crate::blocks::{Bad, Block, Input};
 
-/// The longest file that is read at once: a hundred times what a process keeps by itself.
+/// The longest file that is read as a whole: a hundred times the default bound of a process.
 const MOST_BYTES: u64 = 8 << 30;
 
-/// What one process has recorded.
+/// The records of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its file.
+    /// The process's file.
     pub file: PathBuf,
-    /// Its number.
+    /// The process's number.
     pub process: u32,
     /// The name of its executable.
     pub program: String,
-    /// Which start of the host it belongs to: clocks of others cannot be compared.
+    /// The start of the host that the process belongs to: clocks of different starts cannot be
+    /// compared.
     pub boot: String,
-    /// When the file was made, CLOCK_MONOTONIC.
+    /// The time when the file was made, on CLOCK_MONOTONIC.
     pub began_nanos: u64,
     /// The same moment in nanoseconds since 1970.
     pub began_unix_nanos: u64,
-    /// Its endpoints, and other sides of their matches, by their numbers in events.
+    /// The process's endpoints, and the other sides of their matches, by their numbers in events.
     pub endpoints: HashMap<u32, EndpointName>,
-    /// Its threads.
+    /// The process's threads.
     pub threads: Vec<ThreadEvents>,
-    /// Threads that were not traced because there were too many.
+    /// The number of threads that were not traced because there were too many.
     pub refused_threads: u64,
-    /// Whether it has written all that it recorded: not if it was killed, or ended without ending
-    /// its context.
+    /// Whether the process has written all its events: false if it was killed, or ended without
+    /// ending its context.
     pub is_complete: bool,
 }
 
-/// Why a file cannot be read.
+/// The reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The system does not give it.
+    /// The system cannot read the file.
     #[error("{file} cannot be read: {source}", file = file.display())]
     Io {
         /// The file or folder.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is something else.
-    #[error("{file} is no trace of Feros: it does not begin with FEROSTRC", file = file.display())]
+    /// The file is not a trace.
+    #[error("{file} is not a trace of Feros: it does not begin with FEROSTRC", file = file.display())]
     NotATrace {
         /// The file.
         file: PathBuf,
@@ -63,17 +64,17 @@ pub enum ReadError {
         /// Its version.
         found: u32,
     },
-    /// Its bytes are not what a process writes.
+    /// The file's bytes are not those of a trace.
     #[error("{file} is damaged at byte {at}: {what}; trace again, or take it out of the folder", file = file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// Where.
+        /// The position of the damage.
         at: usize,
-        /// What is wrong.
+        /// The kind of damage.
         what: &'static str,
     },
-    /// Its times cannot be compared with those of now.
+    /// The times of the file cannot be compared with the present time.
     #[error("{file} is of another host, or of this one before its last start: take it out of the folder", file = file.display())]
     OtherClock {
         /// The file.
@@ -85,18 +86,18 @@ impl Process {
     /// Reads a process's file.
     ///
     /// # Errors
-    /// When it cannot be read, or is no file of this version; see [`ReadError`]. That a process was
-    /// killed is none.
+    /// When the file cannot be read or has another version; see [`ReadError`]. It is no error that
+    /// a process was killed.
     pub fn read(file: &Path) -> Result<Self, ReadError> {
         let bytes = feros_files::read(file, MOST_BYTES)
             .map_err(|source| ReadError::Io { file: file.to_owned(), source })?;
         Self::parse(file, &bytes)
     }
 
-    /// As [`read`](Self::read), of a file's bytes.
+    /// Like [`read`](Self::read), for a file's bytes.
     ///
     /// # Errors
-    /// When they are no file of this version.
+    /// When the bytes are not a file of this version.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
         let mut input = Input::new(bytes);
         let mut process = Self::head(file, &mut input)?;
@@ -105,7 +106,7 @@ impl Process {
         Ok(process)
     }
 
-    /// What a file begins with.
+    /// The head of a file.
     pub(crate) fn head(file: &Path, input: &mut Input<'_>) -> Result<Self, ReadError> {
         let owned = || file.to_owned();
         if !input.take(MAGIC.len()).is_ok_and(|magic| magic == MAGIC) {
@@ -138,7 +139,7 @@ impl Process {
         while !input.is_empty() {
             self.is_complete = false;
             let Some(block) = input.block() else {
-                return Ok(()); // it was killed while it wrote
+                return Ok(()); // the process was killed while it wrote
             };
             match block? {
                 Block::Names(names) => {

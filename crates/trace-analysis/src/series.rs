@@ -1,5 +1,5 @@
-//! Points as programs tell them to a laboratory that knows messages by numbers of its own, and
-//! their joining there.
+//! Points that programs report to a laboratory, which identifies messages by its own numbers, and
+//! the joining of these points.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,48 @@ use serde::{Deserialize, Serialize};
 use crate::layers::{Breakdown, Way};
 use feros_trace::{Event, Kind, Point, ThreadEvents, Transport};
 
-/// When messages passed one point. Each program of a cell tells its own.
+/// The times at which messages passed one point. Each program of a cell reports its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointSeries {
     /// The point's name, such as `serialize_begin`.
     pub name: String,
-    /// A word for the publisher, the same in all programs, where one number is published more than
+    /// A word for the publisher, the same in all programs, if one number is published more than
     /// once (chains).
     #[serde(default)]
     pub by: Option<String>,
-    /// A word for the subscription, the same in all programs; `None`: it concerns the message for
-    /// all of them.
+    /// A word for the subscription, the same in all programs; `None`: the point concerns the
+    /// message for all subscriptions.
     #[serde(default)]
     pub of: Option<String>,
-    /// `process`, `host`, `network`, where a message may take several at once.
+    /// `intra_process`, `shared_memory` or `network`, if a message may take several at once.
     #[serde(default)]
     pub transport: Option<String>,
-    /// The messages.
+    /// The numbers of the messages.
     pub numbers: Vec<u64>,
-    /// When, CLOCK_MONOTONIC; as many.
+    /// The times on CLOCK_MONOTONIC, one for each message.
     pub at_nanos: Vec<u64>,
 }
 
-/// A message at one subscription, put together from what all programs told.
+/// A message at one subscription, joined from the reports of all programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
-    /// The message.
+    /// The number of the message.
     pub number: u64,
     /// The publisher's word.
     pub by: Option<String>,
     /// The subscription's word.
     pub of: Option<String>,
-    /// The transport by which it was taken, if that was told.
+    /// The transport by which the message was taken, if it was reported.
     pub transport: Option<Transport>,
-    /// Where its time went.
+    /// The message's time in each layer.
     pub breakdown: Breakdown,
 }
 
-/// Events of this process as series, to be told in lines of JSON. `number_of` says the laboratory's
-/// number of an event's message: events of messages without one are left out.
+/// Events of this process as series, to be reported in lines of JSON. `number_of` returns the
+/// laboratory's number of an event's message; events of messages without a number are left out.
 ///
-/// Where the message was published by this process, its number is that of the publication, from 1,
-/// at all points.
+/// If this process has published the message, its number is the publication number, from 1, at all
+/// points.
 pub fn series(
     threads: &[ThreadEvents],
     mut number_of: impl FnMut(&Event) -> Option<u64>,
@@ -90,11 +90,11 @@ pub fn series(
     all.into_iter().map(named).collect()
 }
 
-/// One message's times by transport; first those on none.
+/// One message's times by transport; those without a transport come first.
 type Ways = [Way; Transport::ALL.len() + 1];
 
-/// The breakdown of each message at each subscription that all programs of a cell together know
-/// enough of. Points with unknown names are left out.
+/// The breakdown of each message at each subscription for which the programs of a cell together
+/// have enough points. Points with unknown names are left out.
 pub fn join(series: &[PointSeries]) -> Vec<Joined> {
     type Message<'a> = (u64, Option<&'a str>);
     type Reception = (Ways, Option<Transport>);
@@ -156,7 +156,7 @@ mod tests {
         let series = [
             r#"{"name":"publish","numbers":[1,2],"at_nanos":[100,200]}"#,
             r#"{"name":"write_begin","transport":"shared_memory","numbers":[1,2],"at_nanos":[110,210]}"#,
-            // It also went to the engine, for somebody else.
+            // The message also went to the engine, for another subscription.
             r#"{"name":"write_begin","transport":"network","numbers":[1,2],"at_nanos":[105,205]}"#,
             r#"{"name":"announced","of":"b","transport":"shared_memory","numbers":[1,2],"at_nanos":[125,220]}"#,
             r#"{"name":"announced","of":"a","transport":"shared_memory","numbers":[1,2],"at_nanos":[120,225]}"#,

@@ -1,4 +1,4 @@
-//! What people want to know of a trace: where the time of each topic's messages goes.
+//! The summary of a trace for people: where the time of each topic's messages goes.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,31 @@ use crate::merge::Trace;
 pub struct Summary {
     /// The processes that were traced.
     pub processes: Vec<ProcessSummary>,
-    /// Each topic and transport that messages took, with what they took there.
+    /// Each topic and transport that messages took, with their times there.
     pub topics: Vec<TopicSummary>,
-    /// Callbacks by topic whose message's publication is not known.
+    /// The number of callbacks, by topic, whose publication is unknown.
     pub without_publisher: BTreeMap<String, u64>,
-    /// Publications by topic without a known callback.
+    /// The number of publications, by topic, without a known callback.
     pub without_callback: BTreeMap<String, u64>,
-    /// How long calls of `publish` took, by topic.
+    /// The durations of calls of `publish`, by topic.
     pub publish_calls: BTreeMap<String, Percentiles>,
 }
 
 /// A process that was traced.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProcessSummary {
-    /// Its number.
+    /// The process's number.
     pub process: u32,
-    /// Its executable.
+    /// The name of its executable.
     pub program: String,
-    /// Events in its file.
+    /// The number of events in its file.
     pub events: u64,
-    /// Events that were overwritten before they were written: the ring is too small.
+    /// The number of events that were overwritten before they were written, because the ring is too
+    /// small.
     pub overwritten: u64,
-    /// Threads that were not traced because there were too many.
+    /// The number of threads that were not traced because there were too many.
     pub refused_threads: u64,
-    /// Whether it has written all that it recorded.
+    /// Whether the process has written all its events.
     pub is_complete: bool,
 }
 
@@ -44,22 +45,23 @@ pub struct ProcessSummary {
 pub struct TopicSummary {
     /// The topic.
     pub topic: String,
-    /// `process`, `host`, `network`.
+    /// `intra_process`, `shared_memory` or `network`.
     pub transport: &'static str,
-    /// From the call of `publish` to the call of the callback; its count is that of the deliveries.
+    /// From the call of `publish` to the call of the callback; its count is the number of
+    /// deliveries.
     pub end_to_end: Percentiles,
-    /// In the order in which messages pass them; only those that they pass.
+    /// The layers in the order in which messages pass them; only those that they pass.
     pub layers: Vec<LayerSummary>,
 }
 
-/// What messages took in one layer.
+/// The times of messages in one layer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LayerSummary {
     /// The layer.
     pub name: &'static str,
-    /// Its part of all the time from publication to callback, in percent.
+    /// The layer's part of all the time from publication to callback, in percent.
     pub share_percent: f64,
-    /// Its times.
+    /// The times in the layer.
     #[serde(flatten)]
     pub nanos: Percentiles,
 }
@@ -67,18 +69,18 @@ pub struct LayerSummary {
 /// Times in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
-    /// How many.
+    /// The number of times.
     pub count: u64,
-    /// Half of them are not longer.
+    /// Half of the times are not longer.
     pub median_nanos: u64,
-    /// 99 % of them are not longer.
+    /// 99 % of the times are not longer.
     pub p99_nanos: u64,
-    /// The longest.
+    /// The longest time.
     pub max_nanos: u64,
 }
 
 impl Percentiles {
-    /// Of these times; `None` of none.
+    /// The percentiles of these times; `None` if there are no times.
     pub fn of(mut nanos: Vec<u64>) -> Option<Self> {
         nanos.sort_unstable();
         let at =
@@ -93,7 +95,7 @@ impl Percentiles {
 }
 
 impl Summary {
-    /// Of a trace.
+    /// The summary of a trace.
     pub fn of(trace: &Trace) -> Self {
         let deliveries = trace.deliveries();
         let mut topics: BTreeMap<_, Vec<Breakdown>> = BTreeMap::new();
@@ -131,7 +133,7 @@ impl Summary {
     }
 }
 
-/// What messages took in each layer that they passed.
+/// The times of messages in each layer that they passed.
 pub(crate) fn layers(breakdowns: &[Breakdown]) -> Vec<LayerSummary> {
     let whole: u128 = breakdowns.iter().map(|one| u128::from(one.end_to_end_nanos())).sum();
     let layer = |layer: Layer| {

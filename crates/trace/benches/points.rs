@@ -1,4 +1,4 @@
-//! What a point costs: off, on, and the clock alone.
+//! The cost of a point: off, on, and of the clock alone.
 
 use std::hint::black_box;
 

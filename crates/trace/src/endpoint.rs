@@ -1,4 +1,4 @@
-//! Which endpoint is meant by a number in the process's events.
+//! The endpoints behind the numbers in the process's events.
 
 use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -6,28 +6,28 @@ use std::sync::Arc;
 
 use crate::is_on;
 
-/// Names of endpoints that are gone are kept for what was recorded of them, but not more than so
-/// many.
+/// Names of dropped endpoints are kept for their recorded events, but not more than this many
+/// names.
 const MOST_KEPT: usize = 10_000;
 
-/// What an endpoint is.
+/// The kind of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// Publishes.
+    /// It publishes.
     Publisher = 1,
-    /// Subscribes.
+    /// It subscribes.
     Subscription = 2,
 }
 
-/// An endpoint as files name it.
+/// An endpoint with its name, as written to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointName {
-    /// Its number in events of this process.
+    /// The endpoint's number in events of this process.
     pub number: u32,
     /// Publisher or subscription.
     pub kind: Kind,
-    /// Its gid, the same in all processes.
+    /// The endpoint's gid, the same in all processes.
     pub gid: [u8; 16],
     /// The fully qualified topic.
     pub topic: String,
@@ -35,7 +35,8 @@ pub struct EndpointName {
 
 /// An endpoint of this process, or the other side of a match, with a number for events.
 ///
-/// Made with the endpoint, whether the trace is on or not, so that it can be turned on at any time.
+/// Made with the endpoint even while the trace is off, so that the trace can be turned on at any
+/// time.
 #[derive(Debug, Clone)]
 pub struct Endpoint(Arc<Numbered>);
 
@@ -60,7 +61,7 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Endpoint {
-    /// The endpoint of this gid; the same number for all who ask while one of them has it.
+    /// The endpoint of this gid; all calls get the same number while an earlier value lives.
     pub fn new(kind: Kind, gid: [u8; 16], topic: &str) -> Self {
         let mut registry = registry();
         let Registry { numbers, names, last_number } = &mut *registry;
@@ -77,7 +78,7 @@ impl Endpoint {
         Self(Arc::new(Numbered { number: *number, gid }))
     }
 
-    /// Its number in events of this process.
+    /// The endpoint's number in events of this process.
     pub fn number(&self) -> u32 {
         self.0.number
     }
@@ -100,12 +101,12 @@ impl Drop for Numbered {
     }
 }
 
-/// All endpoints that are there, or were there while the trace was on.
+/// All present endpoints, and those that were dropped while the trace was on.
 pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
 }
 
-/// Those of these numbers that have a name.
+/// The endpoints of these numbers that have a name.
 pub(crate) fn endpoints_of(numbers: &BTreeSet<u32>) -> Vec<EndpointName> {
     let registry = registry();
     numbers.iter().filter_map(|number| registry.names.get(number).cloned()).collect()

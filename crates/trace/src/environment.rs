@@ -1,4 +1,4 @@
-//! What the environment says about the trace, so that a program need not.
+//! The trace as set by the environment, so that a program needs no code for it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,61 +9,61 @@ use crate::recorder::{DEFAULT_CAPACITY, bound_file, enable_in, set_capacity};
 
 /// The variable that turns the trace of a program on: the folder for its file.
 pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
-/// The variable for the number of events that each thread keeps, [`DEFAULT_CAPACITY`] if it is not
+/// The variable for the number of events that each thread keeps; [`DEFAULT_CAPACITY`] if it is not
 /// set.
 pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
-/// The variable that has the trace written while the program runs, and how often: `1s`, `500ms`, or
-/// a number of seconds. If it is not set, the trace is written when contexts end.
+/// The variable that has the trace written while the program runs, with the interval: `1s`,
+/// `500ms`, or a number of seconds. If it is not set, the trace is written when contexts end.
 pub const PERIOD_VARIABLE: &str = "FEROS_TRACE_PERIOD";
-/// The variable for the bytes that a program keeps on the disk at most if it writes while it runs,
-/// [`DEFAULT_BYTES`] if it is not set.
+/// The variable for the largest number of bytes that a program keeps on the disk if it writes while
+/// it runs; [`DEFAULT_BYTES`] if it is not set.
 pub const BYTES_VARIABLE: &str = "FEROS_TRACE_BYTES";
-/// Bytes of a program that writes while it runs.
+/// The bytes of a program that writes while it runs.
 pub const DEFAULT_BYTES: u64 = 64 << 20;
-/// Fewer would hold moments only.
+/// Fewer bytes would only hold moments.
 const FEWEST_BYTES: u64 = 1 << 20;
-/// Beyond these, writing would cost more than recording, or nobody would wait for it.
+/// Shorter periods would make writing cost more than recording; longer ones are of no use.
 const PERIODS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_secs(3600);
 
-/// Why the environment's wish for a trace was not granted.
+/// The reason why the trace could not be set as the environment asks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
-    /// The number of events is none.
+    /// The number of events is invalid.
     #[error(
-        "FEROS_TRACE_EVENTS is {0:?}, which is no number of events above 0: leave it out for {DEFAULT_CAPACITY} per thread"
+        "FEROS_TRACE_EVENTS is {0:?}, which is not a number of events above 0: leave it out for {DEFAULT_CAPACITY} per thread"
     )]
     Capacity(String),
-    /// The period is none.
+    /// The period is invalid.
     #[error(
-        "FEROS_TRACE_PERIOD is {0:?}, which is no time between 10ms and 1 hour: write 1s, 500ms or a number of seconds, or \
+        "FEROS_TRACE_PERIOD is {0:?}, which is not a time between 10ms and 1 hour: write 1s, 500ms or a number of seconds, or \
          leave it out to have the trace written when the program ends"
     )]
     Period(String),
-    /// The number of bytes is none.
+    /// The number of bytes is invalid.
     #[error(
-        "FEROS_TRACE_BYTES is {0:?}, which is no number of bytes from {FEWEST_BYTES}: leave it out for {DEFAULT_BYTES}"
+        "FEROS_TRACE_BYTES is {0:?}, which is not a number of bytes from {FEWEST_BYTES}: leave it out for {DEFAULT_BYTES}"
     )]
     Bytes(String),
     /// The file cannot be made.
     #[error("FEROS_TRACE: {0}")]
     Write(#[from] WriteError),
-    /// The system starts no thread.
+    /// The system cannot start the thread.
     #[error(
         "FEROS_TRACE_PERIOD: the thread that writes cannot be started: {0}; end others, or raise `ulimit -u`"
     )]
     Thread(std::io::Error),
 }
 
-/// Turns the trace on if [`FOLDER_VARIABLE`] says so, and has it written periodically if
-/// [`PERIOD_VARIABLE`] does. Called by every context, so that a program need not.
+/// Turns the trace on if [`FOLDER_VARIABLE`] is set, and has it written periodically if
+/// [`PERIOD_VARIABLE`] is. Called by every context, so that a program need not call it.
 ///
-/// `tell` is called, on the thread that writes, when writing fails while the program runs: once
-/// until it succeeds again.
+/// `tell` is called on the writing thread when writing fails while the program runs: once until it
+/// succeeds again.
 ///
 /// # Errors
-/// When what the environment asks for cannot be done.
+/// When a setting of the environment cannot be fulfilled.
 pub fn enable_from_environment(tell: fn(&WriteError)) -> Result<(), EnvironmentError> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());

@@ -1,37 +1,37 @@
-//! One passing of one point, and how it lies in a ring.
+//! One passing of one point, and its layout in a ring.
 
 use crate::point::Point;
 use crate::transport::Transport;
 
-/// What identifies a message everywhere: its publisher and its stamp. The number is for people.
+/// The identity of a message everywhere: its publisher and its stamp. The number is for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageId {
     /// The publisher's gid.
     pub publisher: [u8; 16],
     /// The source timestamp, which rises with each message of a publisher.
     pub stamp: i64,
-    /// Its number where the point is: at a publisher, of its publications from 1; at the engine and
-    /// behind it, the engine's own.
+    /// Its number at the point: at a publisher, the publication number, from 1; at the engine and
+    /// behind it, the engine's own number.
     pub number: u64,
 }
 
 /// A message passed a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// CLOCK_MONOTONIC.
+    /// The time on CLOCK_MONOTONIC.
     pub at_nanos: u64,
-    /// Where.
+    /// The point.
     pub point: Point,
-    /// By which transport; `None` where it is not on one yet.
+    /// The transport; `None` if the message is not on a transport yet.
     pub transport: Option<Transport>,
-    /// Which message.
+    /// The message.
     pub message: MessageId,
-    /// The process's number of the endpoint that is concerned: the publisher, or the one
-    /// subscription. 0: not known.
+    /// The process's number of the endpoint: of the publisher, or of the one subscription. 0 if
+    /// unknown.
     pub endpoint: u32,
 }
 
-/// Words of an event in a ring.
+/// The number of words of an event in a ring.
 pub(crate) const WORDS: usize = 6;
 
 impl Event {
@@ -65,16 +65,16 @@ fn halves(gid: &[u8; 16]) -> (u64, u64) {
     (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]))
 }
 
-/// What one thread has recorded.
+/// The events that one thread has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadEvents {
-    /// The system's number of the thread, 0 if it does not tell.
+    /// The system's number of the thread, 0 if unknown.
     pub thread: u64,
-    /// Its name.
+    /// The thread's name.
     pub name: String,
-    /// In the order in which they were recorded, which is nearly that of their times.
+    /// The events in the order of recording, which is nearly the order of their times.
     pub events: Vec<Event>,
-    /// Earlier events that were overwritten because nobody read them in time.
+    /// The number of earlier events that were overwritten because no reader read them in time.
     pub overwritten: u64,
 }
 

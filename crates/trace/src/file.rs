@@ -1,4 +1,4 @@
-//! A process's file: a head, then some blocks with each [`write`](fn@crate::write).
+//! A process's file: a head, then blocks from each [`write`](fn@crate::write).
 //!
 //! ```text
 //! head      FEROSTRC, version u32, process u32, CLOCK_MONOTONIC u64, nanoseconds since 1970 u64, boot id, program
@@ -9,14 +9,14 @@
 //!   3 end      threads refused: all that was recorded until then is in the file
 //! ```
 //!
-//! Numbers of fixed size are little endian, all others are LEB128, signed ones zigzag; texts have
-//! their length before them. The names of the endpoints of a block's events are in the file before
-//! it, those that are known. A process that was killed leaves the head and what it had written:
-//! the last block is not `end`, or only begun.
+//! Numbers of fixed size are little endian, all others are LEB128, signed ones in zigzag; each text
+//! follows its length. The known names of the endpoints of a block's events precede the block in
+//! the file. A killed process leaves the head and what it had written: then the last block is not
+//! `end`, or is incomplete.
 //!
-//! The file of a program that writes while it runs is bounded: `4711.ferostrace` becomes
-//! `4711.before.ferostrace`, in the place of the one that was there, and is begun anew. It keeps
-//! its inode by that, and who reads along finds it again.
+//! The file of a program that writes while it runs is bounded: `4711.ferostrace` is renamed to
+//! `4711.before.ferostrace`, replacing a former one, and a new file is begun. The renamed file
+//! keeps its inode, so that a reader that follows it finds it again.
 
 mod encode;
 
@@ -35,24 +35,24 @@ use format::{END, MAGIC, NAMES, THREAD};
 
 /// The version of the files.
 pub const FORMAT: u32 = 1;
-/// What their names end with.
+/// The extension of their names.
 pub const FILE_EXTENSION: &str = "ferostrace";
 
-/// What a reader of the files has to know; the page of the module `file` says how they are made up.
+/// The constants for readers of the files; the page of the module `file` describes the format.
 pub mod format {
-    /// What they begin with.
+    /// The first bytes of a file.
     pub const MAGIC: &[u8; 8] = b"FEROSTRC";
     /// The kind of a block with the names of endpoints.
     pub const NAMES: u8 = 1;
     /// The kind of a block with events of a thread.
     pub const THREAD: u8 = 2;
-    /// The kind of the block that says that all was written.
+    /// The kind of the block that marks the file as complete.
     pub const END: u8 = 3;
 
-    /// No block's content is larger.
+    /// The largest content of a block.
     pub const LARGEST_BLOCK: usize = 1 << 20;
 
-    /// FNV-1a: finds what a disk or a careless copy has damaged.
+    /// FNV-1a: detects damage by a disk or a careless copy.
     pub fn checksum(bytes: &[u8]) -> u32 {
         bytes
             .iter()
@@ -60,7 +60,7 @@ pub mod format {
     }
 }
 
-/// Why a trace was not written.
+/// The reason why a trace was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The folder cannot be made.
@@ -68,7 +68,7 @@ pub enum WriteError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file cannot be made or written.
@@ -76,7 +76,7 @@ pub enum WriteError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -85,19 +85,20 @@ pub enum WriteError {
 pub(crate) struct TraceFile {
     path: PathBuf,
     file: File,
-    /// What is in it.
+    /// The size of the file's content.
     bytes: u64,
-    /// Where it is begun anew.
+    /// The size at which a new file is begun.
     most_bytes: Option<u64>,
-    /// Endpoints whose names are in it.
+    /// The endpoints whose names are in the file.
     named: BTreeSet<u32>,
 }
 
-/// A process that ended may have had the same number: then this one's file has a number besides.
+/// An earlier process may have had the same number: then this one's file name has a second number.
 const MOST_NAMESAKES: u32 = 10_000;
-/// Events of a block: those, and the names of their endpoints, are far below the largest block.
+/// The number of events of a block: with the names of their endpoints, they are far below the
+/// largest block.
 const EVENTS_OF_BLOCK: usize = 1024;
-/// Bytes that are written at once.
+/// The number of bytes that are written at once.
 const BYTES_AT_ONCE: usize = 1 << 20;
 
 impl TraceFile {
@@ -114,12 +115,12 @@ impl TraceFile {
         &self.path
     }
 
-    /// Keeps it and the one before within so many bytes.
+    /// Keeps this file and the former one within this many bytes together.
     pub(crate) fn bound(&mut self, bytes: u64) {
         self.most_bytes = Some(bytes / 2);
     }
 
-    /// Writes what was recorded. After an error, what is in the file is whole.
+    /// Writes events. After an error, the file still consists of whole blocks.
     pub(crate) fn append(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
         let written = self.append_blocks(threads);
         if written.is_err() {
@@ -129,7 +130,7 @@ impl TraceFile {
     }
 
     fn append_blocks(&mut self, threads: &[ThreadEvents]) -> Result<(), WriteError> {
-        // Somebody has cleared the folder.
+        // The folder was cleared.
         if self.most_bytes.is_some() && !threads.is_empty() && self.is_removed() {
             self.begin_anew()?;
         }
@@ -158,7 +159,7 @@ impl TraceFile {
         self.write(&waiting)
     }
 
-    /// Says that all that was recorded is in the file.
+    /// Marks the file as complete.
     pub(crate) fn end(&mut self, refused_threads: u64) -> Result<(), WriteError> {
         let mut block = Encoder::default();
         block.block(END, |content| content.number(refused_threads));
@@ -168,7 +169,8 @@ impl TraceFile {
         self.write(block.bytes())
     }
 
-    /// Events of a thread, after the names of their endpoints that are not in the file yet.
+    /// The blocks for events of a thread, after the names of their endpoints that are not in the
+    /// file yet.
     fn blocks(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) -> Vec<u8> {
         let concerned: BTreeSet<u32> = events.iter().map(|event| event.endpoint).collect();
         let names = endpoints_of(&concerned.difference(&self.named).copied().collect());
@@ -189,7 +191,7 @@ impl TraceFile {
         self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
-    /// A new file; the one before keeps its bytes under another name.
+    /// Begins a new file; the former one is kept under another name.
     fn begin_anew(&mut self) -> Result<(), WriteError> {
         let (path, folder) = (self.path.clone(), self.path.parent().unwrap_or(Path::new(".")));
         make_folder(folder)?;
@@ -210,8 +212,8 @@ impl TraceFile {
         if written.is_ok() {
             self.bytes += bytes.len() as u64;
         } else {
-            // Half a block would make what comes after it unreadable. If that fails too, the reader
-            // says where the file is damaged.
+            // Half a block would make the following ones unreadable. If this fails too, the reader
+            // reports where the file is damaged.
             let _ = self.file.set_len(self.bytes);
         }
         written.map_err(|source| WriteError::File { file: self.path.clone(), source })

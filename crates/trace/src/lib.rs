@@ -1,9 +1,10 @@
-//! Trace points: where the time of a message goes, in an unmodified program, with no tracer.
+//! Trace points: they show where the time of a message goes, in an unmodified program, without a
+//! tracer.
 //!
-//! Every layer of a message's way has a [`Point`]. Off, passing one costs one relaxed load. On, it
-//! costs a look at the clock and six stores into a ring of the thread: nobody waits, nothing is
-//! allocated after a thread's first event, and when the ring is full the oldest events are
-//! overwritten and counted.
+//! Every layer that a message passes has a [`Point`]. While the trace is off, passing a point costs
+//! one relaxed load. While it is on, that costs a read of the clock and six stores into a ring of
+//! the thread: no thread waits, nothing is allocated after a thread's first event, and when the
+//! ring is full, the oldest events are overwritten and counted.
 //!
 //! | point | where | thread |
 //! |---|---|---|
@@ -12,25 +13,26 @@
 //! | [`Announced`](Point::Announced) on the intra-process and shared-memory transports | the client | publishing |
 //! | [`Found`](Point::Found) .. [`Callback`](Point::Callback) | executor and client | spinning |
 //!
-//! A message is known by its publisher's gid and its stamp on every transport and in every process
-//! ([`MessageId`]); the clock is CLOCK_MONOTONIC, the same for all processes of a host. So what two
-//! processes recorded can be joined.
+//! On every transport and in every process, a message is identified by its publisher's gid and its
+//! stamp ([`MessageId`]); the clock is CLOCK_MONOTONIC, the same for all processes of a host. So
+//! the records of two processes can be joined.
 //!
-//! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace`
-//! reads them. A program can do the same for itself: [`enable`], [`drain`], or [`enable_in`],
-//! [`write`](fn@write). The crate `feros-trace-analysis` reads such files and joins them.
+//! With `FEROS_TRACE=FOLDER`, a program writes a file there when one of its contexts ends;
+//! `feros trace` reads such files. A program can do the same for itself: [`enable`], [`drain`], or
+//! [`enable_in`], [`write`](fn@write). The crate `feros-trace-analysis` reads such files and joins
+//! them.
 //!
-//! With `FEROS_TRACE_PERIOD=1s` besides, a thread writes each second, so that `feros view` can show
-//! the layers of a program that runs. Then a program keeps at most `FEROS_TRACE_BYTES` on the disk,
-//! 64 MiB if that is not set: its file is begun anew when it has half of them, and the one before
-//! is kept as `<process>.before.ferostrace`.
+//! If `FEROS_TRACE_PERIOD=1s` is set too, a thread writes each second, so that `feros view` can
+//! show the layers of a running program. Then a program keeps at most `FEROS_TRACE_BYTES` on the
+//! disk, 64 MiB by default: a new file is begun when the present one has half of them, and the
+//! former one is kept as `<process>.before.ferostrace`.
 
 mod event;
 mod point;
 mod ring;
 mod transport;
 
-// Loom explores the rings; the rest is built on them, on mutexes and on files.
+// Loom explores the rings; the rest builds on them, on mutexes and on files.
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]

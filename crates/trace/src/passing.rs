@@ -1,4 +1,4 @@
-//! What the layers call when a message passes their points.
+//! The functions that layers call when a message passes their points.
 
 use std::cell::Cell;
 
@@ -27,18 +27,18 @@ fn record_now(point: Point, transport: Option<Transport>, message: MessageId, en
     record(Event { at_nanos: now_nanos(), point, transport, message, endpoint });
 }
 
-/// Points that a message can pass before it has its stamp: `publish`, and bytes made of it for
-/// three transports at most.
+/// The number of points that a message can pass before it has its stamp: `publish`, and the begin
+/// and end of serialization for at most three transports.
 const UNNAMED_POINTS: usize = 7;
 
-/// A message on its way out. It gets its stamp when it is sent; what it passed before is kept here
-/// until then.
+/// A message on its way out. It gets its stamp when it is sent; earlier points are kept here until
+/// then.
 #[derive(Debug, Default)]
 pub struct Outbound(Stage);
 
 #[derive(Debug, Default)]
 enum Stage {
-    /// The trace was off when it was published.
+    /// The trace was off when the message was published.
     #[default]
     Off,
     Unnamed([(u64, Point); UNNAMED_POINTS], usize),
@@ -46,7 +46,7 @@ enum Stage {
 }
 
 impl Outbound {
-    /// The application has called `publish`. One relaxed load if the trace is off.
+    /// Notes that the application has called `publish`. Costs one relaxed load if the trace is off.
     #[inline]
     pub fn publish() -> Self {
         if is_on() { Self::begin() } else { Self::default() }
@@ -57,7 +57,7 @@ impl Outbound {
         Self(Stage::Unnamed([(now_nanos(), Point::Publish); UNNAMED_POINTS], 1))
     }
 
-    /// It passes a point on no transport yet.
+    /// Notes that the message passes a point before it is on a transport.
     #[inline]
     pub fn pass(&mut self, point: Point) {
         if !matches!(self.0, Stage::Off) {
@@ -79,7 +79,7 @@ impl Outbound {
         }
     }
 
-    /// It has its stamp: what it passed so far is recorded.
+    /// Gives the message its identity and records the points that it passed so far.
     #[inline]
     pub fn name(&mut self, publisher: &Endpoint, message: impl FnOnce() -> MessageId) {
         if !matches!(self.0, Stage::Off) {
@@ -107,7 +107,7 @@ impl Outbound {
 /// An entity's turn at the executor.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
-    /// When its flag was found; 0: it had something to do anyway.
+    /// The time when its flag was found; 0 if it had work already.
     found_nanos: u64,
     begun_nanos: u64,
 }
@@ -125,14 +125,14 @@ thread_local! {
     static DELIVERY: Cell<Option<Inbound>> = const { Cell::new(None) };
 }
 
-/// The time for [`begin_turn`] if the trace is on, else 0.
+/// The time for [`begin_turn`] if the trace is on, otherwise 0.
 #[inline]
 pub fn found_nanos() -> u64 {
     if is_on() { now_nanos() } else { 0 }
 }
 
-/// An entity's turn begins on this thread, whose flag was found then; 0: it had something to do
-/// anyway.
+/// Notes that the turn of an entity begins on this thread. `found_nanos`: when its flag was found;
+/// 0 if it had work already.
 #[inline]
 pub fn begin_turn(found_nanos: u64) {
     if is_on() {
@@ -140,7 +140,7 @@ pub fn begin_turn(found_nanos: u64) {
     }
 }
 
-/// A message was taken in this turn.
+/// Notes that a message was taken in this turn.
 #[inline]
 pub fn taken(transport: Transport, subscription: &Endpoint, message: impl FnOnce() -> MessageId) {
     if is_on() {
@@ -162,8 +162,8 @@ fn record_taken(transport: Transport, endpoint: u32, message: MessageId) {
     }
 }
 
-/// A message goes to its callback, on this thread and until the guard is dropped: what is
-/// [delivered](delivery) meanwhile is this one.
+/// Notes that a message goes to its callback, on this thread and until the guard is dropped:
+/// [`delivery`] in that time refers to this message.
 #[inline]
 pub fn deliver(
     transport: Transport,
@@ -179,7 +179,7 @@ pub fn deliver(
     Delivery { former }
 }
 
-/// A message on its way into a callback, of this thread.
+/// A message of this thread on its way into a callback.
 #[must_use = "the message is delivered until this is dropped"]
 #[derive(Debug)]
 pub struct Delivery {
@@ -195,7 +195,7 @@ impl Drop for Delivery {
     }
 }
 
-/// The message that is being delivered on this thread passes a point.
+/// Notes that the message being delivered on this thread passes a point.
 #[inline]
 pub fn delivery(point: Point) {
     if is_on() {
@@ -222,7 +222,7 @@ mod tests {
         MessageId { publisher: [7; 16], stamp, number: stamp as u64 }
     }
 
-    /// What this thread has recorded.
+    /// The points that this thread has recorded.
     fn recorded() -> Vec<(Point, i64)> {
         let mine =
             std::thread::current().name().map(|name| name.chars().take(15).collect::<String>());
@@ -246,7 +246,7 @@ mod tests {
         drop(deliver(Transport::IntraProcess, subscription, || id(2))); // published in the callback, with direct dispatch
         delivery(Point::Callback);
         drop(outer);
-        delivery(Point::CallbackEnd); // of nothing
+        delivery(Point::CallbackEnd); // without a message
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
             (Point::Callback, 1),
         ];
         assert_eq!(recorded(), points);
-        // Published while it was off, sent while it is on: nothing is known of its beginning.
+        // Published while the trace was off, sent while it is on: the beginning is unknown.
         let mut outbound = Outbound::default();
         outbound.name(&publisher, || id(3));
         outbound.pass(Point::PublishEnd);

@@ -1,4 +1,4 @@
-//! Writing the trace while the program runs, for who looks at it meanwhile.
+//! Writing the trace while the program runs, for readers that look at it meanwhile.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +9,8 @@ use crate::recorder::write_so_far;
 
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Has what was recorded written from now on until the process ends, as often. Started once: what
-/// is asked for later changes nothing.
+/// Has events written from now on until the process ends, once per `period`. Only the first call
+/// takes effect.
 pub(crate) fn start(period: Duration, tell: fn(&WriteError)) -> io::Result<()> {
     if IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());

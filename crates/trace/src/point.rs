@@ -1,39 +1,40 @@
-//! The trace points of a message's way.
+//! The trace points that a message passes.
 
-/// A place on a message's way, in the order in which messages pass them. DESIGN: each layer lies
-/// between two of them.
+/// A point that messages pass, in the order in which they pass them. Each layer lies between two
+/// points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Point {
     /// The application has called `publish`.
     Publish = 0,
-    /// The message is about to be turned into bytes. Missing where only structs within the process
-    /// are wanted.
+    /// The message is about to be turned into bytes. Missing if all subscriptions are in this
+    /// process and take structs.
     SerializeBegin = 1,
-    /// It is bytes.
+    /// The message is in bytes.
     SerializeEnd = 2,
-    /// An asynchronous publisher has put it into the queue of its thread.
+    /// An asynchronous publisher has put the message into the queue of its thread.
     Queued = 3,
-    /// It is about to be given to the engine, to shared memory, or to the queues of subscriptions
-    /// of the process.
+    /// The message is about to be given to the engine, to shared memory, or to the queues of
+    /// subscriptions of the process.
     WriteBegin = 4,
     /// The engine's write has returned, or the message is in the queues in shared memory.
     WriteEnd = 5,
-    /// The engine's receiving thread has all of it. Network transport only.
+    /// The engine's receiving thread has all of the message. Network transport only.
     Received = 6,
     /// The subscription is about to be rung: by the engine, or by the publisher on the other
     /// transports.
     Announced = 7,
-    /// The executor has found the subscription's flag. Missing where the subscription had something
-    /// to do anyway.
+    /// The executor has found the subscription's flag. Missing if the subscription had work
+    /// already.
     Found = 8,
     /// The subscription's turn begins.
     TurnBegin = 9,
     /// The message was taken.
     Taken = 10,
-    /// It goes to the callback: at once, or when its turn comes where an executor takes ahead.
+    /// The message goes to the callback: at once, or when its turn comes if the executor takes
+    /// ahead.
     Deliver = 11,
-    /// It is about to be brought into the form that the callback takes.
+    /// The message is about to be converted to the form that the callback takes.
     DeserializeBegin = 12,
     /// The callback is called.
     Callback = 13,
@@ -44,7 +45,7 @@ pub enum Point {
 }
 
 impl Point {
-    /// All of them, in order.
+    /// All points, in order.
     pub const ALL: [Self; 16] = [
         Self::Publish,
         Self::SerializeBegin,
@@ -64,7 +65,7 @@ impl Point {
         Self::PublishEnd,
     ];
 
-    /// The name in files for people and programs, such as `serialize_begin`.
+    /// The point's name in files for people and programs, such as `serialize_begin`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Publish => "publish",
@@ -91,7 +92,7 @@ impl Point {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// The point of a number, as files have it.
+    /// The point of a number in files.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }

@@ -10,19 +10,19 @@ use crate::event::{Event, ThreadEvents};
 use crate::file::{TraceFile, WriteError};
 use crate::ring::Ring;
 
-/// Events that each thread keeps; 48 bytes each.
+/// The number of events that each thread keeps; 48 bytes each.
 pub const DEFAULT_CAPACITY: usize = 32_768;
-/// No thread keeps more.
+/// The largest number of events that a thread keeps.
 const LARGEST_CAPACITY: usize = 16 << 20;
-/// Threads beyond that, those that ended included, are not traced, and said to be so.
+/// Threads beyond this number, including ended ones, are not traced, but counted.
 const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
-/// The process's file. Held by who reads the rings, of which there is one at a time, and while the
-/// file is written; taken before [`THREADS`].
+/// The process's file. Locked by the reader of the rings, of which there is one at a time, and
+/// while the file is written; taken before [`THREADS`].
 static FILE: Mutex<Option<TraceFile>> = Mutex::new(None);
-/// Held for moments only: a thread's first event waits for it.
+/// Locked for moments only: a thread's first event waits for it.
 static THREADS: Mutex<Threads> = Mutex::new(Threads { traced: Vec::new(), refused: 0 });
 
 thread_local! {
@@ -41,21 +41,22 @@ struct Thread {
     ring: Arc<Ring>,
 }
 
-/// Whether points are recorded. One relaxed load.
+/// Whether points are recorded. Costs one relaxed load.
 #[inline]
 pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Has points recorded from now on, to be read with [`drain`].
+/// Starts to record points, to be read with [`drain`].
 pub fn enable() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// As [`enable`], and makes the process's file in this folder, which [`write`](fn@write) writes to.
+/// Like [`enable`], and makes the process's file in this folder, which [`write`](fn@write) writes
+/// to.
 ///
 /// # Errors
-/// When the folder or the file cannot be made; points are not recorded then.
+/// When the folder or the file cannot be made; then points are not recorded.
 pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     let mut file = FILE.lock();
     if file.is_none() {
@@ -66,29 +67,29 @@ pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// From now on the process's file is begun anew where it would grow beyond half of so many bytes;
-/// the one before is kept, the ones before that are removed.
+/// Bounds the process's file: when it would grow beyond half of this many bytes, a new one is
+/// begun; the former one is kept, and earlier ones are removed.
 pub(crate) fn bound_file(bytes: u64) {
     if let Some(file) = &mut *FILE.lock() {
         file.bound(bytes);
     }
 }
 
-/// Points are not recorded from now on. What was recorded stays to be read.
+/// Stops recording points. Recorded events can still be read.
 pub fn disable() {
     ON.store(false, Ordering::Relaxed);
 }
 
-/// How many events each thread keeps whose first event is yet to come, at least one; more are cut
-/// to 16 million.
+/// Sets how many events each thread keeps whose first event is yet to come: at least one, at most
+/// 16 million.
 pub fn set_capacity(events: usize) {
     CAPACITY.store(events.clamp(1, LARGEST_CAPACITY), Ordering::Relaxed);
 }
 
-/// Records an event in the ring of this thread, which is made with its first one. Never waits;
-/// allocates nothing after that.
+/// Records an event in the ring of this thread, which its first event makes. Never waits; later
+/// events allocate nothing.
 pub fn record(event: Event) {
-    // A thread that is ending has no ring any more.
+    // A thread that is ending no longer has a ring.
     let _ = MINE.try_with(|mine| {
         if let Some(ring) = mine.get_or_init(new_ring) {
             ring.push(event.to_words());
@@ -109,7 +110,7 @@ fn new_ring() -> Option<Arc<Ring>> {
     Some(ring)
 }
 
-/// The thread's number and name as the system knows them: those of C threads too.
+/// The thread's number and name as the system knows them, also for C threads.
 fn this_thread() -> (u64, String) {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let id = link.and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0);
@@ -120,20 +121,19 @@ fn this_thread() -> (u64, String) {
     (id, name.unwrap_or_default())
 }
 
-/// What the threads have recorded since the last call. Those that a program takes so are in no
-/// file.
+/// The events that the threads have recorded since the last call. They are missing in the file.
 pub fn drain() -> Vec<ThreadEvents> {
     let _file = FILE.lock();
     read_rings()
 }
 
-/// Writes to the process's file what was recorded since the last time, and says there that the
-/// process has done so. Without a file it does nothing.
+/// Writes the events since the last call to the process's file, and marks the file as complete.
+/// Does nothing without a file.
 ///
-/// Every context calls it when it is shut down and when it ends.
+/// Every context calls this when it is shut down and when it ends.
 ///
 /// # Errors
-/// When the file cannot be written; what was to be written is lost.
+/// When the file cannot be written; then the events are lost.
 pub fn write() -> Result<(), WriteError> {
     let mut file = FILE.lock();
     let Some(file) = &mut *file else { return Ok(()) };
@@ -143,7 +143,7 @@ pub fn write() -> Result<(), WriteError> {
     file.end(refused)
 }
 
-/// As [`write`](fn@write), while the process goes on.
+/// Like [`write`](fn@write), while the process continues.
 pub(crate) fn write_so_far() -> Result<(), WriteError> {
     let mut file = FILE.lock();
     let Some(file) = &mut *file else { return Ok(()) };
@@ -155,7 +155,7 @@ pub fn file() -> Option<PathBuf> {
     FILE.lock().as_ref().map(|file| file.path().to_owned())
 }
 
-/// What the threads have recorded since the last call. The caller holds [`FILE`].
+/// The events that the threads have recorded since the last call. The caller holds [`FILE`].
 fn read_rings() -> Vec<ThreadEvents> {
     let mut all = Vec::new();
     // A thread that has ended is read for the last time.
@@ -164,7 +164,7 @@ fn read_rings() -> Vec<ThreadEvents> {
         all.push(thread.clone());
         is_running
     });
-    fence(Ordering::Acquire); // what a thread recorded before it ended is seen
+    fence(Ordering::Acquire); // makes the last events of ended threads visible
     let read = |thread: Thread| {
         let (events, overwritten) = thread.ring.drain();
         let events = events.into_iter().filter_map(Event::from_words).collect();
@@ -176,7 +176,7 @@ fn read_rings() -> Vec<ThreadEvents> {
         .collect()
 }
 
-/// The trace is the process's: tests that turn it on take turns, and leave it off.
+/// Locks the process's trace: tests that turn it on take turns, and leave it off.
 #[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());

@@ -1,7 +1,7 @@
 //! A bounded ring of events: one thread writes and never waits, another reads now and then.
 //!
-//! When it is full the oldest events are overwritten, and counted. A reader notices which of those
-//! that it has just read were being overwritten meanwhile, and counts them as well.
+//! When it is full, the oldest events are overwritten and counted. A reader notices which of the
+//! events that it has read were overwritten meanwhile, and counts them too.
 
 use crate::event::WORDS;
 use feros_sync::{AtomicU64, Ordering, fence};
@@ -10,15 +10,15 @@ type Words = [u64; WORDS];
 
 pub(crate) struct Ring {
     slots: Box<[[AtomicU64; WORDS]]>,
-    /// Events that were written, ever.
+    /// The number of events ever written.
     written: AtomicU64,
-    /// Of those, the ones that were read or counted as lost. Only readers use it, one at a time.
+    /// The number of those that were read or counted as lost. Only readers use it, one at a time.
     read: AtomicU64,
 }
 
 impl Ring {
-    /// A ring for `capacity` events, at least one. Its memory is written, so that no event waits
-    /// for a page.
+    /// A ring for `capacity` events, at least one. Its memory is written here, so that no event
+    /// waits for a page.
     pub(crate) fn new(capacity: usize) -> Self {
         let empty = || std::array::from_fn(|_| AtomicU64::new(0));
         let slots = (0..capacity.max(1)).map(|_| empty()).collect();
@@ -30,11 +30,11 @@ impl Ring {
         &self.slots[index as usize]
     }
 
-    /// Writes an event. Only the thread whose ring it is.
+    /// Writes an event. Only for the thread that owns the ring.
     pub(crate) fn push(&self, event: Words) {
         let number = self.written.load(Ordering::Relaxed);
-        // A reader that sees a word of this event also sees the count of the events before, hence
-        // that the slot is in use.
+        // A reader that sees a word of this event also sees the count of the events before, and so
+        // knows that the slot is in use.
         fence(Ordering::Release);
         for (word, value) in self.slot(number).iter().zip(event) {
             word.store(value, Ordering::Relaxed);
@@ -42,8 +42,8 @@ impl Ring {
         self.written.store(number + 1, Ordering::Release);
     }
 
-    /// What was written since the last call, and how many of it were overwritten before they could
-    /// be read. One thread at a time.
+    /// Returns the events since the last call, and how many were overwritten before they could be
+    /// read. One thread at a time.
     pub(crate) fn drain(&self) -> (Vec<Words>, u64) {
         let capacity = self.slots.len() as u64;
         let former = self.read.load(Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Ring {
         let mut events: Vec<Words> = (begin..end).map(read).collect();
         fence(Ordering::Acquire); // pairs with the fence in `push`
         let written = self.written.load(Ordering::Relaxed);
-        // The writer may be at the event after those that it has counted.
+        // The writer may already write the event after those that it has counted.
         let intact_from = (written + 1).saturating_sub(capacity);
         let torn = intact_from.saturating_sub(begin).min(end - begin);
         events.drain(..torn as usize);
@@ -79,8 +79,8 @@ mod tests {
     fn what_is_overwritten_is_counted() {
         let ring = Ring::new(4);
         (1..=10).for_each(|n| ring.push([n; WORDS]));
-        // The oldest of the four is given up: from outside it cannot be told whether its slot is
-        // being written.
+        // The oldest of the four is given up: the reader cannot know whether its slot is being
+        // written.
         assert_eq!(ring.drain(), ((8..=10).map(|n| [n; WORDS]).collect(), 7));
         (11..=13).for_each(|n| ring.push([n; WORDS]));
         assert_eq!(ring.drain().1, 0);

@@ -1,9 +1,9 @@
-//! The transports by which a message can get from a publisher to a subscription. They are defined
-//! here because every other crate that names them records trace points, too.
+//! The transports by which a message gets from a publisher to a subscription. They are defined here
+//! because every other crate that names them records trace points, too.
 
 use std::fmt;
 
-/// A way for a message to get from a publisher to a subscription, the shortest first.
+/// A transport of messages from a publisher to a subscription, the shortest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Transport {
@@ -33,7 +33,7 @@ impl Transport {
         Self::ALL.into_iter().find(|transport| transport.name() == name)
     }
 
-    /// The transport of a number, as trace files have it; zero is none.
+    /// The transport of a number, as trace files have it; `None` for zero.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|transport| *transport as u8 == number)
     }

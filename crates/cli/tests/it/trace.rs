@@ -78,7 +78,7 @@ fn what_is_wrong_with_a_trace_is_said() {
     write(b"something else");
     let summarize = |path: &Path| feros(&["trace", "summarize", path.to_str().unwrap()]);
     let error = summarize(&folder.0).failure(1);
-    assert!(error.contains("is no trace of Feros"), "{error}");
+    assert!(error.contains("is not a trace of Feros"), "{error}");
     write(b"FEROSTRC\x09\0\0\0");
     let error = summarize(&file).failure(1);
     assert!(error.contains("version 9"), "{error}");

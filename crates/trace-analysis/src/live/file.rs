@@ -1,4 +1,4 @@
-//! One file that grows. It may be only half written at its end, be begun anew, or be anything.
+//! One growing file. It may be incomplete at its end, begun anew, or no trace at all.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,13 +11,13 @@ use feros_trace::{EndpointName, Event};
 use crate::blocks::{Bad, Block, BlockHead, Input};
 use crate::read::{Process, ReadError};
 
-/// No head is longer.
+/// The longest possible head.
 const LONGEST_HEAD: u64 = 1024;
-/// Blocks of one reading at most, those that are passed over included.
+/// The largest number of blocks per reading, including skipped ones.
 const MOST_BLOCKS: usize = 20_000;
-/// Memory for the names of a file's endpoints.
+/// The memory for the names of a file's endpoints.
 const MOST_NAME_BYTES: usize = 512 << 10;
-/// What a name takes besides its topic.
+/// The size of a name without its topic.
 const NAME_BYTES: usize = 96;
 
 /// A file that a program may be writing to.
@@ -25,17 +25,17 @@ const NAME_BYTES: usize = 96;
 pub struct GrowingFile {
     path: PathBuf,
     boot: String,
-    /// The bytes that it begins with: others mean that it was begun anew.
+    /// The first bytes of the file: if they differ, the file was begun anew.
     head: Vec<u8>,
-    /// How far it was read.
+    /// The position up to which the file was read.
     read: u64,
     endpoints: HashMap<u32, Arc<EndpointName>>,
     name_bytes: usize,
 }
 
 impl GrowingFile {
-    /// Nothing of it was read yet. `boot` is the start of the host whose clock it has to have; the
-    /// path is for messages.
+    /// A file of which nothing was read yet. `boot` is the start of the host whose clock the file
+    /// must have; the path is for messages.
     pub fn new(path: &Path, boot: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -47,13 +47,13 @@ impl GrowingFile {
         }
     }
 
-    /// Tells the events that were written since the last time, with their endpoints; those of
-    /// unknown endpoints are left out. The source has so many bytes now, of which `budget` are read
-    /// at most, the last ones first of all.
+    /// Passes the events since the last call, with their endpoints, to `tell`; events of unknown
+    /// endpoints are left out. The source has `bytes` bytes now, of which at most `budget` are
+    /// read; at first, these are the last ones.
     ///
     /// # Errors
-    /// When it cannot be read, is no file of this version or of another start of the host, or is
-    /// damaged. A block that is not written to its end is none.
+    /// When the file cannot be read, has another version or comes from another start of the host,
+    /// or is damaged. An incomplete last block is no error.
     pub fn read(
         &mut self,
         source: &mut (impl Read + Seek),
@@ -101,13 +101,13 @@ impl GrowingFile {
         Ok(())
     }
 
-    /// How far it was read: to its end, but for a block that is being written or is for the next
-    /// time.
+    /// The position up to which the file was read: its end, except for a block that is being
+    /// written or left for the next call.
     pub fn read_bytes(&self) -> u64 {
         self.read
     }
 
-    /// Whether it begins as it did, and has what was read.
+    /// Whether the file begins as before and is not shorter than the part already read.
     fn is_same(&self, source: &mut (impl Read + Seek), bytes: u64) -> std::io::Result<bool> {
         if self.head.is_empty() || bytes < self.read {
             return Ok(false);
@@ -116,7 +116,7 @@ impl GrowingFile {
         Ok(take(source, self.head.len() as u64)? == self.head)
     }
 
-    /// Reads the head; says whether it is there already.
+    /// Reads the head; returns whether it is complete.
     fn begin(&mut self, source: &mut (impl Read + Seek), bytes: u64) -> Result<bool, ReadError> {
         let io = |source| ReadError::Io { file: self.path.clone(), source };
         source.seek(SeekFrom::Start(0)).map_err(io)?;
@@ -168,7 +168,7 @@ impl GrowingFile {
     }
 }
 
-/// As many bytes, or as there are.
+/// Reads this many bytes, or as many as there are.
 fn take(source: &mut impl Read, count: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(count).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! The folder: which of its files grow, and which are no traces.
+//! The folder: which of its files grow, and which are not traces.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::Metadata;
@@ -12,20 +12,20 @@ use feros_trace::{EndpointName, Event, FILE_EXTENSION};
 use super::file::GrowingFile;
 use crate::read::ReadError;
 
-/// Entries of the folder that are looked at.
+/// The largest number of the folder's entries that are checked.
 const MOST_ENTRIES: usize = 10_000;
-/// Files that are read along, those that were written to last.
+/// The largest number of files that are followed, the last written ones.
 const MOST_FILES: usize = 256;
-/// Bytes that are read at one look, of all files together and of one.
+/// The largest number of bytes read per look, of all files together and of each.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_BYTES_OF_FILE: u64 = 4 << 20;
-/// A file that nobody has written to for as long is not begun to be read: its program has ended, or
-/// has nothing to tell.
+/// A file that was not written to for this long is not followed: its program has ended, or has no
+/// events.
 const STALE: Duration = Duration::from_secs(30);
-/// Problems that are told.
+/// The largest number of problems that are reported.
 const MOST_PROBLEMS: usize = 8;
 
-/// A file is the same under another name.
+/// The identity of a file, which stays under another name.
 type Inode = (u64, u64);
 
 #[derive(Debug)]
@@ -33,14 +33,14 @@ pub(super) struct Folder {
     path: PathBuf,
     boot: String,
     files: HashMap<Inode, Known>,
-    /// What is wrong with the folder itself.
+    /// A problem of the folder itself.
     problem: Option<String>,
 }
 
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// How far it was read, or what it had when that was not to be.
+    /// The position up to which the file was read, or its size when it was refused.
     bytes: u64,
     is_fresh: bool,
     state: State,
@@ -48,7 +48,7 @@ struct Known {
 
 #[derive(Debug)]
 enum State {
-    /// It was there, and has not grown since.
+    /// The file was there at the first look, and has not grown since.
     Still,
     Read(GrowingFile),
     Refused(String),
@@ -61,7 +61,7 @@ impl Folder {
         Self { path, boot, files: HashMap::new(), problem: None }
     }
 
-    /// Tells what was written since the last look.
+    /// Passes the events since the last look to `tell`.
     pub(super) fn look(&mut self, mut tell: impl FnMut(Event, &Arc<EndpointName>)) {
         let mut grown = Vec::new();
         let mut files = HashMap::new();
@@ -71,7 +71,7 @@ impl Folder {
                 Known { path: path.clone(), bytes, is_fresh, state: State::Still }
             });
             (known.path, known.is_fresh) = (path, is_fresh);
-            // One that is refused may be another file by now if it is smaller.
+            // A refused file that is smaller now may be another file.
             let is_refused = matches!(known.state, State::Refused(_)) && bytes >= known.bytes;
             if bytes != known.bytes && !is_refused {
                 grown.push(inode);
@@ -87,7 +87,8 @@ impl Folder {
         }
     }
 
-    /// Programs that have written lately. One that has just begun its file anew counts once.
+    /// The number of programs that have written lately. A program that has just begun a new file
+    /// counts once.
     pub(super) fn programs(&self) -> usize {
         let is_read = |known: &&Known| known.is_fresh && matches!(known.state, State::Read(_));
         let files = self.files.values().filter(is_read);
@@ -95,7 +96,7 @@ impl Folder {
         files.filter_map(stem).collect::<BTreeSet<_>>().len()
     }
 
-    /// What is wrong, for people.
+    /// The problems, for people.
     pub(super) fn problems(&self) -> Vec<String> {
         let refused = self.files.values().filter_map(|known| match &known.state {
             State::Refused(why) => Some((&known.path, why)),
@@ -105,14 +106,14 @@ impl Folder {
         self.problem.iter().chain(refused.into_values()).take(MOST_PROBLEMS).cloned().collect()
     }
 
-    /// The files of traces: those that are read along, then those that were written to last. No
-    /// links: they could lead anywhere.
+    /// The trace files: followed ones first, then the last written ones. Links are left out: they
+    /// could lead anywhere.
     fn list(&mut self) -> Vec<Found> {
         let mut found = Vec::new();
         self.problem = None;
         let entries = match std::fs::read_dir(&self.path) {
             Ok(entries) => entries,
-            // No program has begun yet.
+            // No program has started yet.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return found,
             Err(error) => {
                 self.problem = Some(format!("{} cannot be read: {error}", self.path.display()));
@@ -136,7 +137,7 @@ impl Folder {
         found.sort_by_key(|found| (!is_read(found), found.age));
         if entries.next().is_some() || found.get(MOST_FILES).is_some_and(|next| next.is_fresh) {
             self.problem = Some(format!(
-                "{} has more files than are looked at ({MOST_FILES} that programs write to, {MOST_ENTRIES} in all): remove \
+                "{} has more files than are read ({MOST_FILES} that programs write to, {MOST_ENTRIES} in all): remove \
                  those of programs that have ended, or trace fewer",
                 self.path.display()
             ));
@@ -169,7 +170,7 @@ fn inode(metadata: &Metadata) -> Inode {
 }
 
 impl Known {
-    /// Reads what is new in it, or notes why it cannot be read.
+    /// Reads the new part of the file, or notes why it cannot be read.
     fn read(
         &mut self,
         inode_of_it: Inode,
@@ -179,7 +180,7 @@ impl Known {
     ) {
         let opened = feros_files::open(&self.path).and_then(|file| Ok((file.metadata()?, file)));
         let (bytes, read) = match opened {
-            // It has just got another name.
+            // The file has just been renamed.
             Ok((metadata, _)) if inode(&metadata) != inode_of_it => return,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
             Err(source) => (self.bytes, Err(ReadError::Io { file: self.path.clone(), source })),

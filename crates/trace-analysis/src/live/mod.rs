@@ -1,9 +1,9 @@
-//! The layers of programs that run: their files are read along while they grow.
+//! The layers of running programs, whose files are read while they grow.
 //!
-//! Programs write periodically where `FEROS_TRACE_PERIOD` says so. [`LiveTrace::look`], called
-//! about once a second, reads what came since the last time, joins the messages of all processes,
-//! and says what those of the last [`WINDOW_LOOKS`] looks took in each layer, for each pair of
-//! publisher and subscription. What is kept is bounded, whatever the files hold.
+//! Programs write periodically if `FEROS_TRACE_PERIOD` is set. [`LiveTrace::look`], called about
+//! once a second, reads the new events, joins the messages of all processes, and returns the times
+//! in each layer for the messages of the last [`WINDOW_LOOKS`] looks, for each pair of publisher
+//! and subscription. Memory is bounded, whatever the files contain.
 
 mod file;
 mod folder;
@@ -19,25 +19,25 @@ pub use self::window::WINDOW_LOOKS;
 use self::window::Window;
 use crate::summary::{LayerSummary, Percentiles};
 
-/// The folder of programs that run and write their traces there.
+/// A folder in which running programs write their traces.
 #[derive(Debug)]
 pub struct LiveTrace {
     folder: Folder,
     window: Window,
 }
 
-/// What is known at one look.
+/// The results of one look.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveFigures {
     /// The pairs that had messages, by topic.
     pub pairs: Vec<PairLayers>,
-    /// Programs that have written lately.
+    /// The number of programs that have written lately.
     pub programs: usize,
-    /// What is wrong with the folder and its files, for people.
+    /// The problems of the folder and its files, for people.
     pub problems: Vec<String>,
 }
 
-/// What the messages of one publisher took on their way to one subscription.
+/// The times of one publisher's messages on their way to one subscription.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairLayers {
     /// The topic.
@@ -46,25 +46,25 @@ pub struct PairLayers {
     pub publisher: [u8; 16],
     /// The subscription's gid.
     pub subscription: [u8; 16],
-    /// The transport that they took last; only messages that took it count.
+    /// The transport of the last message; only messages on this transport count.
     pub transport: Transport,
-    /// From the call of `publish` to the call of the callback; its count is that of the messages.
+    /// From the call of `publish` to the call of the callback; its count is the number of messages.
     pub end_to_end: Percentiles,
-    /// In the order in which messages pass them; only those that they pass.
+    /// The layers in the order in which messages pass them; only those that they pass.
     pub layers: Vec<LayerSummary>,
 }
 
 impl LiveTrace {
-    /// Of this folder, which need not be there yet. Nothing is read before the first look.
+    /// Follows this folder, which need not exist yet. Nothing is read before the first look.
     pub fn new(folder: &Path) -> Self {
         Self { folder: Folder::new(folder), window: Window::default() }
     }
 
-    /// Reads what was written since the last look, and says what is known of the wanted topics.
+    /// Reads the events since the last look, and returns the results for the wanted topics.
     ///
-    /// Of a file that has grown by much, the end is read. A message counts when nothing more came
-    /// of it for two looks: so programs with a period of up to two seconds lose none, if somebody
-    /// looks each second.
+    /// If a file has grown by much, only its end is read. A message counts once nothing new of it
+    /// came for two looks: so with one look per second, programs with a period of up to two seconds
+    /// lose none.
     pub fn look(&mut self, wanted: impl Fn(&str) -> bool) -> LiveFigures {
         self.window.begin_look(feros_trace::now_nanos());
         let window = &mut self.window;

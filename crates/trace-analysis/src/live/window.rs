@@ -1,5 +1,4 @@
-//! What was seen of messages lately: halves that wait for each other, and the layers of those that
-//! are whole.
+//! Recently seen messages: halves that wait for each other, and the layers of complete ones.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,39 +10,40 @@ use crate::layers::Breakdown;
 use crate::merge::{Joining, MessageKey};
 use crate::summary::{Percentiles, layers};
 
-/// Looks for which a message counts.
+/// The number of looks for which a message counts.
 pub const WINDOW_LOOKS: u64 = 10;
-/// Looks without anything new of a message, after which it is joined: by then all threads of all
-/// processes have written what they recorded of it.
+/// The number of looks without a new event of a message after which it is joined: by then all
+/// threads of all processes have written its events.
 const SETTLED_LOOKS: u64 = 2;
-/// Looks for which a half waits for another one.
+/// The number of looks for which a half waits for the other one.
 const PATIENCE_LOOKS: u64 = 30;
-/// What is older when it is read is not worth keeping.
+/// Events that are older than this when they are read are dropped.
 const OLDEST_NANOS: u64 = 30_000_000_000;
-/// What is ahead of the clock by more has no time of this host.
+/// Events that are ahead of the clock by more than this have no time of this host.
 const AHEAD_NANOS: u64 = 1_000_000_000;
-/// Points that are kept of all messages; 24 bytes each. The oldest messages go first.
+/// The largest number of points kept of all messages; 24 bytes each. The oldest messages are
+/// dropped first.
 const MOST_MARKS: usize = 1_000_000;
-/// Points that are kept of one message.
+/// The largest number of points kept of one message.
 const MOST_MARKS_OF_MESSAGE: usize = 2048;
-/// Pairs of publisher and subscription that are followed.
+/// The largest number of pairs of publisher and subscription.
 const MOST_PAIRS: usize = 256;
-/// Messages of a pair that count, the last ones; 200 bytes each.
+/// The largest number of messages of a pair that count, the last ones; 200 bytes each.
 const MOST_SAMPLES: usize = 512;
 
-/// What was seen lately.
+/// The recently seen messages.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     looks: u64,
     now_nanos: u64,
     waiting: HashMap<MessageKey, Waiting>,
-    /// Their keys, those that were seen first before the others.
+    /// Their keys, in the order in which they were first seen.
     order: VecDeque<MessageKey>,
     marks: usize,
     pairs: BTreeMap<(String, [u8; 16], [u8; 16]), VecDeque<Sample>>,
 }
 
-/// What is known of a message.
+/// The known points of a message.
 #[derive(Debug)]
 struct Waiting {
     marks: Vec<Mark>,
@@ -51,7 +51,7 @@ struct Waiting {
     last_look: u64,
 }
 
-/// It passed a point.
+/// A point that the message passed.
 #[derive(Debug)]
 struct Mark {
     at_nanos: u64,
@@ -60,7 +60,7 @@ struct Mark {
     endpoint: Arc<EndpointName>,
 }
 
-/// A whole message.
+/// A complete message.
 #[derive(Debug)]
 struct Sample {
     look: u64,
@@ -69,7 +69,7 @@ struct Sample {
 }
 
 impl Window {
-    /// A look begins at this time of CLOCK_MONOTONIC; what is too old goes.
+    /// Begins a look at this time of CLOCK_MONOTONIC; drops messages that are too old.
     pub(super) fn begin_look(&mut self, now_nanos: u64) {
         self.looks += 1;
         self.now_nanos = now_nanos;
@@ -86,7 +86,7 @@ impl Window {
         });
     }
 
-    /// A message passed a point.
+    /// Adds a point that a message passed.
     pub(super) fn add(&mut self, event: &Event, endpoint: &Arc<EndpointName>) {
         let Event { at_nanos, point, transport, message, .. } = *event;
         let oldest = self.now_nanos.saturating_sub(OLDEST_NANOS);
@@ -115,7 +115,7 @@ impl Window {
         }
     }
 
-    /// Joins the messages of which nothing more is to come. Their publisher's half stays for
+    /// Joins the messages of which no more events are expected. Their publisher's half stays for
     /// subscriptions whose processes write later.
     pub(super) fn join(&mut self) {
         let mut joining = Joining::default();
@@ -165,8 +165,8 @@ impl Waiting {
         self.marks.iter().any(|mark| mark.point == Point::Publish)
     }
 
-    /// Gives what belongs to subscriptions whose callback was called, with the publisher's half;
-    /// says how many points are kept no longer.
+    /// Passes the points of subscriptions whose callback was called, with the publisher's half;
+    /// returns how many points are dropped.
     fn give(&mut self, key: MessageKey, joining: &mut Joining) -> usize {
         let called = self.marks.iter().filter(|mark| mark.point == Point::Callback);
         let called: Vec<[u8; 16]> = called.map(|mark| mark.endpoint.gid).collect();

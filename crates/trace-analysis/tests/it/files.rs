@@ -1,4 +1,4 @@
-//! What processes write, and what is read of it at once.
+//! The files that processes write, and reading them as a whole.
 
 use feros_trace::{FILE_EXTENSION, Transport};
 use feros_trace_analysis::{Process, ReadError, Summary, Trace, TraceError};
@@ -73,7 +73,7 @@ fn a_killed_process_leaves_a_file_that_says_so() {
     assert_eq!(deliveries.without_publisher["/chatter"], 10);
     let summary = Summary::of(&trace);
     assert_eq!(summary.processes.iter().filter(|process| !process.is_complete).count(), 1);
-    // Alone it is no error either.
+    // A single file is not an error either.
     assert!(!Process::read(&killed.file).unwrap().is_complete);
 }
 

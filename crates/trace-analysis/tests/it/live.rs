@@ -1,4 +1,4 @@
-//! Programs that write while they run, and who reads along.
+//! Programs that write while they run, and readers that follow them.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::program::{LAYERS, PUBLISHER, Running, SUBSCRIPTION, files, run, run_w
 
 const PLENTY: u64 = 64 << 20;
 
-/// Waits until the files of a folder have so many events.
+/// Waits until the files of a folder have this many events.
 fn wait_for_events(folder: &Path, wanted: usize) {
     eventually(|| {
         let trace = Trace::read(folder).map_err(|error| error.to_string())?;
@@ -23,7 +23,7 @@ fn wait_for_events(folder: &Path, wanted: usize) {
     });
 }
 
-/// What is known after the looks that a message takes to settle.
+/// The results after the looks that a message takes to settle.
 fn settled(live: &mut LiveTrace) -> LiveFigures {
     live.look(|_| true);
     live.look(|_| true);
@@ -38,7 +38,7 @@ fn the_pair(figures: &LiveFigures) -> &PairLayers {
     pair
 }
 
-/// Those of messages 1 to `last`.
+/// Checks the layers of messages 1 to `last`.
 fn assert_layers(pair: &PairLayers, last: u64) {
     assert_eq!(pair.end_to_end.count, last);
     assert_eq!(pair.layers.len(), LAYERS.len());
@@ -90,7 +90,7 @@ fn two_programs_that_run_are_read_along() {
     assert_eq!(live.look(|_| true).pairs, [], "nothing came lately");
     listener.end();
     talker.end();
-    // What was written meanwhile is a trace like any other; the killed program is told.
+    // The files are a trace like any other; the killed program is reported.
     let trace = Trace::read(&path).unwrap();
     assert_eq!(trace.incomplete().count(), 1);
     assert_eq!(trace.deliveries().whole.len(), 30);
@@ -112,7 +112,7 @@ fn a_file_is_bounded_and_the_one_before_is_kept() {
             let sizes = files(path).into_iter().filter_map(|file| file.metadata().ok());
             let on_disk: u64 = sizes.map(|metadata| metadata.len()).sum();
             assert!(on_disk <= BYTES, "{on_disk} bytes");
-            // While the file gets its other name, there is none for a moment.
+            // While the file is being renamed, it is missing for a moment.
             let deliveries = Trace::read(path).map(|trace| trace.deliveries().whole);
             let stamp = deliveries.ok().and_then(|whole| Some(whole.last()?.stamp));
             stamp == Some(1000 + last as i64)
@@ -126,7 +126,7 @@ fn a_file_is_bounded_and_the_one_before_is_kept() {
     let figures = settled(&mut live);
     let pair = the_pair(&figures);
     assert_eq!(figures.programs, 1);
-    // No message is torn where the file was begun anew.
+    // No message is torn where a new file was begun.
     let newest = 1000 * rounds;
     assert_eq!((pair.end_to_end.count, pair.end_to_end.max_nanos), (512, 70 * newest));
     assert_eq!(pair.layers.iter().map(|layer| layer.nanos.max_nanos).sum::<u64>(), 70 * newest);
@@ -161,7 +161,7 @@ fn wrong_values_are_refused_in_words() {
     assert!(files(folder.path()).is_empty());
 }
 
-/// A file as a program writes it, its path, and its start of the host.
+/// Writes a file as a program does; returns its bytes and its process.
 fn written(folder: &Path, half: &str) -> (Vec<u8>, Process) {
     run_well(half, folder);
     let [file] = files(folder).try_into().unwrap();
@@ -170,7 +170,7 @@ fn written(folder: &Path, half: &str) -> (Vec<u8>, Process) {
     (bytes, process)
 }
 
-/// Reads what is new of the first bytes.
+/// Reads the new part of these first bytes.
 fn read(growing: &mut GrowingFile, bytes: &[u8]) -> Result<Vec<Event>, ReadError> {
     let mut events = Vec::new();
     let length = bytes.len() as u64;
@@ -209,7 +209,7 @@ fn a_file_that_is_begun_anew_is_read_anew() {
     assert_eq!(read(&mut growing, &bytes[..10]).unwrap().len(), 0);
     assert_eq!(read(&mut growing, &bytes).unwrap().len(), events);
     let mut other = bytes.clone();
-    other[20] ^= 1; // when it was made
+    other[20] ^= 1; // part of the time when it was made
     assert_eq!(read(&mut growing, &other).unwrap().len(), events);
 }
 
@@ -245,7 +245,7 @@ fn what_is_damaged_is_refused_and_nothing_of_it_is_told() {
 fn of_much_that_is_new_the_end_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let (mut bytes, process) = written(folder.path(), "talker-whole");
-    // What a program writes again and again, behind the names.
+    // The blocks that a program writes again and again, behind the names.
     let mut growing = GrowingFile::new(&process.file, &process.boot);
     growing.read(&mut Cursor::new(&bytes[..130]), 130, 0, |_, _| ()).unwrap();
     let names = growing.read_bytes() as usize;
@@ -265,7 +265,7 @@ fn of_much_that_is_new_the_end_is_read() {
     let of_one = process.threads[0].events.len();
     let count = look(&mut growing);
     assert!((of_one..=3 * of_one).contains(&count), "{count} of {}", 101 * of_one);
-    // What went beyond the budget is read the next time, and nothing twice.
+    // Events beyond the budget are read the next time, and nothing is read twice.
     assert_eq!(look(&mut growing), 3 * of_one);
     assert_eq!((look(&mut growing), growing.read_bytes()), (3 * of_one, bytes.len() as u64));
 }
@@ -286,7 +286,7 @@ fn what_is_in_the_way_of_a_folder_is_told_and_disturbs_nothing() {
     let mut live = LiveTrace::new(path);
     let figures = settled(&mut live);
     let [problem] = &figures.problems[..] else { panic!("{figures:?}") };
-    assert!(problem.contains("1.ferostrace is no trace of Feros"), "{problem}");
+    assert!(problem.contains("1.ferostrace is not a trace of Feros"), "{problem}");
     assert_layers(&figures.pairs[0], 10);
     // A file under another name is the same one, and what takes its place another.
     let before = path.join("9.before.ferostrace");
@@ -296,7 +296,7 @@ fn what_is_in_the_way_of_a_folder_is_told_and_disturbs_nothing() {
     let figures = settled(&mut live);
     assert_eq!(figures.problems, [""; 0]);
     program.end();
-    // A file where the folder is to be.
+    // A file in the place of the folder.
     let problems = LiveTrace::new(&path.join("notes.txt")).look(|_| true).problems;
     assert!(problems[0].contains("notes.txt cannot be read"), "{problems:?}");
 }

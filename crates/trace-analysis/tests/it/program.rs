@@ -1,4 +1,4 @@
-//! Programs that are traced: this test is a process of its own, whose trace is on throughout.
+//! Traced programs: this test is a separate process, whose trace is on throughout.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path as FilePath, PathBuf};
@@ -10,7 +10,7 @@ use feros_trace_analysis::Layer;
 pub(crate) const PUBLISHER: [u8; 16] = [1; 16];
 pub(crate) const SUBSCRIPTION: [u8; 16] = [2; 16];
 
-/// In the child: which half it records, and where.
+/// For the child: the half that it records, and the folder.
 const HALF: &str = "TRACE_TEST_HALF";
 
 fn record(
@@ -25,8 +25,8 @@ fn record(
     feros_trace::record(Event { at_nanos, point, transport, message, endpoint: endpoint.number() });
 }
 
-/// Message n is published at `begin + 1000 n`. Its layers are as long as their numbers say,
-/// times n.
+/// Message n is published at `begin + 1000 n`. The time in each layer is the layer's number times
+/// n.
 fn record_half(half: &str, messages: std::ops::RangeInclusive<u64>, begin: u64) {
     let publisher = Endpoint::new(Kind::Publisher, PUBLISHER, "/chatter");
     let subscription = Endpoint::new(Kind::Subscription, SUBSCRIPTION, "/chatter");
@@ -53,7 +53,7 @@ fn record_half(half: &str, messages: std::ops::RangeInclusive<u64>, begin: u64) 
     }
 }
 
-/// What a message takes in each layer, times its number.
+/// The time of a message in each layer, divided by the message's number.
 pub(crate) const LAYERS: [(Layer, u64); 9] = [
     (Layer::Client, 2),
     (Layer::Serialize, 2),
@@ -66,7 +66,7 @@ pub(crate) const LAYERS: [(Layer, u64); 9] = [
     (Layer::Deserialize, 4),
 ];
 
-/// The child of the tests: not a test of its own.
+/// The child of the tests, which is not a test itself.
 #[test]
 fn child() {
     let Ok(half) = std::env::var(HALF) else { return };
@@ -86,8 +86,8 @@ fn child() {
     }
 }
 
-/// Each line is the first and the last message, and when they begin; the messages of a line are of
-/// a thread of their own.
+/// Each line has the first and the last message, and the time when they begin; the messages of a
+/// line are recorded by one thread.
 fn record_as_told(half: &str) {
     for line in std::io::stdin().lock().lines() {
         let numbers = line.unwrap().split(' ').map(|number| number.parse().unwrap()).collect();
@@ -121,7 +121,7 @@ pub(crate) fn run_well(half: &str, folder: &FilePath) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// A program that records what it is told to, and writes while it runs.
+/// A program that records messages on request, and writes while it runs.
 pub(crate) struct Running {
     child: Child,
     orders: Option<ChildStdin>,
@@ -144,7 +144,7 @@ impl Running {
         writeln!(self.orders.as_ref().unwrap(), "{first} {last} {begin}").unwrap();
     }
 
-    /// Ends it as it is meant to end.
+    /// Ends the program in the regular way.
     pub(crate) fn end(mut self) {
         self.orders = None;
         assert!(self.child.wait().unwrap().success());

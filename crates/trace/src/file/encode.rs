@@ -58,7 +58,7 @@ impl Encoder {
         }
     }
 
-    /// Some of a thread's events, and how many of those before were overwritten.
+    /// Encodes some of a thread's events, and the number of overwritten ones before them.
     pub(super) fn thread(&mut self, thread: &ThreadEvents, events: &[Event], overwritten: u64) {
         self.number(thread.thread);
         self.text(&thread.name);

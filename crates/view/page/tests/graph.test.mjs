@@ -89,8 +89,8 @@ test("where there are no layers, the page says how to get them", async (t) => {
   await choose(edge("topic /scan", "node /localization"));
   await session.untilText(".details", "FEROS_TRACE=/tmp/trace FEROS_TRACE_PERIOD=1s");
   await session.untilText(".details", "2 programs write traces");
-  robot.traces = { folder: "/tmp/trace", problems: ["1.ferostrace is no trace of Feros"] };
-  await session.untilText(".details .problem", "1.ferostrace is no trace of Feros");
+  robot.traces = { folder: "/tmp/trace", problems: ["1.ferostrace is not a trace of Feros"] };
+  await session.untilText(".details .problem", "1.ferostrace is not a trace of Feros");
   robot.traces = null;
   await session.untilText(".details", "FEROS_TRACE=FOLDER FEROS_TRACE_PERIOD=1s");
   await session.untilText(".details", "feros view --traces FOLDER");

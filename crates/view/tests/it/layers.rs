@@ -111,5 +111,5 @@ fn what_is_wrong_with_the_folder_is_told() {
     client.send(json!({"op": "measureTopics", "topics": ["/chatter"]}));
     let figures = client.op("figures", |op| op["traces"]["programs"] == 0);
     let problem = figures["traces"]["problems"][0].as_str().unwrap_or_default();
-    assert!(problem.contains("is no trace of Feros"), "{figures}");
+    assert!(problem.contains("is not a trace of Feros"), "{figures}");
 }
