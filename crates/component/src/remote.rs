@@ -85,7 +85,7 @@ pub fn containers(graph: &GraphSnapshot) -> BTreeSet<String> {
 }
 
 impl ContainerClient {
-    /// A client of the container of this name, such as `/ComponentManager`. It need not run yet.
+    /// A client of the container of this name, such as `/ComponentManager`. It may start later.
     ///
     /// A client of the container of this name, such as `/ComponentManager`, which may start later.
     /// When the name is not allowed, or the engine refuses.

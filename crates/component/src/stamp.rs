@@ -165,7 +165,7 @@ mod tests {
 
     fn changed(from: &str, to: &str) -> Stamp {
         let text = STAMP.replace(from, to);
-        assert_ne!(text, STAMP, "{from} stands in the stamp");
+        assert_ne!(text, STAMP, "{from} is in the stamp");
         Stamp::from_bytes(text.as_bytes())
     }
 

@@ -78,7 +78,7 @@ pub enum SetParameterError {
         attempts: u32,
     },
     /// The node no longer exists.
-    #[error("the node of parameter '{name}' is gone")]
+    #[error("the node of parameter '{name}' no longer exists")]
     NodeGone {
         /// The parameter.
         name: String,

@@ -91,8 +91,8 @@ pub trait BufferWatcher: Send + Sync {
     fn buffer_cleared(&self) {}
 }
 
-/// Where frames were in each other during the last seconds. Clones are the same buffer; all of it
-/// may be used from any thread, and lookups do not wait for each other.
+/// The transforms between frames during the last seconds. Clones are the same buffer; all of it may
+/// be used from any thread, and lookups do not wait for each other.
 #[derive(Clone)]
 pub struct Buffer {
     inner: Arc<Inner>,
@@ -152,7 +152,7 @@ impl Buffer {
         &self.inner.waiting
     }
 
-    /// How long transforms are kept.
+    /// The time that transforms are kept.
     #[must_use]
     pub fn cache_length(&self) -> Duration {
         self.inner.options.cache_length

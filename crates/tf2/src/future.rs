@@ -24,7 +24,7 @@ pub enum WaitError {
         /// Why there was no transform when time ran out.
         source: Box<LookupError>,
     },
-    /// Nothing that may still come can make it known.
+    /// No transform that may still come can help.
     #[error("no transform that may still come can help: {0}")]
     Hopeless(#[source] Box<LookupError>),
     /// Nobody fills the buffer any longer: its listener's context was shut down.
@@ -115,7 +115,7 @@ impl TransformFuture {
         }
     }
 
-    /// The error again, if waiting may help.
+    /// Returns the error if waiting may help, otherwise the reason to end.
     fn ended(&self, error: LookupError, seen: Seen) -> Result<LookupError, WaitError> {
         if error.is_final(self.question.time, self.buffer.cache_length()) {
             return Err(WaitError::Hopeless(error.into()));

@@ -9,7 +9,7 @@ use feros_executor::Time;
 use crate::frame_id::FrameId;
 use crate::transform::Transform;
 
-/// Where a frame was in its parent at a time.
+/// The transform of a frame into its parent at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) stamp: Time,
@@ -36,12 +36,12 @@ pub(crate) enum Added {
     Displaced,
 }
 
-/// Where a time is among the samples.
+/// The position of a time among the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// At this sample.
+    /// The time of this sample.
     At(u32),
-    /// After this sample and before the next.
+    /// Between this sample and the next one.
     After(u32),
 }
 

@@ -2,7 +2,7 @@
 
 use feros_executor::Time;
 
-/// Why a buffer cannot say where one frame is in another.
+/// Why a lookup failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {

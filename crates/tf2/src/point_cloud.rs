@@ -17,7 +17,7 @@ pub enum PointCloudError {
         /// The fields of the cloud.
         known: Vec<String>,
     },
-    /// A coordinate is no floating-point number.
+    /// A coordinate is not a floating-point number.
     #[error(
         "field \"{name}\" of the point cloud has datatype {datatype}: coordinates are FLOAT32 (7) \
          or FLOAT64 (8)"
@@ -43,7 +43,7 @@ pub enum PointCloudError {
     },
     /// The size of the data does not match the declared sizes.
     #[error(
-        "the point cloud says {height} rows of {width} points of {point_step} bytes, {row_step} \
+        "the point cloud declares {height} rows of {width} points of {point_step} bytes, {row_step} \
          bytes per row, and has {length} bytes of data"
     )]
     Size {
@@ -287,7 +287,7 @@ mod tests {
                 }
                 let row_step = cloud.row_step as usize;
                 let padding = [0, 1, row_step - 1].map(|at| cloud.data[at]);
-                assert_eq!(padding, [7, 7, 9], "what is no coordinate was changed");
+                assert_eq!(padding, [7, 7, 9], "bytes besides the coordinates were changed");
             }
         }
     }

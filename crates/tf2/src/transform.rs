@@ -1,4 +1,4 @@
-//! Where one frame is in another: a rotation and then a translation, in f64.
+//! The position of one frame in another: a rotation and then a translation, in f64.
 
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;

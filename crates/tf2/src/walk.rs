@@ -39,7 +39,7 @@ impl Failure {
     }
 }
 
-/// How a chain upwards ended.
+/// The end of a chain upwards.
 enum End {
     /// At the frame that the walk looked for.
     Found,

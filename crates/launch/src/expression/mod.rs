@@ -133,7 +133,7 @@ impl Parser<'_> {
             return if self.accept_word("in") {
                 Ok(Some("not in"))
             } else {
-                Err("`not` where an operator stands".to_owned())
+                Err("`not` where an operator was expected".to_owned())
             };
         }
         if self.accept_word("is") {
@@ -283,7 +283,7 @@ mod tests {
             ("'a", "unclosed '"),
             ("1 2", "`2` after the end"),
             ("1 if 2", "`if` without its `else`"),
-            ("1 not 2", "`not` where an operator stands"),
+            ("1 not 2", "`not` where an operator was expected"),
         ] {
             let error = evaluate(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

@@ -19,7 +19,7 @@ impl Token {
     }
 }
 
-/// A longer sign stands before its own beginnings.
+/// Longer signs come before the signs that they begin with.
 const SIGNS: [&str; 18] = [
     "==", "!=", "<=", ">=", "//", "**", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",",
 ];

@@ -63,7 +63,9 @@ fn variables(set: &str) -> Result<Variables, String> {
     };
     let nowhere: Arc<Path> = Arc::from(Path::new(""));
     let node = Document::parse(&nowhere, set).map_err(|_| unfit("this is not YAML"))?;
-    let Content::Mapping(entries) = node.content else { return Err(unfit("this is no mapping")) };
+    let Content::Mapping(entries) = node.content else {
+        return Err(unfit("this is not a mapping"));
+    };
     let variable = |(name, value): (Scalar, Node)| match value.content {
         Content::Scalar(scalar) => Ok((name.text, Value::from_scalar(&scalar).as_python())),
         _ => Err(unfit("a list or mapping as a value")),

@@ -270,7 +270,7 @@ impl Stream {
     }
 }
 
-/// How a process ended, in words.
+/// The end of a process, in words.
 pub(super) fn described(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => format!("exit code {code}"),

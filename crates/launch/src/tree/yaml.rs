@@ -49,7 +49,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
     for (key, _) in entries {
         if key.text != "launch" {
             let problem = format!(
-                "the key {} at the top: expected `launch` alone{}",
+                "the key {} at the top: expected only `launch`{}",
                 shown(&key.text),
                 hint(&key.text, ["launch"])
             );

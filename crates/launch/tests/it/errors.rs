@@ -64,7 +64,7 @@ fn mistakes_in_xml() {
         ("<launch><for_each/></launch>", "1:9: `for_each` without its `values`"),
         (
             "<launch><for_each values='{a: 1};b'/></launch>",
-            "1:27: `b` for `values` of `for_each`: this is no mapping; expected sets such as {name: a, id: 1};{name: b, id: 2}",
+            "1:27: `b` for `values` of `for_each`: this is not a mapping; expected sets such as {name: a, id: 1};{name: b, id: 2}",
         ),
         (
             "<launch><for_each values='{a: [1]}'/></launch>",
@@ -232,7 +232,7 @@ fn mistakes_in_yaml() {
         ),
         (
             "lanch:\n- node: {exec: a}\n",
-            "1:1: the key `lanch` at the top: expected `launch` alone; did you mean `launch`?",
+            "1:1: the key `lanch` at the top: expected only `launch`; did you mean `launch`?",
         ),
         ("- node", "1:1: a list of 1 at the top: expected the key `launch`"),
         (

@@ -178,7 +178,7 @@ mod tests {
         let first = (said.message.clone(), said.version);
         assert!(!said.add(transforms("camera", 2.0)), "somebody publishes already");
         assert!(!said.add(transforms("laser", 3.0)));
-        assert!(!said.is_done(first.1), "there is more to say than was published");
+        assert!(!said.is_done(first.1), "a newer version is unpublished");
         assert_eq!(first.0.transforms.len(), 1);
         let x = |place: usize| said.message.transforms[place].transform.translation.x;
         assert_eq!((said.message.transforms.len(), x(0), x(1)), (2, 3.0, 2.0));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use feros_tf2::Transform;
 use feros_tf2::glam::{DMat4, DQuat};
 
-/// Where a frame was in its parent at a time.
+/// The transform of a frame into its parent at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Said {
     pub(crate) child: String,
@@ -98,7 +98,7 @@ impl Reference {
         Ok(())
     }
 
-    /// The parent of a frame at a time, and where the frame is in it; `None` for roots.
+    /// The parent of a frame at a time, and the transform into it; `None` for roots.
     fn step(&self, frame: &str, nanos: i64) -> Result<Option<(String, DMat4)>, Wrong> {
         let Some(known) = self.frames.get(frame) else { return Err(Wrong::Unknown) };
         let Some(newest) = known.samples.values().next_back() else { return Ok(None) };

@@ -7,7 +7,7 @@ import { hashOf, Session } from "./session.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES = { "": "text/html", "app.js": "text/javascript", "app.css": "text/css" };
-/** A system of its own. */
+/** The environment of a system of its own. */
 export const ENVIRONMENT = {
   ...process.env,
   ROS_DOMAIN_ID: String(120 + (process.pid % 100)),

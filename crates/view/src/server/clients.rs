@@ -111,7 +111,7 @@ impl Clients {
     /// A new client.
     ///
     /// # Errors
-    /// When there are as many as may be.
+    /// When a limit is reached.
     pub(crate) fn join(
         &self,
         is_page: bool,

@@ -106,7 +106,7 @@ fn hostile_frames_end_nothing_but_their_own_connection() {
     stream
         .write_all(&[0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4])
         .unwrap();
-    until("it was thrown out", || fixture.server.connection_count() == 0);
+    until("the server closed it", || fixture.server.connection_count() == 0);
     // Neither WebSocket nor HTTP.
     for bytes in [&b"\x16\x03\x01\x02\x00"[..], b"GET / HTTP/9.9\r\n\r\n", &[b'a'; 100_000]] {
         let mut stream = TcpStream::connect(fixture.server.address()).unwrap();

@@ -118,7 +118,7 @@ fn clients_of_nodes_that_have_answered_are_released() {
 #[test]
 fn questions_to_nodes_that_never_answer_cost_a_bounded_number_of_clients() {
     let fixture = Fixture::new();
-    // Nobody spins them.
+    // Nobody spins these nodes.
     let _nodes: Vec<Node> = (0..40)
         .map(|number| fixture.contexts[0].create_node(&format!("silent_{number}")).unwrap())
         .collect();
@@ -134,7 +134,7 @@ fn questions_to_nodes_that_never_answer_cost_a_bounded_number_of_clients() {
     for _ in 0..8 {
         client.send(json!({"op": "getParameters", "parameterNames": []}));
     }
-    until("as many are asked as may be", || service_clients(&fixture) >= 16);
+    until("the most nodes are asked", || service_clients(&fixture) >= 16);
     let mut most = 0;
     for _ in 0..50 {
         modest.send(json!({"op": "modest"}));

@@ -74,7 +74,7 @@ fn parameters_are_set_and_changes_are_told_to_who_asked() {
     client.send(set("/robot.lens.name", json!(1), "two"));
     client.status("/robot.lens.name is not set");
     let op = client.op("parameterValues", |op| op["id"] == "two");
-    assert_eq!(values(&op), [("/robot.lens.name", &json!("wide"))], "it is what it was");
+    assert_eq!(values(&op), [("/robot.lens.name", &json!("wide"))], "it is unchanged");
     client.send(set("/robot.rate", json!({"a": 1}), "three"));
     client.status("/robot.rate is not set");
     // A change that the watching client cannot miss: its subscription may be younger than the first
