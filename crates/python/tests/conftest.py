@@ -1,5 +1,4 @@
-"""What the tests share: a domain of their own, stock ROS 2 as a peer, waiting until something
-holds."""
+"""Shared by the tests: a domain of their own, stock ROS 2 as a peer, waits for conditions."""
 
 import os
 import socket
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# As in tests/interop: who listens on this port plus its number has a domain.
+# As in tests/interop: the process that listens on this port plus a domain's number has the domain.
 DOMAINS, LOCK_PORT = range(71, 101), 28_500
 PEERS = Path(__file__).parent / "peers"
 
@@ -43,7 +42,7 @@ def domain():
 
 @pytest.fixture
 def context():
-    """A context that is shut down at the end."""
+    """A context that is shut down at the end of the test."""
     import feros
 
     with feros.Context([]) as made:
@@ -52,20 +51,20 @@ def context():
 
 @pytest.fixture
 def eventually():
-    """Waits until a condition holds; how long that takes is no matter of the test."""
+    """Waits until a condition holds; the tests do not check how long that takes."""
 
     def wait(condition, step=lambda: time.sleep(0.01)):
         watchdog = time.monotonic() + 60
         while not condition():
             if time.monotonic() > watchdog:
-                raise AssertionError("it does not come to hold")
+                raise AssertionError("the condition never held")
             step()
 
     return wait
 
 
 class Process:
-    """A program that is spoken with by lines, and ended at the end of the test."""
+    """A program that reads and writes lines, and is ended at the end of the test."""
 
     def __init__(self, python, script, *args):
         command = [python, "-u", str(script), *args]
@@ -94,7 +93,7 @@ class Process:
 
 @pytest.fixture
 def start():
-    """Starts programs of `peers`, with this interpreter or another."""
+    """Starts programs in `peers`, with this interpreter or another."""
     started = []
 
     def begin(script, *args, python=sys.executable):
@@ -109,8 +108,8 @@ def start():
 
 @pytest.fixture
 def stock():
-    """The interpreter with stock ROS 2, of which FEROS_STOCK_PYTHON is the path."""
+    """The interpreter with stock ROS 2; FEROS_STOCK_PYTHON is its path."""
     python = os.environ.get("FEROS_STOCK_PYTHON")
     if os.environ.get("FEROS_SKIP_INTEROP") == "1" or not python:
-        pytest.skip("stock ROS 2 is not to be asked: set FEROS_STOCK_PYTHON to its interpreter")
+        pytest.skip("stock ROS 2 is not used: set FEROS_STOCK_PYTHON to its interpreter")
     return python

@@ -1,4 +1,4 @@
-"""The programs of the book's pages run as they stand there, beside another process."""
+"""The programs on the book's pages run unchanged, beside another process."""
 
 import re
 import signal
@@ -16,14 +16,14 @@ BLOCKS = [
     for page in sorted(PAGES.glob("*.md"))
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)
 ]
-# A program that has ended its page's part stays until its standard input ends.
+# A program that has finished its page's part waits until its standard input ends.
 STAYS = "\nimport sys\nprint('at the end', flush=True)\nsys.stdin.read()\n"
 
 
 @dataclass
 class Case:
-    """How a block runs: what it takes for granted, what follows it, what it prints, what the other
-    process is asked and says. A block without an end of its own is interrupted."""
+    """How a block runs: the code before and after it, its output, and the requests to and output of
+    the other process. A block that does not end by itself is interrupted."""
 
     before: str = ""
     after: str = ""
@@ -34,7 +34,7 @@ class Case:
 
 CONTEXT = "import feros\ncontext = feros.Context()\n"
 SPUN = CONTEXT + "node = context.create_node('here')\ncontext.spin_in_background(node)\n"
-# By a word of the block.
+# By a word in the block.
 CASES = {
     "feros.spin(node)": Case(prints=("hello", "from elsewhere"), heard=("hello",)),
     "await client.call": Case(prints=("enabled", "from elsewhere")),
@@ -60,7 +60,7 @@ publisher.wait_for_subscriptions(1, 60)
 
 
 class Lines:
-    """What a program says, line by line, until all that is expected was said."""
+    """Reads the output of a program, line by line, until it has all expected texts."""
 
     def __init__(self, stream, expected):
         self.said, self.missing = [], list(expected)
@@ -76,7 +76,7 @@ class Lines:
             self.missing = [text for text in self.missing if not re.search(text, line)]
             if not self.missing:
                 self.all_said.set()
-        self.all_said.set()  # nothing more will come
+        self.all_said.set()  # there will be no more output
 
     def wait(self):
         self.all_said.wait(120)

@@ -1,4 +1,4 @@
-"""Simulated time, and who is told when it jumps."""
+"""Simulated time, and callbacks for its jumps."""
 
 import pytest
 
@@ -10,7 +10,7 @@ SECOND = 1_000_000_000
 
 
 def follow(node, publish, seconds, eventually):
-    """Sets the clock, as often as it takes until the node shows it."""
+    """Sets the clock repeatedly until the node shows the time."""
     eventually(lambda: node.now() == seconds * SECOND, lambda: publish(seconds))
 
 

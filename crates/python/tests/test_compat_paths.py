@@ -1,4 +1,4 @@
-"""Whose packages a program finds: Feros's `rclpy` is the last on the path, and the first with
+"""Whose packages a program finds: Feros's `rclpy` comes last on the path, but first with
 `feros run`; packages of two installations are not mixed."""
 
 import os
@@ -16,7 +16,7 @@ PACKAGES = [
     "message_filters", "rosidl_parser", "rosidl_runtime_py", "sensor_msgs_py", "std_msgs",
     "tf2_geometry_msgs", "tf2_py", "tf2_ros", "tf2_sensor_msgs",
 ]
-# As in ros2/examples, rclpy/topics/minimal_subscriber: nothing in it knows of Feros.
+# As in ros2/examples, rclpy/topics/minimal_subscriber: the script does not know of Feros.
 LISTENER = """
 import sys
 import rclpy
@@ -107,7 +107,7 @@ with rclpy.init():
 
 
 def python(*arguments, path=(), code=0):
-    """What an interpreter without other packages on its path says."""
+    """The output of an interpreter without other packages on its path."""
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     if path:
         environment["PYTHONPATH"] = os.pathsep.join(map(str, path))
@@ -119,7 +119,7 @@ def python(*arguments, path=(), code=0):
 
 @pytest.fixture
 def foreign(tmp_path):
-    """A folder with an rclpy that is not Feros's."""
+    """A folder with an rclpy of another installation."""
     (tmp_path / "foreign/rclpy").mkdir(parents=True)
     (tmp_path / "foreign/rclpy/__init__.py").write_text("whose = 'foreign'")
     return tmp_path / "foreign"
@@ -152,7 +152,7 @@ def test_the_wheel_puts_its_packages_last(command, foreign):
     last = "import sys, rclpy; print(sys.path[-1], rclpy.__file__)"
     folder, rclpy = python("-c", last).split()
     assert Path(folder) == COMPATIBLE and Path(rclpy).is_relative_to(COMPATIBLE)
-    # A line that begins with `import` would be run by each start of the interpreter.
+    # Every start of the interpreter would run a line that begins with `import`.
     (path_file,) = Path(sysconfig.get_path("platlib")).glob("*feros*.pth")
     assert path_file.read_text() == "feros/compat\n"
     assert python("-c", "import rclpy; print(rclpy.whose)", path=[foreign]).strip() == "foreign"
@@ -165,7 +165,7 @@ def test_scripts_of_stock_run_as_they_are(command, foreign, tmp_path):
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     with subprocess.Popen([sys.executable, str(talker)], env=environment) as talking:
         try:
-            # By the wheel alone, and with Feros first although another rclpy is on the path.
+            # With only the wheel, and with Feros first although another rclpy is on the path.
             alone = [sys.executable, str(listener)]
             first = [str(command), "run", str(listener), "--ros-args", "--log-level", "warn"]
             for words, path in ((alone, ""), (first, str(foreign))):

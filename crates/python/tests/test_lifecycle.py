@@ -1,4 +1,4 @@
-"""Managed nodes: their callbacks, what they send and when, and stock ROS 2 on the other side."""
+"""Managed nodes: their callbacks, what they send and when, with stock ROS 2 on the other side."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from feros.msgs.std_msgs.msg import String
 
 
 class Managed(LifecycleNode):
-    """Notes what is called, and ends it as it is told to."""
+    """Records its callbacks, and ends each of them as it was set."""
 
     def __init__(self, name, context, **returns):
         self.called, self.returns = [], returns

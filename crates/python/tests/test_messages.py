@@ -1,4 +1,4 @@
-"""Classes of messages: what stock ROS 2 has, and what the wire has."""
+"""Message classes have the behavior of stock ROS 2, and its serialized form."""
 
 import array
 import copy
@@ -132,7 +132,7 @@ def test_what_cannot_be_serialized_says_where_and_why(wrong, error, text):
 
 
 def test_another_class_is_refused():
-    with pytest.raises(TypeError, match="no message class"):
+    with pytest.raises(TypeError, match="not a message class"):
         feros.deserialize(b"", int)
 
 
@@ -332,7 +332,7 @@ def test_an_import_that_fails_says_where_types_are_found(line, hint):
 
 
 def run(program, **variables):
-    """Runs a program with other variables of the environment."""
+    """Runs a program with other environment variables."""
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300,
         env=dict(os.environ, **variables),

@@ -1,4 +1,4 @@
-"""Nodes in this process, in another, and beside stock ROS 2."""
+"""Nodes in this process, in another process, and with stock ROS 2."""
 
 import asyncio
 import gc
@@ -95,7 +95,7 @@ def test_what_a_condition_raises_ends_the_wait_for_it(context):
 
     def is_done():
         asked.append(True)
-        if len(asked) == 2:  # the first that the executor asks, not the caller
+        if len(asked) == 2:  # the first call by the executor, not the caller
             raise KeyError("while asked")
         return len(asked) > 2
 
@@ -113,7 +113,7 @@ def test_an_executor_goes_by_priorities(context):
         node.create_wall_timer(0.01, lambda p=priority: called.append(p), priority=priority)
     import time
 
-    time.sleep(0.1)  # until all are due
+    time.sleep(0.1)  # until all timers are due
     with feros.Executor(policy="priority") as executor:
         executor.add_node(node)
         for _ in range(3):
@@ -137,7 +137,7 @@ def test_wrong_names_and_types_are_errors(context):
     node = context.create_node("right")
     with pytest.raises(feros.FerosError):
         node.create_publisher(String, "a topic")
-    with pytest.raises(TypeError, match="no message class"):
+    with pytest.raises(TypeError, match="not a message class"):
         node.create_publisher(int, "number")
     with pytest.raises(TypeError, match="Image"):
         node.create_publisher(Image, "image").publish(String())
@@ -171,7 +171,7 @@ def test_services_answer_in_place_and_later(context):
 
 
 def test_services_announce_the_hash_of_their_type(context):
-    """Engines other than DDS match by it."""
+    """Engines other than DDS use it for matches."""
     node = context.create_node("hashes")
     goal = get_interface("example_interfaces/action/Fibonacci").Impl.SendGoalService
     for cls, name in [(SetBool, "std_srvs/srv/SetBool"),
@@ -245,7 +245,8 @@ def test_what_is_published_after_an_asynchronous_wait_arrives(context, start, ev
     async def main():
         await subscription.wait_for_publishers_async(1, 60)
         for text in texts(20):
-            # Another process has to find each of them before it hears it by best effort.
+            # Another process has to discover each of them before it receives its best-effort
+            # messages.
             publisher = node.create_publisher(String, "seldom", 10)
             publishers.append(publisher)
             await publisher.wait_for_subscriptions_async(1, 60)
@@ -592,7 +593,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 publisher.publish(String())
 """
-    # Python 3.12 and newer warn of any fork beside threads.
+    # Python 3.12 and newer warn of any fork while threads run.
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     done = subprocess.run(command, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")

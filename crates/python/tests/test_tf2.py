@@ -1,4 +1,4 @@
-"""Transforms: what a buffer knows, who fills it, and who waits for it."""
+"""Transforms: the contents of a buffer, the listeners that fill it, and waits for it."""
 
 import asyncio
 import threading

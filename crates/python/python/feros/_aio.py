@@ -1,5 +1,5 @@
-"""Waiting in asyncio: each event loop watches one descriptor, which the Rust side makes readable
-without the lock of the interpreter."""
+"""Waits in asyncio: each event loop watches one descriptor, which the Rust side makes readable
+without the interpreter lock."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ _loops = weakref.WeakKeyDictionary()
 
 
 class LoopWakeups:
-    """What one event loop waits for."""
+    """The waits of one event loop."""
 
     def __init__(self, loop):
         self.wakeups = _feros.Wakeups()
@@ -20,7 +20,7 @@ class LoopWakeups:
         loop.add_reader(self.wakeups.fileno(), self._wake)
 
     def new_token(self):
-        """A number under which somebody is woken."""
+        """A number by which a task is woken."""
         self._next += 1
         return self._next
 
@@ -31,7 +31,7 @@ class LoopWakeups:
                 waiting.set_result(None)
 
     async def wait(self, token, timeout=None):
-        """Waits until the Rust side wakes this number, at most for so many seconds."""
+        """Waits until the Rust side wakes this number, for at most `timeout` seconds."""
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[token] = waiting
         try:
@@ -41,7 +41,7 @@ class LoopWakeups:
 
 
 def wakeups_of_loop():
-    """Those of the running loop."""
+    """The wakeups of the running loop."""
     loop = asyncio.get_running_loop()
     found = _loops.get(loop)
     if found is None:
@@ -50,12 +50,12 @@ def wakeups_of_loop():
 
 
 async def response(call):
-    """The response of a call."""
+    """The response to a call."""
     wakeups = wakeups_of_loop()
     token = wakeups.new_token()
     try:
         while True:
-            # The waiter is there before the look: what comes during the look wakes it.
+            # The waiter exists before the poll, so that an arrival during the poll wakes it.
             found = call.poll(wakeups.wakeups, token)
             if found is not None:
                 return found
@@ -66,12 +66,12 @@ async def response(call):
 
 
 async def graph(node, condition, timeout, what):
-    """Waits until `condition()` is true, looking again after each change of the graph."""
+    """Waits until `condition()` is true, and checks it again after each change of the graph."""
     wakeups, loop = wakeups_of_loop(), asyncio.get_running_loop()
     token = wakeups.new_token()
     end = None if timeout is None or timeout < 0 else loop.time() + timeout
     while True:
-        # It listens before the look: what changes during the look wakes it.
+        # The listener exists before the check, so that a change during the check wakes it.
         listener = node._node.listen_to_graph(wakeups.wakeups, token)
         if condition():
             return
@@ -88,14 +88,14 @@ async def graph(node, condition, timeout, what):
 
 
 async def found_by_subscriptions(publisher, count):
-    """Waits until those that match can hear the native publisher, as its own wait does."""
-    # Where one has left again, the others still can.
+    """Waits until the matched subscriptions can receive, like the wait of the native publisher."""
+    # If one subscription has left again, the others can still receive.
     with contextlib.suppress(TimeoutError):
         await asyncio.to_thread(publisher.wait_for_subscriptions, count, 0)
 
 
 class Stream:
-    """Messages of a subscription, one after the other: `async for message in stream`."""
+    """The messages of a subscription, one after the other: `async for message in stream`."""
 
     def __init__(self, inbox, context, with_info):
         self._inbox = inbox
@@ -123,16 +123,16 @@ class Stream:
     async def next(self):
         """The next message.
 
-        Raises `ShutdownError` where the context was shut down, or the stream closed.
+        Raises `ShutdownError` if the context was shut down or the stream was closed.
         """
         try:
             return await self.__anext__()
         except StopAsyncIteration:
-            raise _feros.ShutdownError("the stream has ended: no message will come") from None
+            raise _feros.ShutdownError("the stream has ended: no more messages arrive") from None
 
     @property
     def dropped_messages(self):
-        """Messages that were dropped because nobody took them in time."""
+        """The number of messages that were dropped because nobody took them in time."""
         return 0 if self._inbox is None else self._inbox.dropped_messages
 
     def close(self):

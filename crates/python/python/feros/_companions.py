@@ -1,7 +1,7 @@
-"""Whose `rclpy` a program has: packages of ROS's names that come with Feros go with Feros's alone.
+"""Checks whose `rclpy` a program has: the packages with ROS names in Feros need Feros's `rclpy`.
 
-They lie at the end of the path, so that an installed ROS wins. Where that one lacks a package, the
-one of Feros would be found, and its messages would fail later, far from the cause.
+They come last on the path, so that an installed ROS wins. If that ROS lacks a package, Python would
+find the one of Feros, whose messages would fail later, far from the cause.
 """
 
 import os
@@ -9,11 +9,11 @@ import sys
 from importlib.machinery import PathFinder
 
 FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "compat")
-"""Where the packages of ROS's names are."""
+"""The folder of the packages with ROS names."""
 
 
 def refuse_beside_foreign(name):
-    """Raises `ImportError` where the `rclpy` that is imported, or would be, is not Feros's."""
+    """Raises `ImportError` if the `rclpy` that is imported, or would be, is not Feros's."""
     rclpy = sys.modules.get("rclpy")
     spec = PathFinder.find_spec("rclpy") if rclpy is None else rclpy.__spec__
     origin = getattr(spec, "origin", None)

@@ -1,4 +1,4 @@
-"""The types of fields as `SLOT_TYPES` of stock message classes describe them.
+"""The types of fields, as `SLOT_TYPES` of stock message classes describes them.
 
 The names and attributes are those of `rosidl_parser.definition`: scripts look at them.
 """
@@ -29,7 +29,7 @@ class AbstractType(_Described):
 
 
 class AbstractNestableType(AbstractType):
-    """A type that an array can have as its elements."""
+    """A type that can be the element type of an array."""
 
     __slots__ = ()
 
@@ -110,7 +110,7 @@ class BoundedWString(AbstractWString):
 
 
 class AbstractNestedType(AbstractType):
-    """Several of a type."""
+    """Several elements of one type."""
 
     __slots__ = ()
 
@@ -130,7 +130,7 @@ class Array(AbstractNestedType):
 
 
 class AbstractSequence(AbstractNestedType):
-    """A number of elements that varies."""
+    """A varying number of elements."""
 
     __slots__ = ()
 

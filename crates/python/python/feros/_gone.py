@@ -1,10 +1,10 @@
-"""What stands where something was that cannot be used any more."""
+"""Replaces an object that can no longer be used."""
 
 from feros._feros import FerosError
 
 
 class Gone:
-    """Says so, whatever is wanted of it."""
+    """Raises an error on any access."""
 
     def __init__(self, text):
         self._text = text

@@ -1,4 +1,4 @@
-"""Classes of messages, services and actions, made at first use from their definitions."""
+"""Classes of messages, services and actions, made from their definitions when first used."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ _interfaces = None
 
 
 def interfaces():
-    """The definitions: what is shipped, and what the environment names."""
+    """The definitions: those that Feros ships, and those that the environment names."""
     global _interfaces
     if _interfaces is None:
         with _lock:
@@ -34,7 +34,7 @@ class MessageMeta(type):
 
 
 class Message(metaclass=MessageMeta):
-    """What all message classes have in common."""
+    """The base class of all message classes."""
 
     __slots__ = ()
     _fields_and_field_types = {}
@@ -155,7 +155,7 @@ def private_module(name):
 
 
 def _module_of(package, namespace, name):
-    # Names of definitions have no underscore; those of parts begin with the definition's.
+    # Names of definitions have no underscore; those of parts begin with the definition's name.
     return f"{package}.{namespace}.{private_module(name.split('_')[0])}"
 
 
@@ -275,22 +275,22 @@ def interface_class(name):
 
 
 def message_type(cls):
-    """What encodes and decodes messages of a class.
+    """The object that encodes and decodes messages of a class.
 
-    Raises `TypeError` for what is no class of messages.
+    Raises `TypeError` if it is not a message class.
     """
     try:
         return cls._feros_type
     except AttributeError:
         raise TypeError(
-            f"{cls!r} is no message class of feros: import it from feros.msgs, such as"
+            f"{cls!r} is not a message class of feros: import it from feros.msgs, such as"
             " feros.msgs.std_msgs.msg.String"
         ) from None
 
 
 def package_module(package_name):
-    """`__getattr__` of the module of a package, such as `std_msgs`: its namespaces are imported
-    when they are asked for."""
+    """The `__getattr__` for the module of a package, such as `std_msgs`: imports its namespaces
+    when they are needed."""
 
     def __getattr__(name):
         if name in ("msg", "srv", "action"):
@@ -299,15 +299,15 @@ def package_module(package_name):
             try:
                 return importlib.import_module(f"{package_name}.{name}")
             except ModuleNotFoundError:
-                pass  # the package has none of these
+                pass  # the package has no such interfaces
         raise AttributeError(f"module {package_name!r} has no attribute {name!r}")
 
     return __getattr__
 
 
 def namespace_module(module_name, package, namespace):
-    """`__getattr__`, `__dir__` and `__all__` of the module of a namespace of a package, such as
-    `std_msgs.msg`: classes are made when they are asked for."""
+    """The `__getattr__`, `__dir__` and `__all__` for the module of a package's namespace, such as
+    `std_msgs.msg`: makes classes when they are needed."""
     names = interfaces().names(package, namespace)
     parts = []
     for name in names:
@@ -342,13 +342,13 @@ def _unknown(module_name, name, names):
 
 
 def unknown_package(name):
-    """What is said of a package that is not there."""
+    """The error text for a package that is not found."""
     near = _nearest(name, interfaces().packages())
     return f"there is no package {name!r} of interfaces{near}; {where_types_are()}"
 
 
 def unknown_namespace(package, namespace):
-    """What is said of a kind of interfaces that a package has none of."""
+    """The error text for a kind of interface that a package does not have."""
     return f"the package {package!r} of interfaces has no {namespace!r}; {where_types_are()}"
 
 
@@ -360,13 +360,13 @@ def _nearest(name, names):
 
 
 def where_types_are():
-    """Where types are found, for messages."""
+    """The places where types are found, for error texts."""
     return interfaces().places()
 
 
 class _UnknownTypes:
-    """Says why `from std_msgs.msg import Strin` fails: what the module's `__getattr__` says does
-    not come through. It is asked for submodules of namespaces that nobody else has found."""
+    """Reports why `from std_msgs.msg import Strin` fails: Python discards the error of the module's
+    `__getattr__`. It is asked for submodules of namespaces that no other finder has found."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
@@ -393,13 +393,13 @@ def _private(module_name, package, namespace, definition_name, parts):
 
 
 def serialize(message):
-    """The serialized message: CDR, with its 4-byte header."""
+    """Serializes a message to CDR, with its 4-byte header."""
     return message_type(type(message)).encode(message)
 
 
 def deserialize(data, cls):
-    """A message of a class, of serialized bytes.
+    """Deserializes bytes to a message of a class.
 
-    Raises `DecodeError` where the bytes are no such message.
+    Raises `DecodeError` if the bytes are not such a message.
     """
     return message_type(cls).decode(data)

@@ -1,4 +1,4 @@
-"""Conversions and checks of values of fields that are rare enough to be written in Python."""
+"""Conversions and checks of field values that are rare enough to be written in Python."""
 
 import array
 import sys
@@ -22,10 +22,10 @@ DTYPES = {"float": "float32", "double": "float64"}
 
 
 def numbers(value, typecode, dtype):
-    """An `array.array` of any value that holds numbers.
+    """Makes an `array.array` from any value that holds numbers.
 
-    Arrays of numpy with elements of another type are converted as a whole, if no value is lost by
-    its range; all else goes element by element.
+    Numpy arrays with elements of another type are converted as a whole if all values are in range;
+    anything else is converted element by element.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ndarray):
@@ -42,7 +42,7 @@ def numbers(value, typecode, dtype):
         elif value.dtype.kind in "fiu" and wanted.kind == "f":
             source = numpy.ascontiguousarray(value, dtype=wanted)
         else:
-            raise TypeError(f"an array of {value.dtype} is no array of {dtype}")
+            raise TypeError(f"an array of {value.dtype} is not an array of {dtype}")
         result = array.array(typecode)
         result.frombytes(source.data.cast("B") if source.size else b"")
         return result
@@ -52,7 +52,7 @@ def numbers(value, typecode, dtype):
 
 
 def check(cls, field, value):
-    """Raises `AssertionError`, in the words of stock ROS 2, where a field does not take a value."""
+    """Raises `AssertionError`, with the text of stock ROS 2, if a field does not accept a value."""
     index = list(cls._fields_and_field_types).index(field)
     _check_type(field, cls.SLOT_TYPES[index], value)
 

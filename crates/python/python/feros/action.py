@@ -1,4 +1,4 @@
-"""Actions: goals that take their time, with feedback on the way, a result at the end, and a way to
+"""Actions: goals that take time, with feedback on the way, a result at the end, and a way to
 cancel."""
 
 import inspect
@@ -32,7 +32,7 @@ class GoalStatus(IntEnum):
         return self >= GoalStatus.SUCCEEDED
 
 
-# What may follow what, as `rcl_action` has it.
+# The states that each state may follow, as in `rcl_action`.
 _FOLLOWS = {
     GoalStatus.EXECUTING: (GoalStatus.ACCEPTED,),
     GoalStatus.CANCELING: (GoalStatus.ACCEPTED, GoalStatus.EXECUTING),
@@ -43,11 +43,11 @@ _FOLLOWS = {
 
 
 class GoalRejected(_feros.FerosError):
-    """The server does not want a goal."""
+    """The server rejected a goal."""
 
 
 class GoalError(_feros.FerosError):
-    """What was done with a goal is not possible in its state."""
+    """The operation is not possible in the goal's state."""
 
 
 class ServerGoal:
@@ -66,28 +66,28 @@ class ServerGoal:
 
     @property
     def status(self):
-        """Its state."""
+        """The state of the goal."""
         return self._status
 
     @property
     def is_cancel_requested(self):
-        """Whether somebody wants it canceled."""
+        """Whether a client wants the goal canceled."""
         return self._status == GoalStatus.CANCELING
 
     def publish_feedback(self, feedback):
-        """Tells clients how it goes. After the end of the goal nobody listens any more."""
+        """Sends feedback to clients. After the end of the goal nobody receives it."""
         self._server._publish_feedback(self.goal_id, feedback)
 
     def succeed(self, result=None):
-        """Ends it with success."""
+        """Ends the goal with success."""
         self._end(GoalStatus.SUCCEEDED, result)
 
     def abort(self, result=None):
-        """Ends it without success."""
+        """Ends the goal without success."""
         self._end(GoalStatus.ABORTED, result)
 
     def canceled(self, result=None):
-        """Ends it as canceled, after somebody wanted that."""
+        """Ends the goal as canceled, after a client asked for that."""
         self._end(GoalStatus.CANCELED, result)
 
     def _change(self, status):
@@ -117,13 +117,13 @@ class ServerGoal:
 class ActionServer:
     """Answers goals of an action.
 
-    `execute(goal)` gets each accepted `ServerGoal` on a thread of its own, and returns the result;
-    it may be `async`. What it raises aborts the goal, and is printed. If it returns while somebody
-    wants the goal canceled and `goal.canceled()` was not called, the goal has succeeded.
+    `execute(goal)` gets each accepted `ServerGoal` on its own thread, and returns the result; it
+    may be `async`. An exception aborts the goal, and is printed. If it returns while a client wants
+    the goal canceled and `goal.canceled()` was not called, the goal has succeeded.
 
-    `on_goal(request)` says whether a goal is accepted, `on_cancel(goal)` whether it may be canceled;
-    both are, if not said. At most `max_goals` execute at a time: others are rejected. Results are
-    kept for `result_timeout` seconds for clients that ask late.
+    `on_goal(request)` returns whether a goal is accepted, and `on_cancel(goal)` whether it may be
+    canceled; without them, both are always so. At most `max_goals` execute at a time: others are
+    rejected. Results are kept for `result_timeout` seconds for clients that ask late.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class ActionServer:
                 result = asyncio.run(awaited())
             if not goal.status.is_terminal:
                 goal.succeed(result)
-        except BaseException as error:  # the thread ends here, and the goal must not hang
+        except BaseException as error:  # the thread ends here, but the goal must not hang
             if not goal.status.is_terminal:
                 goal.abort()
             if self._node._context.ok():
@@ -288,7 +288,7 @@ class ActionServer:
             self._expiry.cancel()
 
     def destroy(self):
-        """Ends it. Goals that have not ended are aborted, and their clients hear that."""
+        """Ends the server. Unfinished goals are aborted, and their clients are notified."""
         with self._lock:
             goals = list(self._goals.values())
         for goal in goals:
@@ -300,7 +300,7 @@ class ActionServer:
 
 
 class Pending:
-    """What comes of a goal: await it in asyncio, or `wait` for it in place."""
+    """The outcome of a goal: await it in asyncio, or `wait` for it in place."""
 
     __slots__ = ("_call", "_finish")
 
@@ -308,7 +308,8 @@ class Pending:
         self._call, self._finish = call, finish
 
     def wait(self, timeout=None):
-        """What came; raises `TimeoutError` after so many seconds, and may be waited for again."""
+        """The outcome; raises `TimeoutError` after `timeout` seconds, after which it may wait
+        again."""
         return self._finish(self._call.wait(timeout))
 
     def __await__(self):
@@ -327,8 +328,8 @@ class ClientGoal:
         self.status = GoalStatus.ACCEPTED
 
     def result(self):
-        """Its status and result at the end, as `(GoalStatus, message)`: to be awaited or waited
-        for."""
+        """The status and result at the end, as `(GoalStatus, message)`: await it, or `wait` for
+        it."""
         request = self._client._cls.Impl.GetResultService.Request()
         request.goal_id.uuid = list(self.goal_id)
 
@@ -339,8 +340,8 @@ class ClientGoal:
         return Pending(self._client._get_result.call(request), finish)
 
     def cancel(self):
-        """Asks for the end of it; says, when awaited or waited for, whether the server will cancel
-        it."""
+        """Asks to cancel the goal; the outcome, awaited or by `wait`, is whether the server will do
+        so."""
         request = service_class("action_msgs/srv/CancelGoal").Request()
         request.goal_info.goal_id.uuid = list(self.goal_id)
 
@@ -352,12 +353,12 @@ class ClientGoal:
 
 
 class ActionClient:
-    """Sends goals of an action. Answers and results need no executor; feedback comes by the one that
-    spins the node."""
+    """Sends goals of an action. Answers and results need no executor; feedback arrives by the
+    executor that spins the node."""
 
     def __init__(self, node, cls, name):
         self._node, self._cls = node, cls
-        # As long as somebody has the goal: its feedback may come behind its result.
+        # Kept while somebody has the goal, since its feedback may arrive after its result.
         self._goals = weakref.WeakValueDictionary()
         self._lock = threading.Lock()
         self.action_name = node.resolve_topic_name(name)
@@ -382,7 +383,7 @@ class ActionClient:
         return all(client.service_is_ready() for client in clients)
 
     def server_is_ready(self):
-        """Whether a server is there with all that an action has."""
+        """Whether there is a server with everything that an action needs."""
         return (
             self._services_are_ready()
             and self._feedback.publisher_count > 0
@@ -390,19 +391,19 @@ class ActionClient:
         )
 
     def wait_for_server(self, timeout=None):
-        """Waits until a server is there; says whether it is after so many seconds."""
+        """Waits until there is a server; returns whether there is one after `timeout` seconds."""
         return self._node._comes(self.server_is_ready, timeout, self._server)
 
     async def wait_for_server_async(self, timeout=None):
-        """As `wait_for_server`, in asyncio."""
+        """Like `wait_for_server`, in asyncio."""
         return await self._node._comes_async(self.server_is_ready, timeout, self._server)
 
     def send_goal(self, goal, on_feedback=None):
-        """Sends a goal; awaited or waited for it is a `ClientGoal`. `on_feedback(message)` is called
-        for each feedback.
+        """Sends a goal; the outcome, awaited or by `wait`, is a `ClientGoal`. Calls
+        `on_feedback(message)` for each feedback.
 
-        Raises `CallFailed` where no server is ready: `wait_for_server` waits for one. When awaited
-        or waited for, raises `GoalRejected` where the server does not want it.
+        Raises `CallFailed` if no server is ready: `wait_for_server` waits for one. Waiting raises
+        `GoalRejected` if the server rejects the goal.
         """
         if not self._services_are_ready():
             raise _feros.CallFailed(
@@ -415,7 +416,7 @@ class ActionClient:
         request.goal = goal
         handle = ClientGoal(self, goal_id, None, on_feedback)
         with self._lock:
-            self._goals[goal_id] = handle  # before it is sent: feedback may come before the answer
+            self._goals[goal_id] = handle  # before it is sent, since feedback may be first
 
         def finish(response):
             if not response.accepted:
@@ -439,7 +440,7 @@ class ActionClient:
                 goal.status = GoalStatus(status.status)
 
     def destroy(self):
-        """Ends it. Its goals go on."""
+        """Ends the client. Its goals continue."""
         for entity in (
             self._send_goal, self._cancel, self._get_result, self._feedback, self._statuses
         ):

@@ -6,7 +6,7 @@ from feros import _feros
 
 
 class ClockType(IntEnum):
-    """Which time a clock shows."""
+    """The time that a clock shows."""
 
     ROS = 1
     SYSTEM = 2
@@ -22,7 +22,7 @@ class ClockChange(IntEnum):
 
 
 class TimeJump:
-    """A jump of a clock: the times before and after in nanoseconds, and the change of its source."""
+    """A jump of a clock: the times before and after in nanoseconds, and the change of source."""
 
     __slots__ = ("before", "after", "change")
 
@@ -31,7 +31,7 @@ class TimeJump:
 
     @property
     def delta(self):
-        """By how many nanoseconds the time leapt; zero where the source changed."""
+        """The change of the time in nanoseconds; zero if the source changed."""
         return self.after - self.before if self.change == ClockChange.NONE else 0
 
     def __repr__(self):
@@ -39,7 +39,7 @@ class TimeJump:
 
 
 class Clock:
-    """A clock: steady, the system's, or ROS time, which may be simulated."""
+    """A clock: steady time, system time, or ROS time, which may be simulated."""
 
     __slots__ = ("_clock",)
 
@@ -65,31 +65,32 @@ class Clock:
 
     @property
     def clock_type(self):
-        """Which time it shows."""
+        """The time that the clock shows."""
         return ClockType(self._clock.clock_type)
 
     @property
     def is_simulated(self):
-        """Whether it shows simulated time."""
+        """Whether the clock shows simulated time."""
         return self._clock.is_simulated
 
     def sleep_until(self, until, context):
-        """Blocks until the clock shows a time in nanoseconds; says whether it does, which it does
-        not where the context was shut down before."""
+        """Blocks until the clock reaches a time in nanoseconds; returns whether it did. It did not
+        if the context was shut down first."""
         return context._context.sleep_until(self._clock, until)
 
     def sleep_for(self, seconds, context):
-        """Blocks for a time of this clock, as `sleep_until`."""
+        """Blocks for a duration by this clock, like `sleep_until`."""
         return self.sleep_until(self.now() + round(seconds * 1_000_000_000), context)
 
     def on_jump(
         self, callback, *, before=None, on_change=True, min_forward=None, min_backward=1e-9
     ):
-        """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` ahead of it, on the thread
-        that sets the clock. Jumps are changes of the clock's source, with `on_change`, and leaps by
-        at least so many seconds; `None` is for leaps that are no jumps. Only ROS time jumps.
+        """Calls `callback(jump)` after each `TimeJump`, and `before(jump)` before it, on the thread
+        that sets the clock. Jumps are changes of the clock's source, if `on_change` is set, and
+        leaps of at least `min_forward` or `min_backward` seconds; with `None` no leap counts. Only
+        ROS time jumps.
 
-        Returns a handle with `remove`; the callbacks end with it, too, so keep it.
+        Returns a handle with `remove`. The callbacks end with the handle, so keep it.
         """
         def nanos(seconds, what):
             if seconds is not None and seconds <= 0:

@@ -1,4 +1,4 @@
-"""The context: one participant in the ROS graph, its nodes, and the wish of the process to end."""
+"""The context: one participant in the ROS graph, with its nodes and its shutdown."""
 
 import atexit
 import os
@@ -14,13 +14,13 @@ _is_forked = False
 
 
 def _shutdown_all():
-    """Ends threads that call Python before the interpreter does."""
+    """Ends threads that call Python before the interpreter ends."""
     for context in list(_open):
         context.shutdown()
 
 
 def _forget_all():
-    """A child of the process has none of the threads that a context and its engine need."""
+    """A forked child has no threads, which a context and its engine need."""
     global _is_forked
     _is_forked = _was_made
     for context in list(_open):
@@ -29,8 +29,8 @@ def _forget_all():
 
 
 _FORKED = (
-    "this process was forked from one that had a context already, whose threads are not here: start"
-    " a new process, such as by the method `spawn` of multiprocessing, or fork before"
+    "this process was forked from one that already had a context, whose threads are not here: start"
+    " a new process, such as by the method `spawn` of multiprocessing, or fork earlier"
 )
 
 
@@ -42,11 +42,11 @@ class Context:
     """One participant. Use it as a context manager, with `with` or `async with`: it is shut down at
     the end.
 
-    `args` are the arguments of the command line without the program's name, `sys.argv[1:]` if not
-    given; those after `--ros-args` are used, and `remaining_arguments` has the others. `domain_id`
-    is that of ROS_DOMAIN_ID if not given.
+    `args` are the command-line arguments without the program's name, by default `sys.argv[1:]`;
+    those after `--ros-args` are used, and `remaining_arguments` has the others. `domain_id` is by
+    default that of ROS_DOMAIN_ID.
 
-    Raises `FerosError` where arguments or environment cannot be used.
+    Raises `FerosError` if arguments or environment are invalid.
     """
 
     def __init__(self, args=None, *, domain_id=None):
@@ -62,7 +62,7 @@ class Context:
 
     @property
     def remaining_arguments(self):
-        """Arguments that are not of ROS."""
+        """The arguments that are not ROS arguments."""
         return self._context.remaining_arguments
 
     @property
@@ -71,11 +71,11 @@ class Context:
         return self._context.domain_id
 
     def ok(self):
-        """Whether it was not shut down yet."""
+        """Whether the context has not been shut down yet."""
         return self._context.ok()
 
     def shutdown(self):
-        """Ends all spinning and waiting. Calling it again does nothing."""
+        """Ends all spins and waits. Calling it again does nothing."""
         self._context.shutdown()
         background, self._background = self._background, None
         if background is not None:
@@ -92,14 +92,14 @@ class Context:
         return Node(name, context=self, **options)
 
     def create_lifecycle_node(self, name, **options):
-        """Makes a managed node; `LifecycleNode` is for those with callbacks."""
+        """Makes a managed node without callbacks; for callbacks, derive from `LifecycleNode`."""
         from feros.lifecycle import LifecycleNode
 
         return LifecycleNode(name, context=self, **options)
 
     def spin_in_background(self, node):
-        """Has the callbacks of a node run on a thread of the context's own, if no executor spins it
-        yet. What is awaited in asyncio needs it, and calls it."""
+        """Runs the callbacks of a node on a thread of the context, if no executor spins it yet.
+        Awaiting in asyncio needs this, and calls it."""
         if node._executor is not None:
             return
         if self._background is None:

@@ -1,11 +1,11 @@
-"""What nodes make: publishers, subscriptions, services, clients, timers; and their parameters."""
+"""The objects that nodes make: publishers, subscriptions, services, clients, timers; parameters."""
 
 from feros._gone import Gone
 from feros.qos import QoSProfile
 
 
 class Endpoint:
-    """What belongs to a node, and ends when it is destroyed."""
+    """An object that belongs to a node and ends when it is destroyed."""
 
     def __init__(self, node, inner):
         self._node = node
@@ -13,7 +13,7 @@ class Endpoint:
         node._entities.append(self)
 
     def destroy(self):
-        """Ends it. Using it afterwards is an error."""
+        """Ends it. Any later use is an error."""
         if self in self._node._entities:
             self._node._entities.remove(self)
         self._end(f"the {type(self).__name__} was destroyed")
@@ -38,21 +38,21 @@ class Publisher(Endpoint):
     def publish(self, message):
         """Publishes a message.
 
-        Raises `TypeError`, `ValueError` or `OverflowError` where a field does not hold what it
-        should, and `FerosError` where it cannot be sent.
+        Raises `TypeError`, `ValueError` or `OverflowError` if a field has a wrong value, and
+        `FerosError` if the message cannot be sent.
         """
         self._inner.publish(message)
 
     def publish_serialized(self, data):
-        """Publishes a message that is serialized already, with its 4-byte header."""
+        """Publishes a message that is already serialized, with its 4-byte header."""
         self._inner.publish_serialized(data)
 
     def loan(self, shape=None):
-        """Lends memory for a message of this shape, to be filled and published: where a subscription
-        of another process of this host reads it, it is written there.
+        """Lends memory for a message of this shape, to be filled and published. It is the memory in
+        which subscriptions of other processes of this host read the message.
 
         A shape is a dict with the number of elements of each sequence of numbers, the values of
-        texts and lists, and dicts for messages; other fields may have values as well.
+        texts and lists, and dicts for nested messages; it may also have values for other fields.
 
             loan = publisher.loan({"data": 640 * 480 * 3, "encoding": "rgb8"})
             loan.height, loan.width = 480, 640
@@ -65,7 +65,7 @@ class Publisher(Endpoint):
 
     @property
     def copied_loans(self):
-        """Loans whose messages were copied, because their arrays were still held."""
+        """The number of loans whose messages were copied because their arrays were still held."""
         return self._inner.copied_loans
 
     @property
@@ -75,25 +75,26 @@ class Publisher(Endpoint):
 
     @property
     def qos(self):
-        """Its policies, as they came out."""
+        """The policies in effect."""
         return QoSProfile._of(self._inner.qos)
 
     @property
     def gid(self):
-        """Its identity."""
+        """The identity of the publisher."""
         return self._inner.gid
 
     @property
     def subscription_count(self):
-        """Subscriptions that match now."""
+        """The number of subscriptions that match now."""
         return self._inner.subscription_count
 
     def wait_for_subscriptions(self, count=1, timeout=None):
-        """Waits until so many subscriptions match; raises `TimeoutError` after so many seconds."""
+        """Waits until `count` subscriptions match; raises `TimeoutError` after `timeout`
+        seconds."""
         self._inner.wait_for_subscriptions(count, timeout)
 
     async def wait_for_subscriptions_async(self, count=1, timeout=None):
-        """As `wait_for_subscriptions`, in asyncio."""
+        """Like `wait_for_subscriptions`, in asyncio."""
         from feros import _aio
 
         what = f"{count} subscriptions of {self.topic_name}"
@@ -103,19 +104,20 @@ class Publisher(Endpoint):
         await _aio.found_by_subscriptions(self._inner, count)
 
     def wait_for_all_acked(self, timeout=None):
-        """Waits until reliable subscriptions have what was published; says whether they do."""
+        """Waits until reliable subscriptions have all published messages; returns whether they
+        do."""
         return self._inner.wait_for_all_acked(timeout)
 
     def assert_liveliness(self):
-        """Shows that it is alive, where liveliness is manual."""
+        """Asserts that the publisher is alive, for manual liveliness."""
         self._inner.assert_liveliness()
 
     def transports(self):
-        """The transport of each match, and why it is not a shorter one."""
+        """The transport of each match, and the reason that it is not a shorter one."""
         return self._inner.transports()
 
     def counts(self):
-        """Deliveries by transport: within the process, by shared memory, by network."""
+        """The deliveries by transport: within the process, by shared memory, by network."""
         return self._inner.counts()
 
     def _end(self, why):
@@ -133,40 +135,40 @@ class Subscription(Endpoint):
 
     @property
     def qos(self):
-        """Its policies, as they came out."""
+        """The policies in effect."""
         return QoSProfile._of(self._inner.qos)
 
     @property
     def publisher_count(self):
-        """Publishers that match now."""
+        """The number of publishers that match now."""
         return self._inner.publisher_count
 
     def wait_for_publishers(self, count=1, timeout=None):
-        """Waits until so many publishers match; raises `TimeoutError` after so many seconds."""
+        """Waits until `count` publishers match; raises `TimeoutError` after `timeout` seconds."""
         self._inner.wait_for_publishers(count, timeout)
 
     async def wait_for_publishers_async(self, count=1, timeout=None):
-        """As `wait_for_publishers`, in asyncio."""
+        """Like `wait_for_publishers`, in asyncio."""
         what = f"{count} publishers of {self.topic_name}"
         await self._node.wait_for_graph_async(lambda: self.publisher_count >= count, timeout, what)
 
     @property
     def refused_messages(self):
-        """Messages that were none of the type."""
+        """The number of received messages that were not of the type."""
         return self._inner.refused_messages
 
     @property
     def pinned_messages(self):
-        """Messages that arrays keep in the memory that they came in."""
+        """The number of messages that arrays keep in the memory in which they arrived."""
         return self._inner.pinned_messages
 
     @property
     def copied_messages(self):
-        """Messages that were copied, because too many were kept."""
+        """The number of messages that were copied because too many were kept."""
         return self._inner.copied_messages
 
     def counts(self):
-        """Messages by transport: within the process, by shared memory, by network."""
+        """The messages by transport: within the process, by shared memory, by network."""
         return self._inner.counts()
 
 
@@ -196,8 +198,8 @@ class Call:
     def wait(self, timeout=None):
         """The response.
 
-        Raises `TimeoutError` after so many seconds, after which it may be waited for again, and
-        `CallFailed` where there will be none.
+        Raises `TimeoutError` after `timeout` seconds, after which it may wait again, and
+        `CallFailed` if there will be no response.
         """
         return self._call.wait(timeout)
 
@@ -212,19 +214,19 @@ class Call:
 
 
 class Client(Endpoint):
-    """Calls a service, once a server is there: `wait_for_service` waits for one."""
+    """Calls a service, once there is a server: `wait_for_service` waits for that."""
 
     def call(self, request):
-        """Sends a request; returns a `Call` to be awaited or waited for.
+        """Sends a request; returns a `Call`: await it, or `wait` for it.
 
-        Raises `CallFailed` where no server is there.
+        Raises `CallFailed` if there is no server.
         """
         return Call(self._inner.call(request))
 
     def call_async(self, request):
-        """Sends a request; returns a `Future` that the executor of the node ends.
+        """Sends a request; returns a `Future` that the executor of the node completes.
 
-        Raises `CallFailed` where no server is there.
+        Raises `CallFailed` if there is no server.
         """
         from feros.future import Future
 
@@ -250,24 +252,24 @@ class Client(Endpoint):
         return self._inner.type_hash
 
     def service_is_ready(self):
-        """Whether a server is there."""
+        """Whether there is a server."""
         return self._inner.service_is_ready()
 
     def wait_for_service(self, timeout=None):
-        """Waits until a server is there; says whether it is after so many seconds."""
+        """Waits until there is a server; returns whether there is one after `timeout` seconds."""
         return self._inner.wait_for_service(timeout)
 
     async def wait_for_service_async(self, timeout=None):
-        """As `wait_for_service`, in asyncio."""
+        """Like `wait_for_service`, in asyncio."""
         what = f"a server of {self.service_name}"
         return await self._node._comes_async(self.service_is_ready, timeout, what)
 
 
 class Timer(Endpoint):
-    """Calls a callback again and again."""
+    """Calls a callback periodically."""
 
     def cancel(self):
-        """Ends calling it, until `reset`."""
+        """Stops the timer, until `reset`."""
         self._inner.cancel()
 
     def reset(self):
@@ -275,43 +277,43 @@ class Timer(Endpoint):
         self._inner.reset()
 
     def is_canceled(self):
-        """Whether it was canceled."""
+        """Whether the timer was canceled."""
         return self._inner.is_canceled()
 
     @property
     def period(self):
-        """In seconds."""
+        """The period in seconds."""
         return self._inner.period / 1_000_000_000
 
     @property
     def time_until_next_call(self):
-        """In seconds; `None` where it was canceled."""
+        """The time until the timer is due, in seconds; `None` if it was canceled."""
         nanos = self._inner.time_until_next_call()
         return None if nanos is None else nanos / 1_000_000_000
 
 
 class GuardCondition(Endpoint):
-    """Has the executor call a callback after each trigger."""
+    """Makes the executor call a callback after each trigger."""
 
     def trigger(self):
-        """From any thread."""
+        """Triggers it, from any thread."""
         self._inner.trigger()
 
 
 class Parameters:
-    """The parameters of a node, by name: values are bool, int, float, str, bytes and lists of
+    """The parameters of a node, by name: their values are bool, int, float, str, bytes and lists of
     these."""
 
     def __init__(self, inner):
         self._inner = inner
 
     def declare(self, name, default, **how):
-        """Declares a parameter that starts with `default`, unless command line or files say
-        otherwise; returns its value. `how` has `description`, `additional_constraints`,
-        `read_only`, `dynamic_typing`, `ignore_override`, and `floating_point_range` or
-        `integer_range` as (from, to, step).
+        """Declares a parameter that starts with `default`, unless the command line or a file sets
+        it; returns its value. `how` may have `description`, `additional_constraints`, `read_only`,
+        `dynamic_typing`, `ignore_override`, and `floating_point_range` or `integer_range` as (from,
+        to, step).
 
-        Raises `ParameterError` where it is declared already, or its first value is not allowed.
+        Raises `ParameterError` if it is already declared, or its first value is not allowed.
         """
         return self._inner.declare(name, default, **how)
 
@@ -329,19 +331,19 @@ class Parameters:
         self._inner.set({name: value})
 
     def get(self, name, default=None):
-        """The value, or `default` where there is no such parameter."""
+        """The value, or `default` if there is no such parameter."""
         return self._inner.get(name) if self._inner.has(name) else default
 
     def set(self, **values):
-        """Sets all of these or, where one is refused, none."""
+        """Sets all of these parameters, or none of them if one is refused."""
         self._inner.set(values)
 
     def update(self, values):
-        """As `set`, with a dict."""
+        """Like `set`, with a dict."""
         self._inner.set(dict(values))
 
     def by_prefix(self, prefix):
-        """All below a prefix, by the rest of their names."""
+        """All parameters below a prefix, by the rest of their names."""
         return self._inner.by_prefix(prefix)
 
     def names(self):
@@ -349,12 +351,12 @@ class Parameters:
         return self._inner.list()[0]
 
     def describe(self, *names):
-        """What parameters are, as dicts."""
+        """The descriptors of parameters, as dicts."""
         return self._inner.describe(list(names))
 
     def on_set(self, callback):
-        """Asks `callback(values)` before parameters are set; a text that it returns is the reason
-        why they are not. Returns a handle with `remove`."""
+        """Calls `callback(values)` before parameters are set; if it returns a text, that is the
+        reason that they are not set. Returns a handle with `remove`."""
         return self._inner.on_set(lambda values: callback(_by_name(values)))
 
     def after_set(self, callback):

@@ -1,15 +1,15 @@
 """Executors run the callbacks of nodes.
 
-Waiting and choosing is done without the lock of the interpreter; each callback takes it for itself.
-An exception of a callback ends the spinning, and is raised there.
+Waiting and choosing need no interpreter lock; each callback takes it for itself. An exception of a
+callback ends the spinning, and is raised there.
 """
 
 from feros import _feros
 
 
 class Executor:
-    """Runs the callbacks of its nodes on `threads` threads (0: one for each processor), in the order
-    of a policy: `fair`, `ros`, `priority` or `deadline`."""
+    """Runs the callbacks of its nodes on `threads` threads (0: one for each processor), in the
+    order of a policy: `fair`, `ros`, `priority` or `deadline`."""
 
     def __init__(self, *, threads=1, policy="fair"):
         self._executor = _feros.Executor(threads, policy)
@@ -18,14 +18,14 @@ class Executor:
     def add_node(self, node):
         """Runs the callbacks of a node from now on.
 
-        Raises `FerosError` where another executor does.
+        Raises `FerosError` if another executor already does.
         """
         self._executor.add_node(node._node)
         node._executor = self._executor
         self._nodes.append(node)
 
     def remove_node(self, node):
-        """Runs the callbacks of a node no more."""
+        """Stops running the callbacks of a node."""
         self._executor.remove_node(node._node)
         node._executor = None
         self._nodes = [known for known in self._nodes if known is not node]
@@ -40,22 +40,22 @@ class Executor:
         self._executor.spin()
 
     def spin_once(self, timeout=None):
-        """Runs one callback, and says whether it did; waits for it for `timeout` seconds, without
-        one for ever."""
+        """Runs one callback, and returns whether it did; waits for it for `timeout` seconds, by
+        default forever."""
         return self._executor.spin_once(timeout)
 
     def spin_some(self, max_duration=None):
-        """Runs what is ready now, without waiting; says how many callbacks ran."""
+        """Runs the callbacks that are ready now, without waiting; returns their number."""
         return self._executor.spin_some(max_duration)
 
     def spin_until(self, is_done, timeout=None):
-        """Runs callbacks until `is_done()` is true; says whether it is."""
+        """Runs callbacks until `is_done()` is true; returns whether it is."""
         return self._executor.spin_until(is_done, timeout)
 
     def spin_until_complete(self, future, timeout=None):
         """Runs callbacks until a future is done; returns its result.
 
-        Raises `TimeoutError` where it is not done in time, and what the future ended with.
+        Raises `TimeoutError` if it is not done in time, and the exception of the future.
         """
         future.add_done_callback(lambda _: self._executor.wake())
         if not self._executor.spin_until(future.done, timeout):
@@ -79,7 +79,7 @@ class Executor:
 
 def _with_executor(node, run):
     if node._executor is not None:
-        raise _feros.FerosError(f"node {node.fully_qualified_name} is spun by an executor already")
+        raise _feros.FerosError(f"node {node.fully_qualified_name} is already spun by an executor")
     executor = Executor()
     executor.add_node(node)
     try:
@@ -94,7 +94,7 @@ def spin(node):
 
 
 def spin_once(node, timeout=None):
-    """Runs one callback of a node; says whether it did. An `Executor` is cheaper in a loop."""
+    """Runs one callback of a node; returns whether it did. An `Executor` is cheaper in a loop."""
     return _with_executor(node, lambda executor: executor.spin_once(timeout))
 
 

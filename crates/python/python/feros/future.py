@@ -1,11 +1,11 @@
-"""Results that come later."""
+"""Results that arrive later."""
 
 import threading
 
 
 class Future:
-    """A result that comes later: wait for it with an executor, await it in asyncio, or have a
-    callback called."""
+    """A result that arrives later: wait for it with an executor, await it in asyncio, or add a
+    callback."""
 
     __slots__ = ("_lock", "_done", "_result", "_exception", "_cancelled", "_callbacks")
 
@@ -18,17 +18,17 @@ class Future:
         self._callbacks = []
 
     def done(self):
-        """Whether it has ended, be it by `cancel`."""
+        """Whether the future has ended, also by `cancel`."""
         return self._done
 
     def cancelled(self):
-        """Whether it was given up."""
+        """Whether the future was cancelled."""
         return self._cancelled
 
     def result(self):
-        """What came out; raises what it ended with.
+        """The result; raises the exception if it ended with one.
 
-        Raises `RuntimeError` where it has not ended.
+        Raises `RuntimeError` if it has not ended.
         """
         if not self._done:
             raise RuntimeError("the future is not done yet: spin its node, or await it")
@@ -39,19 +39,19 @@ class Future:
         return self._result
 
     def exception(self):
-        """The exception that it ended with, if it did."""
+        """The exception that it ended with, or `None`."""
         return self._exception
 
     def set_result(self, result):
-        """Ends it with a result; who ended it before wins."""
+        """Ends it with a result, unless it has already ended."""
         self._end(result, None, False)
 
     def set_exception(self, exception):
-        """Ends it with an exception; who ended it before wins."""
+        """Ends it with an exception, unless it has already ended."""
         self._end(None, exception, False)
 
     def cancel(self):
-        """Gives it up; who ended it before wins."""
+        """Cancels it, unless it has already ended."""
         self._end(None, None, True)
 
     def _end(self, result, exception, cancelled):
@@ -65,7 +65,8 @@ class Future:
             callback(self)
 
     def add_done_callback(self, callback):
-        """Calls `callback(future)` when it ends, on the thread that ends it; at once if it has."""
+        """Calls `callback(future)` when it ends, on the thread that ends it; at once if it has
+        ended."""
         with self._lock:
             if not self._done:
                 self._callbacks.append(callback)

@@ -1,4 +1,4 @@
-"""Interface definitions: which there are, what they say, and more of them from folders."""
+"""Interface definitions: lists them, shows them, and adds more from folders."""
 
 from feros._messages import (
     action_class as get_action,
@@ -18,7 +18,7 @@ def add_folder(folder):
     """Adds a package (a folder with `msg`, `srv` or `action`), or all packages of a folder.
 
     Returns the names of the packages. Neither colcon nor a build is needed. Classes that were made
-    of an earlier package of the same name stay what they are.
+    from an earlier package of the same name do not change.
     """
     return _interfaces().add_folder(folder)
 
@@ -34,5 +34,5 @@ def definition(name):
 
 
 def type_hash(name):
-    """The hash by which nodes find out that they mean the same type, as `RIHS01_...`."""
+    """The hash by which nodes check that they use the same type, as `RIHS01_...`."""
     return _interfaces().hash(name)

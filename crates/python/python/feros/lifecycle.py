@@ -1,4 +1,5 @@
-"""Managed nodes: nodes that others start, stop and clean up step by step, as with stock ROS 2.
+"""Managed nodes: nodes that other programs start, stop and clean up step by step, as in stock ROS
+2.
 
     class Driver(feros.lifecycle.LifecycleNode):
         def on_configure(self, previous):
@@ -41,12 +42,12 @@ class State(IntEnum):
 
     @property
     def label(self):
-        """As stock ROS 2 writes it."""
+        """The label, as in stock ROS 2."""
         return self.name.lower()
 
 
 class CallbackReturn(IntEnum):
-    """How the callback of a transition ended."""
+    """The result of a transition's callback."""
 
     SUCCESS = 97
     FAILURE = 98
@@ -62,17 +63,17 @@ class Transition(tuple):
         return super().__new__(cls, (id, label, State(start), State(goal)))
 
     id = property(lambda self: self[0], doc="Its number.")
-    label = property(lambda self: self[1], doc="What it is called.")
-    start = property(lambda self: self[2], doc="The state that it begins in.")
-    goal = property(lambda self: self[3], doc="The state that it leads to.")
+    label = property(lambda self: self[1], doc="The name of the transition.")
+    start = property(lambda self: self[2], doc="The state before it.")
+    goal = property(lambda self: self[3], doc="The state after it.")
 
     def __repr__(self):
         return f"<{self.label} [{self.id}]: {self.start.label} -> {self.goal.label}>"
 
 
 class LifecyclePublisher(Publisher):
-    """Publishes while its node is active. Messages at other times are dropped, which is counted, and
-    warned of once until the node was active again."""
+    """Publishes while its node is active. Messages at other times are dropped and counted, with one
+    warning until the node was active again."""
 
     def __init__(self, node, inner, cls):
         super().__init__(node, inner, cls)
@@ -99,13 +100,13 @@ class LifecyclePublisher(Publisher):
             self._send(message)
 
     def publish_serialized(self, data):
-        """As `Publisher.publish_serialized`, while the node is active."""
+        """Like `Publisher.publish_serialized`, while the node is active."""
         if self._admits():
             super().publish_serialized(data)
 
     @property
     def is_activated(self):
-        """Whether it sends."""
+        """Whether the publisher sends."""
         return self._node._lifecycle.is_activated
 
     def _end(self, why):
@@ -117,10 +118,10 @@ class LifecycleNode(Node):
     """A managed node: a `Node` with a life cycle.
 
     Override `on_configure`, `on_cleanup`, `on_activate`, `on_deactivate`, `on_shutdown` and
-    `on_error`: each gets the state that the node was in, and returns a `CallbackReturn`, or nothing
-    for success. What one raises is printed, and ends the transition with an error. They run on the
-    thread that asks for the transition, or where the executor runs the services by which others do;
-    `enable_communication_interface=False` leaves those out.
+    `on_error`: each gets the previous state of the node, and returns a `CallbackReturn`, or nothing
+    for success. An exception is printed, and ends the transition with an error. The callbacks run
+    on the thread that triggers the transition, or, for requests of other programs, where the
+    executor runs the services; `enable_communication_interface=False` leaves these services out.
     """
 
     def __init__(self, name, *, context, **options):
@@ -140,42 +141,43 @@ class LifecycleNode(Node):
         return self._lifecycle.node()
 
     def on_configure(self, previous):
-        """Gets ready what the node works with."""
+        """Prepares the resources of the node."""
 
     def on_cleanup(self, previous):
-        """Gives that away again."""
+        """Releases these resources."""
 
     def on_activate(self, previous):
         """Begins to work."""
 
     def on_deactivate(self, previous):
-        """Ends working."""
+        """Stops working."""
 
     def on_shutdown(self, previous):
         """Ends for good."""
 
     def on_error(self, previous):
-        """After a callback had an error: with success the node is unconfigured, else finalized."""
+        """Runs after an error of a callback: after success the node is unconfigured, else
+        finalized."""
         return CallbackReturn.FAILURE
 
     @property
     def state(self):
-        """The state in which it is."""
+        """The current state."""
         return State(self._lifecycle.state)
 
     def available_transitions(self):
-        """The transitions that begin in the state in which it is."""
+        """The transitions from the current state."""
         return [Transition(*each) for each in self._lifecycle.transitions()]
 
     def create_lifecycle_publisher(self, cls, topic, qos=10, **options):
-        """As `create_publisher`, for messages that are sent only while the node is active."""
+        """Like `create_publisher`, for messages that are sent only while the node is active."""
         return self._publisher(LifecyclePublisher, cls, topic, qos, **options)
 
     def trigger_transition(self, transition):
-        """Runs a transition, by its number, its label or as it is; returns the state that it led to.
+        """Runs a transition, given by number, label or as such; returns the state after it.
 
-        Raises `ChangeStateError` where there is no such transition now, or its callback had no
-        success.
+        Raises `ChangeStateError` if there is no such transition now, or its callback did not
+        succeed.
         """
         wanted = transition.id if isinstance(transition, Transition) else transition
         return State(self._lifecycle.trigger_transition(wanted))
@@ -201,7 +203,7 @@ class LifecycleNode(Node):
         return self.trigger_transition("shutdown")
 
     def destroy(self):
-        """Ends the node and all that it made. No callback of the life cycle is called for that."""
+        """Destroys the node and everything that it made. No lifecycle callback is called."""
         super().destroy()
         self._lifecycle = Gone("the LifecycleNode was destroyed")
 
@@ -211,7 +213,7 @@ class LifecycleNode(Node):
 
 
 class LifecycleClient:
-    """Manages a node of another program, or of this one. Answers are awaited or waited for."""
+    """Manages a node of another program, or of this one. Await the answers, or `wait` for them."""
 
     def __init__(self, node, name):
         self._node, self._name = node, name
@@ -227,11 +229,11 @@ class LifecycleClient:
         )
 
     def wait_for_node(self, timeout=None):
-        """Waits until the node is there; says whether it is after so many seconds."""
+        """Waits until the node exists; returns whether it does after `timeout` seconds."""
         return self._node._comes(self._is_there, timeout, self._name)
 
     async def wait_for_node_async(self, timeout=None):
-        """As `wait_for_node`, in asyncio."""
+        """Like `wait_for_node`, in asyncio."""
         return await self._node._comes_async(self._is_there, timeout, self._name)
 
     def _is_there(self):
@@ -239,14 +241,14 @@ class LifecycleClient:
         return all(client.service_is_ready() for client in clients)
 
     def state(self):
-        """The `State` in which the node is."""
+        """The `State` of the node."""
         request = service_class("lifecycle_msgs/srv/GetState").Request()
         return Pending(
             self._get_state.call(request), lambda response: State(response.current_state.id)
         )
 
     def available_transitions(self):
-        """The transitions that begin in that state."""
+        """The transitions from that state."""
         request = service_class("lifecycle_msgs/srv/GetAvailableTransitions").Request()
 
         def finish(response):
@@ -258,8 +260,8 @@ class LifecycleClient:
         return Pending(self._transitions.call(request), finish)
 
     def change_state(self, transition):
-        """Asks for a transition, by its number, its label or as it is; says whether it was run with
-        success."""
+        """Requests a transition, given by number, label or as such; the answer is whether it
+        succeeded."""
         request = service_class("lifecycle_msgs/srv/ChangeState").Request()
         wanted = transition.id if isinstance(transition, Transition) else transition
         if isinstance(wanted, str):
@@ -269,6 +271,6 @@ class LifecycleClient:
         return Pending(self._change_state.call(request), lambda response: response.success)
 
     def destroy(self):
-        """Ends it."""
+        """Ends the client."""
         for client in (self._change_state, self._get_state, self._transitions):
             client.destroy()

@@ -1,4 +1,4 @@
-"""Messages that are built in the memory that others read."""
+"""Messages that are built in the memory where other processes read them."""
 
 import struct
 import weakref
@@ -8,7 +8,7 @@ from feros._feros import LoanError
 
 class Fields:
     """The fields of a message in a loan. Numbers are read and set as attributes; arrays of numbers
-    are writable views of numpy, or memoryviews where numpy is not installed."""
+    are writable numpy views, or memoryviews without numpy."""
 
     __slots__ = ("_loan", "_places")
 
@@ -52,7 +52,7 @@ class Fields:
             raise AttributeError(f"the message has no field {name!r}") from None
         if place is None:
             raise AttributeError(
-                f"{name} is given with the shape of a loan: its size cannot be changed in place"
+                f"{name} was set with the shape of the loan: its size cannot be changed in place"
             )
         return place
 
@@ -61,11 +61,11 @@ class Fields:
 
 
 class Loan(Fields):
-    """A message that is being built in memory that is lent for it: if somebody on this host reads it
-    by shared memory, where it is read.
+    """A message that is being built in lent memory: if another process of this host reads it by
+    shared memory, it is read there.
 
-    Fill its fields, and `publish`. Then its arrays can be written to no more, and whatever is done
-    with the loan raises `LoanError`. In a `with` statement it is published at the end, unless the
+    Fill its fields, and `publish`. After that its arrays can no longer be written to, and any use
+    of the loan raises `LoanError`. In a `with` statement it is published at the end, unless the
     block raises.
     """
 
@@ -108,8 +108,8 @@ class Loan(Fields):
         return self._memory.is_shared
 
     def publish(self):
-        """Publishes the message. Says whether the memory itself was handed over: where arrays of the
-        loan are still held, the message is copied, since nobody may write to it any more."""
+        """Publishes the message. Returns whether the memory itself was passed on: if arrays of the
+        loan are still held, the message is copied, since nobody may write to it any longer."""
         self._check()
         object.__setattr__(self, "_is_published", True)
         for known in self._views.values():

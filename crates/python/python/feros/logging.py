@@ -1,4 +1,4 @@
-"""Loggers of nodes: at the terminal in the form of stock ROS 2, and on `/rosout`."""
+"""Loggers of nodes: they log to the terminal in the form of stock ROS 2, and to `/rosout`."""
 
 import sys
 from enum import IntEnum
@@ -7,7 +7,7 @@ from feros import _feros
 
 
 class Level(IntEnum):
-    """How severe a message is."""
+    """The severity of a message."""
 
     DEBUG = 10
     INFO = 20
@@ -17,7 +17,7 @@ class Level(IntEnum):
 
 
 class Logger:
-    """A logger, by its name. Texts are taken as they are, or formatted with `%` as by the module
+    """A logger, by its name. Texts are taken as they are, or formatted with `%` as in the module
     `logging`."""
 
     __slots__ = ("name",)
@@ -26,28 +26,28 @@ class Logger:
         self.name = name
 
     def log(self, level, text, *args):
-        """Says something, if its level is shown."""
+        """Logs a message, if its level is shown."""
         if level >= _feros.log_level(self.name):
             _feros.log(self.name, int(level), str(text) % args if args else str(text), _place())
 
     def debug(self, text, *args):
-        """What helps to find a fault."""
+        """Logs a message for debugging."""
         self.log(Level.DEBUG, text, *args)
 
     def info(self, text, *args):
-        """What is good to know."""
+        """Logs normal operation."""
         self.log(Level.INFO, text, *args)
 
     def warning(self, text, *args):
-        """What may become a fault."""
+        """Logs an unexpected condition."""
         self.log(Level.WARN, text, *args)
 
     def error(self, text, *args):
-        """A fault."""
+        """Logs an error."""
         self.log(Level.ERROR, text, *args)
 
     def fatal(self, text, *args):
-        """A fault that ends something."""
+        """Logs an error that ends something."""
         self.log(Level.FATAL, text, *args)
 
     def child(self, name):
@@ -55,7 +55,7 @@ class Logger:
         return Logger(f"{self.name}.{name}")
 
     def set_level(self, level):
-        """Sets the least severe level that is shown, of this logger and those below."""
+        """Sets the least severe level that is shown, for this logger and those below."""
         _feros.set_log_level(self.name, int(level))
 
     @property
@@ -65,7 +65,7 @@ class Logger:
 
 
 def _place():
-    """Function, file and line that log: those of the first frame outside of this file."""
+    """The function, file and line that log: the first frame outside of this file."""
     frame = sys._getframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

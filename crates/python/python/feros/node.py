@@ -1,5 +1,4 @@
-"""Nodes: a name under which publishers, subscriptions, services, clients, timers and actions come
-together."""
+"""Nodes: a name that groups publishers, subscriptions, services, clients, timers and actions."""
 
 from feros._gone import Gone
 from feros._messages import message_type
@@ -19,7 +18,7 @@ from feros.qos import as_tuple
 def _nanos(seconds, what):
     nanos = round(seconds * 1_000_000_000)
     if nanos < 0:
-        raise ValueError(f"{what} cannot be negative, and is {seconds} s")
+        raise ValueError(f"{what} cannot be negative, but is {seconds} s")
     return nanos
 
 
@@ -30,8 +29,8 @@ def _schedule(group, priority, deadline):
 
 
 def _takes_two(callback):
-    """Whether a callback takes information about the message as well."""
-    import inspect  # takes longer to load than all of this package
+    """Whether a callback also takes the message's information."""
+    import inspect  # takes longer to load than this whole package
 
     try:
         parameters = inspect.signature(callback).parameters.values()
@@ -50,10 +49,10 @@ class Node:
     `namespace`, `arguments` (of this node alone), `parameter_overrides`, `enable_rosout`,
     `use_global_arguments`, `use_sim_time`, `allow_undeclared_parameters`,
     `automatically_declare_parameters_from_overrides`, `start_parameter_services` and
-    `enable_logger_service` are as with stock ROS 2. What it makes lives until it is destroyed, or
-    the node is.
+    `enable_logger_service` are as in stock ROS 2. Objects that the node makes live until they are
+    destroyed, or the node is.
 
-    Raises `FerosError` where the name is not allowed.
+    Raises `FerosError` if the name is not allowed.
     """
 
     def __init__(self, name, *, context, **options):
@@ -66,7 +65,7 @@ class Node:
     def _make(self, context, name, options):
         return context.create_node(name, **options)
 
-    context = property(lambda self: self._context, doc="The context that it belongs to.")
+    context = property(lambda self: self._context, doc="The context of the node.")
     name = property(lambda self: self._node.name, doc="Its name.")
     namespace = property(lambda self: self._node.namespace, doc="Its namespace.")
     fully_qualified_name = property(
@@ -77,7 +76,7 @@ class Node:
 
     @property
     def logger(self):
-        """Its logger."""
+        """The logger of the node."""
         from feros.logging import Logger
 
         return Logger(self._node.logger_name)
@@ -87,14 +86,14 @@ class Node:
         return self._node.clock.now()
 
     def header(self, frame_id=""):
-        """A `std_msgs/Header` of now in a frame."""
+        """A `std_msgs/Header` with the time now and a frame."""
         from feros._messages import message_class
 
         header = message_class("std_msgs/msg/Header")
         return header(stamp=self.clock.now_message(), frame_id=frame_id)
 
     def create_publisher(self, cls, topic, qos=10, *, queue_depth=None, on_event=None):
-        """Publishes messages of a class on a topic. With `queue_depth`, a thread of its own sends
+        """Makes a publisher of a message class on a topic. With `queue_depth`, its own thread sends
         from a queue. `on_event(name, status)` is called for each of its events."""
         return self._publisher(Publisher, cls, topic, qos, queue_depth, on_event)
 
@@ -111,11 +110,11 @@ class Node:
     ):
         """Calls `callback(message)`, or `callback(message, info)`, for each message of a topic.
 
-        Sequences of numbers are read-only arrays of numpy that lie where the message was received;
-        they keep it there for as long as they live. Of at most `max_pinned` messages at a time:
-        those beyond are copied, which is counted. With `views=False` they are `array.array`s of
-        your own. With `raw=True` the callback gets serialized bytes. `priority` and `deadline` (in
-        seconds) are for executors that go by them.
+        Sequences of numbers are read-only numpy arrays in the memory where the message was
+        received; they keep it there while they live. This holds for at most `max_pinned` messages
+        at a time: further ones are copied and counted. With `views=False` the sequences are
+        independent `array.array`s. With `raw=True` the callback gets serialized bytes. `priority`
+        and `deadline` (in seconds) are for executors with such a policy.
         """
         inner = self._node.create_subscription(
             message_type(cls), topic, as_tuple(qos), callback, with_info=_takes_two(callback),
@@ -129,9 +128,9 @@ class Node:
         self, cls, topic, qos=10, *, depth=None, raw=False, views=True, max_pinned=8,
         with_info=False,
     ):
-        """Messages of a topic for asyncio: `async for message in node.subscribe(...)`. Of messages
-        that nobody takes in time, the last `depth` are kept (as many as the policies say); the
-        others are counted."""
+        """The messages of a topic for asyncio: `async for message in node.subscribe(...)`. Of the
+        messages that nobody has taken yet, the last `depth` are kept (by default the depth of the
+        policies); the others are dropped and counted."""
         from feros._aio import Stream
 
         policies = as_tuple(qos)
@@ -145,8 +144,8 @@ class Node:
     def create_service(
         self, cls, name, callback, qos=10, *, callback_group=None, priority=0, deadline=None
     ):
-        """Answers requests: `callback(request)` returns the response. With two parameters it gets a
-        responder as well, whose `send(response)` answers now or later."""
+        """Makes a server: `callback(request)` returns the response. With two parameters it also
+        gets a responder, whose `send(response)` answers now or later."""
         if _takes_two(callback):
             answer = callback
         else:
@@ -160,7 +159,7 @@ class Node:
         return Service(self, inner)
 
     def create_client(self, cls, name, qos=10):
-        """Calls a service."""
+        """Makes a client of a service."""
         inner = self._node.create_client(
             name, cls._feros_name, message_type(cls.Request), message_type(cls.Response),
             as_tuple(qos),
@@ -170,7 +169,7 @@ class Node:
     def create_timer(
         self, period, callback, *, clock=None, callback_group=None, priority=0, deadline=None
     ):
-        """Calls `callback()` every `period` seconds of a clock: of ROS time, if not said."""
+        """Calls `callback()` every `period` seconds of a clock, by default of ROS time."""
         inner = self._node.create_timer(
             _nanos(period, "a period"), callback, None if clock is None else clock._clock,
             _schedule(callback_group, priority, deadline),
@@ -178,7 +177,7 @@ class Node:
         return Timer(self, inner)
 
     def create_wall_timer(self, period, callback, **options):
-        """Calls `callback()` every `period` seconds of a clock that is never set."""
+        """Calls `callback()` every `period` seconds of steady time."""
         return self.create_timer(period, callback, clock=Clock(ClockType.STEADY), **options)
 
     def create_guard_condition(self, callback):
@@ -186,18 +185,18 @@ class Node:
         return GuardCondition(self, self._node.create_guard_condition(callback))
 
     def create_callback_group(self, *, reentrant=False):
-        """A group for callbacks: one at a time, or with `reentrant` those of different entities
-        beside each other."""
+        """Makes a callback group: one callback runs at a time, or with `reentrant` those of
+        different entities run in parallel."""
         return self._node.create_callback_group(reentrant)
 
     def create_action_server(self, cls, name, execute, **options):
-        """Answers goals of an action; see `feros.action.ActionServer`."""
+        """Makes a server of an action; see `feros.action.ActionServer`."""
         from feros.action import ActionServer
 
         return ActionServer(self, cls, name, execute, **options)
 
     def create_action_client(self, cls, name, **options):
-        """Sends goals of an action; see `feros.action.ActionClient`."""
+        """Makes a client of an action; see `feros.action.ActionClient`."""
         from feros.action import ActionClient
 
         return ActionClient(self, cls, name, **options)
@@ -211,44 +210,44 @@ class Node:
         return self._node.resolve_service_name(name)
 
     def node_names(self):
-        """Name and namespace of each node."""
+        """The name and namespace of each node."""
         return self._node.node_names()
 
     def topic_names_and_types(self):
-        """Types by topic."""
+        """The types by topic."""
         return self._node.topic_names_and_types()
 
     def service_names_and_types(self):
-        """Types by service."""
+        """The types by service."""
         return self._node.service_names_and_types()
 
     def action_names_and_types(self):
-        """Types by action."""
+        """The types by action."""
         return self._node.action_names_and_types()
 
     def publishers_info(self, topic):
-        """What is known of each publisher of a topic, as dicts."""
+        """The information about each publisher of a topic, as dicts."""
         return self._node.publishers_info(topic)
 
     def subscriptions_info(self, topic):
-        """What is known of each subscription of a topic, as dicts."""
+        """The information about each subscription of a topic, as dicts."""
         return self._node.subscriptions_info(topic)
 
     def wait_for_graph(self, condition, timeout=None, what="a change of the graph"):
-        """Waits until `condition()` is true, looking again after each change of the graph; raises
-        `TimeoutError` after so many seconds."""
+        """Waits until `condition()` is true, and checks it again after each change of the graph;
+        raises `TimeoutError` after `timeout` seconds."""
         self._node.wait_for_graph(condition, timeout, what)
 
     async def wait_for_graph_async(
         self, condition, timeout=None, what="a change of the graph"
     ):
-        """As `wait_for_graph`, in asyncio."""
+        """Like `wait_for_graph`, in asyncio."""
         from feros import _aio
 
         await _aio.graph(self, condition, timeout, what)
 
     def _comes(self, condition, timeout, what):
-        """As `wait_for_graph`; says whether it came in time."""
+        """Like `wait_for_graph`; returns whether the condition became true in time."""
         try:
             self.wait_for_graph(condition, timeout, what)
         except TimeoutError:
@@ -256,7 +255,7 @@ class Node:
         return True
 
     async def _comes_async(self, condition, timeout, what):
-        """As `_comes`, in asyncio."""
+        """Like `_comes`, in asyncio."""
         try:
             await self.wait_for_graph_async(condition, timeout, what)
         except TimeoutError:
@@ -264,7 +263,7 @@ class Node:
         return True
 
     def destroy(self):
-        """Ends the node and all that it made."""
+        """Destroys the node and everything that it made."""
         for entity in list(self._entities):
             entity.destroy()
         executor, self._executor = self._executor, None

@@ -1,10 +1,10 @@
-"""Policies of quality of service, with the names and numbers of `rmw`."""
+"""Quality of service policies, with the names and numbers of `rmw`."""
 
 from enum import IntEnum
 
 
 class History(IntEnum):
-    """How many messages are kept."""
+    """The number of messages that are kept."""
 
     SYSTEM_DEFAULT = 0
     KEEP_LAST = 1
@@ -33,7 +33,7 @@ class Durability(IntEnum):
 
 
 class Liveliness(IntEnum):
-    """How a publisher shows that it is alive."""
+    """The way in which a publisher shows that it is alive."""
 
     SYSTEM_DEFAULT = 0
     AUTOMATIC = 1
@@ -43,7 +43,7 @@ class Liveliness(IntEnum):
 
 
 class QoSProfile:
-    """The policies of one endpoint. Durations are in seconds; `None` is without limit."""
+    """The policies of one endpoint. Durations are in seconds; `None` means without limit."""
 
     __slots__ = (
         "depth", "history", "reliability", "durability", "deadline", "lifespan", "liveliness",
@@ -80,17 +80,17 @@ class QoSProfile:
 
     @classmethod
     def latched(cls, depth=1):
-        """Reliable, and late subscriptions get the last messages."""
+        """Reliable; late subscriptions get the last messages."""
         return cls(depth, durability=Durability.TRANSIENT_LOCAL)
 
     @classmethod
     def keep_all(cls):
-        """All messages are kept until they are taken."""
+        """Keeps all messages until they are taken."""
         return cls(0, history=History.KEEP_ALL)
 
     @classmethod
     def best_available(cls):
-        """What matches the most endpoints that are there."""
+        """Policies that match the most existing endpoints."""
         return cls(
             10,
             reliability=Reliability.BEST_AVAILABLE,
@@ -140,11 +140,11 @@ class QoSProfile:
 
 
 def as_tuple(qos):
-    """The numbers of a profile; a number is the depth of the default profile."""
+    """The numbers of a profile; a number stands for the default profile with that depth."""
     if isinstance(qos, bool) or not isinstance(qos, (int, QoSProfile)):
         if hasattr(qos, "_tuple"):
             return qos._tuple()
-        raise TypeError(f"a QoSProfile or the depth of one is needed, not {qos!r}")
+        raise TypeError(f"a QoSProfile or a depth is needed, not {qos!r}")
     if isinstance(qos, int):
         if qos < 0:
             raise ValueError(f"the depth of a QoSProfile cannot be {qos}")

@@ -1,12 +1,12 @@
-"""tf2: where frames are in other frames, at which time.
+"""tf2: the positions of frames in other frames, at given times.
 
     buffer = feros.tf2.Buffer()
     listener = feros.tf2.TransformListener(buffer, node)
     transform = buffer.wait_for_transform("map", "base_link").wait(1.0)
 
-Names and order are those of tf2: `lookup_transform(target, source, time)` brings what is said in
-`source` into `target`. Times are nanoseconds or `builtin_interfaces/Time` messages; none, and zero,
-is the newest that is known.
+Names and order are those of tf2: `lookup_transform(target, source, time)` returns the transform
+from `source` to `target`. Times are nanoseconds or `builtin_interfaces/Time` messages; no time, or
+zero, means the newest known time.
 """
 
 from feros import _feros
@@ -45,14 +45,14 @@ def _nanos(time):
 
 
 def do_transform(message, transform):
-    """A message, brought by a `TransformStamped` into the frame of its header."""
+    """A message, transformed by a `TransformStamped` into the frame of its header."""
     return _feros.do_transform(
         message_type(type(message)), message, message_type(type(transform)), transform
     )
 
 
 class FrameInfo:
-    """What is known of a frame. Times are in nanoseconds, `rate` is in transforms per second."""
+    """The information about a frame. Times are in nanoseconds, `rate` in transforms per second."""
 
     __slots__ = ("parent", "is_static", "authority", "oldest", "latest", "samples", "rate")
 
@@ -66,8 +66,8 @@ class FrameInfo:
 
 
 class Wait:
-    """A transform that may not be known yet: await it in asyncio, or `wait` for it in place. Neither
-    needs an executor, where a listener with a thread of its own fills the buffer."""
+    """A transform that may not be known yet: await it in asyncio, or `wait` for it in place.
+    Neither needs an executor, if a listener with its own thread fills the buffer."""
 
     __slots__ = ("_wait",)
 
@@ -77,8 +77,8 @@ class Wait:
     def wait(self, timeout=None):
         """The transform.
 
-        Raises `TimeoutError` after so many seconds, `ShutdownError` where the listener's context
-        was shut down, and `TransformException` where nothing that may still come can help.
+        Raises `TimeoutError` after `timeout` seconds, `ShutdownError` if the listener's context was
+        shut down, and `TransformException` if no later transform can help.
         """
         return self._wait.wait(timeout)
 
@@ -89,8 +89,8 @@ class Wait:
 
 
 class Buffer:
-    """Where frames were in each other during the last `cache_time` seconds. May be used from any
-    thread."""
+    """The positions of frames in each other during the last `cache_time` seconds. May be used from
+    any thread."""
 
     def __init__(self, cache_time=10.0):
         nanos = round(cache_time * 1_000_000_000)
@@ -99,21 +99,22 @@ class Buffer:
         self._buffer = _feros.TransformBuffer(_transform_type(), nanos)
 
     def set_transform(self, transform, authority="", *, static=False):
-        """Takes in a `TransformStamped`; a static one holds at any time. `authority` is who says so.
+        """Stores a `TransformStamped`; a static one is valid at any time. `authority` is its
+        source.
 
-        Raises `InvalidArgumentException` for what is no transform, or too old.
+        Raises `InvalidArgumentException` if the transform is invalid or too old.
         """
         self._buffer.set_transform(transform, authority, static)
 
     def lookup_transform(self, target, source, time=None):
-        """What brings `source` into `target` at a time.
+        """The transform from `source` to `target` at a time.
 
         Raises a `TransformException`.
         """
         return self._buffer.lookup_transform(target, source, _nanos(time))
 
     def lookup_transform_full(self, target, target_time, source, source_time, fixed):
-        """What brings `source` at one time into `target` at another, both seen from a frame that
+        """The transform from `source` at one time to `target` at another, by way of a frame that
         stands still between the times.
 
         Raises a `TransformException`.
@@ -126,27 +127,27 @@ class Buffer:
         return self._buffer.can_transform(target, source, _nanos(time))
 
     def wait_for_transform(self, target, source, time=None):
-        """What `lookup_transform` finds, as soon as it does: to be awaited or waited for."""
+        """The result of `lookup_transform`, as soon as it succeeds: await it, or `wait` for it."""
         return Wait(self._buffer.wait_for_transform(target, source, _nanos(time)))
 
     def latest_common_time(self, target, source):
-        """The newest time that the whole chain between two frames is known at, in nanoseconds; zero
-        where all of it is static.
+        """The newest time at which the whole chain between two frames is known, in nanoseconds;
+        zero if all of it is static.
 
         Raises a `TransformException`.
         """
         return self._buffer.latest_common_time(target, source)
 
     def chain(self, target, source, time=None):
-        """The frames from `source` to `target`, both included.
+        """The frames from `source` to `target`, including both.
 
         Raises a `TransformException`.
         """
         return self._buffer.chain(target, source, _nanos(time))
 
     def transform(self, message, target):
-        """A message with a header, said in another frame, at the time of its stamp: stamped points,
-        vectors, quaternions, poses, wrenches, polygons and transforms, `PoseArray` and
+        """Transforms a message with a header into another frame, at the time of its stamp: stamped
+        points, vectors, quaternions, poses, wrenches, polygons and transforms, `PoseArray` and
         `PointCloud2`.
 
         Raises a `TransformException`, and `TypeError` for other messages.
@@ -154,37 +155,37 @@ class Buffer:
         return self._buffer.transform(message_type(type(message)), message, target)
 
     def frames(self):
-        """What is known of each frame, by name."""
+        """The information about each frame, by name."""
         return {name: FrameInfo(*info) for name, info in self._buffer.frames().items()}
 
     def all_frames_as_string(self):
-        """The frames as tf2 says them, a line each."""
+        """The frames in the format of tf2, one per line."""
         return self._buffer.all_frames_as_string()
 
     def all_frames_as_yaml(self, now=None):
-        """The frames in YAML, as tf2; `now` is what delays are counted to."""
+        """The frames in YAML, in the format of tf2; delays count from `now`."""
         return self._buffer.all_frames_as_yaml(_nanos(now))
 
     def clear(self):
-        """Forgets all that is not static."""
+        """Removes everything that is not static."""
         self._buffer.clear()
 
     @property
     def set_transforms(self):
-        """Transforms that were taken in."""
+        """The number of transforms that were stored."""
         return self._buffer.counts()[0]
 
     @property
     def refused_transforms(self):
-        """Transforms that were refused."""
+        """The number of transforms that were refused."""
         return self._buffer.counts()[1]
 
 
 class TransformListener(Endpoint):
-    """Fills a buffer with what is said on `/tf` and `/tf_static`, on a thread of its own that takes no
-    lock of the interpreter, or with `dedicated_thread=False` by the executor of the node. Without
-    `dynamic` it listens to `/tf_static` alone. When simulated time jumps back, the buffer is
-    cleared; when the context is shut down, all waiting ends."""
+    """Fills a buffer with the transforms from `/tf` and `/tf_static`, on its own thread, which
+    takes no interpreter lock, or with `dedicated_thread=False` by the executor of the node. Without
+    `dynamic` it listens only to `/tf_static`. When simulated time jumps back, the buffer is
+    cleared; when the context is shut down, all waits end."""
 
     def __init__(self, buffer, node, *, dedicated_thread=True, dynamic=True):
         inner = _feros.TransformListener(node._node, buffer._buffer, dedicated_thread, dynamic)
@@ -193,7 +194,7 @@ class TransformListener(Endpoint):
 
 
 class TransformBroadcaster(Endpoint):
-    """Says on `/tf` where frames are at which time."""
+    """Publishes transforms on `/tf`."""
 
     _is_static = False
 
@@ -203,13 +204,13 @@ class TransformBroadcaster(Endpoint):
         )
 
     def send_transform(self, transforms):
-        """Says where a frame is, or where several are in one message: a `TransformStamped`, or a
-        list of them."""
+        """Publishes one transform, or several in one message: a `TransformStamped`, or a list of
+        them."""
         several = isinstance(transforms, (list, tuple))
         self._inner.send_transforms(list(transforms) if several else [transforms])
 
 
 class StaticTransformBroadcaster(TransformBroadcaster):
-    """Says on `/tf_static` where frames are at any time, besides those that it said before."""
+    """Publishes static transforms on `/tf_static`, together with all earlier ones."""
 
     _is_static = True

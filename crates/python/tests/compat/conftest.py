@@ -1,4 +1,4 @@
-"""Puts the packages of stock's names before all others, for these tests alone: `peers` of stock
+"""Puts the packages with stock names before all others, only for these tests: the `peers` of stock
 are other processes."""
 
 import sys
@@ -14,7 +14,7 @@ sys.path.insert(0, str(COMPATIBLE))
 
 @pytest.fixture
 def node(request):
-    """A node of a context of its own."""
+    """A node with its own context."""
     import rclpy
 
     with rclpy.init(args=[]):

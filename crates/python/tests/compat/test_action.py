@@ -1,4 +1,4 @@
-"""Actions of the package rclpy, with its own sides and with stock's."""
+"""Actions of the package rclpy, with its own client and server and with those of stock ROS 2."""
 
 import time
 
@@ -192,10 +192,10 @@ def test_feedback_before_the_answer_is_delivered_in_order_on_many_threads(node, 
     def spin_until(condition):
         eventually(condition, lambda: executor.spin_once(timeout_sec=0.1))
 
-    async def heard(message):  # a coroutine function may be given as well
+    async def heard(message):  # coroutine functions are allowed, too
         inside.append(1)
         most.append(len(inside))
-        time.sleep(0.01)  # others have the time to come, if they may
+        time.sleep(0.01)  # gives other callbacks time to run, if they may
         told.append(message.feedback.sequence[0])
         inside.pop()
 
@@ -236,7 +236,7 @@ def test_an_accepted_goal_is_handed_over_before_the_next_one_is_asked_about(node
     def note(what):
         inside.append(1)
         most.append(len(inside))
-        time.sleep(0.01)  # others have the time to come, if they may
+        time.sleep(0.01)  # gives other callbacks time to run, if they may
         told.append(what)
         inside.pop()
 

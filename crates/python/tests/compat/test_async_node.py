@@ -1,4 +1,4 @@
-"""Nodes of the package rclpy in an event loop of asyncio."""
+"""Nodes of the package rclpy in an asyncio event loop."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Futures of the package rclpy in coroutines that no executor of it runs."""
+"""Futures of the package rclpy in coroutines that none of its executors runs."""
 
 import asyncio
 import threading

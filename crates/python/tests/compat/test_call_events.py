@@ -1,4 +1,5 @@
-"""Service introspection of rclpy: what clients and servers tell of calls, in their order."""
+"""Service introspection of rclpy: the events of calls that clients and servers publish, in
+order."""
 
 import pytest
 from example_interfaces.action import Fibonacci

@@ -1,4 +1,4 @@
-"""Content filters of rclpy: set when a subscription is made or later, replaced, taken away."""
+"""Content filters of rclpy: set when a subscription is made or later, replaced, removed."""
 
 import pytest
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -46,7 +46,7 @@ def test_a_filter_is_set_replaced_and_taken_away(node, spin_until):
     assert say("a", "b", "a", "end") == ["a", "a"]
     with pytest.raises(RCLError, match="Failed to set content filter"):
         subscription.set_content_filter("nothing = 5", [])
-    assert say("a", "b", "end") == ["a"], "the former one stays"
+    assert say("a", "b", "end") == ["a"], "the earlier filter stays"
     subscription.set_content_filter("", [])
     assert not subscription.is_cft_enabled
     assert say("a", "b", "end") == ["a", "b"]

@@ -1,4 +1,4 @@
-"""What nodes of the package rclpy know of others: actions, parameters' events, descriptions."""
+"""Graph queries of nodes of the package rclpy: actions, parameter events, type descriptions."""
 
 import rclpy
 from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels

@@ -1,4 +1,4 @@
-"""What stands for stock's structures of C: validity, listeners, taking, events."""
+"""Replacements for stock's C structures: validity, listeners, taking, events."""
 
 import threading
 from unittest.mock import Mock
@@ -21,7 +21,7 @@ from std_srvs.srv import Trigger
 
 
 def made_by(node):
-    """One of each, and what destroys it."""
+    """An entity of each kind, and the function that destroys it."""
     return [
         (node.create_publisher(Int32, "a", 1), node.destroy_publisher),
         (node.create_subscription(Int32, "a", print, 1), node.destroy_subscription),
@@ -87,7 +87,7 @@ def test_messages_are_told_and_taken_though_nobody_spins(node):
     publisher.publish(Int32(data=3))
     listener.assert_called_once()
     subscription.handle.set_on_new_message_callback(listener)
-    listener.assert_called_with(2)  # what waits already
+    listener.assert_called_with(2)  # for data that already waits
     taken = [subscription.handle.take_message(Int32, False)[0].data for _ in range(2)]
     assert taken == [2, 3] and subscription.handle.take_message(Int32, False) is None
     with pytest.raises(TypeError):

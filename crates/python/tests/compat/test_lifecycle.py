@@ -21,7 +21,7 @@ ERROR = TransitionCallbackReturn.ERROR
 
 
 class Told(LifecycleNode):
-    """Remembers its callbacks, and returns what it is told to."""
+    """Remembers its callbacks, and returns the values that it was given for them."""
 
     def __init__(self, name, returns=None, **options):
         self.calls, self.returns = [], returns or {}
@@ -59,7 +59,7 @@ def test_transitions_call_the_callbacks_with_the_state_before():
         ("configure", LifecycleState("unconfigured", 1)), ("activate", LifecycleState("inactive", 2))]
     assert node.trigger_deactivate() == SUCCESS
     assert node.trigger_cleanup() == SUCCESS
-    assert node.trigger_activate() == ERROR  # not from here
+    assert node.trigger_activate() == ERROR  # not allowed in this state
     assert node.trigger_shutdown() == SUCCESS
     with pytest.raises(RCLError):
         node.trigger_shutdown()
@@ -136,7 +136,7 @@ def test_other_nodes_manage_it_by_services(eventually):
     request = ChangeState.Request()
     request.transition.id = Transition.TRANSITION_CONFIGURE
     assert ask(ChangeState, "change_state", request).success
-    assert not ask(ChangeState, "change_state", request).success  # it is already
+    assert not ask(ChangeState, "change_state", request).success  # it already is
     request.transition.label = "activate"
     assert ask(ChangeState, "change_state", request).success
     known = ask(GetAvailableTransitions, "get_available_transitions",

@@ -1,4 +1,4 @@
-"""Loggers of the package rclpy: levels, filters, what a place in the code may not change."""
+"""Loggers of the package rclpy: levels, filters, and what one place in the code may not change."""
 
 import pytest
 import rclpy

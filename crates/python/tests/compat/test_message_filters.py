@@ -31,7 +31,7 @@ def test_registered_ones_are_told_until_they_are_no_more():
     one, heard = SimpleFilter(), []
     first = one.registerCallback(lambda message, more: heard.append((message, more)), "first")
     one.unregisterCallback(first)
-    # Its number is not given again: it would replace the one that came after it.
+    # Its number is not used again: it would replace the callback that was added after it.
     second = one.registerCallback(lambda message, more: heard.append((message, more)), "second")
     third = one.registerCallback(lambda message: heard.append(message))
     assert len({first, second, third}) == 3
@@ -47,7 +47,7 @@ def test_messages_of_one_time_go_together():
         left.signalMessage(messages[seconds][0])
     for seconds in (3, 1, 2):
         right.signalMessage(messages[seconds][1])
-    assert heard == [messages[3], messages[2]]  # one is beyond the two that wait
+    assert heard == [messages[3], messages[2]]  # one exceeds the two that may wait
     with pytest.raises(ValueError, match="no stamp"):
         left.signalMessage(String())
 
@@ -72,11 +72,11 @@ def test_messages_of_almost_one_time_go_together():
     inputs[1].signalMessage(stamped(1.12, 3))
     inputs[2].signalMessage(stamped(1.3, 4))
     assert heard == []
-    # Nearest is 1.06; 1.0 is too far from 1.12, though both are near to 1.05.
+    # The nearest is 1.06; 1.0 is too far from 1.12, though both are near 1.05.
     inputs[2].signalMessage(stamped(1.05, 5))
     assert [[message.point.x for message in pair] for pair in heard] == [[2.0, 3.0, 5.0]]
     inputs[2].signalMessage(stamped(1.06, 6))
-    assert len(heard) == 1  # each message is told once
+    assert len(heard) == 1  # each message is passed on once
 
 
 def test_messages_without_a_stamp_are_dropped_or_of_now():

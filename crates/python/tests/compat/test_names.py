@@ -1,4 +1,4 @@
-"""Names of the package rclpy: what is wrong with them is said in the words of stock."""
+"""Names of the package rclpy: errors in them have the texts of stock ROS 2."""
 
 import pytest
 from rclpy.exceptions import (

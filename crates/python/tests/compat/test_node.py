@@ -1,4 +1,4 @@
-"""Nodes of the package rclpy: names, what scripts do with them, what the node refuses."""
+"""Nodes of the package rclpy: names, their use by scripts, refused arguments."""
 
 import warnings
 
@@ -16,7 +16,7 @@ from rclpy.subscription import RCLError
 from rclpy.task import Future
 from std_msgs.msg import String
 
-# What scripts call their own attributes and methods; stock's Node has none of them.
+# Names that scripts give their own attributes and methods; stock's Node has none of them.
 OF_SCRIPTS = (
     "_native", "_executor", "_entities", "_name", "_namespace", "_make", "_keep", "_end", "_leave",
     "_validate", "_resolve", "_made", "_handlers", "_check", "_store", "_tell", "_declared", "_infos",
@@ -112,7 +112,7 @@ def test_a_callback_may_shut_its_executor_down(node, kind):
 
     node.create_guard_condition(end).trigger()
     executor.spin()
-    while not ended.done():  # by a thread of the executor
+    while not ended.done():  # ends on a thread of the executor
         pass
     with pytest.raises(ShutdownException):
         executor.wait_for_ready_callbacks()

@@ -1,4 +1,4 @@
-"""Parameters of nodes of the package rclpy: descriptors, listing, what is refused."""
+"""Parameters of nodes of the package rclpy: descriptors, listing, refused values."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The module sensor_msgs_py.point_cloud2 of Feros behaves as stock's."""
+"""The module sensor_msgs_py.point_cloud2 of Feros behaves like the stock module."""
 
 import sys
 
@@ -60,7 +60,7 @@ def test_organized_clouds_and_the_other_order_of_bytes():
         header=cloud.header, width=4, height=1, fields=cloud.fields, point_step=12, row_step=48,
         is_bigendian=sys.byteorder == "little", data=XYZ.byteswap().tobytes())
     assert np.array_equal(point_cloud2.read_points_numpy(swapped), XYZ, equal_nan=True)
-    assert swapped.data.tobytes() == XYZ.byteswap().tobytes()  # reading changes nothing
+    assert swapped.data.tobytes() == XYZ.byteswap().tobytes()  # reading does not change it
     with pytest.raises(AssertionError, match="as many values"):
         point_cloud2.create_cloud_xyz32(Header(), [[1.0, 2.0]])
 

@@ -1,4 +1,4 @@
-"""What waits in the package rclpy is bounded, what is lost is counted and told, nothing grows."""
+"""Queues in the package rclpy are bounded, losses are counted and reported, and nothing grows."""
 
 import gc
 import os
@@ -39,9 +39,9 @@ def test_messages_that_nobody_took_are_counted_and_told(node, eventually):
     assert begun.wait(60)
     for number in range(10):
         publisher.publish(String(data=str(number)))
-    # The queue of the transport has the same depth: it may lose some of them itself.
+    # The queue of the transport has the same depth, so it may also lose some messages.
     eventually(lambda: subscription.dropped_messages + subscription._lost_before == 8)
-    assert not lost  # the event is of the same group
+    assert not lost  # the event is in the same group
     proceed.set()
     eventually(lambda: len(heard) == 3 and lost)
     assert heard == ["first", "8", "9"]
@@ -82,7 +82,7 @@ def test_a_hundred_thousand_callbacks_do_not_grow(node):
             executor.spin_once(1.0)
             executor.spin_until_future_complete(client.call_async(SetBool.Request()), 60)
 
-    run(5_000)  # what is kept for good is there now
+    run(5_000)  # permanent objects exist from now on
     gc.collect()
     before, objects = _resident(), len(gc.get_objects())
     run(50_000)
@@ -91,7 +91,7 @@ def test_a_hundred_thousand_callbacks_do_not_grow(node):
     assert len(gc.get_objects()) - objects < 1_000
     assert _resident() - before < 8 << 20
     for _ in range(10):
-        executor.spin_once(0)  # what followed the last response
+        executor.spin_once(0)  # the work after the last response
     assert not executor._sleeping and len(executor._sources) < 10 and not client._pending
     executor.shutdown()
 
@@ -122,7 +122,7 @@ def test_a_process_that_is_killed_is_followed_by_the_next(node, spin_until):
                 spin_until(lambda: text in heard)
             finally:
                 process.send_signal(signal.SIGKILL)
-    # Leases or the end of connections tell that they are gone.
+    # Leases or the end of connections show that they are gone.
     spin_until(lambda: "killed" not in node.get_node_names())
     spin_until(lambda: node.count_publishers("chatter") == 0)
 
@@ -147,7 +147,7 @@ def test_exceptions_of_tasks_and_threads_reach_who_spins(node):
 
 
 def test_what_a_callback_does_frees_its_group(node):
-    """Raising, waiting and returning: other callbacks of the group run afterwards."""
+    """After an exception, a wait or a return, other callbacks of the group run."""
     executor, heard = SingleThreadedExecutor(), []
     executor.add_node(node)
 
@@ -160,7 +160,7 @@ def test_what_a_callback_does_frees_its_group(node):
             raise KeyError("of a callback")
         if message.data == "spin":
             publisher.publish(String(data="nested"))
-            executor.spin_once(60)  # another group: the own one is held
+            executor.spin_once(60)  # runs another group: its own one is held
         return len(heard)
 
     group = MutuallyExclusiveCallbackGroup()

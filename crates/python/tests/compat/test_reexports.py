@@ -1,4 +1,4 @@
-"""Names that scripts import from modules of rclpy that took them from others."""
+"""Names that scripts import from modules of rclpy that have imported them from other modules."""
 
 import importlib
 

@@ -1,4 +1,5 @@
-"""rosidl_runtime_py, rosidl_parser and ament_index_python of Feros behave as stock's."""
+"""rosidl_runtime_py, rosidl_parser and ament_index_python of Feros behave like the stock
+packages."""
 
 import os
 
@@ -109,7 +110,7 @@ def test_messages_become_texts():
 
 @pytest.fixture
 def prefixes(tmp_path, monkeypatch):
-    """Two prefixes: both have the package `both`, the first alone `one`."""
+    """Two prefixes: both have the package `both`, only the first has `one`."""
     for prefix, packages in (("first", ["both", "one"]), ("second", ["both"])):
         index = tmp_path / prefix / "share/ament_index/resource_index/packages"
         index.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Time of simulation in the package rclpy."""
+"""Simulated time in the package rclpy."""
 
 import threading
 
@@ -55,7 +55,7 @@ def test_who_sleeps_is_woken_when_the_time_becomes_another(node, simulated, even
     clock._set_ros_time_is_active(simulated)
     sleeper = threading.Thread(target=lambda: slept.append(clock.sleep_for(Duration(seconds=3600))))
     sleeper.start()
-    eventually(lambda: clock._jump_handles)  # it sleeps
+    eventually(lambda: clock._jump_handles)  # the task sleeps now
     clock._set_ros_time_is_active(not simulated)
     sleeper.join()
     assert slept == [False]

@@ -1,4 +1,4 @@
-"""Waitables of a script's own, and the wait sets that they wait by."""
+"""Waitables defined by scripts, and the wait sets that they wait with."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ PROFILE = QoSProfile(depth=10).get_c_qos_profile()
 
 
 class Own(Waitable):
-    """Waits for one handle, and keeps what it takes."""
+    """Waits for one handle, and keeps the data that it takes."""
 
     def __init__(self, kind, handle, take, counts, group=None):
         super().__init__(group or ReentrantCallbackGroup())

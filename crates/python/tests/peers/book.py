@@ -1,5 +1,5 @@
-"""The other process beside a program of the book: it serves, publishes and tells what it hears,
-each thing once; a line of input names an action or a managed node to ask, an empty one ends it."""
+"""The other process for a program of the book: it serves, publishes and prints what it receives,
+each once. A line of input names an action or a managed node to call; an empty line ends it."""
 
 import sys
 

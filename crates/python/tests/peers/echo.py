@@ -1,4 +1,4 @@
-"""A node in another process: says what it hears as it is told; a line of input ends it."""
+"""A node in another process: prints what it receives, as requested; a line of input ends it."""
 
 import sys
 

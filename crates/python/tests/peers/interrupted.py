@@ -1,4 +1,4 @@
-"""Spins until a signal comes, and says how that ended."""
+"""Spins until a signal arrives, and prints how that ended."""
 
 import signal
 
@@ -7,13 +7,13 @@ from feros.msgs.std_msgs.msg import String
 
 
 def main():
-    # Who was started in the background of a shell ignores it.
+    # A program that a shell started in the background ignores the signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     context = feros.Context([])
     node = context.create_node("interrupted")
     node.create_subscription(String, "chatter", print)
     try:
-        print("ready", flush=True)  # from here on the signal may come
+        print("ready", flush=True)  # from here on the signal may arrive
         feros.spin(node)
         print("returned", flush=True)
     except KeyboardInterrupt:

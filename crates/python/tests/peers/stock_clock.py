@@ -1,4 +1,4 @@
-"""Publishes with stock ROS 2 the times that it is told, as simulated time."""
+"""Publishes the given times as simulated time, with stock ROS 2."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A managed node of stock ROS 2, which manages the tests' node as well."""
+"""A managed node of stock ROS 2, which also manages the tests' node."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Stock ROS 2 serializes and deserializes what it is told, a JSON object per line."""
+"""Stock ROS 2 serializes and deserializes given values, one JSON object per line."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Messages full of extreme values, made alike of classes of stock ROS 2 and of Feros."""
+"""Messages full of extreme values, made in the same way from classes of stock ROS 2 and Feros."""
 
 import random
 

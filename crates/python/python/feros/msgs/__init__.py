@@ -1,8 +1,8 @@
 """Messages, services and actions by package: `from feros.msgs.std_msgs.msg import String`.
 
-All packages that Feros ships are here, those under FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
-~/.local/share/feros, those of the folders of FEROS_INTERFACES, and those that were added with
-`feros.interfaces.add_folder`. Classes are made when they are asked for.
+These are the packages that Feros ships, those below FEROS_PREFIX_PATH, AMENT_PREFIX_PATH and
+~/.local/share/feros, those in the folders of FEROS_INTERFACES, and those that
+`feros.interfaces.add_folder` added. Classes are made when they are needed.
 """
 
 import importlib.machinery
@@ -14,7 +14,7 @@ _NAMESPACES = ("msg", "srv", "action")
 
 
 class _Finder:
-    """Finds `feros.msgs.<package>` and what is in it; nothing else of the program's imports."""
+    """Finds `feros.msgs.<package>` and its modules; no other imports."""
 
     def find_spec(self, fullname, path=None, target=None):
         parts = fullname.split(".")
@@ -54,7 +54,7 @@ class _Finder:
             )
 
 
-# The finder of `_messages` comes next: it says why it does not find a module.
+# The finder of `_messages` comes next: it reports why it does not find a module.
 sys.meta_path.insert(-1, _Finder())
 
 

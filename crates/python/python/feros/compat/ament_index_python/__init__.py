@@ -1,6 +1,7 @@
-"""What is installed under the prefixes of the environment, by the names of stock's package.
+"""The packages installed below the prefixes of the environment, with the names of the stock
+package.
 
-It needs nothing of Feros: AMENT_PREFIX_PATH is looked at, and before it FEROS_PREFIX_PATH.
+It needs nothing of Feros: it looks in FEROS_PREFIX_PATH and then in AMENT_PREFIX_PATH.
 """
 
 from .constants import RESOURCE_INDEX_SUBFOLDER

@@ -1,4 +1,5 @@
-"""`python -m ament_index_python.cli`: types of resources, resources of a type, or one of them."""
+"""`python -m ament_index_python.cli`: prints resource types, resources of a type, or one of
+them."""
 
 import argparse
 import sys
@@ -8,8 +9,8 @@ from .resources import get_resource, get_resource_types, get_resources
 
 
 def main(argv: Optional[Sequence[str]] = None) -> Optional[str]:
-    """Prints what is asked for. What it returns says why it cannot; the arguments are those of the
-    process if not said."""
+    """Prints the requested resources. Returns an error text if it fails; the arguments default to
+    those of the process."""
     parser = argparse.ArgumentParser(description='Query the ament resource index.')
     parser.add_argument('resource_type', nargs='?', metavar='TYPE', help='a type of resources')
     parser.add_argument('resource_name', nargs='?', metavar='NAME', help='a resource of the type')
@@ -36,12 +37,12 @@ def _print(resource_type: Optional[str], resource_name: Optional[str]) -> None:
 
 
 def resource_type_completer(prefix: str, **_: Any) -> List[str]:
-    """The types that begin so."""
+    """The types that begin with a prefix."""
     return [name for name in get_resource_types() if name.startswith(prefix)]
 
 
 def resource_name_completer(prefix: str, parsed_args: Any, **_: Any) -> List[str]:
-    """The resources of the type that was given that begin so."""
+    """The resources of the given type that begin with a prefix."""
     resource_type = getattr(parsed_args, 'resource_type', None)
     found = get_resources(resource_type) if resource_type else {}
     return [name for name in found if name.startswith(prefix)]

@@ -1,4 +1,4 @@
-"""Packages, and where they are."""
+"""Packages, and their folders."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from .search_paths import get_search_paths
 
 
 class PackageNotFoundError(KeyError):
-    """A package is under none of the prefixes."""
+    """A package is not below any of the prefixes."""
 
 
 def get_packages_with_prefixes() -> Dict[str, str]:
@@ -20,9 +20,9 @@ def get_packages_with_prefixes() -> Dict[str, str]:
 
 
 def get_package_prefix(package_name: str) -> str:
-    """The prefix that a package is installed under.
+    """The prefix below which a package is installed.
 
-    Raises `PackageNotFoundError`, and `ValueError` for a name that no package can have.
+    Raises `PackageNotFoundError`, and `ValueError` if no package can have the name.
     """
     if re.fullmatch('[a-zA-Z0-9][a-zA-Z0-9_-]+', package_name, re.ASCII) is None:
         raise ValueError(f"'{package_name}' is not a valid package name")
@@ -34,9 +34,9 @@ def get_package_prefix(package_name: str) -> str:
 
 
 def get_package_share_directory(package_name: str, print_warning: bool = True) -> str:
-    """The folder with the files of a package; warns where it is not there.
+    """The folder with the files of a package; warns if it does not exist.
 
-    Raises as `get_package_prefix` does.
+    Raises the same exceptions as `get_package_prefix`.
     """
     path = os.path.join(get_package_prefix(package_name), 'share', package_name)
     if print_warning and not os.path.exists(path):
@@ -45,7 +45,7 @@ def get_package_share_directory(package_name: str, print_warning: bool = True) -
 
 
 def get_package_share_path(package_name: str, print_warning: bool = True) -> Path:
-    """As `get_package_share_directory`, as a `Path`."""
+    """Like `get_package_share_directory`, as a `Path`."""
     path = Path(get_package_share_directory(package_name, print_warning=False))
     if print_warning and not path.exists():
         warnings.warn(f'Share path for {package_name} ({path}) does not exist.', stacklevel=2)

@@ -8,11 +8,11 @@ from .search_paths import get_search_paths
 
 
 class InvalidResourceTypeNameError(ValueError):
-    """A name that no type can have: it has a separator of paths."""
+    """A name that no type can have, since it contains a path separator."""
 
 
 class InvalidResourceNameError(ValueError):
-    """A name that no resource can have: it has a separator of paths."""
+    """A name that no resource can have, since it contains a path separator."""
 
 
 def _check_type(resource_type: str) -> None:
@@ -28,7 +28,7 @@ def _check_name(resource_name: str) -> None:
 
 
 def _listed(folder: str, *, folders: bool) -> Set[str]:
-    """What is in a folder, hidden ones aside; nothing where it is not there."""
+    """The visible entries of a folder; empty if the folder does not exist."""
     try:
         with os.scandir(folder) as entries:
             return {
@@ -42,8 +42,8 @@ def _listed(folder: str, *, folders: bool) -> Set[str]:
 def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
     """The content of a resource, and its prefix.
 
-    Raises `LookupError` where there is none, `OSError` where it cannot be read, and `ValueError`
-    for names that none can have.
+    Raises `LookupError` if it does not exist, `OSError` if it cannot be read, and `ValueError` if
+    the name is invalid.
     """
     prefix = has_resource(resource_type, resource_name)
     if not prefix:
@@ -62,7 +62,7 @@ def get_resource(resource_type: str, resource_name: str) -> Tuple[str, str]:
 def get_resources(resource_type: str) -> Dict[str, str]:
     """The prefixes of all resources of a type, by name.
 
-    Raises `ValueError` for a name that no type can have.
+    Raises `ValueError` if no type can have the name.
     """
     _check_type(resource_type)
     found: Dict[str, str] = {}
@@ -74,7 +74,7 @@ def get_resources(resource_type: str) -> Dict[str, str]:
 
 
 def get_resource_types() -> Set[str]:
-    """All types that something has."""
+    """All types with at least one resource."""
     found: Set[str] = set()
     for prefix in get_search_paths():
         found |= _listed(os.path.join(prefix, RESOURCE_INDEX_SUBFOLDER), folders=True)
@@ -82,9 +82,9 @@ def get_resource_types() -> Set[str]:
 
 
 def has_resource(resource_type: str, resource_name: str) -> Union[str, Literal[False]]:
-    """The prefix of a resource; `False` where there is none.
+    """The prefix of a resource; `False` if there is no such resource.
 
-    Raises `ValueError` for names that none can have.
+    Raises `ValueError` for invalid names.
     """
     _check_type(resource_type)
     _check_name(resource_name)

@@ -1,4 +1,4 @@
-"""The prefixes that are looked at."""
+"""The prefixes that are searched."""
 
 import os
 from typing import List
@@ -7,9 +7,9 @@ from .constants import AMENT_PREFIX_PATH_ENV_VAR, FEROS_PREFIX_PATH_ENV_VAR
 
 
 def get_search_paths() -> List[str]:
-    """The prefixes that exist, first ones first.
+    """The existing prefixes, in their order.
 
-    Raises `OSError` where the environment names none.
+    Raises `OSError` if the environment names no prefix.
     """
     names = (FEROS_PREFIX_PATH_ENV_VAR, AMENT_PREFIX_PATH_ENV_VAR)
     prefixes = [

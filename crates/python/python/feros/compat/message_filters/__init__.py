@@ -1,5 +1,5 @@
-"""Filters of messages by the names of stock's `message_filters`: what was heard goes on to who
-registered for it, one by one or in sets that belong together."""
+"""Message filters with the names of stock `message_filters`: they pass received messages to
+registered callbacks, one by one or in sets that belong together."""
 
 from feros._companions import refuse_beside_foreign
 

@@ -9,7 +9,7 @@ from .simple_filter import SimpleFilter
 
 
 class Cache(SimpleFilter):
-    """Keeps the last `cache_size` messages that came, and tells them on."""
+    """Keeps the last `cache_size` messages, and passes them on."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Cache(SimpleFilter):
         self.signalMessage(msg)
 
     def getInterval(self, from_stamp: Time, to_stamp: Time) -> List[Any]:
-        """The messages between two times, these included, in the order in which they came."""
+        """The messages between two times, inclusive, in their order of arrival."""
         assert from_stamp <= to_stamp
         return [
             msg for msg, time in zip(self.cache_msgs, self.cache_times)
@@ -52,26 +52,26 @@ class Cache(SimpleFilter):
         ]
 
     def getElemAfterTime(self, stamp: Time) -> Any:
-        """The first that came of this time or later; `None` where there is none."""
+        """The first arrived message of this time or later, or `None`."""
         pairs = zip(self.cache_msgs, self.cache_times)
         return next((msg for msg, time in pairs if time >= stamp), None)
 
     def getElemBeforeTime(self, stamp: Time) -> Any:
-        """The last that came of this time or earlier; `None` where there is none."""
+        """The last arrived message of this time or earlier, or `None`."""
         pairs = zip(reversed(self.cache_msgs), reversed(self.cache_times))
         return next((msg for msg, time in pairs if time <= stamp), None)
 
     def getLastestTime(self) -> Optional[Time]:
-        """The time of the message that came last."""
+        """The time of the message that arrived last."""
         return self.cache_times[-1] if self.cache_times else None
 
     getLatestTime = getLastestTime
 
     def getOldestTime(self) -> Optional[Time]:
-        """The time of the message that came first of those that are kept."""
+        """The time of the kept message that arrived first."""
         return self.cache_times[0] if self.cache_times else None
 
     def getLast(self) -> Any:
-        """The first message of the time of the one that came last; `None` where none came."""
+        """The first message with the time of the last arrived one; `None` before any message."""
         latest = self.getLastestTime()
         return None if latest is None else self.getElemAfterTime(latest)

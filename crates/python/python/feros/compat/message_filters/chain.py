@@ -1,4 +1,4 @@
-"""Filters one after another, as one filter."""
+"""Several filters in a row, as one filter."""
 
 from typing import Any, List, Optional, Tuple
 
@@ -6,19 +6,19 @@ from .simple_filter import SimpleFilter
 
 
 class Chain(SimpleFilter):
-    """Gives what comes to its first filter, and tells what its last one tells; without filters,
-    what comes."""
+    """Passes messages to its first filter, and passes on those of its last one; without filters,
+    passes all messages on."""
 
     def __init__(self, message_filter: Optional[SimpleFilter] = None) -> None:
         super().__init__()
         self.incoming_connection: Optional[int] = None
-        # With the number by which each tells the next one, or the last one the chain.
+        # Each filter with the number of its callback for the next filter, or for the chain.
         self._filters: List[Tuple[Any, int]] = []
         if message_filter is not None:
             self.connectInput(message_filter)
 
     def connectInput(self, message_filter: SimpleFilter) -> None:
-        """Takes the messages of a filter; raises `RuntimeError` where one is connected."""
+        """Takes the messages of a filter; raises `RuntimeError` if one is already connected."""
         if self.incoming_connection is not None:
             raise RuntimeError('Already connected')
         self.incoming_connection = message_filter.registerCallback(self.add)
@@ -31,7 +31,7 @@ class Chain(SimpleFilter):
             self.signalMessage(message)
 
     def addFilter(self, message_filter: Any) -> None:
-        """Puts a filter at the end."""
+        """Adds a filter at the end."""
         if self._filters:
             last, connection = self._filters[-1]
             last.unregisterCallback(connection)
@@ -40,5 +40,5 @@ class Chain(SimpleFilter):
         self._filters.append((message_filter, connection))
 
     def getFilter(self, index: int) -> Any:
-        """A filter by its place; raises `IndexError` where there is none."""
+        """The filter with an index; raises `IndexError` if there is no such filter."""
         return self._filters[index][0]

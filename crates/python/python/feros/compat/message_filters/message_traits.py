@@ -1,4 +1,4 @@
-"""When messages are of."""
+"""The times of messages."""
 
 from typing import Any, Callable, Optional
 
@@ -10,7 +10,7 @@ TimeGetter = Callable[[Any], Optional[Time]]
 
 
 def get_time_from_message_header(message: Any) -> Optional[Time]:
-    """The stamp of the header; `None` for a message that has none."""
+    """The stamp of the header; `None` if the message has no stamp."""
     stamp = getattr(getattr(message, 'header', None), 'stamp', None)
     if stamp is None or hasattr(stamp, 'nanoseconds'):
         return stamp
@@ -20,8 +20,8 @@ def get_time_from_message_header(message: Any) -> Optional[Time]:
 def time_or_arrival(
     message: Any, time_getter: TimeGetter, allow_headerless: bool, logger_name: str
 ) -> Optional[Time]:
-    """When a message is of. One that does not say is of now where that is allowed; else it is
-    dropped with a warning, and there is no time."""
+    """The time of a message. A message without one gets the time now if that is allowed; otherwise
+    it is dropped with a warning, and the result is `None`."""
     time = time_getter(message)
     if time is not None:
         return time

@@ -1,4 +1,4 @@
-"""Where filters get messages from: a topic."""
+"""The source of filters: a topic."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from .simple_filter import SimpleFilter
 
 
 class Subscriber(SimpleFilter):
-    """Tells what is heard on a topic: `Subscriber(node, msg_type, topic, **kwargs)`, where the
-    arguments are those of `Node.create_subscription`. What it does not have itself, its
-    subscription has."""
+    """Passes on the messages of a topic: `Subscriber(node, msg_type, topic, **kwargs)`, where the
+    arguments are those of `Node.create_subscription`. Attributes that it does not have itself are
+    those of its subscription."""
 
     def __init__(self, node: Any, msg_type: Any, topic: str, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -19,11 +19,11 @@ class Subscriber(SimpleFilter):
         self.sub = node.create_subscription(msg_type, topic, self.callback, *args, **kwargs)
 
     def callback(self, msg: Any) -> None:
-        """Tells a message."""
+        """Passes a message on."""
         self.signalMessage(msg)
 
     def getTopic(self) -> str:
-        """The topic, as it was given."""
+        """The topic, as given."""
         return self.topic
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Messages of several filters that belong together by their times."""
+"""Sets of messages from several filters that belong together by their times."""
 
 import threading
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -13,8 +13,8 @@ _Queue = Dict[int, Any]  # messages by their nanoseconds
 
 
 class TimeSynchronizer(SimpleFilter):
-    """Tells messages of all of its inputs as soon as they have one time. Of each input no more than
-    `queue_size` wait; the oldest goes first."""
+    """Passes on a message of each input as soon as these have the same time. At most `queue_size`
+    messages of each input wait; the oldest is dropped first."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class TimeSynchronizer(SimpleFilter):
         ]
 
     def add(self, msg: Any, my_queue: _Queue, my_queue_index: Optional[int] = None) -> None:
-        """Takes a message of one input. Raises `ValueError` where it does not say its time."""
+        """Takes a message of one input. Raises `ValueError` if the message has no time."""
         time = self.time_getter(msg)
         if time is None:
             raise ValueError(f'a {type(msg).__name__} has no stamp to be synchronized by')
@@ -45,7 +45,7 @@ class TimeSynchronizer(SimpleFilter):
             self._keep(msg, my_queue, time.nanoseconds)
             common = sorted(set.intersection(*map(set, self.queues)))
             sets = [[queue.pop(stamp) for queue in self.queues] for stamp in common]
-        # Who is told may add again.
+        # A callback may call `add` again.
         for messages in sets:
             self.signalMessage(*messages)
 
@@ -56,9 +56,9 @@ class TimeSynchronizer(SimpleFilter):
 
 
 class ApproximateTimeSynchronizer(TimeSynchronizer):
-    """Tells messages of all of its inputs whose times are less than `slop` seconds apart: with each
-    that comes, those nearest to it. Messages without a stamp are of the time when they came where
-    `allow_headerless` says so; all are with `sync_arrival_time`."""
+    """Passes on a message of each input if their times are less than `slop` seconds apart: for each
+    new message, the nearest ones. Messages without a stamp get their time of arrival if
+    `allow_headerless` is set; with `sync_arrival_time` all messages do."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
             self.signalMessage(*messages)
 
     def _nearest(self, stamp: int, own: _Queue) -> Optional[Tuple[int, ...]]:
-        """A time of each input, with the new one of its own, all within the slop."""
+        """A time of each input, with the new time for its own queue, all within the slop."""
         slop = self.slop.nanoseconds
         candidates = []
         for queue in self.queues:
@@ -106,7 +106,7 @@ class ApproximateTimeSynchronizer(TimeSynchronizer):
     def _fitting(
         self, candidates: List[List[int]], chosen: Tuple[int, ...], low: int, high: int
     ) -> Optional[Tuple[int, ...]]:
-        """The first choice, nearest ones first, that is within the slop as a whole."""
+        """The first choice, nearest times first, that is within the slop as a whole."""
         if not candidates:
             return chosen
         for at in candidates[0]:

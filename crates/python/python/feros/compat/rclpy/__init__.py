@@ -1,6 +1,7 @@
-"""The client library of ROS 2 for Python, by the names of stock's `rclpy`, on Feros.
+"""The ROS 2 client library for Python, with the names of stock `rclpy`, on Feros.
 
-Scripts for stock run as they are. Where an `rclpy` of ROS 2 is installed, that one is found first.
+Scripts for stock `rclpy` run unchanged. If an `rclpy` of ROS 2 is installed, Python finds that
+first.
 """
 
 from types import TracebackType
@@ -34,7 +35,8 @@ __executor: Any = None
 
 
 class InitContextManager:
-    """What `init` returns: `with rclpy.init() as init`, whose `context` is shut down at the end."""
+    """The result of `init`: `with rclpy.init() as init`, whose `context` is shut down at the
+    end."""
 
     def __init__(
         self,
@@ -75,19 +77,19 @@ def init(
     domain_id: Optional[int] = None,
     signal_handler_options: Optional[SignalHandlerOptions] = None,
 ) -> InitContextManager:
-    """Joins the graph. Signals are handled where the default context is meant."""
+    """Joins the graph. Signals are handled if the default context is used."""
     return InitContextManager(args, context, domain_id, signal_handler_options)
 
 
 def get_global_executor() -> Any:
-    """The executor of `spin` and its like, made when it is asked for first."""
+    """The executor of `spin` and similar functions, made when first needed."""
     global __executor
     executor = __executor
     if executor is None:
         from .executors import SingleThreadedExecutor
 
         executor = __executor = SingleThreadedExecutor()
-        # A signal may end the context right here: the executor is returned all the same.
+        # A signal may end the context here; the executor is returned all the same.
         get_default_context().on_shutdown(__reset_executor)
     return executor
 
@@ -102,7 +104,7 @@ def __reset_executor() -> None:
 def shutdown(
     *, context: Optional[Context] = None, uninstall_handlers: Optional[bool] = None
 ) -> None:
-    """Shuts a context down; raises `RuntimeError` where it is already."""
+    """Shuts a context down; raises `RuntimeError` if that has already happened."""
     _shutdown(context=context)
     if uninstall_handlers or (uninstall_handlers is None and context is None):
         uninstall_signal_handlers()
@@ -111,7 +113,7 @@ def shutdown(
 def try_shutdown(
     *, context: Optional[Context] = None, uninstall_handlers: Optional[bool] = None
 ) -> None:
-    """Shuts a context down where it is not already."""
+    """Shuts a context down, unless that has already happened."""
     _try_shutdown(context=context)
     if uninstall_handlers or (uninstall_handlers is None and context is None):
         uninstall_signal_handlers()
@@ -180,7 +182,7 @@ def spin_until_future_complete(
         executor.remove_node(node)
 
 
-# What stock has loaded by the time that a script has its first node.
+# The modules that stock has loaded by the time that a script has its first node.
 _LOADED_WITH_NODES = frozenset((
     'callback_groups', 'client', 'clock', 'clock_type', 'constants', 'duration', 'event_handler',
     'exceptions', 'executors', 'expand_topic_name', 'guard_condition', 'impl', 'logging',

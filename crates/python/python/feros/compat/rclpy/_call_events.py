@@ -1,4 +1,4 @@
-"""What becomes of the calls of a service, published as stock publishes it: service introspection."""
+"""Service introspection: the events of a service's calls, published as stock ROS 2 does."""
 
 from typing import Any, Optional, Tuple
 
@@ -14,7 +14,7 @@ Call = Tuple[bytes, int]
 
 
 class CallEvents:
-    """Where one client or server tells what becomes of its calls; nowhere at first."""
+    """Publishes the call events of one client or server; initially publishes nothing."""
 
     def __init__(self) -> None:
         self._told: Optional[Tuple[Any, Any, Any, bool]] = None
@@ -27,7 +27,7 @@ class CallEvents:
         qos: Any,
         state: ServiceIntrospectionState,
     ) -> None:
-        """Publishes on `<service>/_service_event` from now on, or no more."""
+        """Starts or stops publishing on `<service>/_service_event`."""
         if state == ServiceIntrospectionState.OFF:
             self._told = None
             return
@@ -44,23 +44,23 @@ class CallEvents:
 
     @property
     def are_told(self) -> bool:
-        """Whether anything is published."""
+        """Whether events are published."""
         return self._told is not None
 
     def request_sent(self, call: Call, request: Any) -> None:
-        """A client sent a request."""
+        """Called when a client sent a request."""
         self._tell(ServiceEventInfo.REQUEST_SENT, call, request, None)
 
     def request_received(self, call: Call, request: Any) -> None:
-        """A server is about to answer a request."""
+        """Called before a server answers a request."""
         self._tell(ServiceEventInfo.REQUEST_RECEIVED, call, request, None)
 
     def response_sent(self, call: Call, response: Any) -> None:
-        """A server answered."""
+        """Called when a server has answered."""
         self._tell(ServiceEventInfo.RESPONSE_SENT, call, None, response)
 
     def response_received(self, call: Call, response: Any) -> None:
-        """A client has the response."""
+        """Called when a client has the response."""
         self._tell(ServiceEventInfo.RESPONSE_RECEIVED, call, None, response)
 
     def _tell(self, what: int, call: Call, request: Any, response: Any) -> None:

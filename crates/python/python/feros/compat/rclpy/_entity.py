@@ -1,4 +1,4 @@
-"""What executors run: something that has data waiting, in a callback group, of a node."""
+"""The entities that executors run: they have waiting data, a callback group and a node."""
 
 import weakref
 from typing import Any, Awaitable, Callable, Optional, Tuple, Type
@@ -10,14 +10,14 @@ from ._native.errors import InvalidHandle
 from ._unspun import delivering
 
 _MOST_WAITING = 1000
-"""Of what keeps all: how much waits in Python. Beyond it the oldest goes, as when full."""
+"""The most items that wait in Python for a keep-all endpoint. Beyond it the oldest is dropped."""
 
 
 class Entity:
-    """Keeps what came until an executor takes it.
+    """Keeps data until an executor takes it.
 
-    The extension hands data over on the thread that waits for an executor; callbacks of users run
-    later, when waiting is over, so that they may spin themselves.
+    The extension passes data on the thread that waits for an executor; user callbacks run later,
+    after the wait, so that they may spin themselves.
     """
 
     _handle_type: Type[Handle] = Handle
@@ -27,7 +27,7 @@ class Entity:
         self._queue = extension.EntityQueue(self, depth)
         self._find_node: Callable[[], Any] = lambda: None
         self._destroyed = False
-        self._rclpy_uses = 0  # of its handle, at the moment
+        self._rclpy_uses = 0  # the current uses of its handle
         self._executor_event = False
 
     def _attach(self, node: Any) -> None:
@@ -36,16 +36,16 @@ class Entity:
             self.callback_group.add_entity(self)
 
     def _follow(self, executor: Any) -> None:
-        """An executor, or nobody, is told from now on that something waits."""
+        """Sets the executor, or none, that is notified from now on when data waits."""
         self._queue.tell(None if executor is None else executor._told)
 
     def _arrived(self, data: Any) -> None:
-        """Something came; from any thread."""
+        """Adds data, from any thread."""
         self._queue.push(data)
 
     def _call_directly(self, callback: Callable[..., Any]) -> None:
-        """Has executors call `callback` with the first part of what came, if the rule of its group
-        is one that they know; `_finish` is left out where it returns `None`."""
+        """Makes executors call `callback` with the first part of the data, if they know the rule of
+        its group. They call `_finish` only if it returns something other than `None`."""
         group, kind = self.callback_group, type(self.callback_group)
         if kind is MutuallyExclusiveCallbackGroup:
             self._queue.call_directly(callback, group._exclusive)
@@ -53,25 +53,25 @@ class Entity:
             self._queue.call_directly(callback, None)
 
     def _on_pushed_out(self) -> None:
-        """The oldest that waited went, for what came last."""
+        """Called when the oldest waiting item was dropped for a new one."""
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-        """What is to be called with data: a function or coroutine function, and its arguments."""
+        """The function or coroutine function to call with data, and its arguments."""
         raise NotImplementedError
 
     def _finish(self, data: Any, result: Any) -> Optional[Awaitable[None]]:
-        """What is done with the result of the callback; what is still to be awaited then, which
-        only a callback that is a coroutine function may leave."""
+        """Processes the result of the callback. Returns what is still to be awaited, which only a
+        coroutine function as callback may leave."""
         return None
 
     def _collect(self) -> None:
-        """Takes what came, though nobody may spin the node."""
+        """Takes arrived data even if nobody spins the node."""
         node = self._find_node()
         if node is not None:
             node._rclpy_collect()
 
     def _listen(self, callback: Optional[Callable[[int], None]]) -> None:
-        """Calls `callback(count)` when something comes, and now where something waits."""
+        """Calls `callback(count)` when data arrives, and now if data waits."""
         node = self._find_node()
         if callback is None:
             self._queue.listen(None)
@@ -95,20 +95,20 @@ class Entity:
 
     @property
     def handle(self) -> Any:
-        """What stands for the C structure of stock; valid until the destruction."""
+        """Replaces the C structure of stock ROS 2; valid until the destruction."""
         return self._handle_type(self)
 
     @property
     def pointer(self) -> int:
-        """A number that tells it from others."""
+        """A number that identifies the entity."""
         return id(self)
 
     def destroy_when_not_in_use(self) -> None:
-        """Destroys it: callbacks that run end in peace."""
+        """Destroys the entity; running callbacks finish."""
         self.destroy()
 
     def destroy(self) -> None:
-        """Ends it. What waits is dropped."""
+        """Destroys the entity. Waiting data is dropped."""
         self._destroyed = True
         self._native: Any = None
         self._queue.close()

@@ -1,7 +1,7 @@
-"""What stands for the structures of C that stock has behind nodes and entities, by the names of
-stock's binding: scripts use them under `with`, and take data, listen and wait with them.
+"""Replacements for the C structures behind nodes and entities of stock ROS 2, with the names of its
+binding: scripts use them in `with`, and take data, listen and wait with them.
 
-A handle is a way to look at an entity, which keeps all that it knows.
+A handle is a view of an entity, which holds all data.
 """
 
 import time
@@ -11,7 +11,7 @@ from ._native.errors import InvalidHandle, RCLError
 
 
 class Handle:
-    """A way to look at something that may be destroyed, while somebody still uses it."""
+    """A view of an object that may be destroyed while somebody still uses it."""
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner
@@ -26,7 +26,8 @@ class Handle:
         return id(self._owner)
 
     def __enter__(self) -> 'Handle':
-        """Keeps it valid; raises `InvalidHandle` where it was destroyed while nobody used it."""
+        """Keeps the object valid; raises `InvalidHandle` if it was destroyed while nobody used
+        it."""
         if self._is_destroyed() and not self._owner._rclpy_uses:
             raise InvalidHandle(f'cannot use {type(self._owner).__name__} after its destruction')
         self._owner._rclpy_uses += 1
@@ -37,11 +38,11 @@ class Handle:
 
     @property
     def pointer(self) -> int:
-        """A number that tells it from others."""
+        """A number that identifies the object."""
         return id(self._owner)
 
     def destroy_when_not_in_use(self) -> None:
-        """Ends it: callbacks that run end in peace."""
+        """Destroys the object; running callbacks finish."""
         self._owner.destroy()
 
 
@@ -52,11 +53,11 @@ class ContextHandle(Handle):
         return self._owner._native is None
 
     def ok(self) -> bool:
-        """Whether it was not shut down."""
+        """Whether the context has not been shut down."""
         return bool(self._owner.ok())
 
     def shutdown(self) -> None:
-        """Shuts it down."""
+        """Shuts the context down."""
         self._owner.shutdown()
 
     def get_domain_id(self) -> int:
@@ -103,11 +104,11 @@ class PublisherHandle(Handle):
         self._owner.publish(message)
 
     def get_subscription_count(self) -> int:
-        """How many subscriptions match."""
+        """The number of subscriptions that match."""
         return int(self._owner.get_subscription_count())
 
     def get_topic_name(self) -> str:
-        """The whole name of the topic."""
+        """The fully qualified name of the topic."""
         return str(self._owner.topic_name)
 
     def get_logger_name(self) -> str:
@@ -116,7 +117,7 @@ class PublisherHandle(Handle):
 
 
 class ListeningHandle(Handle):
-    """The handle of something that data comes for."""
+    """The handle of an entity that receives data."""
 
     def _listen(self, callback: Callable[[int], None]) -> None:
         if not callable(callback):
@@ -127,7 +128,7 @@ class ListeningHandle(Handle):
         self._owner._listen(None)
 
     def _taken(self) -> Any:
-        """The oldest that waits, in a tuple; `None` where nothing does."""
+        """The oldest waiting item, in a tuple, or `None`."""
         self._owner._living._collect()
         return self._owner._queue.take()
 
@@ -136,7 +137,7 @@ class SubscriptionHandle(ListeningHandle):
     """The handle of a subscription."""
 
     def take_message(self, pymsg_type: Any, raw: bool = False) -> Optional[Tuple[Any, Any]]:
-        """The oldest message that waits and what is known of it; `None` where there is none."""
+        """The oldest waiting message and its information, or `None`."""
         self._owner._living._collect()
         taken = self._owner.take_message()
         if taken is not None and raw and not isinstance(taken[0], bytes):
@@ -146,7 +147,7 @@ class SubscriptionHandle(ListeningHandle):
         return taken  # type: ignore[no-any-return]
 
     def get_topic_name(self) -> str:
-        """The whole name of the topic."""
+        """The fully qualified name of the topic."""
         return str(self._owner.topic_name)
 
     def get_logger_name(self) -> str:
@@ -154,26 +155,26 @@ class SubscriptionHandle(ListeningHandle):
         return str(self._owner.logger_name)
 
     def get_publisher_count(self) -> int:
-        """How many publishers match."""
+        """The number of publishers that match."""
         return int(self._owner.get_publisher_count())
 
     def set_on_new_message_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when messages come, on the thread that has them first."""
+        """Calls `callback(count)` when messages arrive, on the thread that receives them."""
         self._listen(callback)
 
     def clear_on_new_message_callback(self) -> None:
-        """Calls it no more."""
+        """Stops calling it."""
         self._listen_no_more()
 
 
 class ServiceHandle(ListeningHandle):
     """The handle of a server."""
 
-    name = property(lambda self: self._owner.service_name, doc='The whole name of the service.')
+    name = property(lambda self: self._owner.service_name, doc='The full name of the service.')
     qos = property(lambda self: self._owner.qos_profile, doc='Its profile.')
 
     def service_take_request(self, pyrequest_type: Any) -> Tuple[Any, Any]:
-        """The oldest request and its header; two times `None` where there is none."""
+        """The oldest request and its header; `None` for both if there is no request."""
         taken = self._taken()
         if taken is None:
             return None, None
@@ -189,11 +190,11 @@ class ServiceHandle(ListeningHandle):
         return str(self._owner.logger_name)
 
     def set_on_new_request_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when requests come, on the thread that has them first."""
+        """Calls `callback(count)` when requests arrive, on the thread that receives them."""
         self._listen(callback)
 
     def clear_on_new_request_callback(self) -> None:
-        """Calls it no more."""
+        """Stops calling it."""
         self._listen_no_more()
 
 
@@ -201,17 +202,17 @@ class ClientHandle(ListeningHandle):
     """The handle of a client."""
 
     service_name = property(
-        lambda self: self._owner.service_name, doc='The whole name of the service.')
+        lambda self: self._owner.service_name, doc='The fully qualified name of the service.')
     qos = property(lambda self: self._owner.qos_profile, doc='Its profile.')
 
     def send_request(self, request: Any) -> int:
-        """Sends a request, whose response is to be taken; its number."""
+        """Sends a request, whose response is to be taken; returns its number."""
         return int(self._owner._send(request, None))
 
     def take_response(self, pyresponse_type: Any) -> Tuple[Any, Any]:
-        """The header and the oldest response; two times `None` where there is none.
+        """The header and the oldest response; `None` for both if there is no response.
 
-        Raises what the call ended with where it had no response.
+        Raises the call's exception if the call got no response.
         """
         taken = self._taken()
         if taken is None:
@@ -222,7 +223,7 @@ class ClientHandle(ListeningHandle):
         return ResponseHeader(number), response
 
     def service_server_is_available(self) -> bool:
-        """Whether a server is there."""
+        """Whether there is a server."""
         return bool(self._owner.service_is_ready())
 
     def get_logger_name(self) -> str:
@@ -230,16 +231,16 @@ class ClientHandle(ListeningHandle):
         return str(self._owner.logger_name)
 
     def set_on_new_response_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when responses come, on the thread that has them first."""
+        """Calls `callback(count)` when responses arrive, on the thread that receives them."""
         self._listen(callback)
 
     def clear_on_new_response_callback(self) -> None:
-        """Calls it no more."""
+        """Stops calling it."""
         self._listen_no_more()
 
 
 class RequestId:
-    """A request by its client, and its number there."""
+    """A request: its client, and its number there."""
 
     def __init__(self, writer_guid: bytes, sequence_number: int) -> None:
         self.writer_guid = writer_guid
@@ -247,8 +248,8 @@ class RequestId:
 
 
 class RequestHeader:
-    """Where a request came from, and when. Requests of Feros do not tell when they were sent: both
-    times, in nanoseconds, are that of taking it."""
+    """The source of a request, and its times. Requests of Feros have no source time: both times, in
+    nanoseconds, are the time of taking the request."""
 
     def __init__(self, responder: Any) -> None:
         self._responder = responder
@@ -257,7 +258,7 @@ class RequestHeader:
 
     @property
     def call_id(self) -> Any:
-        """What events of introspection name the call by."""
+        """The identity of the call in service introspection events."""
         return self._responder.call_id
 
     def send(self, response: Any) -> None:
@@ -266,7 +267,7 @@ class RequestHeader:
 
 
 class ResponseHeader:
-    """Which request of its client a response is for."""
+    """The number of the request that a response answers."""
 
     def __init__(self, sequence_number: int) -> None:
         self.sequence_number = sequence_number
@@ -276,36 +277,37 @@ class TimerHandle(ListeningHandle):
     """The handle of a timer."""
 
     def is_timer_ready(self) -> bool:
-        """Whether it is due."""
+        """Whether the timer is due."""
         self._owner._living._collect()
         return bool(self._owner.is_ready())
 
     def call_timer(self) -> None:
-        """Counts as a call: it is due again after its period. Raises `TimerCancelledError`."""
+        """Counts as a call: the timer is due again after its period. Raises
+        `TimerCancelledError`."""
         self._owner._call_now()
 
     def call_timer_with_info(self) -> Any:
-        """As `call_timer`; when it was due, and when it was called."""
+        """Like `call_timer`; returns when the timer was due, and when it was called."""
         return self._owner._call_now()
 
     def cancel_timer(self) -> None:
-        """Stops it."""
+        """Stops the timer."""
         self._owner.cancel()
 
     def is_timer_canceled(self) -> bool:
-        """Whether it was stopped."""
+        """Whether the timer was stopped."""
         return bool(self._owner.is_canceled())
 
     def reset_timer(self) -> None:
-        """Begins its period anew."""
+        """Restarts the period of the timer."""
         self._owner.reset()
 
     def time_until_next_call(self) -> Optional[int]:
-        """Nanoseconds until it is due; `None` where it was stopped."""
+        """The nanoseconds until the timer is due; `None` if it was stopped."""
         return self._owner.time_until_next_call()  # type: ignore[no-any-return]
 
     def time_since_last_call(self) -> int:
-        """Nanoseconds since its last call."""
+        """The nanoseconds since the last call of the timer."""
         return int(self._owner.time_since_last_call())
 
     def get_timer_period(self) -> int:
@@ -313,7 +315,7 @@ class TimerHandle(ListeningHandle):
         return int(self._owner.timer_period_ns)
 
     def change_timer_period(self, period_nsec: int) -> None:
-        """Another period, in nanoseconds."""
+        """Sets another period, in nanoseconds."""
         self._owner.timer_period_ns = period_nsec
 
     def set_on_reset_callback(self, callback: Callable[[int], None]) -> None:
@@ -323,7 +325,7 @@ class TimerHandle(ListeningHandle):
         self._owner._on_reset = callback
 
     def clear_on_reset_callback(self) -> None:
-        """Calls it no more."""
+        """Stops calling it."""
         self._owner._on_reset = None
 
 
@@ -331,7 +333,7 @@ class GuardConditionHandle(ListeningHandle):
     """The handle of a guard condition."""
 
     def trigger_guard_condition(self) -> None:
-        """From any thread."""
+        """Triggers the guard condition, from any thread."""
         self._owner.trigger()
 
 
@@ -339,16 +341,16 @@ class EventHandle(ListeningHandle):
     """The handle of one kind of event of one endpoint."""
 
     def take_event(self) -> Any:
-        """What came since it was taken last; counts of zero where nothing did."""
+        """The events since the last take; counts of zero if there were no events."""
         taken = self._taken()
         return self._owner._nothing() if taken is None else taken[0]
 
     def set_callback(self, callback: Callable[[int], None]) -> None:
-        """Calls `callback(count)` when events come, on the thread that has them first."""
+        """Calls `callback(count)` when events arrive, on the thread that receives them."""
         self._listen(callback)
 
     def clear_callback(self) -> None:
-        """Calls it no more."""
+        """Stops calling it."""
         self._listen_no_more()
 
 
@@ -367,5 +369,5 @@ def owner_of(handle: Any, kind: str) -> Any:
 
 
 def index_error(kind: str, index: int, known: List[Any]) -> RCLError:
-    """What is said of a number that nothing was added with."""
+    """The error for a number that no entity was added with."""
     return RCLError(f'there is no {kind} {index} in the wait set: {len(known)} were added')

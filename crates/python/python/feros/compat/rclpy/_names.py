@@ -1,11 +1,11 @@
-"""The rules of names, in the words of rmw: one table for topics, services, nodes, namespaces."""
+"""The rules of names, with the texts of rmw: one table for topics, services, nodes, namespaces."""
 
 import re
 from typing import Optional, Tuple
 
 Wrong = Optional[Tuple[str, int]]
 
-_LONGEST_TOPIC = 255 - 8  # the wire has a limit, and puts a prefix before it
+_LONGEST_TOPIC = 255 - 8  # DDS has a limit, and adds a prefix
 _UNBALANCED = "topic name must not have unmatched (unbalanced) curly braces '{}'"
 
 
@@ -15,7 +15,7 @@ def _first_digit(name: str) -> Optional[int]:
 
 
 def full_name(name: str, what: str) -> Wrong:
-    """What is wrong with the absolute name of a topic or service, and where."""
+    """The error in the absolute name of a topic or service, and its position."""
     wrong = _absolute_name(name, what, f"{what} must not end with a '/'")
     if wrong is None and len(name) > _LONGEST_TOPIC:
         return "topic length should not exceed '255U - 8U'", _LONGEST_TOPIC - 1
@@ -23,12 +23,12 @@ def full_name(name: str, what: str) -> Wrong:
 
 
 def namespace(name: str) -> Wrong:
-    """What is wrong with a namespace, and where."""
+    """The error in a namespace, and its position."""
     if name == '/':
         return None
     wrong = _absolute_name(
         name, 'namespace', "namespace must not end with a '/', unless only a '/'")
-    if wrong is None and len(name) > _LONGEST_TOPIC - 2:  # the shortest name of a topic in it
+    if wrong is None and len(name) > _LONGEST_TOPIC - 2:  # with the shortest topic name
         return "namespace should not exceed 'RMW_NAMESPACE_MAX_NAME_LENGTH'", _LONGEST_TOPIC - 3
     return wrong
 
@@ -54,7 +54,7 @@ def _absolute_name(name: str, what: str, slash_at_end: str) -> Wrong:
 
 
 def node_name(name: str) -> Wrong:
-    """What is wrong with the name of a node, and where."""
+    """The error in the name of a node, and its position."""
     if not name:
         return 'node name must not be empty', 0
     wrong = re.search(r'[^a-zA-Z0-9_]', name)
@@ -69,7 +69,7 @@ def node_name(name: str) -> Wrong:
 
 
 def topic_name(name: str) -> Wrong:
-    """What is wrong with a name that may be relative and have substitutions, and where."""
+    """The error in a name that may be relative and have substitutions, and its position."""
     if not name:
         return 'topic name must not be empty string', 0
     if name.endswith('/'):

@@ -1,4 +1,5 @@
-"""How nodes make endpoints: those that they own, and those of which a script has the handle alone."""
+"""Makes the endpoints of a node: those that it owns, and those of which a script has only the
+handle."""
 
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
@@ -34,7 +35,7 @@ class NodeEndpoints:
     def _rclpy_handlers(
         self, callbacks: Any, group: Any, topic: str
     ) -> Tuple[List[EventHandler], Routes]:
-        """The handlers of an endpoint's events, and by name who is handed its events."""
+        """The handlers of an endpoint's events, and the recipients of its events by name."""
         table = callbacks._handlers(group, self._logger.name, topic)
         for handler in table.values():
             self._rclpy_keep('waitable', handler)

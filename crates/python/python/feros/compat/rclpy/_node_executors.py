@@ -1,4 +1,4 @@
-"""Which executor spins a node, and what comes to it while none does."""
+"""The executor that spins a node, and the handling of data that arrives while none does."""
 
 import weakref
 from typing import Any, Callable, Dict, List, Optional
@@ -22,7 +22,7 @@ class NodeExecutors:
 
     @property
     def executor(self) -> Any:
-        """The executor that spins it, or did so last, if any."""
+        """The executor that spins the node, or that did so last, if there is one."""
         return self._rclpy_executor() or self._rclpy_last_executor()
 
     @executor.setter
@@ -37,7 +37,7 @@ class NodeExecutors:
             return
         self._rclpy_end_unspun()
         self._rclpy_executor = weakref.ref(new_executor)
-        if not isinstance(new_executor._native, extension.Executor):  # one of somebody else
+        if not isinstance(new_executor._native, extension.Executor):  # another package's
             new_executor.add_node(self)
             return
         new_executor._native.add_node(self._rclpy_native)
@@ -48,7 +48,7 @@ class NodeExecutors:
     def _rclpy_tell_waiting(self, executor: Any) -> None:
         for entities in self._rclpy_entities.values():
             for entity in list(entities):
-                entity._follow(executor)  # and what came while nobody spun the node
+                entity._follow(executor)  # also for data from the time when nobody spun the node
 
     def _rclpy_leave(self, executor: Any) -> None:
         if self._rclpy_executor() is executor:
@@ -59,7 +59,7 @@ class NodeExecutors:
             self._rclpy_tell_waiting(None)
             self._rclpy_follow_unspun()
 
-    # What comes while no executor spins it.
+    # Data that arrives while no executor spins the node.
 
     def _rclpy_collect(self) -> None:
         executor = self._rclpy_executor()
@@ -91,7 +91,7 @@ class NodeExecutors:
             unspun.end()
 
     def _rclpy_lend(self, native_executor: Any) -> bool:
-        """Has an executor of the extension spin it for a while, where none does."""
+        """Lets an executor of the extension spin the node for a while, if none does."""
         if self._rclpy_executor() is not None or self._rclpy_native is None:
             return False
         self._rclpy_end_unspun()

@@ -1,4 +1,4 @@
-"""What a node knows of the graph."""
+"""The queries of the graph by a node."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -20,7 +20,7 @@ def _listed(names: Dict[str, List[str]]) -> NamesAndTypes:
 
 
 class NodeGraph:
-    """Questions about the graph."""
+    """Queries of the graph."""
 
     def _rclpy_of_node(self, name: str, namespace: str, kind: str) -> NamesAndTypes:
         if (name, namespace) not in self._rclpy_native.node_names():
@@ -34,25 +34,25 @@ class NodeGraph:
     def get_publisher_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
     ) -> NamesAndTypes:
-        """Topics that a node publishes, with their types."""
+        """The topics that a node publishes, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'publisher')
 
     def get_subscriber_names_and_types_by_node(
         self, node_name: str, node_namespace: str, no_demangle: bool = False
     ) -> NamesAndTypes:
-        """Topics that a node subscribes to, with their types."""
+        """The topics that a node subscribes to, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'subscription')
 
     def get_service_names_and_types_by_node(
         self, node_name: str, node_namespace: str
     ) -> NamesAndTypes:
-        """Services that a node answers, with their types."""
+        """The services that a node serves, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'service')
 
     def get_client_names_and_types_by_node(
         self, node_name: str, node_namespace: str
     ) -> NamesAndTypes:
-        """Services that a node calls, with their types."""
+        """The services that a node calls, with their types."""
         return self._rclpy_of_node(node_name, node_namespace, 'client')
 
     def get_topic_names_and_types(self, no_demangle: bool = False) -> NamesAndTypes:
@@ -87,20 +87,20 @@ class NodeGraph:
         return full
 
     def count_publishers(self, topic_name: str) -> int:
-        """How many publish a topic."""
+        """The number of publishers that a topic has."""
         return len(self._rclpy_native.publishers_info(self._rclpy_expanded(topic_name)))
 
     def count_subscribers(self, topic_name: str) -> int:
-        """How many subscribe to a topic."""
+        """The number of subscriptions that a topic has."""
         return len(self._rclpy_native.subscriptions_info(self._rclpy_expanded(topic_name)))
 
     def count_clients(self, service_name: str) -> int:
-        """How many clients a service has."""
+        """The number of clients that a service has."""
         full = self._rclpy_expanded(service_name, is_service=True)
         return self._rclpy_native.count(full, 'client')
 
     def count_services(self, service_name: str) -> int:
-        """How many servers a service has."""
+        """The number of servers that a service has."""
         full = self._rclpy_expanded(service_name, is_service=True)
         return self._rclpy_native.count(full, 'service')
 
@@ -122,25 +122,25 @@ class NodeGraph:
     def get_publishers_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> List[TopicEndpointInfo]:
-        """What is known of each publisher of a topic."""
+        """The information about each publisher of a topic."""
         topic = self._rclpy_resolved(topic_name, no_mangle)
         return self._rclpy_infos(self._rclpy_native.publishers_info(topic))
 
     def get_subscriptions_info_by_topic(
         self, topic_name: str, no_mangle: bool = False
     ) -> List[TopicEndpointInfo]:
-        """What is known of each subscription of a topic."""
+        """The information about each subscription of a topic."""
         topic = self._rclpy_resolved(topic_name, no_mangle)
         return self._rclpy_infos(self._rclpy_native.subscriptions_info(topic))
 
     def _rclpy_resolved(self, topic_name: str, no_mangle: bool) -> str:
         if no_mangle:
             return topic_name
-        self._rclpy_expanded(topic_name)  # raises for what is no name
+        self._rclpy_expanded(topic_name)  # raises if the name is invalid
         return self.resolve_topic_name(topic_name)
 
     def wait_for_node(self, fully_qualified_node_name: str, timeout: float) -> bool:
-        """Waits until a node is there; says whether it is within so many seconds."""
+        """Waits until a node exists; returns whether it does within `timeout` seconds."""
         wanted = f'/{fully_qualified_node_name.lstrip("/")}'
         try:
             self._rclpy_native.wait_for_graph(
@@ -152,7 +152,7 @@ class NodeGraph:
 
 
 def _profile_of(policies: Tuple[Any, ...]) -> QoSProfile:
-    """The profile of what the extension tells."""
+    """Converts the extension's policies to a profile."""
     history, depth, reliability, durability, deadline, lifespan, liveliness, lease, raw = policies
 
     def span(nanoseconds: int) -> Duration:

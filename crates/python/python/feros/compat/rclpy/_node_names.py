@@ -1,4 +1,4 @@
-"""Names of topics and services, as a node understands them."""
+"""The names of topics and services, as a node interprets them."""
 
 from typing import Union
 
@@ -12,11 +12,11 @@ from .validate_topic_name import validate_topic_name
 
 
 class NodeNames:
-    """Relative names, and what they become."""
+    """Expands relative names."""
 
     def _rclpy_validate(self, name: str, *, is_service: bool = False) -> None:
-        """Raises `InvalidTopicNameException` or `InvalidServiceNameException`, `ValueError` for a
-        substitution that is unknown, `TypeError` for what is no text."""
+        """Raises `InvalidTopicNameException` or `InvalidServiceNameException`, `ValueError` for an
+        unknown substitution, `TypeError` for a value that is not a text."""
         if not isinstance(name, str):
             raise TypeError(f'a name has to be a str, not {name!r}')
         validate_topic_name(name, is_service=is_service)
@@ -40,11 +40,11 @@ class NodeNames:
         return QoSProfile(depth=qos_or_depth)
 
     def resolve_topic_name(self, topic: str, *, only_expand: bool = False) -> str:
-        """The absolute name, after remapping if not `only_expand`."""
+        """The absolute name, after remapping unless `only_expand` is set."""
         return self._rclpy_resolve(topic, only_expand, is_service=False)
 
     def resolve_service_name(self, service: str, *, only_expand: bool = False) -> str:
-        """The absolute name, after remapping if not `only_expand`."""
+        """The absolute name, after remapping unless `only_expand` is set."""
         return self._rclpy_resolve(service, only_expand, is_service=True)
 
     def _rclpy_resolve(self, name: str, only_expand: bool, *, is_service: bool) -> str:

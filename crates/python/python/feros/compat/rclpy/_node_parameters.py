@@ -1,4 +1,4 @@
-"""What a node does with its parameters: declared, checked, set, told of."""
+"""The parameters of a node: declares, checks and sets them, and publishes their changes."""
 
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
@@ -49,7 +49,7 @@ class NodeParameters:
         descriptor: Optional[ParameterDescriptor] = None,
         ignore_override: bool = False,
     ) -> Parameter:
-        """Declares a parameter with a default, or with a type (a `Parameter.Type`) alone.
+        """Declares a parameter with a default, or with only a type (a `Parameter.Type`).
 
         Raises `ParameterAlreadyDeclaredException`, `InvalidParameterException`,
         `InvalidParameterValueException`.
@@ -77,7 +77,7 @@ class NodeParameters:
             if not isinstance(descriptor, ParameterDescriptor):
                 raise TypeError(f'Third element {descriptor} is not a ParameterDescriptor')
             if len(given) == 1:
-                # Without a type nothing but a value of any type can be meant.
+                # Without a type, the only possible meaning is a value of any type.
                 descriptor.dynamic_typing = True
                 warnings.warn(
                     f"parameter '{name}' is declared with nothing but its name, which is"
@@ -120,7 +120,7 @@ class NodeParameters:
         if descriptor.dynamic_typing:
             descriptor.type = Parameter.Type.NOT_SET.value
         elif type_ == Parameter.Type.NOT_SET:
-            # The type that a descriptor names counts for nothing, as in stock.
+            # As in stock, the type in a descriptor is ignored.
             raise ValueError(f'Cannot declare parameter {{{name}}} as statically typed without a'
                              ' value: give it one, or a Parameter.Type in place of it')
         else:
@@ -133,7 +133,7 @@ class NodeParameters:
         return Parameter(name, type_, value)
 
     def undeclare_parameter(self, name: str) -> None:
-        """Forgets a parameter; raises where it is not declared, or read-only."""
+        """Forgets a parameter; raises if it is not declared or is read-only."""
         if not self.has_parameter(name):
             raise ParameterNotDeclaredException(name)
         if self._descriptors[name].read_only:
@@ -143,19 +143,19 @@ class NodeParameters:
         self._rclpy_tell(deleted=[gone])
 
     def has_parameter(self, name: str) -> bool:
-        """Whether it is declared."""
+        """Whether the parameter is declared."""
         return name in self._parameters
 
     # Reading.
 
     def get_parameters(self, names: List[str]) -> List[Parameter]:
-        """Several of them, as `get_parameter`."""
+        """Several parameters, like `get_parameter`."""
         if not all(isinstance(name, str) for name in names):
             raise TypeError('All names must be instances of type str')
         return [self.get_parameter(name) for name in names]
 
     def get_parameter(self, name: str) -> Parameter:
-        """A parameter; raises where it is not declared, or has no value and is of a fixed type."""
+        """A parameter; raises if it is not declared, or has a fixed type and no value."""
         found = self._parameters.get(name)
         if found is None:
             if self._allow_undeclared_parameters:
@@ -169,7 +169,7 @@ class NodeParameters:
     def get_parameter_or(
         self, name: str, alternative_value: Optional[Parameter] = None
     ) -> Parameter:
-        """A parameter, or what is given where it is not declared or has no value."""
+        """A parameter, or the alternative if it is not declared or has no value."""
         found = self._parameters.get(name)
         if found is None or found.type_ == Parameter.Type.NOT_SET:
             unset = Parameter(name, Parameter.Type.NOT_SET)
@@ -177,7 +177,7 @@ class NodeParameters:
         return found
 
     def get_parameter_type(self, name: str) -> Parameter.Type:
-        """The type of one."""
+        """The type of a parameter."""
         if self.has_parameter(name):
             return self._parameters[name].type_
         if self._allow_undeclared_parameters:
@@ -185,13 +185,13 @@ class NodeParameters:
         raise ParameterNotDeclaredException(name)
 
     def get_parameter_types(self, names: List[str]) -> List[Parameter.Type]:
-        """The types of several."""
+        """The types of several parameters."""
         if not all(isinstance(name, str) for name in names):
             raise TypeError('All names must be instances of type str')
         return [self.get_parameter_type(name) for name in names]
 
     def get_parameters_by_prefix(self, prefix: str) -> Dict[str, Parameter]:
-        """Those below a prefix, by the rest of their names."""
+        """The parameters below a prefix, by the rest of their names."""
         start = f'{prefix}{PARAMETER_SEPARATOR_STRING}' if prefix else ''
         return {
             name[len(start):]: parameter for name, parameter in self._parameters.items()
@@ -199,7 +199,7 @@ class NodeParameters:
         }
 
     def list_parameters(self, prefixes: List[str], depth: int) -> ListParametersResult:
-        """Names below prefixes, down to a depth; 0 is without limit."""
+        """The names below prefixes, down to a depth; 0 means without limit."""
         if not isinstance(prefixes, list) or not all(isinstance(p, str) for p in prefixes):
             raise TypeError('The prefixes argument must be a list of strings')
         if not isinstance(depth, int):
@@ -229,15 +229,15 @@ class NodeParameters:
     # Setting.
 
     def set_parameters(self, parameter_list: List[Parameter]) -> List[SetParametersResult]:
-        """Sets each by itself; raises `ParameterNotDeclaredException`."""
+        """Sets each parameter by itself; raises `ParameterNotDeclaredException`."""
         results = []
-        for parameter in parameter_list:  # those before one that is unknown are set
+        for parameter in parameter_list:  # parameters before an unknown one are set
             self._rclpy_check_declared([parameter])
             results.append(self._rclpy_set_with_callbacks([parameter]))
         return results
 
     def set_parameters_atomically(self, parameter_list: List[Parameter]) -> SetParametersResult:
-        """Sets all or none; raises `ParameterNotDeclaredException`."""
+        """Sets all parameters or none; raises `ParameterNotDeclaredException`."""
         self._rclpy_check_declared(parameter_list)
         return self._rclpy_set_with_callbacks(parameter_list)
 
@@ -267,7 +267,7 @@ class NodeParameters:
         descriptors: Optional[Dict[str, ParameterDescriptor]],
         is_set: bool,
     ) -> SetParametersResult:
-        """Checks, asks callbacks and stores; with descriptors, parameters are declared."""
+        """Checks, calls callbacks and stores; with descriptors, declares the parameters."""
         given = descriptors if descriptors is not None else self._descriptors
         for parameter in parameters:
             descriptor = given.get(parameter.name) or ParameterDescriptor(dynamic_typing=True)
@@ -312,7 +312,7 @@ class NodeParameters:
     def _rclpy_tell(
         self, new: Sequence = (), changed: Sequence = (), deleted: Sequence = ()
     ) -> None:
-        """Publishes what became of parameters."""
+        """Publishes the changes of parameters."""
         for parameter in (*new, *changed):
             if parameter.name == 'use_sim_time' and parameter.type_ == Parameter.Type.BOOL:
                 self._rclpy_native.parameters.set({'use_sim_time': parameter.value})
@@ -395,7 +395,7 @@ class NodeParameters:
     # Descriptors.
 
     def describe_parameter(self, name: str) -> ParameterDescriptor:
-        """The descriptor of one."""
+        """The descriptor of one parameter."""
         if name in self._descriptors:
             return self._descriptors[name]
         if self._allow_undeclared_parameters:
@@ -403,7 +403,7 @@ class NodeParameters:
         raise ParameterNotDeclaredException(name)
 
     def describe_parameters(self, names: List[str]) -> List[ParameterDescriptor]:
-        """The descriptors of several."""
+        """The descriptors of several parameters."""
         return [self.describe_parameter(name) for name in names]
 
     def set_descriptor(
@@ -412,7 +412,7 @@ class NodeParameters:
         descriptor: ParameterDescriptor,
         alternative_value: Optional[ParameterValue] = None,
     ) -> ParameterValue:
-        """Replaces a descriptor; where the value does not fit it, with another value."""
+        """Replaces a descriptor, together with the value if that does not fit it."""
         if not self.has_parameter(name):
             if not self._allow_undeclared_parameters:
                 raise ParameterNotDeclaredException(name)
@@ -434,7 +434,7 @@ class NodeParameters:
     # Callbacks.
 
     def add_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Before setting: `callback(parameters)` returns those that are set."""
+        """Before setting: `callback(parameters)` returns the parameters to set."""
         self._pre_set_parameters_callbacks.insert(0, callback)
 
     def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
@@ -446,15 +446,15 @@ class NodeParameters:
         self._post_set_parameters_callbacks.insert(0, callback)
 
     def remove_pre_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Raises `ValueError` where it was not added."""
+        """Raises `ValueError` if it was not added."""
         self._pre_set_parameters_callbacks.remove(callback)
 
     def remove_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Raises `ValueError` where it was not added."""
+        """Raises `ValueError` if it was not added."""
         self._on_set_parameters_callbacks.remove(callback)
 
     def remove_post_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """Raises `ValueError` where it was not added."""
+        """Raises `ValueError` if it was not added."""
         self._post_set_parameters_callbacks.remove(callback)
 
 

@@ -1,7 +1,7 @@
-"""Names that stock's modules take from other modules, for scripts that import them from there.
+"""Names that stock modules import from other modules, for scripts that import them from there.
 
-A module looks its names up when they are asked for, so that modules which name each other need not
-be there at the same time.
+A module looks up these names when they are needed, so that modules that name each other need not
+exist at the same time.
 """
 
 import importlib
@@ -9,7 +9,7 @@ import importlib
 _INTERFACES = "rcl_interfaces.msg"
 _TYPES = {"MsgType": "MsgT", "SrvType": "SrvT", "SrvTypeRequest": "SrvRequestT", "SrvTypeResponse": "SrvResponseT"}
 
-# By module: by the module that has them, the names.
+# By module: the names, by the module that has them.
 _NAMES = {
     "rclpy.action.client": {
         "rclpy.clock": "Clock",
@@ -150,7 +150,7 @@ _NAMES = {
 
 
 def reexports(module):
-    """The `__getattr__` of a module, for the names that stock's module of this name has from others."""
+    """The `__getattr__` of a module, for the names that its stock module has from others."""
     homes = {name: home for home, names in _NAMES[module].items() for name in names.split()}
 
     def look_up(name):

@@ -1,5 +1,5 @@
-"""What comes for nodes that no executor spins, for who listens to their entities or takes data by
-their handles. Stock's middleware hands such things over by itself.
+"""Takes the data of nodes that no executor spins, for scripts that listen to their entities or take
+data with their handles. The rmw implementations of stock do that by themselves.
 """
 
 import threading
@@ -9,13 +9,13 @@ from typing import Any, Callable
 
 from ._native import extension
 
-_listened: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # nodes of which an entity is listened to
+_listened: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # nodes with an entity that has a listener
 is_anybody_listening = False
-"""What senders look at, each time."""
+"""Checked by each sender."""
 
 
 def note(node: Any, is_listened: bool) -> None:
-    """Somebody, or nobody, listens to an entity of a node."""
+    """Notes whether an entity of a node has a listener."""
     global is_anybody_listening
     if is_listened:
         _listened.add(node)
@@ -25,11 +25,11 @@ def note(node: Any, is_listened: bool) -> None:
 
 
 _MOST_TURNS = 1000
-"""A turn takes one of each entity: what never ends is not waited for."""
+"""A turn takes one item of each entity; there is a limit, since arrivals may never end."""
 
 
 class _Inside(threading.local):
-    """Whether a thread is telling a listener."""
+    """Whether this thread is calling a listener."""
 
     is_telling = False
 
@@ -38,7 +38,7 @@ _inside = _Inside()
 
 
 def delivering(callback: Callable[[int], None]) -> Callable[[int], None]:
-    """A listener that may publish and take data itself."""
+    """Wraps a listener so that it may publish and take data itself."""
 
     def tell(count: int) -> None:
         before, _inside.is_telling = _inside.is_telling, True
@@ -51,14 +51,14 @@ def delivering(callback: Callable[[int], None]) -> Callable[[int], None]:
 
 
 def deliver() -> None:
-    """Listeners in this process hear at once of what was sent in it."""
+    """Calls the listeners in this process at once for data that was sent in it."""
     for node in list(_listened):
         node._rclpy_collect()
 
 
 class Sending:
-    """A request or response on its way, while somebody listens: within the process it has come
-    before its sender goes on, as with stock's middleware."""
+    """A request or response on its way while somebody listens: within the process it arrives before
+    its sender continues, as in stock ROS 2."""
 
     _MOST_SECONDS = 0.2
     _PAUSE_SECONDS = 0.0002
@@ -71,7 +71,7 @@ class Sending:
         self._before = [(entity, entity._queue.came) for entity in receivers]
 
     def arrive(self) -> None:
-        """Waits until any has it, or it is late."""
+        """Waits until a receiver has it, or the time limit is over."""
         end = time.monotonic() + self._MOST_SECONDS
         while self._before and not _inside.is_telling and time.monotonic() < end:
             for entity, _ in self._before:
@@ -83,19 +83,19 @@ class Sending:
 
 
 def collect(native: Any) -> None:
-    """Takes what came for the nodes of an executor of the extension."""
+    """Takes the data that arrived for the nodes of an executor of the extension."""
     if _inside.is_telling:
-        return  # the thread that tells takes what comes next
+        return  # the thread that calls the listener takes the next data
     try:
         for _ in range(_MOST_TURNS):
             if not native.spin_some():
                 break
     except extension.FerosError:
-        pass  # another thread spins it, and takes what came
+        pass  # another thread spins it, and takes the data
 
 
 class Unspun:
-    """Takes what comes for one node while no executor does."""
+    """Takes the data of one node while no executor does."""
 
     def __init__(self, native_node: Any) -> None:
         self._executor = extension.Executor(1, 'ros')
@@ -105,7 +105,7 @@ class Unspun:
         self._has_thread = False
 
     def follow(self, is_listened: bool) -> None:
-        """Has a thread that waits for what comes, or none."""
+        """Starts or stops a thread that waits for data."""
         with self._lock:
             if is_listened and not self._has_thread:
                 self._executor.start()
@@ -116,17 +116,17 @@ class Unspun:
             self._has_thread = is_listened
 
     def collect(self) -> None:
-        """Takes what came."""
+        """Takes the data that arrived."""
         if _inside.is_telling:
             return
         with self._lock:
             if self._has_thread:
-                self._executor.join()  # what it took is told when it has ended
+                self._executor.join()  # when it has ended, its data was reported
             collect(self._executor)
             if self._has_thread:
                 self._executor.start()
 
     def end(self) -> None:
-        """The node goes to an executor, or ends."""
+        """Stops: the node goes to an executor, or ends."""
         self.follow(False)
         self._executor.remove_node(self._native_node)

@@ -1,4 +1,4 @@
-"""Wait sets: which of several entities have something waiting, for who waits for them himself."""
+"""Wait sets: they find out which entities have waiting data, for scripts that wait themselves."""
 
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
@@ -7,11 +7,11 @@ from ._handles import index_error, owner_of
 from ._native import extension
 
 _TICK_SECONDS = 0.5
-"""After so long, who waits looks again whether nodes came to an executor, or left it."""
+"""The interval at which a wait checks whether nodes got an executor or left it."""
 
 
 class WaitSet:
-    """Entities by kind and number, and which of them were ready when it waited last."""
+    """Entities by kind and number, and those that the last wait found ready."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class WaitSet:
         self._entities: Dict[str, List[Any]] = {}
         self._ready: Dict[str, Set[int]] = {}
         self._context = context
-        self._node = node  # that is spun when it waits, if it is known
+        self._node = node  # spun during waits, if known
 
     def __enter__(self) -> 'WaitSet':
         return self
@@ -50,30 +50,30 @@ class WaitSet:
         return len(entities) - 1
 
     def add_subscription(self, subscription: Any) -> int:
-        """Waits for a subscription as well; its number."""
+        """Adds a subscription; returns its number."""
         return self._add('subscription', subscription)
 
     def add_guard_condition(self, guard_condition: Any) -> int:
-        """Waits for a guard condition as well; its number."""
+        """Adds a guard condition; returns its number."""
         return self._add('guard_condition', guard_condition)
 
     def add_timer(self, timer: Any) -> int:
-        """Waits for a timer as well; its number."""
+        """Adds a timer; returns its number."""
         number = self._add('timer', timer)
         if self._node is not None:
             self._entities['timer'][number]._be_spun_with(self._node)
         return number
 
     def add_client(self, client: Any) -> int:
-        """Waits for a client as well; its number."""
+        """Adds a client; returns its number."""
         return self._add('client', client)
 
     def add_service(self, service: Any) -> int:
-        """Waits for a server as well; its number."""
+        """Adds a server; returns its number."""
         return self._add('service', service)
 
     def add_event(self, event: Any) -> int:
-        """Waits for events as well; their number."""
+        """Adds an event; returns its number."""
         return self._add('event', event)
 
     def _all(self) -> List[Any]:
@@ -83,7 +83,8 @@ class WaitSet:
         return any(entity._queue for entity in self._all())
 
     def _look(self) -> bool:
-        """Sees which are ready now; says whether any is. Triggers count once."""
+        """Finds the entities that are ready now; returns whether there are any. Triggers count
+        once."""
         self._ready = {
             kind: {number for number, entity in enumerate(entities) if entity._queue}
             for kind, entities in self._entities.items()
@@ -97,9 +98,9 @@ class WaitSet:
             entity._queue.watch(listener)
 
     def wait(self, timeout_nsec: int) -> None:
-        """Waits until one is ready; for ever where the time is negative."""
+        """Waits until an entity is ready; forever if the time is negative."""
         end = None if timeout_nsec < 0 else time.monotonic() + timeout_nsec / 1e9
-        unspun = extension.Executor(1, 'ros')  # wakes who waits, and spins what nobody does
+        unspun = extension.Executor(1, 'ros')  # wakes the wait, and spins unspun nodes
         self._tell(lambda _: unspun.wake())
         try:
             while True:
@@ -125,13 +126,13 @@ class WaitSet:
                 node._rclpy_take_back(unspun)
 
     def is_ready(self, entity_type: str, index: int) -> bool:
-        """Whether one was ready when it waited last; raises `RCLError` for an unknown number."""
+        """Whether the last wait found an entity ready; raises `RCLError` for an unknown number."""
         known = self._entities.get(entity_type, [])
         if not 0 <= index < len(known):
             raise index_error(entity_type, index, known)
         return index in self._ready.get(entity_type, ())
 
     def get_ready_entities(self, entity_type: str) -> List[int]:
-        """The `pointer` of each that was ready when it waited last."""
+        """The `pointer` of each entity that the last wait found ready."""
         entities = self._entities.get(entity_type, [])
         return [entities[number].pointer for number in sorted(self._ready.get(entity_type, ()))]

@@ -1,4 +1,4 @@
-"""Which callbacks may run at the same time."""
+"""Callback groups, which say what callbacks may run at the same time."""
 
 import weakref
 from typing import Any
@@ -7,7 +7,7 @@ from ._native import extension
 
 
 class CallbackGroup:
-    """Entities whose callbacks one rule governs; it knows them without keeping them alive."""
+    """Entities whose callbacks follow one rule; the group does not keep them alive."""
 
     def __init__(self) -> None:
         self.entities: set = set()
@@ -25,27 +25,27 @@ class CallbackGroup:
         raise NotImplementedError()
 
     def beginning_execution(self, entity: Any) -> bool:
-        """Claims the right to run; `False` when another member has it."""
+        """Claims the right to run; `False` while another member has it."""
         raise NotImplementedError()
 
     def ending_execution(self, entity: Any) -> None:
-        """Gives the right back."""
+        """Returns the right."""
         raise NotImplementedError()
 
 
 class ReentrantCallbackGroup(CallbackGroup):
-    """Callbacks run whenever a thread is free, one entity's own among them."""
+    """Callbacks run whenever a thread is free, also several of one entity."""
 
     def can_execute(self, entity: Any) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def beginning_execution(self, entity: Any) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def ending_execution(self, entity: Any) -> None:
-        """Nothing was claimed."""
+        """Does nothing, since nothing was claimed."""
 
 
 class MutuallyExclusiveCallbackGroup(CallbackGroup):
@@ -61,11 +61,11 @@ class MutuallyExclusiveCallbackGroup(CallbackGroup):
         return self._exclusive.is_free()
 
     def beginning_execution(self, entity: Any) -> bool:
-        """Claims the right to run; `False` when another member has it."""
+        """Claims the right to run; `False` while another member has it."""
         assert weakref.ref(entity) in self.entities
         return self._exclusive.begin(id(entity))
 
     def ending_execution(self, entity: Any) -> None:
-        """Lets the next one run."""
+        """Lets the next callback run."""
         ended = self._exclusive.end(id(entity))
         assert ended

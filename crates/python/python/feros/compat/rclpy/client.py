@@ -1,4 +1,4 @@
-"""Clients of services."""
+"""Service clients."""
 
 import threading
 from typing import Any, Callable, Dict, Generic, Optional, Tuple, Type, TypeVar
@@ -77,7 +77,8 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         return future
 
     def _send(self, request: Any, future: Optional[Future]) -> int:
-        """Sends a request, for a future or for who takes the response; its number."""
+        """Sends a request, for a future or for a script that takes the response; returns its
+        number."""
         native = self._living._native
         with self._pending_lock:
             self._sent += 1
@@ -94,7 +95,7 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         if not self._events.are_told:
             native.call_with_callback(request, ended)
         else:
-            with self._pending_lock:  # the response is told after the request
+            with self._pending_lock:  # the response is reported after the request
                 call = native.call_with_callback(request, ended)
                 self._told_calls[number] = call
                 self._events.request_sent(call, request)
@@ -122,12 +123,12 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
             future.set_exception(error)
 
     def get_pending_request(self, sequence_number: int) -> Future:
-        """The future of a call by its number; raises `KeyError` where there is none."""
+        """The future of a call by its number; raises `KeyError` for an unknown number."""
         with self._pending_lock:
             return self._pending[sequence_number]
 
     def remove_pending_request(self, future: Future) -> None:
-        """Forgets a call: what comes for it is dropped."""
+        """Forgets a call: its response is dropped."""
         with self._pending_lock:
             for number, pending in self._pending.items():
                 if pending is future:
@@ -136,16 +137,16 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
                     return
 
     def service_is_ready(self) -> bool:
-        """Whether a server is there; raises `RCLError` where the context is shut down."""
+        """Whether there is a server; raises `RCLError` if the context is shut down."""
         native = self._living._native
         if not self.context.ok():
             raise RCLError(f'no server of {self.srv_name} can be found: the context is shut down')
         return native.service_is_ready()
 
     def wait_for_service(self, timeout_sec: Optional[float] = None) -> bool:
-        """Waits until a server is there; says whether it is.
+        """Waits until there is a server; returns whether there is one.
 
-        Raises `RCLError` where the context is shut down.
+        Raises `RCLError` if the context is shut down.
         """
         from ._native import extension
 
@@ -163,13 +164,13 @@ class Client(Entity, Generic[SrvRequestT, SrvResponseT]):
         service_event_qos_profile: QoSProfile,
         introspection_state: ServiceIntrospectionState,
     ) -> None:
-        """Publishes what becomes of each call, by the times of a clock; `OFF` does no more."""
+        """Publishes the events of each call, with times of a clock; stops with `OFF`."""
         self._events.configure(
             self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
 
     @property
     def service_name(self) -> str:
-        """The whole name of the service."""
+        """The fully qualified name of the service."""
         return self._living._native.service_name
 
     @property

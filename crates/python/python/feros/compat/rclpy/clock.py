@@ -1,4 +1,4 @@
-"""Clocks, and who is told when they jump."""
+"""Clocks, and callbacks for their jumps."""
 
 from enum import IntEnum
 from types import TracebackType
@@ -14,7 +14,7 @@ from .utilities import get_default_context
 
 
 class ClockChange(IntEnum):
-    """What changed with a jump; the numbers are those of `rcl_clock_change_t`."""
+    """The change of the clock in a jump; the numbers are those of `rcl_clock_change_t`."""
 
     ROS_TIME_NO_CHANGE = 1
     ROS_TIME_ACTIVATED = 2
@@ -23,7 +23,7 @@ class ClockChange(IntEnum):
 
 
 class JumpThreshold:
-    """Which jumps are told."""
+    """The jumps that are reported."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class JumpThreshold:
 
 
 class TimeJump:
-    """A jump: the change of the clock, and by how much time leapt."""
+    """A jump: the change of the clock, and the change of its time."""
 
     def __init__(self, clock_change: ClockChange, delta: Duration) -> None:
         if not isinstance(clock_change, ClockChange):
@@ -68,12 +68,12 @@ class TimeJump:
 
     @property
     def delta(self) -> Duration:
-        """By how much time leapt."""
+        """The change of the time."""
         return self._delta
 
 
 class JumpHandle:
-    """Keeps the callbacks of a clock's jumps; a context manager that ends them."""
+    """Keeps the callbacks for a clock's jumps; a context manager that ends them."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ _SWITCH_NOTICED_NS = 50_000_000
 
 
 class Clock:
-    """Tells the time of the system, of a steady clock, or of ROS."""
+    """Shows system time, steady time, or ROS time."""
 
     def __new__(cls, *, clock_type: ClockType = ClockType.SYSTEM_TIME) -> 'Clock':
         if not isinstance(clock_type, ClockType):
@@ -159,7 +159,7 @@ class Clock:
 
     @property
     def clock_type(self) -> ClockType:
-        """Which time it tells."""
+        """The time that the clock shows."""
         return self._clock_type
 
     @property
@@ -198,7 +198,8 @@ class Clock:
         )
 
     def sleep_until(self, until: Time, context: Optional[Context] = None) -> bool:
-        """Blocks until a time; says whether it is reached: not where the context ended before.
+        """Blocks until a time; returns whether it was reached: it was not if the context ended
+        first.
 
         Raises `NotInitializedException` without a context, `ValueError` for another clock's time.
         """
@@ -213,12 +214,12 @@ class Clock:
         return context.native.sleep_until(self.native, until)
 
     def sleep_for(self, rel_time: Duration, context: Optional[Context] = None) -> bool:
-        """Blocks for a time, as `sleep_until` does."""
+        """Blocks for a duration, like `sleep_until`."""
         return self.sleep_until(self.now() + rel_time, context)
 
 
 class ROSClock(Clock):
-    """The time of ROS: the system's, or what `/clock` or an override says."""
+    """ROS time: the system time, or the time of `/clock` or of an override."""
 
     def __new__(cls) -> 'ROSClock':
         return super().__new__(Clock, clock_type=ClockType.ROS_TIME)  # type: ignore[return-value]
@@ -235,7 +236,7 @@ class ROSClock(Clock):
                     context.native.sleep_until(steady, steady.now() + _OVERRIDE_NOTICED_NS)
                 elif self.native.is_simulated:
                     return context.native.sleep_until(self.native, until)
-                else:  # in steps: nothing wakes the sleeper where an override begins
+                else:  # in steps: the start of an override does not wake a sleeper
                     step = min(until, self.native.now() + _SWITCH_NOTICED_NS)
                     if context.native.sleep_until(self.native, step) and step == until:
                         return True
@@ -243,11 +244,11 @@ class ROSClock(Clock):
 
     @property
     def ros_time_is_active(self) -> bool:
-        """Whether it does not tell the system's time."""
+        """Whether the clock does not show the system time."""
         return self._override_active or self.native.is_simulated
 
     def _tell(self, change: ClockChange, delta: int, set_clock: Callable[[], None]) -> None:
-        """Handles hear of a leap by `delta` before and after it; `set_clock` makes it."""
+        """Calls handles before and after a leap by `delta`; `set_clock` makes the leap."""
         told = [h for h in list(self._jump_handles) if h.threshold._is_exceeded(change, delta)]
         for handle in told:
             handle._before()
@@ -266,7 +267,7 @@ class ROSClock(Clock):
         self._tell(change, 0, switch)
 
     def set_ros_time_override(self, time: Time) -> None:
-        """What it tells while overriding is active."""
+        """Sets the time that the clock shows while the override is active."""
         if not isinstance(time, Time):
             raise TypeError('Time must be specified as rclpy.time.Time')
         if self.native.is_simulated and not self._override_active:

@@ -1,4 +1,4 @@
 """Numbers that several modules share."""
 
 S_TO_NS = 1_000_000_000
-"""Nanoseconds of a second."""
+"""The nanoseconds of a second."""

@@ -1,4 +1,4 @@
-"""Contexts: what `rclpy.init` makes, one participant in the graph."""
+"""Contexts: the result of `rclpy.init`, one participant in the graph."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ _HIGHEST_DOMAIN_ID = 232
 
 
 def argument_error(said: str) -> Exception:
-    """The exception for arguments that cannot be used, from what the extension says of them."""
+    """The exception for invalid arguments, by the error text of the extension."""
     unknown = re.match('.*unknown ROS argument "(.*?)"', said)
     if unknown is not None:
         return UnknownROSArgsError(f'[{unknown[1]!r}]: {said}')
@@ -25,7 +25,7 @@ def argument_error(said: str) -> Exception:
 
 
 class _Node(Protocol):
-    """What a context knows of its nodes."""
+    """The part of a node that its context uses."""
 
     def destroy_node(self) -> None: ...
 
@@ -38,11 +38,11 @@ class Context:
         self._native: Any = None
         self._callbacks: List[Any] = []
         self._nodes: 'weakref.WeakSet[_Node]' = weakref.WeakSet()
-        self._rclpy_uses = 0  # of its handle, at the moment
+        self._rclpy_uses = 0  # the current uses of its handle
 
     @property
     def handle(self) -> Optional[ContextHandle]:
-        """What stands for the C structure of stock, once it is initialized."""
+        """Replaces the C structure of stock ROS 2, once the context is initialized."""
         return None if self._native is None else ContextHandle(self)
 
     def init(
@@ -52,9 +52,9 @@ class Context:
         initialize_logging: bool = True,
         domain_id: Optional[int] = None,
     ) -> None:
-        """Joins the graph, as arguments (`sys.argv` if `None`) and environment say.
+        """Joins the graph, according to arguments (`sys.argv` if `None`) and environment.
 
-        Raises `RuntimeError` where it was initialized already, or the domain cannot be.
+        Raises `RuntimeError` if the context was already initialized, or the domain is invalid.
         """
         if domain_id is not None and not 0 <= domain_id <= _HIGHEST_DOMAIN_ID:
             raise RuntimeError(
@@ -73,13 +73,13 @@ class Context:
 
     @property
     def native(self) -> Any:
-        """The extension's context; raises `NotInitializedException` where there is none."""
+        """The extension's context; raises `NotInitializedException` if there is no context."""
         if self._native is None:
             raise NotInitializedException()
         return self._native
 
     def track_node(self, node: _Node) -> None:
-        """Has the node destroyed when the context is left."""
+        """Destroys the node when the context is left."""
         self._nodes.add(node)
 
     def untrack_node(self, node: _Node) -> None:
@@ -87,16 +87,16 @@ class Context:
         self._nodes.discard(node)
 
     def _rclpy_any_node(self) -> Any:
-        """One of its nodes, for what belongs to no node but has to be spun.
+        """Any node of the context, for objects that belong to no node but have to be spun.
 
-        Raises `RuntimeError` where there is none.
+        Raises `RuntimeError` if there is no node.
         """
         for node in self._nodes:
             return node
         raise RuntimeError('the context has no node yet: create one first')
 
     def ok(self) -> bool:
-        """Whether it is initialized and was not shut down."""
+        """Whether the context is initialized and has not been shut down."""
         native = self._native
         return native is not None and native.ok()
 
@@ -109,7 +109,7 @@ class Context:
                 callback()
 
     def shutdown(self) -> None:
-        """Ends all waiting; raises `RuntimeError` where there is nothing to end."""
+        """Ends all waits; raises `RuntimeError` if there is nothing to end."""
         with self._lock:
             if self._native is None:
                 raise RuntimeError('Context must be initialized before it can be shutdown')
@@ -119,7 +119,7 @@ class Context:
         self._call_on_shutdown_callbacks()
 
     def try_shutdown(self) -> None:
-        """Shuts down where it is not already."""
+        """Shuts the context down, unless that has already happened."""
         with self._lock:
             if self.ok():
                 self._native.shutdown()
@@ -162,6 +162,6 @@ class Context:
 
 
 def shutdown_all() -> None:
-    """Shuts every context of the process down, as a signal does."""
+    """Shuts every context of the process down, like a signal."""
     for context in list(_initialized):
         context.try_shutdown()

@@ -1,4 +1,4 @@
-"""Spans of time with nanoseconds as their unit."""
+"""Durations in nanoseconds."""
 
 import math
 from typing import Union
@@ -12,7 +12,7 @@ _HIGHEST = 2**63 - 1
 
 
 class _CDuration:
-    """What C code of stock takes: the number under the name that its binding has."""
+    """The value for C code of stock ROS 2: the number under the name in its binding."""
 
     __slots__ = ('nanoseconds',)
 
@@ -21,7 +21,7 @@ class _CDuration:
 
 
 class Duration:
-    """A span of time between two points of one clock; may be negative."""
+    """The duration between two points of one clock's time; may be negative."""
 
     __slots__ = ('_nanoseconds',)
 
@@ -37,7 +37,7 @@ class Duration:
 
     @property
     def nanoseconds(self) -> int:
-        """The whole span in nanoseconds."""
+        """The whole duration in nanoseconds."""
         return self._nanoseconds
 
     def __repr__(self) -> str:
@@ -98,13 +98,13 @@ class Duration:
         return hash(self._nanoseconds)
 
     def to_msg(self) -> builtin_interfaces.msg.Duration:
-        """The same span as a message."""
+        """The same duration as a message."""
         seconds, nanoseconds = divmod(self._nanoseconds, S_TO_NS)
         return builtin_interfaces.msg.Duration(sec=seconds, nanosec=nanoseconds)
 
     @classmethod
     def from_msg(cls, msg: builtin_interfaces.msg.Duration) -> 'Duration':
-        """The span that a message tells."""
+        """The duration in a message."""
         if not isinstance(msg, builtin_interfaces.msg.Duration):
             raise TypeError('Must pass a builtin_interfaces.msg.Duration object')
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec)

@@ -1,4 +1,4 @@
-"""Events of publishers and subscriptions: matches, deadlines, liveliness, what does not fit."""
+"""Events of publishers and subscriptions: matches, deadlines, liveliness, incompatibilities."""
 
 import threading
 from enum import IntEnum
@@ -38,7 +38,7 @@ class QoSSubscriptionEventType(IntEnum):
 
 
 class _Status(SimpleNamespace):
-    """What an event tells: counts, by the names of rmw."""
+    """The content of an event: counts, with the names of rmw."""
 
 
 class QoSRequestedDeadlineMissedInfo(_Status):
@@ -46,7 +46,7 @@ class QoSRequestedDeadlineMissedInfo(_Status):
 
 
 class QoSLivelinessChangedInfo(_Status):
-    """Publishers that live, and that do not."""
+    """Publishers that are alive, and publishers that are not."""
 
 
 class QoSMessageLostInfo(_Status):
@@ -54,7 +54,7 @@ class QoSMessageLostInfo(_Status):
 
 
 class QoSRequestedIncompatibleQoSInfo(_Status):
-    """Endpoints that do not match by a policy, `last_policy_kind`."""
+    """Endpoints that do not match because of a policy, `last_policy_kind`."""
 
 
 class QoSSubscriptionMatchedInfo(_Status):
@@ -66,11 +66,11 @@ class QoSOfferedDeadlineMissedInfo(_Status):
 
 
 class QoSLivelinessLostInfo(_Status):
-    """How often the publisher did not show that it lives."""
+    """The number of times that the publisher failed to assert its liveliness."""
 
 
 class IncompatibleTypeInfo(_Status):
-    """Endpoints that do not match by their type."""
+    """Endpoints that do not match because of their type."""
 
 
 QoSPublisherMatchedInfo = QoSSubscriptionMatchedInfo
@@ -91,7 +91,7 @@ EVENTS_OF_PUBLISHERS: Dict[str, Tuple[Any, type]] = {
     'incompatible_type': (QoSPublisherEventType(3), IncompatibleTypeInfo),
     'matched': (QoSPublisherEventType(4), QoSPublisherMatchedInfo),
 }
-# Names of policies as the extension tells them.
+# The names of policies in the extension.
 _POLICIES = {
     'Durability': 2, 'Deadline': 4, 'Liveliness': 8, 'Reliability': 16, 'History': 32,
     'Lifespan': 64, 'Depth': 128, 'LivelinessLeaseDuration': 256,
@@ -99,7 +99,7 @@ _POLICIES = {
 
 
 def _merged(before: Dict[str, Any], status: Dict[str, Any]) -> Dict[str, Any]:
-    """Both in one: changes are added, all else is as it was told last."""
+    """Merges two statuses: adds the changes, and takes everything else from the later one."""
     return {
         name: value + before[name] if name.endswith('_change') else value
         for name, value in status.items()
@@ -135,7 +135,7 @@ class EventHandler(Waitable):
         self._merging = threading.Lock()
 
     def _nothing(self) -> Any:
-        """What tells that nothing came."""
+        """The status without any events."""
         counts: Dict[str, Any] = dict.fromkeys(_MORE_COUNTS.get(self._info_type, _COUNTS), 0)
         if self._info_type is QoSRequestedIncompatibleQoSInfo:
             from .qos import QoSPolicyKind
@@ -151,7 +151,7 @@ class EventHandler(Waitable):
             status = {**status, 'last_policy_kind': QoSPolicyKind(kind)}
         with self._merging:
             before = self._queue.take()
-            if before is not None:  # one status tells all that was not told yet
+            if before is not None:  # one status has all events not yet reported
                 status = _merged(vars(before[0]), status)
             self._arrived(self._info_type(**status))
 
@@ -160,15 +160,15 @@ class EventHandler(Waitable):
 
 
 def route(routes: Dict[str, Any], name: str, status: Dict[str, Any]) -> None:
-    """Hands an event to those that want it."""
+    """Passes an event to its recipients."""
     for handler in routes.get(name, ()):
         handler._came(status)
 
 
 def handler_of(parent: Any, event_type: Any) -> EventHandler:
-    """Keeps events of an endpoint for who takes them by their handle.
+    """Keeps events of an endpoint for scripts that take them with the handle.
 
-    Raises `UnsupportedEventTypeError` for what is no event of it.
+    Raises `UnsupportedEventTypeError` if the endpoint has no such event.
     """
     kinds: Dict[str, Tuple[Any, type]] = getattr(parent, '_event_kinds', {})
     for name, (kind, info_type) in kinds.items():
@@ -179,7 +179,7 @@ def handler_of(parent: Any, event_type: Any) -> EventHandler:
             handler._find_node = parent._find_node
             parent._event_routes.setdefault(name, []).append(handler)
             return handler
-    raise UnsupportedEventTypeError(f'{event_type!r} is no event of a {type(parent).__name__}')
+    raise UnsupportedEventTypeError(f'{event_type!r} is not an event of a {type(parent).__name__}')
 
 
 class QoSEventHandler(EventHandler):
@@ -192,7 +192,7 @@ class _EventCallbacks:
     use_default_callbacks: bool
 
     def _by_name(self, logger_name: str, topic_name: str) -> Dict[str, Callable[..., None]]:
-        """What is called at each event: what was given, and the defaults."""
+        """The callbacks by event: the given ones, and the defaults."""
         from . import logging
 
         given = {name: getattr(self, name, None) for name in self._known}
@@ -226,7 +226,7 @@ class _EventCallbacks:
 
 
 class SubscriptionEventCallbacks(_EventCallbacks):
-    """What is called at events of a subscription. Mismatches are logged by default."""
+    """The callbacks for events of a subscription. Mismatches are logged by default."""
 
     _known = EVENTS_OF_SUBSCRIPTIONS
     _mismatch = (
@@ -254,7 +254,7 @@ class SubscriptionEventCallbacks(_EventCallbacks):
 
 
 class PublisherEventCallbacks(_EventCallbacks):
-    """What is called at events of a publisher. Mismatches are logged by default."""
+    """The callbacks for events of a publisher. Mismatches are logged by default."""
 
     _known = EVENTS_OF_PUBLISHERS
     _mismatch = (

@@ -1,4 +1,4 @@
-"""The errors that a client of the library can meet."""
+"""The exceptions of the client library."""
 
 from typing import TYPE_CHECKING, Any, List, Optional, Union
 
@@ -39,14 +39,14 @@ class NotInitializedException(Exception):
 
 
 class NoTypeSupportImportedException(Exception):
-    """A class that is no message, service or action was given as one."""
+    """A class was used as a message, service or action, but is none of these."""
 
     def __init__(self) -> None:
         super().__init__('no type_support imported')
 
 
 class NameValidationException(Exception):
-    """A name that ROS does not allow; the text points at the place."""
+    """A name that ROS does not allow; the text points at the position of the error."""
 
     def __init__(self, name_type: str, name: str, error_msg: str, invalid_index: int) -> None:
         self.name_type = name_type
@@ -86,7 +86,7 @@ class InvalidServiceNameException(NameValidationException):
 
 
 class ParameterException(Exception):
-    """What goes wrong with a parameter; begins the other ones."""
+    """The base class of errors with parameters."""
 
     def __init__(self, error_msg: str, parameters: Union[str, List[str]]) -> None:
         super().__init__(f'{error_msg}: {parameters}')
@@ -156,4 +156,4 @@ class ROSInterruptException(Exception):
 
 
 class TimeSourceChangedError(Exception):
-    """ROS time began or ceased to be simulated while something slept by it."""
+    """ROS time started or stopped being simulated while something slept by it."""

@@ -1,6 +1,6 @@
-"""Executors: they wait without the lock of the interpreter, and run one callback after another.
+"""Executors: they wait without the interpreter lock, and run one callback after another.
 
-What is ready comes into a queue by itself, so that idle entities cost nothing.
+Ready entities enter a queue by themselves, so that idle entities cost nothing.
 """
 
 import inspect
@@ -22,11 +22,11 @@ from .utilities import get_default_context
 
 Ready = Tuple[Task, Optional[Entity], Any]
 Claim = Tuple[Optional[Task], Any, Any, Any]
-"""A task that goes on; or else an entity, its node, and what the callback is to be called for."""
+"""A task to continue; or an entity, its node, and the data for the callback."""
 
 
 class TimeoutException(Exception):
-    """Nothing was ready in time."""
+    """Nothing became ready in time."""
 
 
 class ShutdownException(Exception):
@@ -34,14 +34,14 @@ class ShutdownException(Exception):
 
 
 class ExternalShutdownException(Exception):
-    """The context was shut down by somebody else, such as a signal."""
+    """Something else, such as a signal, shut the context down."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
 
 
 class ConditionReachedException(Exception):
-    """What was waited for holds."""
+    """The condition of a wait is true."""
 
 
 class TimeoutObject:
@@ -52,7 +52,7 @@ class TimeoutObject:
 
     @property
     def timeout(self) -> float:
-        """What is left, in seconds."""
+        """The remaining time, in seconds."""
         return self._timeout
 
     @timeout.setter
@@ -68,7 +68,7 @@ async def await_or_execute(callback: Callable[..., Any], *args: Any) -> Any:
 
 
 class _Own(threading.local):
-    """How many callbacks of an executor a thread is in."""
+    """The number of callbacks of an executor that a thread is in."""
 
     depth = 0
 
@@ -82,7 +82,7 @@ class Executor:
         self._nodes: Set[Any] = set()
         self._nodes_lock = threading.RLock()
         self._ready = self._native.ready
-        self._told = self._ready  # by entities that have something waiting
+        self._told = self._ready  # for entities with waiting data
         self._tasks: Deque[Task] = deque()
         self._sources: 'weakref.WeakKeyDictionary[Task, Tuple[Entity, Any]]' = (
             weakref.WeakKeyDictionary()
@@ -96,10 +96,10 @@ class Executor:
 
     @property
     def context(self) -> Context:
-        """The context whose end is the end of spinning."""
+        """The context: its shutdown ends the spinning."""
         return self._context
 
-    # What is ready. The tasks need no lock: each step on them is one of Python's own.
+    # Ready tasks. They need no lock, since each operation on them is atomic in Python.
 
     def _resume(self, task: Task) -> None:
         self._sleeping.discard(task)
@@ -107,7 +107,7 @@ class Executor:
         self._native.wake()
 
     def create_task(self, callback: Any, *args: Any, **kwargs: Any) -> Task:
-        """Has a function, a coroutine function or a coroutine run while the executor spins."""
+        """Runs a function, a coroutine function or a coroutine while the executor spins."""
         task: Task = Task(callback, args, kwargs, executor=self)
         self._resume(task)
         return task
@@ -117,13 +117,13 @@ class Executor:
         return Future(executor=self)
 
     def wake(self) -> None:
-        """Has who waits look again; from any thread."""
+        """Makes the waiting thread look again; from any thread."""
         self._native.wake()
 
     # Nodes.
 
     def add_node(self, node: Any) -> bool:
-        """Runs the callbacks of a node from now on; `False` where it does already."""
+        """Runs the callbacks of a node from now on; `False` if the executor already does."""
         with self._nodes_lock:
             if self._is_shutdown:
                 raise ShutdownException()
@@ -135,7 +135,7 @@ class Executor:
         return True
 
     def remove_node(self, node: Any) -> None:
-        """Runs the callbacks of a node no more."""
+        """Stops running the callbacks of a node."""
         with self._nodes_lock:
             if node not in self._nodes:
                 return
@@ -149,11 +149,11 @@ class Executor:
             return list(self._nodes)
 
     def shutdown(self, timeout_sec: Optional[float] = None) -> bool:
-        """Ends spinning; says whether callbacks that ran ended within `timeout_sec`."""
+        """Ends spinning; returns whether the running callbacks ended within `timeout_sec`."""
         self._is_shutdown = True
         self.wake()
         limit = None if timeout_sec is None or timeout_sec < 0 else timeout_sec
-        own = self._own.depth  # a callback that ends its executor is one of them
+        own = self._own.depth  # also counts a callback that ends its executor
         with self._idle:
             if not self._idle.wait_for(lambda: self._running <= own, limit):
                 return False
@@ -181,13 +181,13 @@ class Executor:
                 return
 
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Runs one callback; waits for it for `timeout_sec`, without end where that is `None`."""
+        """Runs one callback; waits for it for `timeout_sec`, or forever if that is `None`."""
         raise NotImplementedError()
 
     def spin_once_until_future_complete(
         self, future: Future, timeout_sec: Optional[Union[float, TimeoutObject]] = None
     ) -> None:
-        """Runs one callback, or none where the future is done before one is ready."""
+        """Runs one callback, or none if the future is done before one is ready."""
         future.add_done_callback(lambda _: self.wake())
         self._spin_once_until_future_complete(future, timeout_sec)
 
@@ -204,7 +204,7 @@ class Executor:
         return group is None or group.can_execute(entity)
 
     def _claim(self, nodes: Optional[List[Any]]) -> Optional[Claim]:
-        """The next that can run, claimed in its group; `None` where nothing can."""
+        """The next task or entity that can run, claimed in its group, or `None`."""
         if self._tasks:
             try:
                 task = self._tasks.popleft()
@@ -227,7 +227,8 @@ class Executor:
         nodes: Optional[List[Any]],
         held_back: Optional[List[Entity]] = None,
     ) -> Optional[Claim]:
-        """Claims an entity; one that may not run now goes to `held_back`, or waits again."""
+        """Claims an entity; one that may not run now goes to `held_back`, or back into the
+        queue."""
         node = entity._find_node()
         if node is None or entity._destroyed or node._rclpy_executor() is not self:
             entity._queue.withdraw()
@@ -236,7 +237,7 @@ class Executor:
         elsewhere = nodes is not None and node not in nodes
         if elsewhere or (group is not None and not group.beginning_execution(entity)):
             if held_back is None:
-                self._ready.put_back(entity, entity._queue)  # another time
+                self._ready.put_back(entity, entity._queue)  # to be tried later
             else:
                 held_back.append(entity)
             return None
@@ -251,7 +252,7 @@ class Executor:
         return None, entity, node, data
 
     def _make_task(self, claim: Claim) -> Task:
-        """What runs the callback of an entity, for an executor that hands it on."""
+        """The task that runs the callback of an entity, for an executor that passes it on."""
         _, entity, node, data = claim
         callback, arguments = entity._call_of(data)
 
@@ -274,7 +275,7 @@ class Executor:
         if entity.callback_group is not None:
             entity.callback_group.ending_execution(entity)
         if self._ready:
-            self.wake()  # one of the same group may be next
+            self.wake()  # an entity of the same group may be next
 
     def wait_for_ready_callbacks(
         self,
@@ -282,10 +283,10 @@ class Executor:
         nodes: Optional[List[Any]] = None,
         condition: Optional[Callable[[], bool]] = None,
     ) -> Ready:
-        """What is to be run next, with its entity and node.
+        """The next task to run, with its entity and node.
 
         Raises `TimeoutException`, `ShutdownException`, `ExternalShutdownException`, or
-        `ConditionReachedException` where `condition()` is true.
+        `ConditionReachedException` if `condition()` is true.
         """
         claim = self._wait_for_claim(timeout_sec, nodes, condition)
         task = claim[0] or self._make_task(claim)
@@ -327,12 +328,12 @@ class Executor:
         nodes: Optional[List[Any]] = None,
         condition: Optional[Callable[[], bool]] = None,
     ) -> Iterator[Ready]:
-        """What is to be run, one after another, as `wait_for_ready_callbacks` finds it."""
+        """The tasks to run, one after another, as `wait_for_ready_callbacks` finds them."""
         while True:
             yield self.wait_for_ready_callbacks(timeout_sec, nodes, condition)
 
     def _run(self, task: Task) -> None:
-        """Runs a task up to where it waits; raises what it ended with."""
+        """Runs a task up to its next wait; raises its exception."""
         self._begin_callback()
         try:
             task()
@@ -350,7 +351,7 @@ class Executor:
             raise task.exception()
 
     def _call(self, claim: Claim) -> None:
-        """Runs what was claimed. A callback that waits for nothing needs no task."""
+        """Runs a claim. A callback that does not wait needs no task."""
         task, entity, node, data = claim
         if task is not None:
             self._run(task)
@@ -373,7 +374,7 @@ class Executor:
             self._run(rest)
 
     def _go_on(self, entity: Entity, data: Any, result: Any) -> None:
-        """Does what is left to do after a callback that returned something."""
+        """Completes a callback that returned something."""
         if type(result) is CoroutineType:
             rest: Task = Task(self._rest_of, (entity, data, result), executor=self)
             self._sources[rest] = (entity, entity._find_node())
@@ -424,7 +425,7 @@ class SingleThreadedExecutor(Executor):
         timeout_sec: Optional[Union[float, TimeoutObject]] = None,
         wait_condition: Optional[Callable[[], bool]] = None,
     ) -> None:
-        # Counted from here on: between a message and its callback little is to be done.
+        # Counted from here on, so that little work is left between a message and its callback.
         self._begin_callback()
         held_back: List[Entity] = []
         try:
@@ -473,7 +474,7 @@ class SingleThreadedExecutor(Executor):
                     if looked:
                         return
                     looked = True
-                self._put_back(held_back)  # perhaps another callback of the group has ended
+                self._put_back(held_back)  # another callback of the group may have ended
             elif type(came) is tuple:
                 self._go_on(*came)
                 return
@@ -494,7 +495,7 @@ class SingleThreadedExecutor(Executor):
 
 
 class MultiThreadedExecutor(Executor):
-    """Runs callbacks on threads of its own, while the thread that spins waits."""
+    """Runs callbacks on its own threads, while the spinning thread waits."""
 
     def __init__(
         self, num_threads: Optional[int] = None, *, context: Optional[Context] = None
@@ -508,7 +509,7 @@ class MultiThreadedExecutor(Executor):
     def _work(self, task: Task) -> None:
         try:
             self._run(task)
-        except BaseException as error:  # for who spins
+        except BaseException as error:  # for the spinning thread
             self._failed.append(error)
             self.wake()
 
@@ -529,7 +530,7 @@ class MultiThreadedExecutor(Executor):
             raise self._failed.popleft()
 
     def spin_once(self, timeout_sec: Optional[float] = None) -> None:
-        """Hands one callback to a thread."""
+        """Passes one callback to a thread."""
         self._spin_once_impl(timeout_sec)
 
     def _spin_once_until_future_complete(

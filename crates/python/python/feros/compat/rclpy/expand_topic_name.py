@@ -1,4 +1,4 @@
-"""Relative names become absolute."""
+"""Makes relative names absolute."""
 
 import re
 
@@ -11,7 +11,7 @@ from .validate_topic_name import validate_topic_name
 def expand_topic_name(topic_name: str, node_name: str, node_namespace: str) -> str:
     """The absolute name.
 
-    Raises `ValueError` for what is no name, `TypeError` for what is no text.
+    Raises `ValueError` if the name is invalid, `TypeError` if it is not a text.
     """
     for name in (topic_name, node_name, node_namespace):
         if not isinstance(name, str):

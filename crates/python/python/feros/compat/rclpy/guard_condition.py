@@ -1,4 +1,4 @@
-"""Guard conditions: callbacks that any thread can ask for."""
+"""Guard conditions: callbacks that any thread can trigger."""
 
 from typing import Any, Callable, Optional, Tuple
 
@@ -9,7 +9,7 @@ from .context import Context
 
 
 class GuardCondition(Entity):
-    """Has an executor run a callback after each trigger."""
+    """Makes an executor run a callback after each trigger."""
 
     _handle_type = GuardConditionHandle
 
@@ -33,7 +33,7 @@ class GuardCondition(Entity):
         self.callback = callback
 
     def trigger(self) -> None:
-        """From any thread; triggers that come before the callback ran count as one."""
+        """Triggers it, from any thread; several triggers before the callback runs count as one."""
         self._living  # noqa: B018: raises when destroyed
         self._arrived(None)
 

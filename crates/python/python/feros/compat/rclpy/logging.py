@@ -1,4 +1,4 @@
-"""Loggers that belong to no node, and levels."""
+"""Loggers without a node, and log levels."""
 
 import os
 from pathlib import Path
@@ -31,12 +31,12 @@ def get_logger(name: str) -> RcutilsLogger:
 
 
 def initialize() -> None:
-    """Logging works."""
+    """Makes logging work."""
     extension.start_logging()
 
 
 def shutdown() -> None:
-    """Nothing: logging ends with the process."""
+    """Does nothing: logging ends with the process."""
 
 
 def clear_config() -> None:
@@ -47,30 +47,30 @@ def clear_config() -> None:
 def set_logger_level(
     name: str, level: Union[int, LoggingSeverity], detailed_error: bool = False
 ) -> None:
-    """The least severe that a logger shows."""
+    """The least severity that a logger shows."""
     set_level(name, level)
 
 
 def get_logger_effective_level(name: str) -> LoggingSeverity:
-    """The least severe that a logger shows."""
+    """The least severity that a logger shows."""
     return effective_level(name)
 
 
 def get_logger_level(name: str) -> LoggingSeverity:
-    """The level that a logger itself was given: `UNSET` where it has that of the one above it."""
+    """The level that was set for the logger itself; `UNSET` if it takes that of its parent."""
     return own_level(name)
 
 
 def get_logging_severity_from_string(log_severity: str) -> LoggingSeverity:
-    """The severity of a name in any case; raises `RuntimeError` for what is none."""
+    """The severity with a name in any case; raises `RuntimeError` for an unknown name."""
     try:
         return LoggingSeverity[log_severity.upper()]
     except KeyError:
-        raise RuntimeError(f'severity string {log_severity} is none') from None
+        raise RuntimeError(f'severity string {log_severity} is invalid') from None
 
 
 def get_logging_directory() -> Path:
-    """Where stock keeps files of logs."""
+    """The folder of stock ROS 2 for log files."""
     folder = os.environ.get('ROS_LOG_DIR')
     if folder:
         return Path(folder)

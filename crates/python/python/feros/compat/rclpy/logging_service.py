@@ -1,5 +1,5 @@
-"""The services of loggers' levels. The extension serves them for nodes with
-`enable_logger_service=True`; this module is for who makes them for another node."""
+"""The services for the levels of loggers. The extension serves them for nodes with
+`enable_logger_service=True`; this module is for scripts that make them for another node."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .qos import qos_profile_services_default
 
 
 class LoggingService:
-    """Answers who asks for levels of loggers, or sets them."""
+    """Answers requests to get or set the levels of loggers."""
 
     def __init__(self, node: Any) -> None:
         for kind, name, answer in (

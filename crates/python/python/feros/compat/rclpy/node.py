@@ -51,10 +51,10 @@ HIDDEN_NODE_PREFIX = '_'
 
 
 class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
-    """A name in the graph, under which endpoints, timers and parameters come together.
+    """A name in the graph that groups endpoints, timers and parameters.
 
-    Scripts derive classes of it: what stock's has not begins with `_rclpy_`, so that they may call
-    their own things as they like.
+    Scripts derive classes from it. Names that stock's class does not have begin with `_rclpy_`, so
+    that scripts may use any other names.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
             raise NotInitializedException('cannot create node')
         self._rclpy_entities: dict = {kind: [] for kind in _KINDS}
         self._rclpy_start_unspun()
-        self._rclpy_uses = 0  # of its handle, at the moment
+        self._rclpy_uses = 0  # the current uses of its handle
         self._parameter_event_publisher: Any = None
         self._default_callback_group = MutuallyExclusiveCallbackGroup()
         namespace = namespace or ''
@@ -145,13 +145,13 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         return self._context.native.create_node(name, **options)
 
     def _rclpy_create_helper(self, purpose: str) -> 'Node':
-        """A node beside this one that somebody else may spin."""
+        """Makes a node beside this one, which another thread may spin."""
         return Node(
             f'_{self._rclpy_name}_{purpose}_{id(object())}', context=self._context,
             enable_rosout=False, use_global_arguments=False, start_parameter_services=False,
         )
 
-    # What belongs to it.
+    # The objects that belong to the node.
 
     publishers = property(
         lambda self: iter(self._rclpy_entities['publisher']), doc='Its publishers.')
@@ -164,7 +164,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
 
     @property
     def waitables(self) -> Iterator[Any]:
-        """Its waitables, handlers of events among them."""
+        """Its waitables, including handlers of events."""
         return iter(self._rclpy_entities['waitable'])
 
     def _rclpy_keep(self, kind: str, entity: Entity) -> Any:
@@ -173,7 +173,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         while True:
             executor = self._rclpy_executor()
             entity._follow(executor)
-            if executor is self._rclpy_executor():  # it may change meanwhile
+            if executor is self._rclpy_executor():  # the executor may change meanwhile
                 return entity
 
     def _rclpy_end(self, kind: str, entity: Any) -> bool:
@@ -186,7 +186,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         entity.destroy()
         return True
 
-    # What it is.
+    # Properties.
 
     @property
     def context(self) -> Context:
@@ -195,12 +195,12 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
 
     @property
     def default_callback_group(self) -> CallbackGroup:
-        """The group of what is made without one."""
+        """The group of entities that are made without a group."""
         return self._default_callback_group
 
     @property
     def handle(self) -> NodeHandle:
-        """What stands for the C structure of stock; valid until the destruction."""
+        """Replaces the C structure of stock ROS 2; valid until the destruction."""
         return NodeHandle(self)
 
     @handle.setter
@@ -236,7 +236,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         """Its logger."""
         return self._logger
 
-    # Making.
+    # Creating.
 
     def create_publisher(
         self,
@@ -249,7 +249,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_overriding_options: Optional[QoSOverridingOptions] = None,
         publisher_class: Type[Publisher] = Publisher,
     ) -> Publisher:
-        """Publishes messages of a class on a topic, with a profile or a depth."""
+        """Makes a publisher of a message class on a topic, with a profile or a depth."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group
@@ -276,7 +276,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         raw: bool = False,
         content_filter_options: Any = None,
     ) -> Subscription:
-        """Has `callback(message)`, or `callback(message, info)`, called with each message."""
+        """Makes a subscription that calls `callback(message)` or `callback(message, info)`."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         qos = self._validate_qos_or_depth_parameter(qos_profile)
         group = callback_group or self._default_callback_group
@@ -298,7 +298,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_profile: QoSProfile = qos_profile_services_default,
         callback_group: Optional[CallbackGroup] = None,
     ) -> Client:
-        """Calls a service."""
+        """Makes a client of a service."""
         group = callback_group or self._default_callback_group
         client = self._rclpy_make_client(srv_type, srv_name, qos_profile, group)
         return self._rclpy_keep('client', client)
@@ -312,7 +312,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         qos_profile: QoSProfile = qos_profile_services_default,
         callback_group: Optional[CallbackGroup] = None,
     ) -> Service:
-        """Answers a service: `callback(request, response)` returns the response."""
+        """Makes a server of a service: `callback(request, response)` returns the response."""
         group = callback_group or self._default_callback_group
         service = self._rclpy_make_service(srv_type, srv_name, callback, qos_profile, group)
         return self._rclpy_keep('service', service)
@@ -325,7 +325,7 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         clock: Optional[Clock] = None,
         autostart: bool = True,
     ) -> Timer:
-        """Calls a callback every so many seconds of a clock, ROS time if not given."""
+        """Makes a timer that calls a callback periodically by a clock, by default ROS time."""
         native = self._rclpy_living._rclpy_native
         timer = Timer(
             callback, callback_group or self._default_callback_group,
@@ -336,13 +336,14 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
     def create_guard_condition(
         self, callback: Callable[[], None], callback_group: Optional[CallbackGroup] = None
     ) -> GuardCondition:
-        """Calls a callback after each trigger."""
+        """Makes a guard condition that calls a callback after each trigger."""
         self._rclpy_living  # noqa: B018: raises when destroyed
         group = callback_group or self._default_callback_group
         return self._rclpy_keep('guard', GuardCondition(callback, group, context=self._context))
 
     def create_rate(self, frequency: float, clock: Optional[Clock] = None) -> Rate:
-        """Sleeps of a loop that runs so many times a second; raises `ValueError` if not."""
+        """Makes the sleeps of a loop with a frequency in Hz, which must be positive
+        (`ValueError`)."""
         if frequency <= 0:
             raise ValueError('frequency must be > 0')
         from .callback_groups import ReentrantCallbackGroup
@@ -352,51 +353,51 @@ class Node(NodeParameters, NodeNames, NodeGraph, NodeEndpoints, NodeExecutors):
         return Rate(timer, context=self._context)
 
     def add_waitable(self, waitable: Waitable) -> None:
-        """Has the executor run a waitable."""
+        """Makes the executor run a waitable."""
         self._rclpy_keep('waitable', waitable)
         waitable._begin(self)
 
     def remove_waitable(self, waitable: Waitable) -> None:
-        """Has the executor run a waitable no more."""
+        """Makes the executor stop running a waitable."""
         self._rclpy_entities['waitable'].remove(waitable)
         waitable._end()
         waitable._follow(None)
 
-    # Ending.
+    # Destroying.
 
     def destroy_publisher(self, publisher: Publisher) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         return self._rclpy_end('publisher', publisher)
 
     def destroy_subscription(self, subscription: Subscription) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         return self._rclpy_end('subscription', subscription)
 
     def destroy_client(self, client: Client) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         return self._rclpy_end('client', client)
 
     def destroy_service(self, service: Service) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         return self._rclpy_end('service', service)
 
     def destroy_timer(self, timer: Timer) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         return self._rclpy_end('timer', timer)
 
     def destroy_guard_condition(self, guard: GuardCondition) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         return self._rclpy_end('guard', guard)
 
     def destroy_rate(self, rate: Rate) -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys it; `False` if it belongs to another node."""
         if rate._timer not in self._rclpy_entities['timer']:
             return False
         rate.destroy()
         return self.destroy_timer(rate._timer)
 
     def destroy_node(self) -> None:
-        """Ends the node and all that it made."""
+        """Destroys the node and everything that it made."""
         self._context.untrack_node(self)
         executor = self.executor
         if executor is not None and isinstance(executor._native, extension.Executor):

@@ -1,4 +1,4 @@
-"""Parameters of nodes: names, types and values, as messages and from files."""
+"""Parameters of nodes: names, types and values, in messages and in files."""
 
 import array
 from enum import IntEnum
@@ -47,10 +47,10 @@ class Parameter(Generic[AllowableParameterValueT]):
 
         @classmethod
         def from_parameter_value(cls, parameter_value: Any) -> 'Parameter.Type':
-            """The type of a Python value; raises `TypeError` where none fits."""
+            """The type of a Python value; raises `TypeError` if no type fits."""
             if parameter_value is None:
                 return cls.NOT_SET
-            # A bool is an int in Python: the order of these matters.
+            # A bool is an int in Python, so the order matters.
             for kind, type_ in _SCALARS:
                 if isinstance(parameter_value, kind):
                     return cls(type_)
@@ -72,7 +72,7 @@ class Parameter(Generic[AllowableParameterValueT]):
 
     @classmethod
     def from_parameter_msg(cls, param_msg: ParameterMsg) -> 'Parameter[Any]':
-        """The parameter that a message tells."""
+        """The parameter in a message."""
         type_ = Parameter.Type(param_msg.value.type)
         return cls(param_msg.name, type_, parameter_value_to_python(param_msg.value))
 
@@ -80,7 +80,7 @@ class Parameter(Generic[AllowableParameterValueT]):
         self, name: str, type_: Optional['Parameter.Type'] = None, value: Any = None
     ) -> None:
         if type_ is None:
-            # Raises for what no parameter can hold.
+            # Raises for a value that no parameter can hold.
             type_ = Parameter.Type.from_parameter_value(value)
         if not isinstance(type_, Parameter.Type):
             raise TypeError('type must be an instance of `Parameter.Type`')
@@ -110,7 +110,7 @@ class Parameter(Generic[AllowableParameterValueT]):
 
     @property
     def value(self) -> AllowableParameterValueT:
-        """The value; `None` where it is not set."""
+        """The value; `None` if it is not set."""
         return self._value
 
     def get_parameter_value(self) -> ParameterValue:
@@ -132,7 +132,7 @@ _SCALARS: Tuple[Tuple[type, IntEnum], ...] = (
     (float, _Type.DOUBLE),
     (str, _Type.STRING),
 )
-# An empty list is one of bytes, as in stock.
+# An empty list counts as bytes, as in stock.
 _ELEMENTS: Tuple[Tuple[type, IntEnum], ...] = (
     (bytes, _Type.BYTE_ARRAY),
     (bool, _Type.BOOL_ARRAY),
@@ -159,7 +159,7 @@ _FIELDS: Dict[IntEnum, str] = {
 
 
 def get_parameter_value(string_value: str) -> ParameterValue:
-    """The value that a text means by the rules of YAML; a string where it is nothing else."""
+    """The value of a text by the rules of YAML; a string if it is nothing else."""
     import yaml
 
     try:
@@ -179,7 +179,7 @@ def get_parameter_value(string_value: str) -> ParameterValue:
 
 
 def parameter_value_to_python(parameter_value: ParameterValue) -> AllowableParameterValue:
-    """The Python value of a message; `None` when it is not set."""
+    """The Python value of a message; `None` if it is not set."""
     try:
         type_ = _Type(parameter_value.type)
     except ValueError:
@@ -196,10 +196,10 @@ def parameter_dict_from_yaml_file(
     target_nodes: Optional[List[str]] = None,
     namespace: str = '',
 ) -> Dict[str, ParameterMsg]:
-    """The parameters of a file by their names, `namespace` before each.
+    """The parameters in a file by name, with `namespace` before each name.
 
-    `/**` counts where `use_wildcard` is set; sections of `target_nodes` come after it and win.
-    Raises `RuntimeError` where the file has none of them, or is no file of parameters.
+    `/**` counts if `use_wildcard` is set; sections of `target_nodes` come after it and win. Raises
+    `RuntimeError` if the file has no such section, or is not a parameter file.
     """
     import yaml
 
@@ -217,7 +217,7 @@ def parameter_dict_from_yaml_file(
 
 
 def _section(content: Dict[str, Any], absolute_name: str) -> Dict[str, Any]:
-    """What a file says of one node: by its whole name, and by its name below its namespace."""
+    """The section for one node in a file: by its full name, and by its name below its namespace."""
     found: Dict[str, Any] = {}
     if absolute_name in content:
         found.update(_parameters_of(content[absolute_name], f'node {absolute_name}'))

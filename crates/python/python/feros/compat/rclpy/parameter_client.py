@@ -1,4 +1,4 @@
-"""Parameters of other nodes."""
+"""Access to the parameters of other nodes."""
 
 from typing import Any, Callable, List, Optional, Sequence, Union
 
@@ -26,7 +26,7 @@ def _message(parameter: Union[Parameter, ParameterMsg]) -> ParameterMsg:
 
 
 class AsyncParameterClient:
-    """Asks a node for its parameters; answers are results of futures."""
+    """Calls the parameter services of a node; the results are futures."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class AsyncParameterClient:
         }
 
     def services_are_ready(self) -> bool:
-        """Whether the node answers all of its services."""
+        """Whether the node serves all of these services."""
         return all(client.service_is_ready() for client in self._clients.values())
 
     def wait_for_services(self, timeout_sec: Optional[float] = None) -> bool:
-        """Waits until it does; says whether it does."""
+        """Waits until the node serves all of these services; returns whether it does."""
         from ._native import extension
 
         limit = None if timeout_sec is None or timeout_sec < 0 else float(timeout_sec)
@@ -78,36 +78,36 @@ class AsyncParameterClient:
         depth: Optional[int] = None,
         callback: Callback = None,
     ) -> Future:
-        """Names below prefixes."""
+        """The names below prefixes."""
         return self._ask(ListParameters, callback, prefixes=prefixes or [], depth=depth or 0)
 
     def get_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """Values."""
+        """The values."""
         return self._ask(GetParameters, callback, names=names)
 
     def set_parameters(
         self, parameters: Sequence[Union[Parameter, ParameterMsg]], callback: Callback = None
     ) -> Future:
-        """Sets each by itself."""
+        """Sets each parameter by itself."""
         return self._ask(SetParameters, callback, parameters=[_message(one) for one in parameters])
 
     def describe_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """Descriptors."""
+        """The descriptors."""
         return self._ask(DescribeParameters, callback, names=names)
 
     def get_parameter_types(self, names: List[str], callback: Callback = None) -> Future:
-        """Types."""
+        """The types."""
         return self._ask(GetParameterTypes, callback, names=names)
 
     def set_parameters_atomically(
         self, parameters: Sequence[Union[Parameter, ParameterMsg]], callback: Callback = None
     ) -> Future:
-        """Sets all or none."""
+        """Sets all parameters or none."""
         given = [_message(one) for one in parameters]
         return self._ask(SetParametersAtomically, callback, parameters=given)
 
     def delete_parameters(self, names: List[str], callback: Callback = None) -> Future:
-        """Has the node forget parameters."""
+        """Makes the node forget parameters."""
         return self.set_parameters([Parameter(name) for name in names], callback)
 
     def _of_file(self, parameter_file: str, use_wildcard: bool) -> List[ParameterMsg]:
@@ -117,13 +117,13 @@ class AsyncParameterClient:
     def load_parameter_file(
         self, parameter_file: str, use_wildcard: bool = False, callback: Callback = None
     ) -> Future:
-        """Sets what a file says, each by itself."""
+        """Sets the parameters in a file, each by itself."""
         return self.set_parameters(self._of_file(parameter_file, use_wildcard), callback)
 
     def load_parameter_file_atomically(
         self, parameter_file: str, use_wildcard: bool = False, callback: Callback = None
     ) -> Future:
-        """Sets what a file says, all or none."""
+        """Sets the parameters in a file, all or none."""
         given = self._of_file(parameter_file, use_wildcard)
         return self.set_parameters_atomically(given, callback)
 
@@ -133,7 +133,7 @@ class AsyncParameterClient:
         qos_profile: QoSProfile = qos_profile_parameter_events,
         **options: Any,
     ) -> Any:
-        """A subscription to the events of all parameters."""
+        """Makes a subscription to the parameter events of all nodes."""
         return self.node.create_subscription(
             ParameterEvent, '/parameter_events', callback, qos_profile, **options)
 

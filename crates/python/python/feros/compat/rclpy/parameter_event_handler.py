@@ -1,4 +1,4 @@
-"""Callbacks for parameters of any node of the graph, as their events tell of them."""
+"""Callbacks for parameters of any node of the graph, by their events."""
 
 from itertools import chain
 from threading import RLock
@@ -30,10 +30,11 @@ class ParameterEventCallbackHandle:
 
 
 class ParameterEventHandler:
-    """Subscribes to the events of parameters; the callback that was added last is called first."""
+    """Subscribes to parameter events; the callback that was added last is called first."""
 
     class Callbacks:
-        """The callbacks. No lock is held while one runs: callbacks may add and remove others."""
+        """The callbacks. No lock is held while one runs, so that callbacks may add and remove
+        others."""
 
         def __init__(self) -> None:
             self.parameter_callbacks: Dict[Tuple[str, str], List[ParameterCallbackHandle]] = {}
@@ -41,7 +42,7 @@ class ParameterEventHandler:
             self._lock = RLock()
 
         def event_callback(self, event: ParameterEvent) -> None:
-            """Calls what an event is for."""
+            """Calls the callbacks for an event."""
             with self._lock:
                 of_parameters = [
                     (key, list(handles)) for key, handles in self.parameter_callbacks.items()]
@@ -58,7 +59,7 @@ class ParameterEventHandler:
         def add_parameter_callback(
             self, parameter_name: str, node_name: str, callback: Callable[[ParameterMsg], None]
         ) -> ParameterCallbackHandle:
-            """Adds one for a parameter of a node."""
+            """Adds a callback for a parameter of a node."""
             handle = ParameterCallbackHandle(parameter_name, node_name, callback)
             with self._lock:
                 known = self.parameter_callbacks.setdefault((parameter_name, node_name), [])
@@ -66,7 +67,7 @@ class ParameterEventHandler:
             return handle
 
         def remove_parameter_callback(self, handle: ParameterCallbackHandle) -> None:
-            """Raises `RuntimeError` where it was not added, or is removed already."""
+            """Raises `RuntimeError` if it was not added or was already removed."""
             key = (handle.parameter_name, handle.node_name)
             with self._lock:
                 known = self.parameter_callbacks.get(key, [])
@@ -79,14 +80,14 @@ class ParameterEventHandler:
         def add_parameter_event_callback(
             self, callback: Callable[[ParameterEvent], None]
         ) -> ParameterEventCallbackHandle:
-            """Adds one for all events."""
+            """Adds a callback for all events."""
             handle = ParameterEventCallbackHandle(callback)
             with self._lock:
                 self.event_callbacks.insert(0, handle)
             return handle
 
         def remove_parameter_event_callback(self, handle: ParameterEventCallbackHandle) -> None:
-            """Raises `RuntimeError` where it was not added, or is removed already."""
+            """Raises `RuntimeError` if it was not added or was already removed."""
             with self._lock:
                 if handle not in self.event_callbacks:
                     raise RuntimeError("Callback doesn't exist")
@@ -120,7 +121,8 @@ class ParameterEventHandler:
         self.node.destroy_subscription(self.parameter_event_subscription)
 
     def configure_nodes_filter(self, node_names: Optional[List[str]] = None) -> bool:
-        """Hears of these nodes alone from now on, or of all again; always `True`."""
+        """Handles events of only these nodes from now on, or of all again; always returns
+        `True`."""
         named = [self._resolve_path(name) for name in node_names or []]
         self._wanted_nodes = frozenset(named) if named else None
         return True
@@ -129,7 +131,7 @@ class ParameterEventHandler:
     def get_parameter_from_event(
         event: ParameterEvent, parameter_name: str, node_name: str
     ) -> Optional[ParameterMsg]:
-        """A new or changed parameter of a node; `None` where the event does not tell of it."""
+        """A new or changed parameter of a node in an event, or `None`."""
         if event.node != node_name:
             return None
         every = ParameterEventHandler.get_parameters_from_event(event)
@@ -143,26 +145,26 @@ class ParameterEventHandler:
     def add_parameter_callback(
         self, parameter_name: str, node_name: str, callback: Callable[[ParameterMsg], None]
     ) -> ParameterCallbackHandle:
-        """Has `callback(parameter)` called when a node's parameter was set."""
+        """Calls `callback(parameter)` when the parameter of a node was set."""
         return self._callbacks.add_parameter_callback(
             parameter_name, self._resolve_path(node_name), callback)
 
     def remove_parameter_callback(self, handle: ParameterCallbackHandle) -> None:
-        """Raises `RuntimeError` where it was not added, or is removed already."""
+        """Raises `RuntimeError` if it was not added or was already removed."""
         self._callbacks.remove_parameter_callback(handle)
 
     def add_parameter_event_callback(
         self, callback: Callable[[ParameterEvent], None]
     ) -> ParameterEventCallbackHandle:
-        """Has `callback(event)` called with each event."""
+        """Calls `callback(event)` for each event."""
         return self._callbacks.add_parameter_event_callback(callback)
 
     def remove_parameter_event_callback(self, handle: ParameterEventCallbackHandle) -> None:
-        """Raises `RuntimeError` where it was not added, or is removed already."""
+        """Raises `RuntimeError` if it was not added or was already removed."""
         self._callbacks.remove_parameter_event_callback(handle)
 
     def _resolve_path(self, node_path: Optional[str] = None) -> str:
-        """The whole name of a node; that of the handler's node where none is given."""
+        """The fully qualified name of a node; the handler's node by default."""
         if not node_path:
             return self.node.get_fully_qualified_name()
         if node_path.startswith('/'):

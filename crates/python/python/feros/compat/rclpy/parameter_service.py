@@ -20,7 +20,7 @@ from .qos import qos_profile_parameters
 
 
 class ParameterService:
-    """Answers who asks for a node's parameters."""
+    """Answers requests for a node's parameters."""
 
     def __init__(self, node: Any) -> None:
         self._node = weakref.ref(node)

@@ -39,7 +39,7 @@ class Publisher(Entity, Generic[MsgT]):
         self._logger_name = logger_name
 
     def publish(self, msg: Union[MsgT, bytes]) -> None:
-        """Sends a message, or bytes that are a serialized one.
+        """Sends a message, or the bytes of a serialized message.
 
         Raises `TypeError` for a message of another type.
         """
@@ -54,12 +54,12 @@ class Publisher(Entity, Generic[MsgT]):
             _unspun.deliver()
 
     def get_subscription_count(self) -> int:
-        """How many subscriptions match."""
+        """The number of subscriptions that match."""
         return self._living._native.subscription_count
 
     @property
     def topic_name(self) -> str:
-        """The whole name of the topic."""
+        """The fully qualified name of the topic."""
         return self._living._native.topic_name
 
     @property
@@ -72,11 +72,11 @@ class Publisher(Entity, Generic[MsgT]):
         return self._logger_name
 
     def assert_liveliness(self) -> None:
-        """Shows that the publisher lives."""
+        """Asserts that the publisher is alive."""
         self._living._native.assert_liveliness()
 
     def wait_for_all_acked(self, timeout: Duration = Duration(seconds=-1)) -> bool:
-        """Waits until matched reliable subscriptions have all; says whether they do."""
+        """Waits until matched reliable subscriptions have all messages; returns whether they do."""
         seconds = timeout.nanoseconds / 1e9
         return self._living._native.wait_for_all_acked(None if seconds < 0 else seconds)
 

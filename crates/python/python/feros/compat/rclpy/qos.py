@@ -1,4 +1,4 @@
-"""Quality of service: policies, profiles and whether two of them match."""
+"""Quality of service: policies, profiles and the check whether two profiles match."""
 
 import warnings
 from enum import Enum, IntEnum
@@ -27,7 +27,7 @@ class QoSPolicyKind(IntEnum):
 
 
 def qos_policy_name_from_kind(policy_kind: Union[QoSPolicyKind, int]) -> str:
-    """The name of a policy, as messages print it."""
+    """The name of a policy, as texts show it."""
     return QoSPolicyKind(policy_kind).name
 
 
@@ -39,7 +39,7 @@ class InvalidQoSProfileException(Exception):
 
 
 class QoSPolicyEnum(IntEnum):
-    """What the policies with named values have in common."""
+    """The base class of policies with named values."""
 
     @classmethod
     def short_keys(cls) -> List[str]:
@@ -61,7 +61,7 @@ class QoSPolicyEnum(IntEnum):
 
 
 class HistoryPolicy(QoSPolicyEnum):
-    """How many messages are kept."""
+    """The number of messages that are kept."""
 
     SYSTEM_DEFAULT = 0
     KEEP_LAST = 1
@@ -80,7 +80,7 @@ class ReliabilityPolicy(QoSPolicyEnum):
 
 
 class DurabilityPolicy(QoSPolicyEnum):
-    """Whether subscriptions that come late receive what was published before."""
+    """Whether late subscriptions receive earlier messages."""
 
     SYSTEM_DEFAULT = 0
     TRANSIENT_LOCAL = 1
@@ -90,7 +90,7 @@ class DurabilityPolicy(QoSPolicyEnum):
 
 
 class LivelinessPolicy(QoSPolicyEnum):
-    """How a publisher shows that it is alive."""
+    """The way in which a publisher shows that it is alive."""
 
     SYSTEM_DEFAULT = 0
     AUTOMATIC = 1
@@ -100,7 +100,7 @@ class LivelinessPolicy(QoSPolicyEnum):
 
 
 class _OldName:
-    """The name that a value of a policy had before: it warns, and is the value."""
+    """A former name of a policy's value: gives the value, with a warning."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -140,7 +140,7 @@ _DEPTH_ZERO = (
 
 
 class QoSProfile:
-    """All policies of an endpoint; what is not given has the default of rmw."""
+    """All policies of an endpoint; policies that are not given have the default of rmw."""
 
     __slots__ = [
         '_history',
@@ -186,7 +186,7 @@ class QoSProfile:
 
     @property
     def history(self) -> Any:
-        """How many messages are kept, a `HistoryPolicy`."""
+        """The number of messages that are kept, a `HistoryPolicy`."""
         return self._history
 
     @history.setter
@@ -206,7 +206,7 @@ class QoSProfile:
 
     @property
     def durability(self) -> Any:
-        """What late subscriptions receive, a `DurabilityPolicy`."""
+        """The messages that late subscriptions receive, a `DurabilityPolicy`."""
         return self._durability
 
     @durability.setter
@@ -216,7 +216,7 @@ class QoSProfile:
 
     @property
     def depth(self) -> int:
-        """How many messages KEEP_LAST keeps."""
+        """The number of messages that KEEP_LAST keeps."""
         return self._depth
 
     @depth.setter
@@ -228,7 +228,7 @@ class QoSProfile:
 
     @property
     def lifespan(self) -> Duration:
-        """After which time a message is no longer delivered."""
+        """The time after which a message is no longer delivered."""
         return self._lifespan
 
     @lifespan.setter
@@ -238,7 +238,7 @@ class QoSProfile:
 
     @property
     def deadline(self) -> Duration:
-        """The longest pause between two messages that is no event."""
+        """The longest pause between two messages that does not count as a missed deadline."""
         return self._deadline
 
     @deadline.setter
@@ -248,7 +248,7 @@ class QoSProfile:
 
     @property
     def liveliness(self) -> Any:
-        """How the publisher shows that it is alive, a `LivelinessPolicy`."""
+        """The way in which the publisher shows that it is alive, a `LivelinessPolicy`."""
         return self._liveliness
 
     @liveliness.setter
@@ -258,7 +258,7 @@ class QoSProfile:
 
     @property
     def liveliness_lease_duration(self) -> Duration:
-        """After which silence a publisher counts as dead."""
+        """The time after which a silent publisher counts as dead."""
         return self._liveliness_lease_duration
 
     @liveliness_lease_duration.setter
@@ -268,7 +268,7 @@ class QoSProfile:
 
     @property
     def avoid_ros_namespace_conventions(self) -> bool:
-        """Whether the name goes to the wire without the prefix of ROS."""
+        """Whether the engine uses the name without the prefix of ROS."""
         return self._avoid_ros_namespace_conventions
 
     @avoid_ros_namespace_conventions.setter
@@ -336,7 +336,7 @@ qos_profile_rosout_default = QoSProfile(
 
 
 class QoSPresetProfiles(Enum):
-    """The profiles by the names that people say."""
+    """The profiles by their common names."""
 
     UNKNOWN = qos_profile_unknown
     DEFAULT = qos_profile_default

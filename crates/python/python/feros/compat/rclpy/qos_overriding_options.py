@@ -1,4 +1,4 @@
-"""Policies that parameters override, as far as an endpoint allows."""
+"""Policies that parameters override, as far as an endpoint allows it."""
 
 from typing import Any, Callable, Iterable, List, Optional
 
@@ -27,7 +27,7 @@ _NAMED = {
 
 
 class QoSOverridingOptions:
-    """Which policies may be overridden, and who checks the outcome."""
+    """The policies that may be overridden, and the callback that checks the result."""
 
     def __init__(
         self,
@@ -42,17 +42,17 @@ class QoSOverridingOptions:
 
     @property
     def policy_kinds(self) -> Iterable[QoSPolicyKind]:
-        """Which policies."""
+        """The kinds of these policies."""
         return self._policy_kinds
 
     @property
     def callback(self) -> Optional[QosCallbackType]:
-        """Checks the outcome."""
+        """The callback that checks the result."""
         return self._callback
 
     @property
     def entity_id(self) -> Optional[str]:
-        """Tells endpoints of one topic of a node apart."""
+        """Distinguishes endpoints of a node on the same topic."""
         return self._entity_id
 
     @classmethod
@@ -67,7 +67,7 @@ class QoSOverridingOptions:
 def declare_qos_parameters(
     kind: str, node: Any, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
 ) -> None:
-    """Declares a parameter for each policy, and puts what is set into `qos`.
+    """Declares a parameter for each policy, and puts the set values into `qos`.
 
     `kind` is `publisher` or `subscription`. Raises `InvalidQosOverridesError`.
     """
@@ -95,7 +95,7 @@ def declare_qos_parameters(
 def _declare_qos_parameters(
     entity_type: type, node: Any, topic_name: str, qos: QoSProfile, options: QoSOverridingOptions
 ) -> None:
-    """As `declare_qos_parameters`, for the class of an endpoint."""
+    """Like `declare_qos_parameters`, for the class of an endpoint."""
     declare_qos_parameters(entity_type.__name__.lower(), node, topic_name, qos, options)
 
 

@@ -1,4 +1,4 @@
-"""Messages as bytes."""
+"""Serializes and deserializes messages."""
 
 from typing import Any, Type, TypeVar
 
@@ -10,13 +10,13 @@ MsgT = TypeVar('MsgT')
 
 
 def serialize_message(message: Any) -> bytes:
-    """The serialized message: CDR, with its header."""
+    """Serializes a message to CDR, with its header."""
     check_for_type_support(type(message))
     return serialize(message)
 
 
 def deserialize_message(serialized_message: bytes, message_type: Type[MsgT]) -> MsgT:
-    """A message of a class; raises `RCLError` where the bytes are none."""
+    """Deserializes a message of a class; raises `RCLError` if the bytes are not such a message."""
     check_for_type_support(message_type)
     try:
         return deserialize(serialized_message, message_type)

@@ -1,4 +1,4 @@
-"""Servers of services."""
+"""Service servers."""
 
 from typing import Any, Awaitable, Callable, Generic, NamedTuple, Optional, Tuple, Type, TypeVar
 
@@ -17,7 +17,7 @@ SrvResponseT = TypeVar('SrvResponseT')
 
 
 class Answer(NamedTuple):
-    """A response, and a coroutine function that goes on in its callback group once it is sent."""
+    """A response, and a coroutine function that runs in its callback group once it is sent."""
 
     response: Any
     go_on: Callable[[], Awaitable[None]]
@@ -59,7 +59,7 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         return None if go_on is None else go_on()
 
     def send_response(self, response: SrvResponseT, header: Any) -> None:
-        """Answers the request of `header`, which came with it.
+        """Answers the request with this `header`.
 
         Raises `TypeError` for a response of another type.
         """
@@ -73,7 +73,7 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
                 sending = _unspun.Sending(node.context, 'client', self.service_name)
         try:
             header.send(response)
-        except extension.FerosError as error:  # such as a client that has gone
+        except extension.FerosError as error:  # for example, the client has left
             RcutilsLogger(self._logger_name).warning(f'failed to send a response: {error}')
             return
         if call is not None:
@@ -87,13 +87,13 @@ class Service(Entity, Generic[SrvRequestT, SrvResponseT]):
         service_event_qos_profile: QoSProfile,
         introspection_state: ServiceIntrospectionState,
     ) -> None:
-        """Publishes what becomes of each call, by the times of a clock; `OFF` does no more."""
+        """Publishes the events of each call, with times of a clock; stops with `OFF`."""
         self._events.configure(
             self._find_node(), self._living, clock, service_event_qos_profile, introspection_state)
 
     @property
     def service_name(self) -> str:
-        """The whole name of the service."""
+        """The fully qualified name of the service."""
         return self._living._native.service_name
 
     @property

@@ -1,10 +1,10 @@
-"""How much services and clients publish about their calls."""
+"""The amount of information that services and clients publish about their calls."""
 
 from enum import IntEnum
 
 
 class ServiceIntrospectionState(IntEnum):
-    """Nothing, that a call happened, or what it carried."""
+    """Nothing, the metadata of each call, or also its contents."""
 
     OFF = 0
     METADATA = 1

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do: contexts are shut down, then what was there before has its turn."""
+"""The handling of SIGINT and SIGTERM: contexts are shut down, then the previous handlers run."""
 
 import signal
 import threading
@@ -10,7 +10,7 @@ from .guard_condition import GuardCondition
 
 
 class SignalHandlerOptions(IntEnum):
-    """Which signals shut contexts down."""
+    """The signals that shut contexts down."""
 
     NO = 0
     SIGINT = 1
@@ -30,7 +30,7 @@ def _handle(number: int, frame: Any) -> None:
 
 
 def install_signal_handlers(options: SignalHandlerOptions = SignalHandlerOptions.ALL) -> None:
-    """Handles the signals; does nothing outside of the main thread, where Python allows none."""
+    """Handles the signals; does nothing outside of the main thread, where Python forbids it."""
     global _options
     if threading.current_thread() is not threading.main_thread():
         return
@@ -41,12 +41,12 @@ def install_signal_handlers(options: SignalHandlerOptions = SignalHandlerOptions
 
 
 def get_current_signal_handlers_options() -> SignalHandlerOptions:
-    """Which signals are handled."""
+    """The signals that are handled."""
     return _options
 
 
 def uninstall_signal_handlers() -> None:
-    """Gives the signals back to what handled them before."""
+    """Restores the previous handlers of the signals."""
     global _options
     if threading.current_thread() is not threading.main_thread():
         return
@@ -58,7 +58,7 @@ def uninstall_signal_handlers() -> None:
 
 
 class SignalHandlerGuardCondition(GuardCondition):
-    """Is triggered when a signal shuts its context down."""
+    """A guard condition that is triggered when a signal shuts its context down."""
 
     def __init__(self, context: Optional[Context] = None) -> None:
         super().__init__(None, None, context=context)

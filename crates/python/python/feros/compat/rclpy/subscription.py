@@ -17,7 +17,7 @@ MsgT = TypeVar('MsgT')
 
 
 class MessageInfo(TypedDict):
-    """What is known of a message besides its content; times are in nanoseconds."""
+    """The information about a message besides its content; times are in nanoseconds."""
 
     source_timestamp: int
     received_timestamp: int
@@ -43,7 +43,7 @@ class Subscription(Entity, Generic[MsgT]):
     _event_kinds = EVENTS_OF_SUBSCRIPTIONS
 
     class CallbackType(Enum):
-        """What the callback takes."""
+        """The arguments of the callback."""
 
         MessageOnly = 0
         WithMessageInfo = 1
@@ -69,13 +69,13 @@ class Subscription(Entity, Generic[MsgT]):
         self.qos_profile = qos_profile
         self.raw = raw
         self.event_handlers: list = []
-        self._lost_before = 0  # by transports
+        self._lost_before = 0  # reported by transports
         self._event_routes: Dict[str, List[Any]] = {}
         self._logger_name = logger_name
 
     @property
     def dropped_messages(self) -> int:
-        """Messages that went because their callback did not come to run in time."""
+        """The number of messages that were dropped because their callback did not run in time."""
         return self._queue.pushed_out
 
     def _on_pushed_out(self) -> None:
@@ -97,7 +97,7 @@ class Subscription(Entity, Generic[MsgT]):
         return self._callback, (message, _described(info))
 
     def take_message(self, msg_type: Any = None, raw: bool = False) -> Any:
-        """The oldest message that waits and what is known of it; `None` where there is none."""
+        """The oldest waiting message and its information, or `None`."""
         taken = self._queue.take()
         if taken is None:
             return None
@@ -105,21 +105,21 @@ class Subscription(Entity, Generic[MsgT]):
         return message, _described(info)
 
     def get_publisher_count(self) -> int:
-        """How many publishers match."""
+        """The number of publishers that match."""
         return self._living._native.publisher_count
 
     @property
     def topic_name(self) -> str:
-        """The whole name of the topic."""
+        """The fully qualified name of the topic."""
         return self._living._native.topic_name
 
     def get_topic_name(self) -> str:
-        """The whole name of the topic."""
+        """The fully qualified name of the topic."""
         return self.topic_name
 
     @property
     def callback(self) -> Callable[..., Any]:
-        """What is called with each message."""
+        """The callback for each message."""
         return self._callback
 
     @callback.setter
@@ -151,14 +151,15 @@ class Subscription(Entity, Generic[MsgT]):
 
     @property
     def is_cft_enabled(self) -> bool:
-        """Whether a content filter works."""
+        """Whether a content filter is active."""
         native_filter = self._living._native.content_filter
         return native_filter is not None and native_filter[0] != ''
 
     def set_content_filter(self, filter_expression: str, expression_parameters: List[str]) -> None:
-        """Takes messages of this content alone from now on; all, where the expression is empty.
+        """Takes only messages with this content from now on; all messages if the expression is
+        empty.
 
-        Raises `RCLError` where it is no filter for the messages of the topic.
+        Raises `RCLError` if it is not a valid filter for the messages of the topic.
         """
         try:
             self._living._native.set_content_filter(filter_expression, list(expression_parameters))
@@ -166,7 +167,7 @@ class Subscription(Entity, Generic[MsgT]):
             raise RCLError(f'Failed to set content filter: {error}') from None
 
     def get_content_filter(self) -> ContentFilterOptions:
-        """The content filter; raises `RCLError` where there is none."""
+        """The content filter; raises `RCLError` if there is no filter."""
         native_filter = self._living._native.content_filter
         if native_filter is None:
             raise RCLError('Failed to get content filter: the subscription has none')

@@ -1,10 +1,10 @@
-"""What a subscription asks its publishers for."""
+"""The content filter of a subscription."""
 
 from typing import List, NamedTuple
 
 
 class ContentFilterOptions(NamedTuple):
-    """A condition on fields, by the SQL subset of DDS, and what stands for `%0`, `%1`, ...."""
+    """A condition on fields, in the SQL subset of DDS, and the values of `%0`, `%1`, ...."""
 
     filter_expression: str
     expression_parameters: List[str]

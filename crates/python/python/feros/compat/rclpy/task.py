@@ -1,4 +1,4 @@
-"""Results that come later, and callbacks that may wait for them."""
+"""Results that arrive later, and callbacks that may wait for them."""
 
 import inspect
 import sys
@@ -12,7 +12,7 @@ T = TypeVar('T')
 
 
 class FutureState(Enum):
-    """How far a future is."""
+    """The progress of a future."""
 
     PENDING = 'PENDING'
     CANCELLED = 'CANCELLED'
@@ -49,13 +49,14 @@ class Future(Generic[T]):
     def __await__(self) -> Generator[Any, None, Optional[T]]:
         while self._pending():
             if getattr(_stepping, 'is_task', False):
-                yield self  # the executor does not resume who waits before the future is done
+                yield self  # the executor resumes the waiter only when the future is done
             else:
                 yield from self._awaited_elsewhere()
         return self.result()
 
     def _awaited_elsewhere(self) -> Generator[Any, None, None]:
-        """Waits in a coroutine that no task of an executor runs: one of asyncio, or of a script."""
+        """Waits in a coroutine that no task of an executor runs, such as one of asyncio or of a
+        script."""
         asyncio = sys.modules.get('asyncio')
         loop = None if asyncio is None else asyncio._get_running_loop()
         if loop is None:
@@ -78,7 +79,7 @@ class Future(Generic[T]):
         return self._state is FutureState.PENDING
 
     def cancel(self) -> None:
-        """Ends the waiting without a result; nothing when the future is done."""
+        """Ends the wait without a result; does nothing if the future is done."""
         with self._lock:
             if not self._pending():
                 return
@@ -86,15 +87,15 @@ class Future(Generic[T]):
         self._run_done_callbacks()
 
     def cancelled(self) -> bool:
-        """Whether it was cancelled."""
+        """Whether the future was cancelled."""
         return self._state is FutureState.CANCELLED
 
     def done(self) -> bool:
-        """Whether a result or an exception is there."""
+        """Whether the future has a result or an exception."""
         return self._state is FutureState.FINISHED
 
     def result(self) -> Optional[T]:
-        """The result, `None` when there is none yet; raises the exception when one was set."""
+        """The result, or `None` before that; raises the exception if one was set."""
         exception = self.exception()
         if exception is not None:
             raise exception
@@ -133,11 +134,11 @@ class Future(Generic[T]):
                 continue
             try:
                 callback(self)
-            except Exception as error:  # the other callbacks are owed their call
+            except Exception as error:  # the other callbacks still have to be called
                 warnings.warn(f'Unhandled exception in done callback: {error}')
 
     def _resume_when_done(self, resume: Callable[[], None]) -> None:
-        """Has an executor take up a task that waits; at once where nothing is to be waited for."""
+        """Makes an executor resume a waiting task; at once if there is nothing to wait for."""
         with self._lock:
             if self._pending():
                 self._resumptions.append(resume)
@@ -149,7 +150,7 @@ class Future(Generic[T]):
             self._executor = _no_executor if executor is None else weakref.ref(executor)
 
     def add_done_callback(self, callback: Callable[['Future[T]'], None]) -> None:
-        """Calls `callback` with this future when it is done; at once when it is."""
+        """Calls `callback` with this future when it is done; at once if it already is."""
         with self._lock:
             if self._pending():
                 self._callbacks.append(callback)
@@ -161,7 +162,7 @@ class Future(Generic[T]):
             callback(self)
 
     def remove_done_callback(self, callback: Callable[['Future[T]'], None]) -> bool:
-        """Forgets a callback; `False` when it was not there."""
+        """Forgets a callback; `False` if it was not added."""
         with self._lock:
             if callback not in self._callbacks:
                 return False
@@ -191,7 +192,7 @@ class Task(Future[T]):
         self._waits_for: Optional[Future[Any]] = None
 
     def __call__(self) -> None:
-        """Runs the function, or the coroutine up to where it waits next."""
+        """Runs the function, or the coroutine up to its next wait."""
         if not self._pending() or self._executing:
             return
         if not self._task_lock.acquire(blocking=False):
@@ -231,11 +232,11 @@ class Task(Future[T]):
         self._handler = self._args = self._kwargs = self._waits_for = None
 
     def executing(self) -> bool:
-        """Whether a thread runs it now."""
+        """Whether a thread is running it now."""
         return self._executing
 
     def cancel(self) -> None:
-        """Ends it where it waits."""
+        """Ends the task at its current wait."""
         if self._pending() and inspect.iscoroutine(self._handler):
             self._handler.close()
         super().cancel()

@@ -1,4 +1,4 @@
-"""Points of time of a clock."""
+"""Points in time of a clock."""
 
 from typing import Tuple, Union
 
@@ -12,7 +12,7 @@ _HIGHEST = 2**63 - 1
 
 
 class _CTime:
-    """What code of stock takes: number and clock under the names that its binding has."""
+    """The value for stock code: number and clock under the names of its binding."""
 
     __slots__ = ('nanoseconds', 'clock_type')
 
@@ -22,7 +22,7 @@ class _CTime:
 
 
 class Time:
-    """A point of time; only points of clocks of one type can be compared."""
+    """A point in time; only points of clocks of one type can be compared."""
 
     __slots__ = ('_nanoseconds', '_clock_type')
 
@@ -49,11 +49,11 @@ class Time:
 
     @property
     def nanoseconds(self) -> int:
-        """Nanoseconds since the epoch of the clock."""
+        """The nanoseconds since the epoch of the clock."""
         return self._nanoseconds
 
     def seconds_nanoseconds(self) -> Tuple[int, int]:
-        """Whole seconds, and the nanoseconds beyond them."""
+        """The whole seconds, and the remaining nanoseconds."""
         return divmod(self._nanoseconds, S_TO_NS)
 
     @property
@@ -132,7 +132,7 @@ class Time:
         return _CTime(self._nanoseconds, self._clock_type)
 
     def to_msg(self) -> builtin_interfaces.msg.Time:
-        """The same point as a message, which does not say the clock."""
+        """The same point as a message, which does not name the clock."""
         seconds, nanoseconds = self.seconds_nanoseconds()
         return builtin_interfaces.msg.Time(sec=seconds, nanosec=nanoseconds)
 
@@ -140,7 +140,7 @@ class Time:
     def from_msg(
         cls, msg: builtin_interfaces.msg.Time, clock_type: ClockType = ClockType.ROS_TIME
     ) -> 'Time':
-        """The point that a message tells, of a clock of `clock_type`."""
+        """The point in a message, of a clock of `clock_type`."""
         if not isinstance(msg, builtin_interfaces.msg.Time):
             raise TypeError('Must pass a builtin_interfaces.msg.Time object')
         return cls(seconds=msg.sec, nanoseconds=msg.nanosec, clock_type=clock_type)

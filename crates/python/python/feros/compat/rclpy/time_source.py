@@ -1,5 +1,5 @@
-"""What gives clocks the time of simulation: `/clock`, where the parameter `use_sim_time` of a node
-says so. A node's own clock is the extension's, which does this itself; this is for other clocks."""
+"""Gives clocks the simulated time from `/clock`, if the parameter `use_sim_time` of a node says so.
+The extension does this for a node's own clock; this is for other clocks."""
 
 import weakref
 from typing import Any, Callable, List, Optional, Set
@@ -22,7 +22,7 @@ def _nobody() -> None:
 
 
 class TimeSource:
-    """Overrides the time of its clocks while its node uses the time of simulation."""
+    """Overrides the time of its clocks while its node uses simulated time."""
 
     def __init__(self, *, node: Any = None) -> None:
         self._clock_sub: Any = None
@@ -35,7 +35,7 @@ class TimeSource:
 
     @property
     def ros_time_is_active(self) -> bool:
-        """Whether `/clock` tells the time."""
+        """Whether the clocks show the time of `/clock`."""
         return self._is_active
 
     @ros_time_is_active.setter
@@ -63,7 +63,7 @@ class TimeSource:
             node.destroy_subscription(subscription)
 
     def attach_node(self, node: Any) -> None:
-        """Follows the parameter of a node, of no other from now on; raises `TypeError`."""
+        """Follows the parameter of this node only from now on; raises `TypeError`."""
         from .node import Node
 
         if not isinstance(node, Node):
@@ -78,7 +78,7 @@ class TimeSource:
         node.add_on_set_parameters_callback(self._on_parameter_event)
 
     def detach_node(self) -> None:
-        """Follows no node; clocks keep the time that they tell."""
+        """Follows no node; clocks keep their current time."""
         node = self._node()
         self._unsubscribe()
         if node is not None and self._on_parameter_event in node._on_set_parameters_callbacks:
@@ -86,7 +86,8 @@ class TimeSource:
         self._node = _nobody
 
     def attach_clock(self, clock: ROSClock) -> None:
-        """Overrides the time of a clock, too; raises `ValueError` for a clock of another type."""
+        """Also overrides the time of this clock; raises `ValueError` for a clock of another
+        type."""
         if not isinstance(clock, ROSClock):
             raise ValueError('Only clocks with type ROS_TIME can be attached.')
         clock.set_ros_time_override(self._last)
@@ -94,7 +95,7 @@ class TimeSource:
         self._clocks.add(clock)
 
     def clock_callback(self, msg: rosgraph_msgs.msg.Clock) -> None:
-        """The time is what a message says."""
+        """Sets the time from a message."""
         self._last = Time.from_msg(msg.clock)
         for clock in self._clocks:
             clock.set_ros_time_override(self._last)

@@ -1,4 +1,4 @@
-"""Timers, and rates that are made of them."""
+"""Timers, and rates that use them."""
 
 import inspect
 import threading
@@ -17,7 +17,7 @@ from .time import Time
 
 
 class TimerInfo:
-    """When a call of a timer was expected, and when it came."""
+    """The time at which a call of a timer was due, and its actual time."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class TimerInfo:
 
     @property
     def expected_call_time(self) -> Time:
-        """When the call was due."""
+        """The time at which the call was due."""
         return self._expected
 
     @property
     def actual_call_time(self) -> Time:
-        """When the call was made."""
+        """The time at which the call was made."""
         return self._actual
 
 
@@ -55,7 +55,7 @@ def _takes_info(callback: Optional[Callable[..., Any]]) -> bool:
 
 
 class Timer(Entity):
-    """Calls a callback again and again; made by `Node.create_timer`."""
+    """Calls a callback periodically; made by `Node.create_timer`."""
 
     _handle_type = TimerHandle
 
@@ -77,13 +77,13 @@ class Timer(Entity):
         self.callback = callback
         self._last = clock.now().nanoseconds
         self._on_reset: Optional[Callable[[int], None]] = None
-        self._period = int(timer_period_ns)  # it may expire before it is here
+        self._period = int(timer_period_ns)  # it may expire before the next line
         self._native = node.create_timer(self._period, self._expired, clock.native)
         if not autostart:
             self._native.cancel()
 
     def _be_spun_with(self, node: Any) -> None:
-        """Goes to another node, where no node owns it; its period begins anew."""
+        """Moves to another node, if no node owns it; its period restarts."""
         if self.callback_group is not None or self._find_node() is node:
             return
         was_canceled, period = self._native.is_canceled(), self._native.period
@@ -111,7 +111,7 @@ class Timer(Entity):
 
     @property
     def clock(self) -> Clock:
-        """The clock that it goes by."""
+        """The clock of the timer."""
         return self._clock
 
     @property
@@ -125,27 +125,27 @@ class Timer(Entity):
         self._period = int(value)
 
     def is_ready(self) -> bool:
-        """Whether it is due."""
+        """Whether the timer is due."""
         return bool(self._queue) or self._living._native.is_ready()
 
     def is_canceled(self) -> bool:
-        """Whether it was canceled."""
+        """Whether the timer was canceled."""
         return self._living._native.is_canceled()
 
     def cancel(self) -> None:
-        """Stops it, until it is reset."""
+        """Stops the timer, until it is reset."""
         self._living._native.cancel()
         self._queue.clear()
 
     def reset(self) -> None:
-        """Begins its period anew."""
+        """Restarts the period of the timer."""
         self._living._native.reset()
         self._last = self._clock.now().nanoseconds
         if self._on_reset is not None:
             self._on_reset(1)
 
     def _call_now(self) -> TimerInfo:
-        """Counts as a call, for who waits by a wait set; raises `TimerCancelledError`."""
+        """Counts as a call, for scripts that use a wait set; raises `TimerCancelledError`."""
         if self.is_canceled():
             raise TimerCancelledError('the timer was canceled: it cannot be called')
         taken = self._queue.take()
@@ -158,17 +158,17 @@ class Timer(Entity):
             expected_call_time=expected, actual_call_time=actual, clock_type=self._clock.clock_type)
 
     def time_since_last_call(self) -> int:
-        """Nanoseconds since its last call, or since it was made."""
+        """The nanoseconds since the last call, or since the timer was made."""
         self._living  # noqa: B018: raises when destroyed
         return self._clock.now().nanoseconds - self._last
 
     def time_until_next_call(self) -> Optional[int]:
-        """Nanoseconds until it is due; `None` where it was canceled."""
+        """The nanoseconds until the timer is due; `None` if it was canceled."""
         return self._living._native.time_until_next_call()
 
 
 class Rate:
-    """Sleeps so that a loop has a frequency; made by `Node.create_rate`."""
+    """Sleeps so that a loop runs at a frequency; made by `Node.create_rate`."""
 
     def __init__(self, timer: Timer, *, context: Context) -> None:
         self._clock = timer.clock
@@ -191,7 +191,7 @@ class Rate:
         self.destroy()
 
     def destroy(self) -> None:
-        """Ends it: who sleeps is woken by an exception."""
+        """Destroys the rate; sleeping threads get an exception."""
         with self._condition:
             self._is_destroyed = True
             self._condition.notify_all()
@@ -199,7 +199,7 @@ class Rate:
     def sleep(self) -> None:
         """Sleeps until the timer is due, while another thread spins the node.
 
-        Raises `ROSInterruptException` at a shutdown, `InvalidHandle` where it is destroyed.
+        Raises `ROSInterruptException` at a shutdown, `InvalidHandle` if the rate is destroyed.
         """
         with self._condition:
             self._check()

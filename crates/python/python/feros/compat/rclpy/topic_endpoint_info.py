@@ -1,4 +1,4 @@
-"""What is known of a publisher or subscription of the graph."""
+"""The information about a publisher or subscription of the graph."""
 
 from enum import IntEnum
 from typing import Any, List, Optional

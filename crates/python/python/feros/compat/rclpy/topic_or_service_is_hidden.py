@@ -1,4 +1,4 @@
-"""Names that lists leave out."""
+"""Names that listings hide."""
 
 HIDDEN_TOPIC_PREFIX = '_'
 

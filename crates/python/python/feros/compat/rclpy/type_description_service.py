@@ -1,5 +1,5 @@
-"""The service `~/get_type_description`. The extension serves it for each node whose parameter says
-so; this module has the names that stock's has."""
+"""The service `~/get_type_description`. The extension serves it for each node whose parameter
+enables it; this module has the names of stock's module."""
 
 import weakref
 from typing import Any
@@ -8,7 +8,7 @@ START_TYPE_DESCRIPTION_SERVICE_PARAM = 'start_type_description_service'
 
 
 class TypeDescriptionService:
-    """Tells whether a node describes the types of its endpoints."""
+    """Says whether a node describes the types of its endpoints."""
 
     def __init__(self, node: Any) -> None:
         self._node = weakref.ref(node)
@@ -16,4 +16,4 @@ class TypeDescriptionService:
         self.enabled = bool(node.get_parameter(START_TYPE_DESCRIPTION_SERVICE_PARAM).value)
 
     def destroy(self) -> None:
-        """Nothing: the service ends with its node."""
+        """Does nothing: the service ends with its node."""

@@ -4,7 +4,7 @@ _SIZE = 32
 
 
 class TypeHash:
-    """Version and value, as graph queries tell them; printed as `RIHS01_...`."""
+    """Version and value, as in graph queries; printed as `RIHS01_...`."""
 
     __slots__ = ['_version', '_value']
 
@@ -14,7 +14,7 @@ class TypeHash:
 
     @property
     def version(self) -> int:
-        """The version of the way in which the hash is made; -1 where there is no hash."""
+        """The version of the hash; -1 if there is no hash."""
         return self._version
 
     @version.setter

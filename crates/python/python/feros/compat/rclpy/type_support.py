@@ -1,4 +1,4 @@
-"""Which classes are messages, services and actions."""
+"""Checks whether classes are messages, services or actions."""
 
 from typing import Any, TypeVar
 
@@ -25,14 +25,14 @@ def check_for_type_support(msg_or_srv_type: type) -> None:
 
 
 def check_is_valid_msg_type(msg_type: type) -> None:
-    """Raises `RuntimeError` for what is no message."""
+    """Raises `RuntimeError` if the type is not a message."""
     check_for_type_support(msg_type)
     if not hasattr(msg_type, '_feros_type'):
         raise RuntimeError('The message type provided is not valid (it may be a service or action)')
 
 
 def check_is_valid_srv_type(srv_type: type) -> None:
-    """Raises `RuntimeError` for what is no service."""
+    """Raises `RuntimeError` if the type is not a service."""
     check_for_type_support(srv_type)
     if not (hasattr(srv_type, 'Request') and hasattr(srv_type, 'Response')):
         raise RuntimeError('The service type provided is not valid (it may be a message)')

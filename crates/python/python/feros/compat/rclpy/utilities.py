@@ -1,4 +1,4 @@
-"""The context that is used when none is named, and small questions."""
+"""The default context, and small queries."""
 
 import sys
 import threading
@@ -12,7 +12,7 @@ g_context_lock = threading.RLock()
 
 
 def get_default_context(*, shutting_down: bool = False) -> Context:
-    """The default context; made when it is asked for first."""
+    """The default context, made when first needed."""
     global g_default_context
     with g_context_lock:
         if g_default_context is None:
@@ -37,17 +37,17 @@ def remove_ros_args(args: Optional[Sequence[str]] = None) -> List[str]:
 
 
 def ok(*, context: Optional[Context] = None) -> bool:
-    """Whether the context is initialized and was not shut down."""
+    """Whether the context is initialized and has not been shut down."""
     return (context or get_default_context()).ok()
 
 
 def shutdown(*, context: Optional[Context] = None) -> None:
-    """Shuts the context down; raises `RuntimeError` where it is already."""
+    """Shuts the context down; raises `RuntimeError` if that has already happened."""
     (get_default_context(shutting_down=True) if context is None else context).shutdown()
 
 
 def try_shutdown(*, context: Optional[Context] = None) -> None:
-    """Shuts the context down where it is not already."""
+    """Shuts the context down, unless that has already happened."""
     global g_default_context
     if context is not None:
         context.try_shutdown()
@@ -59,17 +59,17 @@ def try_shutdown(*, context: Optional[Context] = None) -> None:
 
 
 def get_rmw_implementation_identifier() -> str:
-    """What stands in the place of stock's middleware."""
+    """The name that takes the place of an rmw implementation."""
     return 'feros'
 
 
 def get_available_rmw_implementations() -> Set[str]:
-    """The one that there is."""
+    """The only implementation."""
     return {get_rmw_implementation_identifier()}
 
 
 def timeout_sec_to_nsec(timeout_sec: Optional[float]) -> int:
-    """Nanoseconds; -1, for ever, of `None` and of what is negative."""
+    """The nanoseconds; -1, which means forever, for `None` and negative numbers."""
     if timeout_sec is None or timeout_sec < 0:
         return -1
     return int(float(timeout_sec) * S_TO_NS)

@@ -1,4 +1,4 @@
-"""One message, without a subscription of one's own."""
+"""Receives one message, without a subscription of the caller."""
 
 from typing import Any, Tuple, Union
 
@@ -14,7 +14,7 @@ def wait_for_message(
     qos_profile: Union[QoSProfile, int] = 1,
     time_to_wait: Union[int, float] = -1,
 ) -> Tuple[bool, Any]:
-    """`(True, message)` of the next one, `(False, None)` after so many seconds or at a shutdown."""
+    """`(True, message)` with the next message; `(False, None)` after a timeout or at a shutdown."""
     from .executors import ExternalShutdownException, SingleThreadedExecutor
     from .task import Future
 
@@ -24,7 +24,7 @@ def wait_for_message(
         if future._pending():
             future.set_result(message)
 
-    # A node of its own: the given one may be spun by somebody.
+    # Uses its own node, since somebody may spin the given one.
     helper = node._rclpy_create_helper('wait_for_message')
     executor = SingleThreadedExecutor(context=node.context)
     try:

@@ -1,4 +1,4 @@
-"""Entities that are made of several, as stock has them: what executors do for all of them."""
+"""Entities that consist of several others, as in stock: what executors do for all of them."""
 
 from typing import Any, Callable, Generic, List, Optional, Tuple, TypeVar
 
@@ -10,7 +10,7 @@ T = TypeVar('T')
 
 
 class NumberOfEntities:
-    """How many of each kind something is made of."""
+    """The numbers of entities of each kind that an object consists of."""
 
     __slots__ = [
         'num_subscriptions', 'num_guard_conditions', 'num_timers', 'num_clients', 'num_services',
@@ -42,10 +42,10 @@ class NumberOfEntities:
 
 
 class Waitable(Entity, Generic[T]):
-    """Something that executors run besides subscriptions, timers, clients and services.
+    """An entity that executors run besides subscriptions, timers, clients and services.
 
-    A class of a script's own says what it waits for in `add_to_wait_set(wait_set)`, whether it is
-    ready in `is_ready(wait_set)`, and then has `execute(take_data())` run.
+    A subclass in a script adds its entities in `add_to_wait_set(wait_set)` and says in
+    `is_ready(wait_set)` whether it is ready; then the executor runs `execute(take_data())`.
     """
 
     def __init__(self, callback_group: Any, depth: int = _MOST_WAITING) -> None:
@@ -54,7 +54,7 @@ class Waitable(Entity, Generic[T]):
         self._wait_set: Optional[WaitSet] = None
 
     def add_future(self, future: Future) -> None:
-        """Has the executor see to a future."""
+        """Makes the executor complete a future."""
         self._futures.append(future)
 
     def remove_future(self, future: Future) -> None:
@@ -62,37 +62,37 @@ class Waitable(Entity, Generic[T]):
         self._futures = [known for known in self._futures if known is not future]
 
     def is_ready(self, wait_set: WaitSet) -> bool:
-        """Whether there is something to take."""
+        """Whether there is data to take."""
         raise NotImplementedError('Must be implemented by subclass')
 
     def take_data(self) -> T:
-        """What `execute` is called with; it is ready no more."""
+        """The argument of `execute`; the waitable is then no longer ready."""
         raise NotImplementedError('Must be implemented by subclass')
 
     async def execute(self, taken_data: T) -> None:
-        """Works with what was taken."""
+        """Processes the taken data."""
         raise NotImplementedError('Must be implemented by subclass')
 
     def get_num_entities(self) -> NumberOfEntities:
-        """How many of each kind it waits for."""
+        """The numbers of entities of each kind that it waits for."""
         raise NotImplementedError('Must be implemented by subclass')
 
     def add_to_wait_set(self, wait_set: WaitSet) -> None:
-        """Says what it waits for."""
+        """Adds the entities that it waits for."""
         raise NotImplementedError('Must be implemented by subclass')
 
     @property
     def _is_own(self) -> bool:
-        """Whether a script says what it waits for; those of this package are told of it."""
+        """Whether a script defines its entities; those of this package are notified of data."""
         return type(self).add_to_wait_set is not Waitable.add_to_wait_set
 
     def _begin(self, node: Any) -> None:
-        """Waits for what the class says, while it belongs to a node."""
+        """Waits for the entities of the subclass while it belongs to a node."""
         if self._is_own:
             self._wait_anew(node)
 
     def _end(self) -> None:
-        """Waits no more; its entities are the script's."""
+        """Stops waiting; its entities belong to the script."""
         wait_set, self._wait_set = self._wait_set, None
         if wait_set is not None:
             wait_set._tell(None)
@@ -109,7 +109,7 @@ class Waitable(Entity, Generic[T]):
             self._look_soon(1)
 
     def _look_soon(self, _count: int) -> None:
-        if not self._queue:  # one look is for all that came
+        if not self._queue:  # one look covers all data that arrived
             self._arrived(None)
 
     def _call_of(self, data: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -129,4 +129,4 @@ class Waitable(Entity, Generic[T]):
 
 
 def _nothing() -> None:
-    """What is called where nothing is ready."""
+    """Called if nothing is ready."""

@@ -1,4 +1,4 @@
-"""The descriptions of types that message classes have in `SLOT_TYPES`; no parser."""
+"""The type descriptions in `SLOT_TYPES` of message classes; there is no parser."""
 
 from feros._companions import refuse_beside_foreign
 

@@ -1,4 +1,4 @@
-"""The types of fields, by the names of stock's `rosidl_parser.definition`."""
+"""The types of fields, with the names of stock `rosidl_parser.definition`."""
 
 from feros._definition import (
     AbstractGenericString,

@@ -1,5 +1,5 @@
-"""Interfaces that are known by name, and messages as dictionaries and texts, by the names of
-stock's `rosidl_runtime_py`."""
+"""Interfaces by name, and messages as dictionaries and texts, with the names of stock
+`rosidl_runtime_py`."""
 
 from feros._companions import refuse_beside_foreign
 

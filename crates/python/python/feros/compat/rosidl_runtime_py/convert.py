@@ -36,7 +36,7 @@ def _type_name(value_type: Any) -> str:
 
 
 def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
-    """What is said in place of several values."""
+    """The text that replaces several values."""
     element = _type_name(slot_type.value_type)
     if isinstance(slot_type, Array):
         return f'<array type: {element}[{slot_type.size}]>'
@@ -47,14 +47,14 @@ def _array_info(value: Any, slot_type: AbstractNestedType) -> str:
 
 @lru_cache(maxsize=None)
 def _yaml() -> Tuple[Any, Any]:
-    """PyYAML, and what writes messages by it."""
+    """PyYAML, and a dumper for messages."""
     try:
         import yaml
     except ImportError as error:
         raise ImportError('message_to_yaml needs PyYAML: `pip install pyyaml`') from error
 
     class Dumper(yaml.SafeDumper):
-        """Knows what messages become; equal values are no aliases of each other."""
+        """Knows how to write messages; does not alias equal values."""
 
         def ignore_aliases(self, data: Any) -> bool:
             return True
@@ -72,9 +72,9 @@ def message_to_yaml(
     no_str: bool = False,
     flow_style: bool = False,
 ) -> str:
-    """A message in YAML; arguments are those of `message_to_ordereddict`.
+    """A message in YAML; the arguments are those of `message_to_ordereddict`.
 
-    Raises `ImportError` where PyYAML is not installed.
+    Raises `ImportError` if PyYAML is not installed.
     """
     content = message_to_ordereddict(
         msg, truncate_length=truncate_length, no_arr=no_arr, no_str=no_str)
@@ -91,7 +91,7 @@ def message_to_csv(
     no_arr: bool = False,
     no_str: bool = False,
 ) -> str:
-    """The values of a message with commas between them; arguments are those of
+    """The values of a message with commas between them; the arguments are those of
     `message_to_ordereddict`."""
     if isinstance(msg, bytes):
         return str(msg)
@@ -127,10 +127,10 @@ def message_to_ordereddict(
     no_arr: bool = False,
     no_str: bool = False,
 ) -> 'OrderedDict[str, Any]':
-    """The fields of a message in their order, as values of Python's own types.
+    """The fields of a message in their order, as plain Python values.
 
-    No more than `truncate_length` elements of each text and array are kept; with `no_arr` and
-    `no_str` only their lengths. A serialized message becomes its `bytes`.
+    At most `truncate_length` elements of each text and array are kept; with `no_arr` and `no_str`
+    only their lengths. A serialized message becomes its `bytes`.
     """
     if isinstance(msg, bytes):
         return OrderedDict(bytes=msg)
@@ -169,7 +169,7 @@ def _convert_value(
             converted.append('...')
         return tuple(converted) if isinstance(value, tuple) else converted
     if isinstance(value, dict):
-        # Keys are whole: two of them could become one.
+        # Keys are not truncated, since two of them could become equal.
         pairs = ((_convert_value(k), _convert_value(v, **limits)) for k, v in value.items())
         return type(value)(pairs)
     if isinstance(value, numpy.number):

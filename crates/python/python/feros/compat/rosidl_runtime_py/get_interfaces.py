@@ -1,4 +1,4 @@
-"""Which interfaces there are: those that Feros ships, and those of the environment."""
+"""The known interfaces: those that Feros ships, and those of the environment."""
 
 import os
 from typing import Dict, Iterable, List
@@ -11,7 +11,7 @@ _NAMESPACES = ('action', 'msg', 'srv')
 
 
 def get_interface_packages() -> Dict[str, str]:
-    """The prefixes of packages with interfaces, by name; empty for those that Feros ships."""
+    """The prefixes of packages with interfaces, by name; empty for packages that Feros ships."""
     try:
         installed = get_resources('rosidl_interfaces')
     except OSError:  # the environment names no prefix
@@ -22,23 +22,23 @@ def get_interface_packages() -> Dict[str, str]:
 def get_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
     """Names such as `msg/String` by package: of some packages, or of all.
 
-    Raises `LookupError` for a package that is not there.
+    Raises `LookupError` for an unknown package.
     """
     return _interfaces(package_names, _NAMESPACES)
 
 
 def get_message_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """As `get_interfaces`, messages alone."""
+    """Like `get_interfaces`, only messages."""
     return _interfaces(package_names, ('msg',))
 
 
 def get_service_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """As `get_interfaces`, services alone."""
+    """Like `get_interfaces`, only services."""
     return _interfaces(package_names, ('srv',))
 
 
 def get_action_interfaces(package_names: Iterable[str] = ()) -> Dict[str, List[str]]:
-    """As `get_interfaces`, actions alone."""
+    """Like `get_interfaces`, only actions."""
     return _interfaces(package_names, ('action',))
 
 
@@ -60,10 +60,11 @@ def _interfaces(
 
 
 def get_interface_path(interface_name: str) -> str:
-    """The file of an interface such as `std_msgs/msg/String`; of `.idl`, if the name has no ending.
+    """The file of an interface such as `std_msgs/msg/String`; an `.idl` file if the name has no
+    suffix.
 
-    Raises `LookupError` where there is no file: those that Feros ships have none, and
-    `feros interface show` prints them. Raises `ValueError` for a name with less than two parts.
+    Raises `LookupError` if there is no file: interfaces that Feros ships have no files, but
+    `feros interface show` prints them. Raises `ValueError` for a name with fewer than two parts.
     """
     parts = interface_name.split('/')
     if len(parts) < 2 or not all(parts):

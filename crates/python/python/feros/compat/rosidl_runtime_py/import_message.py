@@ -1,4 +1,4 @@
-"""The class of an interface that is known by name when the program runs."""
+"""Finds the class of an interface at run time by its name."""
 
 from importlib import import_module
 from typing import Any

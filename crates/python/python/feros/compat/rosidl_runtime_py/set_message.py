@@ -1,4 +1,4 @@
-"""Messages filled from dictionaries, such as those that YAML gives."""
+"""Fills messages from dictionaries, such as those from YAML."""
 
 import array
 from functools import partial
@@ -16,11 +16,11 @@ def set_message_fields(
 ) -> List[Callable[[Any], None]]:
     """Sets the fields that a dictionary names.
 
-    A header may be `auto`, a time `now`, where that is expanded: what is returned sets each of
+    With expansion, a header may be `auto` and a time `now`: the returned function sets each of
     these to a time.
 
-    Raises `AttributeError` for fields that are not there, `TypeError` and `ValueError` for values
-    that do not fit.
+    Raises `AttributeError` for unknown fields, `TypeError` and `ValueError` for values that do not
+    fit.
     """
     filling = _Filling(expand_header_auto, expand_time_now)
     filling.fill(msg, values)
@@ -28,7 +28,7 @@ def set_message_fields(
 
 
 class _Filling:
-    """One filling of a message, and what sets its stamps afterwards."""
+    """Fills one message, and keeps the functions that set its stamps afterwards."""
 
     def __init__(self, expand_header_auto: bool, expand_time_now: bool) -> None:
         self.expand_header_auto = expand_header_auto

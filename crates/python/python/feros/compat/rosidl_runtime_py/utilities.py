@@ -13,7 +13,7 @@ def get_interface(identifier: str) -> Any:
 
 
 def get_message(identifier: str) -> Any:
-    """The class of a message; `msg` may be left out of its name. `ValueError` for what is none."""
+    """The class of a message, whose name may omit `msg`; raises `ValueError` for another name."""
     interface = import_message_from_namespaced_type(get_message_namespaced_type(identifier))
     if not is_message(interface):
         raise ValueError(f"Expected the full name of a message, got '{identifier}'")
@@ -21,7 +21,7 @@ def get_message(identifier: str) -> Any:
 
 
 def get_service(identifier: str) -> Any:
-    """The class of a service; `srv` may be left out of its name. `ValueError` for what is none."""
+    """The class of a service, whose name may omit `srv`; raises `ValueError` for another name."""
     interface = import_message_from_namespaced_type(get_service_namespaced_type(identifier))
     if not is_service(interface):
         raise ValueError(f"Expected the full name of a service, got '{identifier}'")
@@ -29,8 +29,8 @@ def get_service(identifier: str) -> Any:
 
 
 def get_action(identifier: str) -> Any:
-    """The class of an action; `action` may be left out of its name. `ValueError` for what is
-    none."""
+    """The class of an action, whose name may omit `action`; raises `ValueError` for another
+    name."""
     interface = import_message_from_namespaced_type(get_action_namespaced_type(identifier))
     if not is_action(interface):
         raise ValueError(f"Expected the full name of an action, got '{identifier}'")
@@ -40,7 +40,7 @@ def get_action(identifier: str) -> Any:
 def _namespaced(identifier: str, default: Optional[str] = None) -> NamespacedType:
     *namespaces, name = identifier.split('/')
     if not namespaces:
-        # An empty namespace would fail where the module is imported, with other words.
+        # An empty namespace would fail in the import of the module, with another error text.
         raise ValueError(f"Expected the full name of an interface, got '{identifier}'")
     if len(namespaces) == 1 and default is not None:
         namespaces.append(default)
@@ -48,35 +48,35 @@ def _namespaced(identifier: str, default: Optional[str] = None) -> NamespacedTyp
 
 
 def get_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of a type that has this full name."""
+    """The description of the type with this full name."""
     return _namespaced(identifier)
 
 
 def get_message_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of a message; `msg` may be left out of its name."""
+    """The description of a message, whose name may omit `msg`."""
     return _namespaced(identifier, 'msg')
 
 
 def get_service_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of a service; `srv` may be left out of its name."""
+    """The description of a service, whose name may omit `srv`."""
     return _namespaced(identifier, 'srv')
 
 
 def get_action_namespaced_type(identifier: str) -> NamespacedType:
-    """The description of an action; `action` may be left out of its name."""
+    """The description of an action, whose name may omit `action`."""
     return _namespaced(identifier, 'action')
 
 
 def is_message(interface: Any) -> bool:
-    """Whether it is the class of a message."""
+    """Whether it is a message class."""
     return hasattr(interface, 'SLOT_TYPES')
 
 
 def is_service(interface: Any) -> bool:
-    """Whether it is the class of a service."""
+    """Whether it is a service class."""
     return hasattr(interface, 'Request') and hasattr(interface, 'Response')
 
 
 def is_action(interface: Any) -> bool:
-    """Whether it is the class of an action."""
+    """Whether it is an action class."""
     return all(hasattr(interface, part) for part in ('Goal', 'Result', 'Feedback'))

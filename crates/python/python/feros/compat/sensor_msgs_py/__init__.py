@@ -1,4 +1,4 @@
-"""Messages of sensors as arrays of numpy, by the names of stock's `sensor_msgs_py`."""
+"""Sensor messages as numpy arrays, with the names of stock `sensor_msgs_py`."""
 
 from feros._companions import refuse_beside_foreign
 

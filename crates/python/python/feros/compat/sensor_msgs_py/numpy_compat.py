@@ -1,4 +1,4 @@
-"""What stock offers for an old numpy, from the numpy that is needed here."""
+"""The functions that stock has for an old numpy, from the numpy that is needed here."""
 
 from numpy.lib.recfunctions import structured_to_unstructured, unstructured_to_structured
 

@@ -1,4 +1,4 @@
-"""Point clouds as arrays of numpy: read without a copy where that can be."""
+"""Point clouds as numpy arrays, read without a copy if possible."""
 
 import sys
 from collections import namedtuple
@@ -25,10 +25,10 @@ DUMMY_FIELD_PREFIX = 'unnamed_field'
 def dtype_from_fields(
     fields: Iterable[PointField], point_step: Optional[int] = None
 ) -> np.dtype:
-    """The type of one point. A field of several values becomes as many, numbered from zero;
-    `point_step` is the number of bytes of a point, if it is not that of its fields.
+    """The type of one point. A field with several values becomes several fields, numbered from
+    zero; `point_step` is the number of bytes of a point, if it differs from that of its fields.
 
-    Raises `AssertionError` for two fields of one name.
+    Raises `AssertionError` for two fields with the same name.
     """
     names: List[str] = []
     formats, offsets = [], []
@@ -53,13 +53,13 @@ def read_points(
     uvs: Optional[Iterable[int]] = None,
     reshape_organized_cloud: bool = False,
 ) -> np.ndarray:
-    """The points as a structured array, which looks at the data of the message.
+    """The points as a structured array, a view of the message's data.
 
-    All fields, or those of `field_names`; with `skip_nans` no point that has a NaN in a cloud that
-    is not dense; `uvs` are the indices of the points that are wanted;
-    `reshape_organized_cloud` gives a cloud of several rows two dimensions.
+    It has all fields, or those of `field_names`; with `skip_nans`, no points with NaNs of a cloud
+    that is not dense; `uvs` are the indices of the wanted points; `reshape_organized_cloud` gives a
+    cloud of several rows two dimensions.
 
-    Raises `AssertionError` for what is no cloud, and for fields that it has not.
+    Raises `AssertionError` if it is not a cloud, and for fields that it does not have.
     """
     assert isinstance(cloud, PointCloud2), 'Cloud is not a sensor_msgs.msg.PointCloud2'
     points = np.ndarray(
@@ -80,7 +80,7 @@ def read_points(
     if uvs is not None:
         points = points[uvs if isinstance(uvs, np.ndarray) else np.fromiter(uvs, int)]
     if reshape_organized_cloud and cloud.height > 1:
-        # Points that were left out leave no rectangle.
+        # Skipped points leave no rectangle.
         assert len(points) == cloud.width * cloud.height, 'The cloud is not whole any more'
         points = points.reshape(cloud.width, cloud.height)
     return points
@@ -93,9 +93,9 @@ def read_points_numpy(
     uvs: Optional[Iterable[int]] = None,
     reshape_organized_cloud: bool = False,
 ) -> np.ndarray:
-    """The points as an array of numbers, a row each; as `read_points` otherwise.
+    """The points as an array of numbers, a row each; otherwise like `read_points`.
 
-    Raises `AssertionError` where fields that are wanted have not one type.
+    Raises `AssertionError` if the wanted fields have different types.
     """
     assert isinstance(cloud, PointCloud2), 'Cloud is not a sensor_msgs.msg.PointCloud2'
     wanted = None if field_names is None else list(field_names)
@@ -112,7 +112,7 @@ def read_points_list(
     skip_nans: bool = False,
     uvs: Optional[Iterable[int]] = None,
 ) -> List[NamedTuple]:
-    """The points as named tuples: handy, and slow. As `read_points` otherwise."""
+    """The points as named tuples: convenient, but slow. Otherwise like `read_points`."""
     points = read_points(cloud, field_names, skip_nans, uvs)
     point = namedtuple('Point', points.dtype.names)  # type: ignore[misc]
     return [point._make(one) for one in points.tolist()]
@@ -124,8 +124,8 @@ def create_cloud(
     points: Any,
     step: Optional[int] = None,
 ) -> PointCloud2:
-    """A cloud of points: a structured array whose fields lie as `fields` say, or rows of numbers.
-    Three dimensions make an organized cloud. `step` is the number of bytes of a point.
+    """Makes a point cloud from a structured array with the layout of `fields`, or from rows of
+    numbers. Three dimensions make an organized cloud. `step` is the number of bytes of a point.
 
     Raises `AssertionError` for points that do not fit the fields.
     """
@@ -154,7 +154,7 @@ def create_cloud(
 def create_cloud_xyz32(
     header: Header, points: Any, step: Optional[int] = None
 ) -> PointCloud2:
-    """A cloud of points with three coordinates of 32 bits."""
+    """Makes a point cloud with three 32-bit coordinates."""
     fields = [
         PointField(name=name, offset=4 * index, datatype=PointField.FLOAT32, count=1)
         for index, name in enumerate('xyz')

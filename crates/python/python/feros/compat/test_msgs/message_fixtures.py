@@ -1,4 +1,4 @@
-"""Messages of `test_msgs` with values at the limits of their types, as stock has them for tests."""
+"""Messages of `test_msgs` with values at the limits of their types, as in stock's tests."""
 
 from typing import Any, Callable, Dict, List, Tuple
 
@@ -6,13 +6,13 @@ from test_msgs import msg
 
 
 def int_from_uint(value: int, nbits: int) -> int:
-    """The signed number that has the lowest bits of a value."""
+    """The signed number with the lowest bits of a value."""
     value %= 1 << nbits
     return value - (1 << nbits) if value >> (nbits - 1) else value
 
 
 def _columns() -> Dict[str, Tuple[Any, ...]]:
-    """By type: zero, the most, the least, and one."""
+    """By type: zero, the maximum, the minimum, and one."""
     columns: Dict[str, Tuple[Any, ...]] = {
         'bool': (False, True, False, True),
         'byte': (b'\0', b'\xff', b'\0', b'\1'),
@@ -41,7 +41,7 @@ def _with(cls: Any, **values: Any) -> Any:
 def _numbers(
     choose: Callable[[str, Tuple[Any, ...]], Any], suffix: str = 'values'
 ) -> Dict[str, Any]:
-    """Values of the fields of all basic types."""
+    """The values of the fields of all basic types."""
     return {f'{kind}_{suffix}': choose(kind, column) for kind, column in _COLUMNS.items()}
 
 
@@ -68,7 +68,7 @@ def _rows(count: int) -> List[Any]:
 
 
 def get_msg_builtins() -> List[Any]:
-    """Times, negative ones."""
+    """Negative times."""
     message = msg.Builtins()
     message.duration_value.sec, message.duration_value.nanosec = -1234567890, 123456789
     message.time_value.sec, message.time_value.nanosec = -1234567890, 987654321
@@ -76,12 +76,12 @@ def get_msg_builtins() -> List[Any]:
 
 
 def get_msg_empty() -> List[Any]:
-    """Nothing."""
+    """An empty message."""
     return [msg.Empty()]
 
 
 def get_msg_basic_types() -> List[Any]:
-    """Zeros, the most, the least, ones."""
+    """Zeros, maxima, minima, ones."""
     return [
         _with(msg.BasicTypes, **_numbers(lambda _, column: column[row], 'value'))
         for row in range(4)
@@ -89,7 +89,7 @@ def get_msg_basic_types() -> List[Any]:
 
 
 def get_msg_constants() -> List[Any]:
-    """Constants, of which a message has none."""
+    """A message type with constants but no fields."""
     return [msg.Constants()]
 
 
@@ -99,7 +99,7 @@ def get_msg_defaults() -> List[Any]:
 
 
 def get_msg_strings() -> List[Any]:
-    """Texts: empty, of ASCII, of others, long."""
+    """Texts: empty, ASCII, other characters, long."""
     digits = '0123456789'
     texts = [(text, text) for text in ('', 'Hello world!', 'Hellö Wörld!')]
     texts.append((digits * 2000, (digits * 3)[:22]))
@@ -110,19 +110,19 @@ def get_msg_strings() -> List[Any]:
 
 
 def get_msg_nested() -> List[Any]:
-    """A message of basic types each."""
+    """A nested message of basic types in each."""
     return [_with(msg.Nested, basic_types_value=row) for row in get_msg_basic_types()]
 
 
 def get_msg_arrays() -> List[Any]:
-    """Arrays of three."""
+    """Arrays of three elements."""
     numbers = _numbers(lambda _, column: list(column[:3]))
     texts = ['', 'max value', 'min value']
     return [_with(msg.Arrays, string_values=texts, basic_types_values=_rows(3), **numbers)]
 
 
 def get_msg_unbounded_sequences() -> List[Any]:
-    """Sequences: empty, of one, of some, of a thousand, and as they are by default."""
+    """Sequences: empty, with one, some and a thousand elements, and the defaults."""
     cls = msg.UnboundedSequences
     empty, one = _numbers(lambda *_: []), _numbers(lambda _, column: [column[1]])
     some = _numbers(lambda kind, column: list(column[:3 if _has_sign(kind) else 2]))
@@ -146,7 +146,7 @@ def _bounded(cls: Any, **more: Any) -> List[Any]:
 
 
 def get_msg_bounded_sequences() -> List[Any]:
-    """Sequences of three, and as they are by default."""
+    """Sequences of three elements, and the defaults."""
     return _bounded(msg.BoundedSequences, string_values=_TEXTS)
 
 
@@ -156,7 +156,7 @@ def get_msg_bounded_plain_sequences() -> List[Any]:
 
 
 def get_msg_multi_nested() -> List[Any]:
-    """Three of each of the above, in each kind of sequence."""
+    """Three of each message above, in each kind of sequence."""
     message = msg.MultiNested()
     for inner, found in (
         ('arrays', get_msg_arrays()),
@@ -170,7 +170,7 @@ def get_msg_multi_nested() -> List[Any]:
 
 
 def get_msg_wstrings() -> List[Any]:
-    """Texts of UTF-16."""
+    """UTF-16 texts."""
     first = _with(
         msg.WStrings, array_of_wstrings=['1', 'two', '三'],
         bounded_sequence_of_wstrings=['one', '二'],
@@ -192,7 +192,7 @@ def get_msg_keyed_string() -> List[Any]:
 
 
 def get_msg_non_keyed_with_nested_key() -> List[Any]:
-    """Two keys, in a message."""
+    """Two keys, in a nested message."""
     return [
         _with(msg.NonKeyedWithNestedKey, nested_data=keyed, some_int=-1)
         for keyed in get_msg_keyed_string()
@@ -200,7 +200,7 @@ def get_msg_non_keyed_with_nested_key() -> List[Any]:
 
 
 def get_msg_complex_nested_key() -> List[Any]:
-    """Two keys, in a message of a message."""
+    """Two keys, in a message nested twice."""
     return [
         _with(msg.ComplexNestedKey, nested_keys=nested, uint32_key=3, float64_value=1.125)
         for nested in get_msg_non_keyed_with_nested_key()
@@ -222,7 +222,7 @@ _BY_NAME: Dict[str, Callable[[], List[Any]]] = {
 
 
 def get_test_msg(message_name: str) -> List[Any]:
-    """The messages of a type by its name; raises `NotImplementedError` for another."""
+    """The messages of a type by its name; raises `NotImplementedError` for an unknown name."""
     if message_name not in _BY_NAME:
         raise NotImplementedError(message_name)
     return _BY_NAME[message_name]()

@@ -1,4 +1,4 @@
-"""Messages of geometry in other frames, by the names of stock's `tf2_geometry_msgs`."""
+"""Geometry messages in other frames, with the names of stock `tf2_geometry_msgs`."""
 
 from feros._companions import refuse_beside_foreign
 

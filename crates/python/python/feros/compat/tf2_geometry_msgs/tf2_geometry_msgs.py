@@ -1,7 +1,7 @@
-"""How points, vectors and poses are brought into other frames.
+"""Transforms points, vectors and poses into other frames.
 
-A quaternion of length zero turns nothing; others are normalized, and results have a real part that
-is not negative, as stock's.
+A quaternion of length zero rotates nothing; others are normalized, and results have a non-negative
+real part, as in stock.
 """
 
 from copy import deepcopy
@@ -25,7 +25,7 @@ _Quaternion = Tuple[float, float, float, float]  # w, x, y, z
 
 
 def to_msg_msg(msg: Any) -> Any:
-    """The message itself: it is one already."""
+    """The message itself."""
     return msg
 
 
@@ -72,14 +72,14 @@ def _moved(transform: TransformStamped, point: Any) -> Tuple[float, float, float
 
 
 def do_transform_point(point: PointStamped, transform: TransformStamped) -> PointStamped:
-    """A point in the frame that the transform leads to."""
+    """A point, transformed."""
     result = PointStamped(header=deepcopy(transform.header))
     result.point.x, result.point.y, result.point.z = _moved(transform, point.point)
     return result
 
 
 def do_transform_vector3(vector3: Vector3Stamped, transform: TransformStamped) -> Vector3Stamped:
-    """A vector in the frame that the transform leads to: it is turned, and not moved."""
+    """A vector, transformed: it is rotated, but not moved."""
     vector = vector3.vector
     by = _unit(transform.transform.rotation)
     result = Vector3Stamped(header=deepcopy(transform.header))
@@ -88,25 +88,25 @@ def do_transform_vector3(vector3: Vector3Stamped, transform: TransformStamped) -
 
 
 def do_transform_pose(pose: Pose, transform: TransformStamped) -> Pose:
-    """A pose in the frame that the transform leads to."""
+    """A pose, transformed."""
     result = Pose()
     result.position.x, result.position.y, result.position.z = _moved(transform, pose.position)
     turned = _product(_unit(transform.transform.rotation), _unit(pose.orientation))
     sign = -1.0 if turned[0] < 0.0 else 1.0
-    # The sum makes a positive zero of a negative one.
+    # The sum turns a negative zero into a positive one.
     w, x, y, z = (sign * part + 0.0 for part in turned)
     result.orientation = Quaternion(w=w, x=x, y=y, z=z)
     return result
 
 
 def do_transform_pose_stamped(pose: PoseStamped, transform: TransformStamped) -> PoseStamped:
-    """A pose with a header in the frame that the transform leads to."""
+    """A pose with a header, transformed."""
     return PoseStamped(
         header=deepcopy(transform.header), pose=do_transform_pose(pose.pose, transform))
 
 
 def transform_covariance(cov_in: Any, transform: TransformStamped) -> np.ndarray:
-    """The covariance of a pose, 36 numbers by rows, in the frame that the transform leads to."""
+    """The covariance of a pose, 36 numbers by rows, transformed."""
     by = _unit(transform.transform.rotation)
     rotation = np.array([_turned(by, axis) for axis in np.eye(3)]).T
     both = np.zeros((6, 6))
@@ -118,7 +118,7 @@ def transform_covariance(cov_in: Any, transform: TransformStamped) -> np.ndarray
 def do_transform_pose_with_covariance_stamped(
     pose: PoseWithCovarianceStamped, transform: TransformStamped
 ) -> PoseWithCovarianceStamped:
-    """A pose and its covariance in the frame that the transform leads to."""
+    """A pose and its covariance, transformed."""
     result = PoseWithCovarianceStamped(header=deepcopy(transform.header))
     result.pose.pose = do_transform_pose(pose.pose.pose, transform)
     result.pose.covariance = transform_covariance(pose.pose.covariance, transform)

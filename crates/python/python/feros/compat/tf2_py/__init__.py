@@ -1,4 +1,4 @@
-"""The store of transforms by the names of stock's `tf2_py`, on the one of Feros."""
+"""The transform store with the names of stock `tf2_py`, on that of Feros."""
 
 from feros._companions import refuse_beside_foreign
 

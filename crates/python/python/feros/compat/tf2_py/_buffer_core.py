@@ -1,4 +1,4 @@
-"""Where frames are in other frames, without waiting and without nodes."""
+"""Transforms between frames, without waiting and without nodes."""
 
 from typing import Any, List, Optional, Tuple
 
@@ -16,12 +16,12 @@ TransformException = _tf2.TransformException
 
 
 class TimeoutException(TransformException):
-    """A transform did not come in time."""
+    """A transform did not arrive in time."""
 
 
 def _nanoseconds(time: Any) -> int:
-    """Of an `rclpy` time or a message; zero, which is the newest that is known, where neither has
-    any."""
+    """The nanoseconds of an `rclpy` time or a message; zero, which means the newest known time, if
+    no time is given."""
     if hasattr(time, 'nanoseconds'):
         return int(time.nanoseconds)
     try:
@@ -33,7 +33,7 @@ def _nanoseconds(time: Any) -> int:
 
 
 class BufferCore:
-    """Keeps the transforms of the last `cache_time`, ten seconds if not said. May be used from any
+    """Keeps the transforms of the last `cache_time`, by default ten seconds. May be used from any
     thread."""
 
     def __init__(self, cache_time: Optional[Duration] = None) -> None:
@@ -41,23 +41,23 @@ class BufferCore:
         self._native = _tf2.Buffer(nanoseconds / 1e9)
 
     def set_transform(self, transform: TransformStamped, authority: str) -> None:
-        """Takes in where a frame is at one time; `authority` is who says so.
+        """Stores the position of a frame at one time; `authority` is the source of the transform.
 
-        Raises `InvalidArgumentException` for what is no transform, or too old.
+        Raises `InvalidArgumentException` if the transform is invalid or too old.
         """
         self._native.set_transform(transform, authority)
 
     def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
-        """Takes in where a frame is at any time.
+        """Stores the position of a frame for all times.
 
-        Raises `InvalidArgumentException` for what is no transform.
+        Raises `InvalidArgumentException` if the transform is invalid.
         """
         self._native.set_transform(transform, authority, static=True)
 
     def lookup_transform_core(
         self, target_frame: str, source_frame: str, time: Any
     ) -> TransformStamped:
-        """What brings `source_frame` into `target_frame` at a time.
+        """The transform from `source_frame` to `target_frame` at a time.
 
         Raises a `TransformException`.
         """
@@ -67,7 +67,7 @@ class BufferCore:
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> TransformStamped:
-        """What brings `source_frame` at one time into `target_frame` at another, while
+        """The transform from `source_frame` at one time to `target_frame` at another, while
         `fixed_frame` stands still.
 
         Raises a `TransformException`.
@@ -79,7 +79,7 @@ class BufferCore:
     def can_transform_core(
         self, target_frame: str, source_frame: str, time: Any
     ) -> Tuple[bool, str]:
-        """Whether `lookup_transform_core` would succeed, and why not."""
+        """Whether `lookup_transform_core` would succeed, and the reason if not."""
         try:
             self.lookup_transform_core(target_frame, source_frame, time)
         except TransformException as error:
@@ -90,7 +90,7 @@ class BufferCore:
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> Tuple[bool, str]:
-        """Whether `lookup_transform_full_core` would succeed, and why not."""
+        """Whether `lookup_transform_full_core` would succeed, and the reason if not."""
         try:
             self.lookup_transform_full_core(
                 target_frame, target_time, source_frame, source_time, fixed_frame)
@@ -99,8 +99,8 @@ class BufferCore:
         return True, ''
 
     def get_latest_common_time(self, target_frame: str, source_frame: str) -> rclpy.time.Time:
-        """The newest time that the whole chain between two frames is known at; zero where all of
-        it is static.
+        """The newest time at which the whole chain between two frames is known; zero if all of it
+        is static.
 
         Raises a `TransformException`.
         """
@@ -108,15 +108,15 @@ class BufferCore:
         return rclpy.time.Time(nanoseconds=nanoseconds)
 
     def all_frames_as_string(self) -> str:
-        """The frames, a line each."""
+        """The frames, one per line."""
         return self._native.all_frames_as_string()
 
     def all_frames_as_yaml(self) -> str:
-        """The frames in YAML, with who says where they are, and how often."""
+        """The frames in YAML, with their authorities and rates."""
         return self._native.all_frames_as_yaml()
 
     def clear(self) -> None:
-        """Forgets all that is not static."""
+        """Removes everything that is not static."""
         self._native.clear()
 
     def _frameExists(self, frame_id: str) -> bool:

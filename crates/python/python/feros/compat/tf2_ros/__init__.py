@@ -1,4 +1,4 @@
-"""Transforms between nodes by the names of stock's `tf2_ros`, on Feros."""
+"""Transforms between nodes with the names of stock `tf2_ros`, on Feros."""
 
 from feros._companions import refuse_beside_foreign
 

@@ -17,12 +17,13 @@ from tf2_msgs.srv import FrameGraph
 from .buffer_interface import BufferInterface
 
 _SLICE = 0.1
-"""Seconds after which a wait looks again: the store may be filled past this class."""
+"""The interval in seconds at which a wait checks again: code outside this class may fill the
+store."""
 
 
 class Buffer(tf2.BufferCore, BufferInterface):
-    """Keeps where frames were in each other during `cache_time`. With a node it answers
-    `tf2_frames`, and forgets all when the node's time jumps back."""
+    """Keeps the positions of frames in each other during `cache_time`. With a node it serves
+    `tf2_frames`, and clears everything when the node's time jumps back."""
 
     def __init__(
         self, cache_time: Optional[Duration] = None, node: Optional[Node] = None
@@ -49,25 +50,25 @@ class Buffer(tf2.BufferCore, BufferInterface):
         return response
 
     def time_jump_callback(self, time_jump: TimeJump) -> None:
-        """Forgets what was: it is of another time."""
+        """Clears the transforms, since they belong to another time."""
         self._jumps += 1
-        # Two publishers of /clock make time jump with each message: said ever seldomer.
+        # Two publishers of /clock make time jump with each message: warns less and less often.
         if self._jumps.bit_count() == 1:
             get_logger('tf2_buffer').warning('Detected jump back in time. Clearing tf buffer.')
         self.clear()
 
     def set_transform(self, transform: TransformStamped, authority: str) -> None:
-        """Takes in where a frame is at one time; `authority` is who says so.
+        """Stores the position of a frame at one time; `authority` is the source of the transform.
 
-        Raises `InvalidArgumentException` for what is no transform, or too old.
+        Raises `InvalidArgumentException` if the transform is invalid or too old.
         """
         super().set_transform(transform, authority)
         self._tell_waiting()
 
     def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
-        """Takes in where a frame is at any time.
+        """Stores the position of a frame for all times.
 
-        Raises `InvalidArgumentException` for what is no transform.
+        Raises `InvalidArgumentException` if the transform is invalid.
         """
         super().set_transform_static(transform, authority)
         self._tell_waiting()
@@ -77,12 +78,12 @@ class Buffer(tf2.BufferCore, BufferInterface):
             self._changes += 1
             self._changed.notify_all()
             waiting = list(self._waiting)
-        # Futures call what others added to them: not while the lock is held.
+        # Futures call added callbacks, so the lock is not held.
         for future, lookup in waiting:
             self._try(future, lookup)
 
     def _try(self, future: Future, lookup: Callable[[], TransformStamped]) -> None:
-        """Ends a future, if what it waits for is known, or nobody waits for it any more."""
+        """Completes a future, if its transform is known or nobody waits for it any longer."""
         try:
             if not (future.done() or future.cancelled()):
                 future.set_result(lookup())
@@ -116,8 +117,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """What brings `source_frame` into `target_frame` at a time; zero is the newest that is
-        known. Something else has to fill the buffer during `timeout`.
+        """The transform from `source_frame` to `target_frame` at a time; zero is the newest known
+        time. Another thread has to fill the buffer during `timeout`.
 
         Raises a `TransformException`.
         """
@@ -128,7 +129,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> TransformStamped:
-        """What brings `source_frame` at one time into `target_frame` at another, while
+        """The transform from `source_frame` at one time to `target_frame` at another, while
         `fixed_frame` stands still.
 
         Raises a `TransformException`.
@@ -140,14 +141,14 @@ class Buffer(tf2.BufferCore, BufferInterface):
     async def lookup_transform_async(
         self, target_frame: str, source_frame: str, time: Time
     ) -> TransformStamped:
-        """What `lookup_transform` finds, as soon as it is known."""
+        """The result of `lookup_transform`, as soon as it is known."""
         return await self.wait_for_transform_async(target_frame, source_frame, time)
 
     async def lookup_transform_full_async(
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str,
     ) -> TransformStamped:
-        """What `lookup_transform_full` finds, as soon as it is known."""
+        """The result of `lookup_transform_full`, as soon as it is known."""
         return await self.wait_for_transform_full_async(
             target_frame, target_time, source_frame, source_time, fixed_frame)
 
@@ -155,8 +156,8 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration(),
         return_debug_tuple: bool = False,
     ) -> Union[bool, Tuple[bool, str]]:
-        """Whether `lookup_transform` succeeds within `timeout`; with `return_debug_tuple` also why
-        not."""
+        """Whether `lookup_transform` succeeds within `timeout`; with `return_debug_tuple` also the
+        reason if not."""
         result = self._wait(
             lambda: self.can_transform_core(target_frame, source_frame, time), timeout)
         return result if return_debug_tuple else result[0]
@@ -166,7 +167,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
         fixed_frame: str, timeout: Duration = Duration(), return_debug_tuple: bool = False,
     ) -> Union[bool, Tuple[bool, str]]:
         """Whether `lookup_transform_full` succeeds within `timeout`; with `return_debug_tuple` also
-        why not."""
+        the reason if not."""
         question = (target_frame, target_time, source_frame, source_time, fixed_frame)
         result = self._wait(lambda: self.can_transform_full_core(*question), timeout)
         return result if return_debug_tuple else result[0]
@@ -174,7 +175,7 @@ class Buffer(tf2.BufferCore, BufferInterface):
     def wait_for_transform_async(
         self, target_frame: str, source_frame: str, time: Any
     ) -> Future:
-        """A future of what `lookup_transform` finds."""
+        """A future of the result of `lookup_transform`."""
         return self._when_known(
             lambda: self.lookup_transform_core(target_frame, source_frame, time))
 
@@ -182,6 +183,6 @@ class Buffer(tf2.BufferCore, BufferInterface):
         self, target_frame: str, target_time: Any, source_frame: str, source_time: Any,
         fixed_frame: str,
     ) -> Future:
-        """A future of what `lookup_transform_full` finds."""
+        """A future of the result of `lookup_transform_full`."""
         question = (target_frame, target_time, source_frame, source_time, fixed_frame)
         return self._when_known(lambda: self.lookup_transform_full_core(*question))

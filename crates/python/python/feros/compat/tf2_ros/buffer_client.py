@@ -1,4 +1,4 @@
-"""Asks the buffer of another node, by an action."""
+"""Queries the buffer of another node, by an action."""
 
 import threading
 from typing import Any
@@ -29,9 +29,9 @@ def _message(time: Any) -> Any:
 
 
 class BufferClient(BufferInterface):
-    """Asks a buffer server named `ns`. The node has to be spun by another thread meanwhile. An
-    answer may take `timeout_padding` longer than what was asked for; `check_frequency` is not
-    needed: an answer is heard at once."""
+    """Queries a buffer server named `ns`. Another thread has to spin the node meanwhile. An answer
+    may take `timeout_padding` longer than the requested time; `check_frequency` is ignored, since
+    answers are received at once."""
 
     def __init__(
         self, node: Node, ns: str, check_frequency: float = 10.0,
@@ -46,10 +46,10 @@ class BufferClient(BufferInterface):
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """What brings `source_frame` into `target_frame` at a time.
+        """The transform from `source_frame` to `target_frame` at a time.
 
-        Raises `TimeoutException` where the server does not answer, and any `TransformException`
-        that it answers with.
+        Raises `TimeoutException` if the server does not answer, and any `TransformException` in its
+        answer.
         """
         return self._ask(LookupTransform.Goal(
             target_frame=target_frame, source_frame=source_frame, source_time=_message(time),
@@ -59,7 +59,7 @@ class BufferClient(BufferInterface):
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> TransformStamped:
-        """As `lookup_transform`, between two times while `fixed_frame` stands still."""
+        """Like `lookup_transform`, between two times while `fixed_frame` stands still."""
         return self._ask(LookupTransform.Goal(
             target_frame=target_frame, target_time=_message(target_time),
             source_frame=source_frame, source_time=_message(source_time),

@@ -1,4 +1,4 @@
-"""What all buffers have in common, and which types can be transformed and converted.
+"""The base class of all buffers, and the types that can be transformed and converted.
 
 Packages such as `tf2_geometry_msgs` register their types when they are imported.
 """
@@ -13,7 +13,7 @@ from std_msgs.msg import Header
 
 
 class TypeException(Exception):
-    """A type was neither registered to be transformed nor to be converted."""
+    """No transform or conversion is registered for a type."""
 
     def __init__(self, errstr: str) -> None:
         super().__init__(errstr)
@@ -21,7 +21,7 @@ class TypeException(Exception):
 
 
 class NotImplementedException(Exception):
-    """A buffer does not say where frames are."""
+    """A buffer does not implement lookups."""
 
     def __init__(self) -> None:
         self.errstr = 'CanTransform or LookupTransform not implemented'
@@ -36,63 +36,65 @@ def _registered(functions: Dict[Any, Callable[..., Any]], key: Any) -> Callable[
 
 
 class TransformRegistration:
-    """How objects of a type are transformed; one for the whole program."""
+    """The functions that transform objects, by type; one registry for the whole program."""
 
     _functions: Dict[Any, Callable[[Any, TransformStamped], Any]] = {}
 
     def print_me(self) -> None:
-        """Prints what is registered."""
+        """Prints the registry."""
         print(self._functions)
 
     def add(self, key: Any, callback: Callable[[Any, TransformStamped], Any]) -> None:
-        """Objects of type `key` are transformed by `callback(object, transform)`."""
+        """Registers `callback(object, transform)` for objects of type `key`."""
         self._functions[key] = callback
 
     def get(self, key: Any) -> Callable[[Any, TransformStamped], Any]:
-        """What transforms objects of a type.
+        """The function that transforms objects of a type.
 
-        Raises `TypeException` where nothing does.
+        Raises `TypeException` if there is no such function.
         """
         return _registered(self._functions, key)
 
 
 class ConvertRegistration:
-    """How objects of one type become those of another; one for the whole program."""
+    """The functions that convert objects, by type; one registry for the whole program."""
 
     _to_msg: Dict[Any, Callable[[Any], Any]] = {}
     _from_msg: Dict[Any, Callable[[Any], Any]] = {}
     _between: Dict[Tuple[Any, Any], Callable[[Any], Any]] = {}
 
     def add_from_msg(self, key: Any, callback: Callable[[Any], Any]) -> None:
-        """A message becomes an object of type `key` by `callback`."""
+        """Registers `callback` to convert a message to an object of type `key`."""
         self._from_msg[key] = callback
 
     def add_to_msg(self, key: Any, callback: Callable[[Any], Any]) -> None:
-        """An object of type `key` becomes a message by `callback`."""
+        """Registers `callback` to convert an object of type `key` to a message."""
         self._to_msg[key] = callback
 
     def add_convert(self, key: Tuple[Any, Any], callback: Callable[[Any], Any]) -> None:
-        """An object of the first type becomes one of the second by `callback`."""
+        """Registers `callback` to convert an object of the first type to one of the second."""
         self._between[key] = callback
 
     def get_from_msg(self, key: Any) -> Callable[[Any], Any]:
-        """What makes objects of a type of messages; `TypeException` where nothing does."""
+        """The function that makes objects from messages of a type; raises `TypeException` without
+        one."""
         return _registered(self._from_msg, key)
 
     def get_to_msg(self, key: Any) -> Callable[[Any], Any]:
-        """What makes messages of objects of a type; `TypeException` where nothing does."""
+        """The function that makes messages from objects of a type; raises `TypeException` without
+        one."""
         return _registered(self._to_msg, key)
 
     def get_convert(self, key: Tuple[Any, Any]) -> Callable[[Any], Any]:
-        """What makes objects of the second type of those of the first; `TypeException` where
-        nothing does."""
+        """The function that makes objects of the second type from those of the first; raises
+        `TypeException` without one."""
         return _registered(self._between, key)
 
 
 def convert(a: Any, b_type: Any) -> Any:
-    """An object as one of another type, on the shortest way that is registered.
+    """Converts an object to another type, by the shortest registered conversion.
 
-    Raises `TypeException` where there is none.
+    Raises `TypeException` if there is no conversion.
     """
     registration = ConvertRegistration()
     direct = registration._between.get((type(a), b_type))
@@ -111,7 +113,7 @@ def Stamped(obj: Any, stamp: Any, frame_id: str) -> Any:
 
 
 class BufferInterface:
-    """Brings objects into other frames, by what its subclass says of where these are."""
+    """Transforms objects into other frames, by the lookups of its subclass."""
 
     def __init__(self) -> None:
         self.registration = TransformRegistration()
@@ -120,8 +122,8 @@ class BufferInterface:
         self, object_stamped: Any, target_frame: str, timeout: Duration = Duration(),
         new_type: Optional[Any] = None,
     ) -> Any:
-        """An object with a header, said in another frame at the time of its stamp; as one of
-        `new_type`, if that is given.
+        """Transforms an object with a header into another frame at the time of its stamp; converts
+        it to `new_type`, if that is given.
 
         Raises `TypeException` for a type that is not registered, and `TransformException`.
         """
@@ -135,7 +137,7 @@ class BufferInterface:
         self, object_stamped: Any, target_frame: str, target_time: Time, fixed_frame: str,
         timeout: Duration = Duration(), new_type: Optional[Any] = None,
     ) -> Any:
-        """As `transform`, at another time than that of the stamp: `fixed_frame` stands still
+        """Like `transform`, at a time other than that of the stamp: `fixed_frame` stands still
         between the two."""
         do_transform = self.registration.get(type(object_stamped))
         header = object_stamped.header
@@ -147,25 +149,25 @@ class BufferInterface:
     def lookup_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> TransformStamped:
-        """What brings `source_frame` into `target_frame`; for a subclass to say."""
+        """The transform from `source_frame` to `target_frame`; implemented by subclasses."""
         raise NotImplementedException()
 
     def lookup_transform_full(
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> TransformStamped:
-        """As `lookup_transform`, between two times; for a subclass to say."""
+        """Like `lookup_transform`, between two times; implemented by subclasses."""
         raise NotImplementedException()
 
     def can_transform(
         self, target_frame: str, source_frame: str, time: Time, timeout: Duration = Duration()
     ) -> bool:
-        """Whether `lookup_transform` would succeed; for a subclass to say."""
+        """Whether `lookup_transform` would succeed; implemented by subclasses."""
         raise NotImplementedException()
 
     def can_transform_full(
         self, target_frame: str, target_time: Time, source_frame: str, source_time: Time,
         fixed_frame: str, timeout: Duration = Duration(),
     ) -> bool:
-        """Whether `lookup_transform_full` would succeed; for a subclass to say."""
+        """Whether `lookup_transform_full` would succeed; implemented by subclasses."""
         raise NotImplementedException()

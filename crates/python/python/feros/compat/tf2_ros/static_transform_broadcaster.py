@@ -1,4 +1,4 @@
-"""Says on `/tf_static` where frames are at any time."""
+"""Publishes static transforms on `/tf_static`."""
 
 from copy import deepcopy
 from typing import Dict, Iterable, Optional, Union
@@ -12,7 +12,8 @@ from .transform_broadcaster import as_list
 
 
 class StaticTransformBroadcaster:
-    """Publishes all that it was told so far with each message: who comes late gets the last one."""
+    """Publishes all transforms so far with each message, since late subscriptions get only the last
+    one."""
 
     def __init__(self, node: Node, qos: Optional[Union[QoSProfile, int]] = None) -> None:
         if qos is None:
@@ -25,8 +26,7 @@ class StaticTransformBroadcaster:
     def sendTransform(
         self, transform: Union[TransformStamped, Iterable[TransformStamped]]
     ) -> None:
-        """Says where a frame is, or where several are; a later one of a frame replaces an earlier
-        one."""
+        """Publishes one transform or several; a later one of a frame replaces an earlier one."""
         for one in as_list(transform):
             self._said[one.child_frame_id] = deepcopy(one)
         self.pub_tf.publish(TFMessage(transforms=list(self._said.values())))

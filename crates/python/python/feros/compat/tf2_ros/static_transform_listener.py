@@ -1,4 +1,4 @@
-"""Fills a buffer with what is said on `/tf_static` alone."""
+"""Fills a buffer with the transforms from `/tf_static` only."""
 
 from typing import Any, Optional, Union
 
@@ -9,7 +9,7 @@ from .transform_listener import DEFAULT_STATIC_TF_TOPIC, DEFAULT_TF_TOPIC, Trans
 
 
 class StaticTransformListener(TransformListener):
-    """A listener that does not hear what moves."""
+    """A listener that ignores moving frames."""
 
     def __init__(
         self,

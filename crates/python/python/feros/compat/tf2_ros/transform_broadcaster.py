@@ -1,4 +1,4 @@
-"""Says on `/tf` where frames are at which time."""
+"""Publishes transforms on `/tf`."""
 
 from typing import Iterable, List, Union
 
@@ -14,7 +14,7 @@ def as_list(transform: Union[TransformStamped, Iterable[TransformStamped]]) -> L
 
 
 class TransformBroadcaster:
-    """Publishes transforms of frames that move."""
+    """Publishes transforms of moving frames."""
 
     def __init__(self, node: Node, qos: Union[QoSProfile, int] = QoSProfile(depth=100)) -> None:
         self.pub_tf = node.create_publisher(TFMessage, '/tf', qos)
@@ -22,5 +22,5 @@ class TransformBroadcaster:
     def sendTransform(
         self, transform: Union[TransformStamped, Iterable[TransformStamped]]
     ) -> None:
-        """Says where a frame is, or where several are in one message."""
+        """Publishes one transform, or several in one message."""
         self.pub_tf.publish(TFMessage(transforms=as_list(transform)))

@@ -1,4 +1,4 @@
-"""Fills a buffer with what is said on `/tf` and `/tf_static`."""
+"""Fills a buffer with the transforms from `/tf` and `/tf_static`."""
 
 from threading import Thread
 from typing import Any, Optional, Union
@@ -14,12 +14,12 @@ from tf2_py import TransformException
 DEFAULT_TF_TOPIC = '/tf'
 DEFAULT_STATIC_TF_TOPIC = '/tf_static'
 _AUTHORITY = 'default_authority'
-"""Who says where frames are: a subscription does not know."""
+"""The authority of transforms: a subscription does not know the real one."""
 
 
 class TransformListener:
-    """Listens with the node's executor, or with `spin_thread` runs the whole node on a thread of
-    its own. Its topics and their qualities can be changed."""
+    """Listens with the node's executor, or with `spin_thread` runs the whole node on its own
+    thread. Its topics and their QoS can be changed."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class TransformListener:
     ) -> None:
         self.buffer = buffer
         self.node = node if node is not None else self._own_node()
-        # Others of the node may wait for a transform in the node's own group.
+        # Other callbacks of the node may wait for a transform in the node's own group.
         self.group = ReentrantCallbackGroup()
         self.tf_sub = None
         if not static_only:
@@ -52,7 +52,7 @@ class TransformListener:
         if spin_thread:
             self.executor = SingleThreadedExecutor(context=self.node.context)
             self.executor.add_node(self.node)
-            # It keeps the executor, not the listener: that one ends it when it goes.
+            # The thread keeps the executor, not the listener, which ends the executor when it goes.
             self.dedicated_listener_thread = Thread(
                 target=_spin, args=(self.executor, self.node), name='tf2_listener', daemon=True)
             self.dedicated_listener_thread.start()
@@ -71,17 +71,17 @@ class TransformListener:
             self.unregister()
 
     def unregister(self) -> None:
-        """Listens no more."""
+        """Stops listening."""
         if self.tf_sub is not None:
             self.node.destroy_subscription(self.tf_sub)
         self.node.destroy_subscription(self.tf_static_sub)
 
     def callback(self, data: TFMessage) -> None:
-        """Takes in where frames are at one time."""
+        """Stores the transforms of a message from `/tf`."""
         self._take(data, self.buffer.set_transform)
 
     def static_callback(self, data: TFMessage) -> None:
-        """Takes in where frames are at any time."""
+        """Stores the transforms of a message from `/tf_static`."""
         self._take(data, self.buffer.set_transform_static)
 
     def _take(self, data: TFMessage, set_transform: Any) -> None:
@@ -89,7 +89,7 @@ class TransformListener:
             try:
                 set_transform(transform, _AUTHORITY)
             except TransformException as error:
-                # One that is none says nothing of those beside it.
+                # An invalid transform does not affect the others.
                 self.node.get_logger().error(str(error), throttle_duration_sec=10.0)
 
 

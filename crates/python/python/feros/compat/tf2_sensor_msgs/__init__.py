@@ -1,4 +1,4 @@
-"""Point clouds in other frames, by the names of stock's `tf2_sensor_msgs`."""
+"""Point clouds in other frames, with the names of stock `tf2_sensor_msgs`."""
 
 from feros._companions import refuse_beside_foreign
 

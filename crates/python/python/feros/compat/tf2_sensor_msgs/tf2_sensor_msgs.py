@@ -1,4 +1,4 @@
-"""How point clouds are brought into other frames: all points at once, other fields as they are."""
+"""Transforms point clouds into other frames: all points at once, other fields unchanged."""
 
 from copy import deepcopy
 from typing import Any, Union
@@ -13,7 +13,7 @@ from sensor_msgs_py.point_cloud2 import create_cloud, read_points
 
 
 def to_msg_msg(msg: Any) -> Any:
-    """The message itself: it is one already."""
+    """The message itself."""
     return msg
 
 
@@ -21,8 +21,7 @@ from_msg_msg = to_msg_msg
 
 
 def _rotation(quaternion: Any) -> np.ndarray:
-    """The matrix of a quaternion of any length; of one without length, the one that turns
-    nothing."""
+    """The rotation matrix of a quaternion of any length; the identity for length zero."""
     real, axis = quaternion.w, np.array([quaternion.x, quaternion.y, quaternion.z])
     square = real * real + axis @ axis
     if square < np.finfo(float).eps:
@@ -34,7 +33,7 @@ def _rotation(quaternion: Any) -> np.ndarray:
 def transform_points(
     point_cloud: Any, transform: Union[Transform, TransformStamped]
 ) -> np.ndarray:
-    """Points, a row each, in the frame that the transform leads to."""
+    """Points, one per row, transformed."""
     if isinstance(transform, TransformStamped):
         transform = transform.transform
     translation = transform.translation
@@ -45,9 +44,9 @@ def transform_points(
 def do_transform_cloud(
     cloud: PointCloud2, transform: Union[Transform, TransformStamped]
 ) -> PointCloud2:
-    """A cloud in the frame that the transform leads to. The cloud itself is left as it is.
+    """A cloud, transformed. The given cloud is not changed.
 
-    Raises `AssertionError` where it has no fields `x`, `y` and `z`.
+    Raises `AssertionError` if it has no fields `x`, `y` and `z`.
     """
     points = read_points(cloud).copy()
     missing = [name for name in 'xyz' if name not in points.dtype.names]

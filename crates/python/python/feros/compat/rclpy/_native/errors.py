@@ -2,11 +2,11 @@
 
 
 class InvalidHandle(RuntimeError):
-    """Something was used after its destruction."""
+    """An object was used after its destruction."""
 
 
 class RCLError(RuntimeError):
-    """Anything that the library refuses and that has no class of its own."""
+    """An operation that the library refuses and that has no exception class of its own."""
 
 
 class RCLInvalidROSArgsError(RCLError):

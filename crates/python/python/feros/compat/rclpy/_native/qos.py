@@ -1,21 +1,21 @@
-"""Profiles on their way to the extension."""
+"""Converts QoS profiles for the extension."""
 
 from typing import Any, Tuple
 
 INFINITE = 2**63 - 1
-"""Nanoseconds of what has no limit."""
+"""The nanoseconds of an infinite duration."""
 
 _BEST_AVAILABLE = 2**63 - 2
 
 
 def nanoseconds_of(duration: Any) -> int:
-    """Zero is "not said" in rmw, and the extension takes a negative number for no limit."""
+    """Zero means unspecified in rmw; for the extension a negative number means no limit."""
     nanoseconds = duration.nanoseconds
     return -1 if nanoseconds <= 0 or nanoseconds >= _BEST_AVAILABLE else nanoseconds
 
 
 def to_tuple(profile: Any) -> Tuple[Any, ...]:
-    """A profile as the extension takes it."""
+    """Converts a profile to the tuple that the extension takes."""
     return (
         int(profile.history), profile.depth, int(profile.reliability), int(profile.durability),
         nanoseconds_of(profile.deadline), nanoseconds_of(profile.lifespan), int(profile.liveliness),

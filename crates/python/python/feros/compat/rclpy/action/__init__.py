@@ -1,4 +1,4 @@
-"""Actions: goals that take time, tell how far they are, and can be canceled."""
+"""Actions: goals that take time, give feedback, and can be canceled."""
 
 from .client import ActionClient
 from .graph import (

@@ -1,4 +1,4 @@
-"""Clients of actions, on services and topics of their node."""
+"""Action clients, made from services and topics of their node."""
 
 import threading
 import uuid
@@ -17,13 +17,13 @@ from ..task import Future
 from ..waitable import NumberOfEntities
 
 MOST_EARLY_FEEDBACK = 100
-"""So many messages of a goal are kept until its server has answered."""
+"""The most messages of a goal that are kept until its server has answered."""
 
 
 class ClientGoalHandle:
     """One goal at its client."""
 
-    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
+    __class_getitem__ = classmethod(GenericAlias)  # accepts any number of types
 
     def __init__(self, action_client: 'ActionClient', goal_id: UUID, goal_response: Any) -> None:
         self._client = action_client
@@ -43,25 +43,25 @@ class ClientGoalHandle:
             f' status={self._status}>')
 
     goal_id = property(lambda self: self._goal_id, doc='Its id.')
-    stamp = property(lambda self: self._response.stamp, doc='When it was taken.')
-    accepted = property(lambda self: self._response.accepted, doc='Whether it was taken.')
+    stamp = property(lambda self: self._response.stamp, doc='The time when the goal was accepted.')
+    accepted = property(lambda self: self._response.accepted, doc='Whether the goal was accepted.')
     status = property(lambda self: self._status, doc='A number of `GoalStatus`.')
 
     def cancel_goal(self) -> CancelGoal.Response:
-        """Asks to cancel it, and waits, while another thread spins."""
+        """Asks to cancel the goal, and waits, while another thread spins."""
         return _waited(self.cancel_goal_async())
 
     def cancel_goal_async(self) -> Future:
-        """Asks to cancel it; the result is the answer."""
+        """Asks to cancel the goal; the result of the future is the answer."""
         request = CancelGoal.Request(goal_info=GoalInfo(goal_id=self._goal_id))
         return self._client._cancel.call_async(request)
 
     def get_result(self) -> Any:
-        """Waits for its result, while another thread spins."""
+        """Waits for the result, while another thread spins."""
         return _waited(self.get_result_async())
 
     def get_result_async(self) -> Future:
-        """Its result, with a status."""
+        """A future of the result, with a status."""
         request = self._client._action_type.Impl.GetResultService.Request(goal_id=self._goal_id)
         future = self._client._result.call_async(request)
         future.add_done_callback(self._ended)
@@ -83,7 +83,7 @@ def _waited(future: Future) -> Any:
 class ActionClient:
     """Sends goals of an action."""
 
-    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
+    __class_getitem__ = classmethod(GenericAlias)  # accepts any number of types
 
     def __init__(
         self,
@@ -103,8 +103,8 @@ class ActionClient:
         self._action_type = action_type
         self._feedback_callbacks: Dict[bytes, Callable[[Any], None]] = {}
         self._goal_handles: Dict[bytes, ClientGoalHandle] = {}
-        # Feedback that overtook the answer to its goal, and the goals whose answers came since. It
-        # is delivered as other feedback is: in the callback group, and before what comes later.
+        # Feedback that arrived before the answer to its goal, and goals that were answered since.
+        # It is delivered like other feedback: in the callback group, and before later feedback.
         self._early_feedback: Dict[bytes, Deque[Any]] = {}
         self._answered: Deque[bytes] = deque()
         self._early_lock = threading.Lock()
@@ -142,7 +142,7 @@ class ActionClient:
             try:
                 await await_or_execute(*early)
             except BaseException:
-                self._early.trigger()  # the others come all the same
+                self._early.trigger()  # the remaining feedback is still delivered
                 raise
 
     def _next_early(self) -> Optional[Tuple[Callable[[Any], Any], Any]]:
@@ -180,7 +180,7 @@ class ActionClient:
         feedback_callback: Optional[Callable[[Any], None]] = None,
         goal_uuid: Optional[UUID] = None,
     ) -> Future:
-        """Sends a goal; the result is its `ClientGoalHandle`. Feedback comes after that.
+        """Sends a goal; the result is its `ClientGoalHandle`. Feedback is delivered after that.
 
         Raises `TypeError` for a goal of another class.
         """
@@ -211,7 +211,7 @@ class ActionClient:
                     self._early_feedback.pop(key, None)
                     return
                 self._answered.append(key)
-            self._early.trigger()  # behind the callbacks of the future
+            self._early.trigger()  # runs after the callbacks of the future
 
         self._send.call_async(request).add_done_callback(answered)
         return future
@@ -222,13 +222,13 @@ class ActionClient:
             and all(one.get_publisher_count() for one in self._subscriptions))
 
     def server_is_ready(self) -> bool:
-        """Whether a server is there."""
+        """Whether there is a server."""
         return self._all_ready()
 
     def wait_for_server(self, timeout_sec: Optional[float] = None) -> bool:
-        """Waits until a server is there; says whether it is.
+        """Waits until there is a server; returns whether there is one.
 
-        Raises `RCLError` where the context is shut down.
+        Raises `RCLError` if the context is shut down.
         """
         from .._native import extension
 
@@ -242,13 +242,13 @@ class ActionClient:
         return self._all_ready()
 
     def get_num_entities(self) -> NumberOfEntities:
-        """How many entities of its node it is made of."""
+        """The number of entities of its node that the client consists of."""
         return NumberOfEntities(len(self._subscriptions), num_clients=3)
 
     def configure_introspection(
         self, clock: Any, service_event_qos_profile: QoSProfile, introspection_state: Any
     ) -> None:
-        """As `Client.configure_introspection`, for its three clients."""
+        """Like `Client.configure_introspection`, for its three clients."""
         for client in (self._send, self._cancel, self._result):
             client.configure_introspection(clock, service_event_qos_profile, introspection_state)
 

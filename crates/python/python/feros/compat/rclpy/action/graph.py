@@ -1,4 +1,4 @@
-"""Which actions the nodes of the graph serve and call."""
+"""The actions that the nodes of the graph serve and call."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -9,7 +9,7 @@ NamesAndTypes = List[Tuple[str, List[str]]]
 
 
 def _actions(services: NamesAndTypes) -> NamesAndTypes:
-    """The actions of which the goal services are among these."""
+    """The actions whose goal services are among these services."""
     found: Dict[str, List[str]] = {}
     for name, types in services:
         if name.endswith(_GOAL_SERVICE):
@@ -21,7 +21,7 @@ def _actions(services: NamesAndTypes) -> NamesAndTypes:
 def get_action_client_names_and_types_by_node(
     node: Any, remote_node_name: str, remote_node_namespace: str
 ) -> NamesAndTypes:
-    """Actions that a node calls; raises `NodeNameNonExistentError` where there is no such node."""
+    """The actions that a node calls; raises `NodeNameNonExistentError` for an unknown node."""
     return _actions(node.get_client_names_and_types_by_node(
         remote_node_name, remote_node_namespace))
 
@@ -29,7 +29,7 @@ def get_action_client_names_and_types_by_node(
 def get_action_server_names_and_types_by_node(
     node: Any, remote_node_name: str, remote_node_namespace: str
 ) -> NamesAndTypes:
-    """Actions that a node serves; raises `NodeNameNonExistentError` where there is no such node."""
+    """The actions that a node serves; raises `NodeNameNonExistentError` for an unknown node."""
     return _actions(node.get_service_names_and_types_by_node(
         remote_node_name, remote_node_namespace))
 

@@ -1,4 +1,4 @@
-"""Servers of actions, on services and topics of their node."""
+"""Action servers, made from services and topics of their node."""
 
 import inspect
 import threading
@@ -20,7 +20,7 @@ from ..waitable import NumberOfEntities
 
 
 class GoalResponse(Enum):
-    """Whether a goal is taken."""
+    """Whether a goal is accepted."""
 
     REJECT = 1
     ACCEPT = 2
@@ -35,7 +35,7 @@ class CancelResponse(Enum):
 
 _EXECUTING, _CANCELING = GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING
 _ACCEPTED = GoalStatus.STATUS_ACCEPTED
-_NEXT = {  # the states of a goal, and what may follow
+_NEXT = {  # the states of a goal, and their successors
     _ACCEPTED: (_EXECUTING, _CANCELING),
     _EXECUTING: (_CANCELING, GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED),
     _CANCELING: (
@@ -46,7 +46,7 @@ _NEXT = {  # the states of a goal, and what may follow
 class ServerGoalHandle:
     """One goal at its server."""
 
-    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
+    __class_getitem__ = classmethod(GenericAlias)  # accepts any number of types
 
     def __init__(
         self, action_server: 'ActionServer', goal_info: GoalInfo, goal_request: Any
@@ -64,18 +64,18 @@ class ServerGoalHandle:
     def __hash__(self) -> int:
         return hash(bytes(self.goal_id.uuid))
 
-    request = property(lambda self: self._goal, doc='What is wanted.')
+    request = property(lambda self: self._goal, doc='The goal message.')
     goal_id = property(lambda self: self._info.goal_id, doc='Its id.')
     status = property(lambda self: self._status, doc='A number of `GoalStatus`.')
 
     @property
     def is_active(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the goal has not ended."""
         return self._status in _NEXT
 
     @property
     def is_cancel_requested(self) -> bool:
-        """Whether it is to be canceled."""
+        """Whether the goal is to be canceled."""
         return self._status == _CANCELING
 
     def _become(self, status: int) -> None:
@@ -86,17 +86,17 @@ class ServerGoalHandle:
         self._server._publish_status()
 
     def executing(self) -> None:
-        """It begins, and its work is done elsewhere: who does it ends it with the result."""
+        """Begins the goal when its work is done elsewhere; that code ends it with the result."""
         self._become(_EXECUTING)
 
     def execute(self, execute_callback: Optional[Callable[..., Any]] = None) -> None:
-        """Begins it, unless it is to be canceled already."""
+        """Begins the goal, unless it is already to be canceled."""
         if not self.is_cancel_requested:
             self._become(_EXECUTING)
         self._server._execute(self, execute_callback)
 
     def publish_feedback(self, feedback: Any) -> None:
-        """Tells the client how far it is; raises `TypeError` for another class."""
+        """Sends feedback to the client; raises `TypeError` for another class."""
         if not isinstance(feedback, self._server.action_type.Feedback):
             raise TypeError(f'Expected {self._server.action_type.Feedback}')
         message = self._server.action_type.Impl.FeedbackMessage(
@@ -111,19 +111,20 @@ class ServerGoalHandle:
             self._server._finish(self, result)
 
     def succeed(self, response: Any = None) -> None:
-        """It ended well. Who works outside of `execute_callback` gives the result here."""
+        """Ends the goal with success. Code outside of `execute_callback` passes the result here."""
         self._end(GoalStatus.STATUS_SUCCEEDED, response)
 
     def abort(self, response: Any = None) -> None:
-        """It ended ill. Who works outside of `execute_callback` gives the result here."""
+        """Ends the goal without success. Code outside of `execute_callback` passes the result
+        here."""
         self._end(GoalStatus.STATUS_ABORTED, response)
 
     def canceled(self, response: Any = None) -> None:
-        """It ended as its client wanted. Who works outside of `execute_callback` gives the result."""
+        """Ends the goal as canceled. Code outside of `execute_callback` passes the result here."""
         self._end(GoalStatus.STATUS_CANCELED, response)
 
     def destroy(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
 
 def default_handle_accepted_callback(goal_handle: ServerGoalHandle) -> None:
@@ -132,7 +133,7 @@ def default_handle_accepted_callback(goal_handle: ServerGoalHandle) -> None:
 
 
 def default_goal_callback(goal_request: Any) -> GoalResponse:
-    """Takes the goal."""
+    """Accepts the goal."""
     return GoalResponse.ACCEPT
 
 
@@ -142,9 +143,9 @@ def default_cancel_callback(cancel_request: Any) -> CancelResponse:
 
 
 class ActionServer:
-    """Takes goals of an action and has a callback work for each."""
+    """Accepts goals of an action and calls a callback for each."""
 
-    __class_getitem__ = classmethod(GenericAlias)  # as many types as a script names
+    __class_getitem__ = classmethod(GenericAlias)  # accepts any number of types
 
     def __init__(
         self,
@@ -168,7 +169,7 @@ class ActionServer:
         self.action_type = action_type
         self._result_timeout = result_timeout
         self._goal_handles: Dict[bytes, ServerGoalHandle] = {}
-        self._ended: Dict[bytes, int] = {}  # when, by the clock of the node
+        self._ended: Dict[bytes, int] = {}  # their times, by the clock of the node
         self._lock = threading.RLock()
         self._execute_callback: Optional[Callable[..., Any]] = None
         if execute_callback is not None:
@@ -202,23 +203,23 @@ class ActionServer:
         node._rclpy_keep('waitable', self._expiry)
 
     def register_execute_callback(self, execute_callback: Callable[..., Any]) -> None:
-        """What works for a goal."""
+        """Sets the callback that executes goals."""
         if not callable(execute_callback):
             raise TypeError('Failed to register goal execution callback: not callable')
         self._execute_callback = execute_callback
 
     def register_goal_callback(self, goal_callback: Optional[Callable[..., Any]]) -> None:
-        """What takes or rejects goals."""
+        """Sets the callback that accepts or rejects goals."""
         self._goal_callback = goal_callback or default_goal_callback
 
     def register_handle_accepted_callback(
         self, handle_accepted_callback: Optional[Callable[..., None]]
     ) -> None:
-        """What is done with a goal that was taken."""
+        """Sets the callback for accepted goals."""
         self._accepted_callback = handle_accepted_callback or default_handle_accepted_callback
 
     def register_cancel_callback(self, cancel_callback: Optional[Callable[..., Any]]) -> None:
-        """What says whether a goal is canceled."""
+        """Sets the callback that decides whether a goal is canceled."""
         self._cancel_callback = cancel_callback or default_cancel_callback
 
     async def _called(self, callback: Callable[..., Any], argument: Any) -> Any:
@@ -241,8 +242,8 @@ class ActionServer:
             with self._lock:
                 self._goal_handles[key] = handle
             self._publish_status()
-            # After the response, so that the client knows the goal before its first feedback, and
-            # before the next goal is asked about.
+            # Runs after the response, so that the client knows the goal before its first feedback,
+            # and before the next goal is decided on.
             return Answer(response, lambda: self._called(self._accepted_callback, handle))
         return response
 
@@ -256,7 +257,7 @@ class ActionServer:
         result = None
         try:
             result = await self._called(callback, handle)
-        except Exception as error:  # the client is owed an end
+        except Exception as error:  # the goal has to end for the client
             self._node.get_logger().error(f'Error raised in execute callback: {error!r}')
         if handle.is_active:
             self._node.get_logger().warning(
@@ -282,7 +283,7 @@ class ActionServer:
         return int(self._node.get_clock().now().nanoseconds)
 
     def _expect_expiry(self) -> None:
-        """Has the timer wake when the oldest result is to go."""
+        """Sets the timer to the time when the oldest result expires."""
         with self._lock:
             oldest = min(self._ended.values(), default=None)
             if self._expiry._destroyed:
@@ -295,7 +296,7 @@ class ActionServer:
             self._expiry.reset()
 
     def _expire_goals(self) -> None:
-        """Forgets results that were kept for long enough."""
+        """Forgets expired results."""
         with self._lock:
             limit = self._now() - int(self._result_timeout * S_TO_NS)
             for key in [key for key, ended in self._ended.items() if ended <= limit]:
@@ -353,13 +354,13 @@ class ActionServer:
         self._status.publish(GoalStatusArray(status_list=statuses))
 
     def get_num_entities(self) -> NumberOfEntities:
-        """How many entities stock would make it of: services, and a timer for old results."""
+        """The number of entities in stock: services, and a timer for old results."""
         return NumberOfEntities(num_timers=1, num_services=len(self._services))
 
     def configure_introspection(
         self, clock: Any, service_event_qos_profile: QoSProfile, introspection_state: Any
     ) -> None:
-        """As `Service.configure_introspection`, for its three services."""
+        """Like `Service.configure_introspection`, for its three services."""
         for service in self._services:
             service.configure_introspection(clock, service_event_qos_profile, introspection_state)
 

@@ -1,4 +1,4 @@
-"""What stock has under this name to try it out."""
+"""The features that stock ROS 2 offers as experimental."""
 
 from .async_clock import AsyncClock
 from .async_node import AsyncClient, AsyncNode, AsyncService, AsyncSubscription, AsyncTimer

@@ -1,4 +1,4 @@
-"""The clock of an `AsyncNode`: tasks of the event loop sleep by it."""
+"""The clock of an `AsyncNode`, by which tasks of the event loop sleep."""
 
 import asyncio
 from typing import Set
@@ -13,24 +13,24 @@ _ANY_CHANGE = JumpThreshold(
 
 
 class AsyncClock(ROSClock):
-    """ROS time, that tasks sleep by."""
+    """ROS time by which tasks sleep."""
 
     _sleepers: 'Set[asyncio.Future[None]]'
     _ended: bool
 
     @classmethod
     def _of(cls, clock: ROSClock) -> 'AsyncClock':
-        """The clock of a node, as one of this class."""
+        """Converts a node's clock to this class."""
         clock.__class__ = cls
         assert isinstance(clock, AsyncClock)
         clock._sleepers, clock._ended = set(), False
         return clock
 
     async def sleep(self, duration_sec: float) -> None:
-        """Sleeps for so many seconds of this clock; cancelled when its node is destroyed.
+        """Sleeps for `duration_sec` of this clock; cancelled when its node is destroyed.
 
-        Raises `TimeSourceChangedError` where time begins or ceases to be simulated meanwhile,
-        `InvalidHandle` where the node is destroyed already.
+        Raises `TimeSourceChangedError` if time starts or stops being simulated meanwhile,
+        `InvalidHandle` if the node was already destroyed.
         """
         if self._ended:
             raise InvalidHandle('cannot sleep by the clock of a node that was destroyed')
@@ -60,19 +60,19 @@ class AsyncClock(ROSClock):
                     if left <= 0:
                         return
                     await asyncio.wait({over}, timeout=left)
-                look()  # simulated time may have leapt before anybody was told
+                look()  # simulated time may already have leapt
                 await over
             finally:
                 self._sleepers.discard(over)
 
     def _end(self) -> None:
-        """Cancels who sleeps: the node is destroyed."""
+        """Cancels all sleeps, since the node is destroyed."""
         self._ended = True
         for over in list(self._sleepers):
             over.cancel()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, told: object, jump: TimeJump) -> None:
-    """From the thread that sets the clock."""
+    """Called on the thread that sets the clock."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(told, jump)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A node whose callbacks run in an event loop of asyncio, beside all other tasks of the loop.
+"""A node whose callbacks run in an asyncio event loop, among all other tasks of the loop.
 
     async def main():
         with rclpy.init():
@@ -6,7 +6,7 @@
                 node.create_subscription(String, "chatter", heard, 10)
                 await asyncio.sleep(10)
 
-A thread waits for what comes, without the lock of the interpreter; the loop calls callbacks.
+A thread waits for data without the interpreter lock; the loop calls the callbacks.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from ..timer import Timer
 from .async_clock import AsyncClock
 
 _SLICE = 0.5
-"""Seconds after which the waiting thread looks whether the node is gone."""
+"""The interval in seconds at which the waiting thread checks whether the node is gone."""
 
 
 class AsyncTimer(Timer):
@@ -74,7 +74,7 @@ class AsyncClient(Client):
             self.remove_pending_request(call)
 
     async def wait_for_service(self, timeout_sec: Optional[float] = None) -> bool:
-        """Waits until a server is there; `False` after `timeout_sec`."""
+        """Waits until there is a server; `False` after `timeout_sec`."""
         try:
             await asyncio.wait_for(_until(self.service_is_ready), timeout_sec)
         except TimeoutError:
@@ -91,13 +91,13 @@ class AsyncClient(Client):
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    """Looks every few milliseconds: changes of the graph wake no loop."""
+    """Checks every few milliseconds, since changes of the graph wake no loop."""
     while not condition():
         await asyncio.sleep(0.01)
 
 
 class _LoopExecutor:
-    """What a node takes for its executor: it hands what is ready to a loop."""
+    """Acts as the executor of a node: passes ready entities to a loop."""
 
     def __init__(self, node: 'AsyncNode') -> None:
         self._native = extension.Executor(1, 'ros')
@@ -132,7 +132,7 @@ class _LoopExecutor:
             self._native.spin_until(lambda: self._ended, _SLICE)
 
     def _is_ready(self, entity: Entity) -> None:
-        """Something of an entity waits; from any thread."""
+        """Called when data of an entity waits; from any thread."""
         with self._lock:
             loop = self._loop
             if loop is None:
@@ -140,11 +140,12 @@ class _LoopExecutor:
                 return
         try:
             loop.call_soon_threadsafe(self._dispatch, entity)
-        except RuntimeError:  # the loop is closed: nobody is left to be told
+        except RuntimeError:  # the loop is closed: nobody is left to notify
             entity._queue.withdraw()
 
     def _dispatch(self, entity: Entity) -> None:
-        """On the loop: begins what may begin now; one call of an entity, or all if concurrent."""
+        """On the loop: starts the calls that may start now; one call of an entity, or all if
+        concurrent."""
         if self._ended or entity._destroyed:
             return
         concurrent = getattr(entity, 'concurrent', False)
@@ -205,10 +206,10 @@ class _LoopExecutor:
 
 
 class AsyncNode(Node):
-    """A node for asyncio: callbacks may be coroutine functions, calls and waiting are awaited.
+    """A node for asyncio: callbacks may be coroutine functions, and calls and waits are awaited.
 
-    Callbacks of one entity run one after another, or all at once where it is made with
-    `concurrent=True`. What a callback raises ends the `async with`, or `run`, with an
+    Callbacks of one entity run one after another, or all at once if it was made with
+    `concurrent=True`. An exception of a callback ends the `async with`, or `run`, with an
     `ExceptionGroup`.
     """
 
@@ -262,7 +263,7 @@ class AsyncNode(Node):
             await self._rclpy_over.wait()
 
     def destroy_node(self) -> None:
-        """Ends the node and all that it made; callbacks that wait are cancelled."""
+        """Destroys the node and everything that it made; waiting callbacks are cancelled."""
         if self._rclpy_over is not None:
             self._rclpy_over.set()
         if isinstance(self._clock, AsyncClock):
@@ -278,28 +279,28 @@ class AsyncNode(Node):
                 if task is not current:
                     task.cancel()
 
-    # Making.
+    # Creating.
 
     def create_subscription(  # type: ignore[override]
         self, *args: Any, concurrent: bool = False, **options: Any
     ) -> Any:
-        """As `Node.create_subscription`; `concurrent` callbacks do not wait for each other."""
+        """Like `Node.create_subscription`; `concurrent` callbacks do not wait for each other."""
         return self._rclpy_made_async(
             AsyncSubscription, super().create_subscription(*args, **options), concurrent)
 
     def create_service(  # type: ignore[override]
         self, *args: Any, concurrent: bool = False, **options: Any
     ) -> Any:
-        """As `Node.create_service`; `concurrent` callbacks do not wait for each other."""
+        """Like `Node.create_service`; `concurrent` callbacks do not wait for each other."""
         service = super().create_service(*args, **options)
         return self._rclpy_made_async(AsyncService, service, concurrent)
 
     def create_client(self, *args: Any, **options: Any) -> Any:
-        """As `Node.create_client`; its calls are awaited."""
+        """Like `Node.create_client`; its calls are awaited."""
         return self._rclpy_made_async(AsyncClient, super().create_client(*args, **options), True)
 
     def create_timer(self, timer_period_sec: float, callback: Any, **options: Any) -> Any:
-        """As `Node.create_timer`; raises `RuntimeError` for a callback with two parameters."""
+        """Like `Node.create_timer`; raises `RuntimeError` for a callback with two parameters."""
         for arguments in ((), (None,)):
             try:
                 inspect.signature(callback).bind(*arguments)
@@ -324,7 +325,7 @@ class AsyncNode(Node):
     async def wait_for_node(  # type: ignore[override]
         self, fully_qualified_node_name: str, timeout: Optional[float] = None
     ) -> bool:
-        """Waits until a node is there; `False` after so many seconds."""
+        """Waits until a node exists; `False` after `timeout` seconds."""
         wanted = f'/{fully_qualified_node_name.lstrip("/")}'
 
         def is_there() -> bool:

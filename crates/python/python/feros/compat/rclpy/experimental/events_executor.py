@@ -1,4 +1,4 @@
-"""The executor of events. All executors of this package wait for events: it is the same one."""
+"""The events executor. All executors of this package wait for events, so it is the same one."""
 
 from typing import Optional
 
@@ -7,7 +7,7 @@ from ..executors import SingleThreadedExecutor
 
 
 class EventsExecutor(SingleThreadedExecutor):
-    """Runs callbacks on the thread that spins, as they become ready."""
+    """Runs callbacks on the spinning thread, as they become ready."""
 
     def __init__(self, *, context: Optional[Context] = None) -> None:
         super().__init__(context=context)

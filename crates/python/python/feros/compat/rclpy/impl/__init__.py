@@ -1,1 +1,1 @@
-"""What scripts reach into though it is not public."""
+"""Non-public parts that scripts use nevertheless."""

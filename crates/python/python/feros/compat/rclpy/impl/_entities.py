@@ -1,5 +1,5 @@
-"""Entities by the names of stock's binding: a script has their handles alone, and no executor calls
-for them. They are waited for by wait sets, and taken from.
+"""Entities with the names of stock's binding: a script has only their handles, and no executor
+calls their callbacks. Scripts wait for them with wait sets, and take data from them.
 """
 
 import weakref
@@ -45,7 +45,7 @@ def Publisher(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
 
 
 def Subscription(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
-    """The handle of a subscription whose messages are taken by it."""
+    """The handle of a subscription, with which its messages are taken."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_subscription(
         msg_type, topic, lambda _: None, qos, None,
@@ -53,20 +53,20 @@ def Subscription(node: Any, msg_type: Any, topic: str, qos: Any) -> Handle:
 
 
 def Client(node: Any, srv_type: Any, srv_name: str, qos: Any) -> Handle:
-    """The handle of a client whose responses are taken by it."""
+    """The handle of a client, with which its responses are taken."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_client(srv_type, srv_name, qos, None), owner)
 
 
 def Service(node: Any, srv_type: Any, srv_name: str, qos: Any) -> Handle:
-    """The handle of a server whose requests are taken by it."""
+    """The handle of a server, with which its requests are taken."""
     owner = _node(node)
     return _handle_of(owner._rclpy_make_service(
         srv_type, srv_name, lambda _, response: response, qos, None), owner)
 
 
 def Timer(clock: Any, context: Any, period_nsec: int, autostart: bool = True) -> Handle:
-    """The handle of a timer that somebody looks at. It is spun with a node of the context."""
+    """The handle of a timer that a script polls. It is spun with a node of the context."""
     owner = _context(context)._rclpy_any_node()
     return _handle_of(_Timer(
         None, None, int(period_nsec), clock, context=owner.context, autostart=autostart,
@@ -74,13 +74,13 @@ def Timer(clock: Any, context: Any, period_nsec: int, autostart: bool = True) ->
 
 
 def GuardCondition(context: Any) -> Handle:
-    """The handle of a guard condition that somebody looks at."""
+    """The handle of a guard condition that a script polls."""
     handle: Handle = _GuardCondition(None, None, context=_context(context)).handle
     return handle
 
 
 def EventHandle(parent: Any, event_type: Any) -> Handle:
-    """The handle of one kind of event of an endpoint, by its handle."""
+    """The handle of one kind of event of an endpoint, given the endpoint's handle."""
     if not isinstance(parent, Handle):
         raise TypeError(f'the handle of an endpoint is needed, not {type(parent).__name__}')
     handle: Handle = handler_of(parent._owner, event_type).handle

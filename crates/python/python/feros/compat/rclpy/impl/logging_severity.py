@@ -1,4 +1,4 @@
-"""How severe a log message is."""
+"""The severity of a log message."""
 
 from enum import IntEnum
 

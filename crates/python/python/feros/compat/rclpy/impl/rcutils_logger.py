@@ -10,7 +10,7 @@ from .logging_severity import LoggingSeverity
 
 
 class CallerId(NamedTuple):
-    """A place in the code; filters remember by it."""
+    """A place in the code, by which filters remember."""
 
     function_name: str
     file_path: str
@@ -19,17 +19,17 @@ class CallerId(NamedTuple):
 
 
 class LoggingFilter:
-    """Lets some of the messages of one place in the code through, and remembers what it has to.
+    """Passes some of the messages of one place in the code, and keeps the state that it needs.
 
-    Filters say which arguments of `RcutilsLogger.log` they take: those without a default have to be
-    given for the others to mean something.
+    Filters name the arguments of `RcutilsLogger.log` that they take: those without a default have
+    to be given if any other is.
     """
 
     params: Dict[str, Any] = {}
 
     @classmethod
     def initialize_context(cls, context: Dict[str, Any], **kwargs: Any) -> None:
-        """Begins to remember, with the arguments; raises `TypeError` where one is missing."""
+        """Initializes the state from the arguments; raises `TypeError` if one is missing."""
         for name, default in cls.params.items():
             if name in kwargs:
                 context[name] = kwargs[name]
@@ -41,7 +41,7 @@ class LoggingFilter:
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether the message goes through."""
+        """Whether the message passes."""
         raise NotImplementedError
 
 
@@ -49,26 +49,26 @@ _NEEDED = object()
 
 
 class Once(LoggingFilter):
-    """The first message."""
+    """Passes the first message."""
 
     params = {'once': _NEEDED}
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether it is the first that comes here."""
+        """Whether this is the first message at this place."""
         was_logged = context.get('has_been_logged_once', False)
         context['has_been_logged_once'] = True
         return not was_logged
 
 
 class Throttle(LoggingFilter):
-    """Messages that are so many seconds apart, by a clock."""
+    """Passes messages that are a number of seconds apart, by a clock."""
 
     params = {'throttle_duration_sec': _NEEDED, 'throttle_time_source_type': Clock}
 
     @classmethod
     def initialize_context(cls, context: Dict[str, Any], **kwargs: Any) -> None:
-        """As the base class; raises `ValueError` for what is no clock."""
+        """Like the base class; raises `ValueError` if the clock is not a clock."""
         super().initialize_context(context, **kwargs)
         if not isinstance(context['throttle_time_source_type'], Clock):
             raise ValueError('Received throttle_time_source_type is not a valid Clock')
@@ -76,7 +76,7 @@ class Throttle(LoggingFilter):
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether it is time again; the first message counts from the clock's zero."""
+        """Whether enough time has passed; the first message counts from the clock's zero."""
         now = context['throttle_time_source_type'].now().nanoseconds
         due = context['throttle_last_logged'] + context['throttle_duration_sec'] * S_TO_NS
         if now < due:
@@ -86,19 +86,20 @@ class Throttle(LoggingFilter):
 
 
 class SkipFirst(LoggingFilter):
-    """All messages but the first."""
+    """Passes all messages but the first."""
 
     params = {'skip_first': _NEEDED}
 
     @staticmethod
     def should_log(context: Dict[str, Any]) -> bool:
-        """Whether one came before."""
+        """Whether there was an earlier message."""
         was_skipped = context.get('first_has_been_skipped', False)
         context['first_has_been_skipped'] = True
         return bool(was_skipped)
 
 
-# In the order in which they are asked: one that says no hides the message from the next.
+# In the order in which they are asked: after a filter that rejects a message, the next is not
+# asked.
 supported_filters: Dict[str, Type[LoggingFilter]] = {
     'throttle': Throttle, 'skip_first': SkipFirst, 'once': Once,
 }
@@ -119,7 +120,7 @@ def get_filters_from_kwargs(**kwargs: Any) -> List[str]:
 
 
 class _Place:
-    """What one place in the code has logged so far."""
+    """The messages that one place in the code has logged so far."""
 
     def __init__(self, severity: int, name: str, given: Dict[str, Any]) -> None:
         self.severity = severity
@@ -131,7 +132,7 @@ class _Place:
             one.initialize_context(self.context, **given)
 
     def check(self, severity: int, name: str, given: Dict[str, Any]) -> None:
-        """One place has to log in one way; raises `ValueError`."""
+        """Checks that one place always logs in the same way; raises `ValueError`."""
         if severity != self.severity:
             raise ValueError('Logger severity cannot be changed between calls.')
         if name != self.name:
@@ -141,25 +142,25 @@ class _Place:
             raise ValueError('Logging filter parameters cannot be changed between calls.')
 
     def lets_through(self) -> bool:
-        """Whether all of its filters let this message through."""
+        """Whether all of its filters pass this message."""
         return all(one.should_log(self.context) for one in self.filters)
 
 
 class RcutilsLogger:
-    """A logger by its name; names are parts with dots between them."""
+    """A logger by its name, which consists of parts with dots between them."""
 
     def __init__(self, name: str = '', find_node: Optional[Callable[[], Any]] = None) -> None:
-        """`find_node` has the extension's node that it belongs to, which is gone some day."""
+        """`find_node` returns the extension's node of the logger, or `None` once that is gone."""
         self.name = name
         self._find_node = find_node
         self._below = ''  # its name below that of the node
-        self._on_rosout: Any = None  # keeps its messages there
+        self._on_rosout: Any = None  # keeps its messages on /rosout
         self._places: Dict[CallerId, _Place] = {}
 
     def get_child(self, name: str) -> 'RcutilsLogger':
-        """The logger of a part below this one, on `/rosout` as this one.
+        """The logger of a part below this one, on `/rosout` if this one is.
 
-        Raises `ValueError` for an empty name, `RuntimeError` where the node is gone.
+        Raises `ValueError` for an empty name, `RuntimeError` if the node is gone.
         """
         if not name:
             raise ValueError('Child logger name must not be empty.')
@@ -173,11 +174,11 @@ class RcutilsLogger:
         return child
 
     def set_level(self, level: Union[int, LoggingSeverity]) -> None:
-        """The least severe that is shown."""
+        """Sets the least severity that is shown."""
         set_level(self.name, level)
 
     def get_effective_level(self) -> LoggingSeverity:
-        """The least severe that is shown, as set here or above."""
+        """The least severity that is shown, as set here or for a logger above."""
         return effective_level(self.name)
 
     def is_enabled_for(self, severity: Union[int, LoggingSeverity]) -> bool:
@@ -191,7 +192,7 @@ class RcutilsLogger:
         name: Optional[str] = None,
         **kwargs: Any,
     ) -> bool:
-        """Logs; says whether the message was shown. Filters: `once`, `skip_first`,
+        """Logs; returns whether the message was shown. Filters: `once`, `skip_first`,
         `throttle_duration_sec` with `throttle_time_source_type`."""
         severity = LoggingSeverity(severity)
         name = self.name if name is None else name
@@ -209,46 +210,46 @@ class RcutilsLogger:
         return True
 
     def debug(self, message: str, **kwargs: Any) -> bool:
-        """Logs for who looks for a fault."""
+        """Logs a message for debugging."""
         return self.log(message, LoggingSeverity.DEBUG, **kwargs)
 
     def info(self, message: str, **kwargs: Any) -> bool:
-        """Logs what goes on."""
+        """Logs normal operation."""
         return self.log(message, LoggingSeverity.INFO, **kwargs)
 
     def warning(self, message: str, **kwargs: Any) -> bool:
-        """Logs what is not as it should be."""
+        """Logs an unexpected condition."""
         return self.log(message, LoggingSeverity.WARN, **kwargs)
 
     warn = warning
 
     def error(self, message: str, **kwargs: Any) -> bool:
-        """Logs what went wrong."""
+        """Logs an error."""
         return self.log(message, LoggingSeverity.ERROR, **kwargs)
 
     def fatal(self, message: str, **kwargs: Any) -> bool:
-        """Logs what ends the work."""
+        """Logs an error that ends the work."""
         return self.log(message, LoggingSeverity.FATAL, **kwargs)
 
 
 _given_levels: Set[str] = set()
-_root_is_unset = False  # as stock has it: everything is shown then
+_root_is_unset = False  # as in stock, everything is shown then
 
 
 def set_level(name: str, level: Union[int, LoggingSeverity]) -> None:
-    """The least severe that a logger shows; `UNSET` is that of the logger above it. There is none
-    above the root: with `UNSET` it shows everything, as in stock."""
+    """Sets the least severity that a logger shows; `UNSET` takes that of the logger above it. The
+    root has no logger above: with `UNSET` it shows everything, as in stock."""
     global _root_is_unset
     number = int(LoggingSeverity(level))
     if not name:
         _root_is_unset = number == 0
-    # Where no level is given, the logger has none.
+    # An empty level means that the logger has no level of its own.
     extension.set_log_level(name or None, number or (None if name else 10))
     _given_levels.add(name)
 
 
 def forget_levels() -> None:
-    """Loggers show what they did before any level was set here."""
+    """Resets loggers to what they showed before any level was set here."""
     global _root_is_unset
     _root_is_unset = False
     while _given_levels:
@@ -256,14 +257,14 @@ def forget_levels() -> None:
 
 
 def own_level(name: str) -> LoggingSeverity:
-    """The level that a logger itself was given."""
+    """The level that was set for the logger itself."""
     if name:
         return LoggingSeverity(extension.own_log_level(name) or 0)
     return LoggingSeverity.UNSET if _root_is_unset else LoggingSeverity(extension.log_level(''))
 
 
 def effective_level(name: str) -> LoggingSeverity:
-    """The least severe that a logger shows, as set for it or above."""
+    """The least severity that a logger shows, as set for it or for a logger above."""
     level = own_level(name)
     while name and level == LoggingSeverity.UNSET:
         name = name.rpartition('.')[0]
@@ -272,7 +273,7 @@ def effective_level(name: str) -> LoggingSeverity:
 
 
 def _place() -> CallerId:
-    """Where the caller logs: the first frame outside of this file."""
+    """The place that logs: the first frame outside of this file."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Managed nodes: nodes that others configure, activate, deactivate and clean up."""
+"""Managed nodes: nodes that other programs configure, activate, deactivate and clean up."""
 
 from .managed_entity import ManagedEntity, SimpleManagedEntity, TransitionCallbackReturn
 from .node import LifecycleNode, LifecycleNodeMixin, LifecycleState

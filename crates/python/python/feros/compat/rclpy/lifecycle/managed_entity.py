@@ -1,4 +1,5 @@
-"""What follows the life cycle of its node: callbacks of transitions, and how they end."""
+"""Entities that follow the life cycle of their node: callbacks of transitions, and their
+results."""
 
 from enum import Enum
 from functools import wraps
@@ -6,7 +7,7 @@ from typing import Any, Callable, Optional
 
 
 class TransitionCallbackReturn(Enum):
-    """How the callback of a transition ended; the numbers are those of `lifecycle_msgs`."""
+    """The result of a transition's callback; the numbers are those of `lifecycle_msgs`."""
 
     SUCCESS = 97
     FAILURE = 98
@@ -18,30 +19,30 @@ class TransitionCallbackReturn(Enum):
 
 
 class ManagedEntity:
-    """Something that a managed node tells of its transitions; all callbacks succeed here."""
+    """An entity that a managed node notifies of its transitions; here all callbacks succeed."""
 
     def on_configure(self, state: Any) -> TransitionCallbackReturn:
-        """Called with the state that was left, to get ready."""
+        """Gets ready; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
-        """Called with the state that was left, to undo `on_configure`."""
+        """Undoes `on_configure`; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
-        """Called with the state that was left, to end for good."""
+        """Ends for good; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: Any) -> TransitionCallbackReturn:
-        """Called with the state that was left, to begin working."""
+        """Begins to work; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
-        """Called with the state that was left, to end working."""
+        """Stops working; called with the previous state."""
         return TransitionCallbackReturn.SUCCESS
 
     def on_error(self, state: Any) -> TransitionCallbackReturn:
-        """Called after an error of another callback; with success the node is unconfigured."""
+        """Called after an error of another callback; after success the node is unconfigured."""
         return TransitionCallbackReturn.SUCCESS
 
 
@@ -72,7 +73,7 @@ class SimpleManagedEntity(ManagedEntity):
         *,
         when_not_enabled: Optional[Callable[..., None]] = None,
     ) -> Any:
-        """Decorates a method that does nothing, or calls `when_not_enabled`, without activation."""
+        """Decorates a method that, without activation, does nothing or calls `when_not_enabled`."""
 
         def decorate(method: Callable[..., None]) -> Callable[..., None]:
             @wraps(method)

@@ -1,5 +1,5 @@
-"""Managed nodes. The state machine is the extension's; its services are served here, so that the
-callbacks of transitions run where the executor runs all others, and may spin themselves."""
+"""Managed nodes. The extension has the state machine; this module serves its services, so that
+callbacks of transitions run like all others on the executor, and may spin themselves."""
 
 import traceback
 import weakref
@@ -57,8 +57,8 @@ Description = Tuple[int, str, int, str, int, str]
 
 
 class _StateMachine:
-    """The extension's machine by the names that stock's binding has; services are `None` where the
-    node has no communication interface."""
+    """The extension's state machine with the names of stock's binding; its services are `None` if
+    the node has no communication interface."""
 
     initialized = True
 
@@ -72,18 +72,18 @@ class _StateMachine:
 
     @property
     def current_state(self) -> Tuple[int, str]:
-        """Number and label."""
+        """The number and label of the state."""
         number = self._native.state
         return number, _LABELS[number]
 
     @property
     def available_states(self) -> List[Tuple[int, str]]:
-        """Numbers and labels of all states."""
+        """The numbers and labels of all states."""
         return list(_LABELS.items())
 
     @property
     def available_transitions(self) -> List[Description]:
-        """The transitions that begin in the state now."""
+        """The transitions from the current state."""
         return self._described(all=False)
 
     @property
@@ -108,7 +108,7 @@ def _message(described: Description) -> TransitionDescription:
 
 
 class LifecycleNodeMixin(ManagedEntity):
-    """Makes a class that is also a `Node` a managed one; `LifecycleNode` is both."""
+    """Makes a class that is also a `Node` a managed node; `LifecycleNode` is both."""
 
     _rclpy_lifecycle: Any = None
 
@@ -116,7 +116,7 @@ class LifecycleNodeMixin(ManagedEntity):
         self, *, enable_communication_interface: bool = True, callback_group: Any = None
     ) -> None:
         if not isinstance(self, Node):
-            raise RuntimeError(f'LifecycleNodeMixin is no node by itself: {_ADVICE}')
+            raise RuntimeError(f'LifecycleNodeMixin is not a node by itself: {_ADVICE}')
         if self._rclpy_lifecycle is None:
             raise RuntimeError(f'the node was made without a life cycle: {_ADVICE}')
         if not isinstance(enable_communication_interface, bool):
@@ -129,7 +129,7 @@ class LifecycleNodeMixin(ManagedEntity):
             self._rclpy_start_interface(callback_group)
 
     def _rclpy_create_native(self, name: str, **options: Any) -> Any:
-        # The machine belongs to the node, and the node must not be kept alive by it.
+        # The node owns the state machine, which must not keep the node alive.
         itself = weakref.ref(self)
 
         def run(callback: str, previous: int) -> int:
@@ -163,23 +163,23 @@ class LifecycleNodeMixin(ManagedEntity):
     # Transitions.
 
     def trigger_configure(self) -> TransitionCallbackReturn:
-        """Runs the transition; `ERROR` where it cannot begin now."""
+        """Runs the transition; `ERROR` if it cannot begin now."""
         return self._rclpy_change_state('configure')
 
     def trigger_cleanup(self) -> TransitionCallbackReturn:
-        """Runs the transition; `ERROR` where it cannot begin now."""
+        """Runs the transition; `ERROR` if it cannot begin now."""
         return self._rclpy_change_state('cleanup')
 
     def trigger_activate(self) -> TransitionCallbackReturn:
-        """Runs the transition; `ERROR` where it cannot begin now."""
+        """Runs the transition; `ERROR` if it cannot begin now."""
         return self._rclpy_change_state('activate')
 
     def trigger_deactivate(self) -> TransitionCallbackReturn:
-        """Runs the transition; `ERROR` where it cannot begin now."""
+        """Runs the transition; `ERROR` if it cannot begin now."""
         return self._rclpy_change_state('deactivate')
 
     def trigger_shutdown(self) -> TransitionCallbackReturn:
-        """Runs the transition; raises `RCLError` where it cannot begin now."""
+        """Runs the transition; raises `RCLError` if it cannot begin now."""
         known = [label for _, label, *_ in self._state_machine.available_transitions]
         if 'shutdown' not in known:
             label = self._state_machine.current_state[1]
@@ -203,7 +203,7 @@ class LifecycleNodeMixin(ManagedEntity):
         return self._rclpy_returned[0]
 
     def _rclpy_run_callback(self, name: str, previous: int) -> int:
-        """Calls the callback of a transition; what it raises is printed, and is an error."""
+        """Calls the callback of a transition; an exception is printed, and counts as an error."""
         here = _STATE_OF_CALLBACK[name]
         if name == 'on_error':
             self._rclpy_tell_step(self._rclpy_passing, here, self._rclpy_returned[-1].to_label())
@@ -223,7 +223,8 @@ class LifecycleNodeMixin(ManagedEntity):
         return returned.value
 
     def _rclpy_tell_step(self, start: int, goal: int, label: Optional[str] = None) -> None:
-        """Publishes a step from one state to another; a label where several lead there."""
+        """Publishes a step from one state to another; with a label if several transitions lead
+        there."""
         if self._rclpy_transition_events is None:
             return
         for described in self._state_machine.transition_graph:
@@ -239,7 +240,7 @@ class LifecycleNodeMixin(ManagedEntity):
     # Managed entities.
 
     def add_managed_entity(self, entity: ManagedEntity) -> None:
-        """Has the callbacks of an entity called with those of the node."""
+        """Makes the callbacks of the node also call those of an entity."""
         if not isinstance(entity, ManagedEntity):
             raise TypeError('Expected a rclpy.lifecycle.ManagedEntity instance.')
         self._managed_entities.add(entity)
@@ -256,27 +257,27 @@ class LifecycleNodeMixin(ManagedEntity):
         return TransitionCallbackReturn.SUCCESS
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls those of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, up to the first without success."""
         return self._rclpy_call_entities('on_configure', state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls those of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, up to the first without success."""
         return self._rclpy_call_entities('on_cleanup', state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls those of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, up to the first without success."""
         return self._rclpy_call_entities('on_shutdown', state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls those of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, up to the first without success."""
         return self._rclpy_call_entities('on_activate', state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls those of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, up to the first without success."""
         return self._rclpy_call_entities('on_deactivate', state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Calls those of managed entities, up to the first without success."""
+        """Calls the callbacks of managed entities, up to the first without success."""
         return self._rclpy_call_entities('on_error', state)
 
     def create_lifecycle_publisher(
@@ -288,7 +289,7 @@ class LifecycleNodeMixin(ManagedEntity):
         publisher_class: None = None,
         **kwargs: Any,
     ) -> 'LifecyclePublisher[MsgT]':
-        """As `create_publisher`, for messages that are sent while the node is active."""
+        """Like `create_publisher`, for messages that are sent only while the node is active."""
         if publisher_class:
             raise TypeError(
                 "create_lifecycle_publisher() takes no argument 'publisher_class'")
@@ -299,7 +300,7 @@ class LifecycleNodeMixin(ManagedEntity):
         return publisher
 
     def destroy_lifecycle_publisher(self, publisher: 'LifecyclePublisher[Any]') -> bool:
-        """Ends it; `False` where it is not of this node."""
+        """Destroys the publisher; `False` if it belongs to another node."""
         self._managed_entities.discard(publisher)
         return self.destroy_publisher(publisher)  # type: ignore[attr-defined]
 
@@ -333,7 +334,8 @@ class LifecycleNodeMixin(ManagedEntity):
 
 
 class LifecycleNode(LifecycleNodeMixin, Node):
-    """A managed node: override `on_configure` and its like, and call those of `super()`."""
+    """A managed node: override `on_configure` and the other callbacks, and call those of
+    `super()`."""
 
     def __init__(
         self, node_name: str, *, enable_communication_interface: bool = True, **kwargs: Any

@@ -1,4 +1,4 @@
-"""Publishers that send while their node is active."""
+"""Publishers that send only while their node is active."""
 
 from typing import Any, TypeVar, Union
 
@@ -10,7 +10,7 @@ MsgT = TypeVar('MsgT')
 
 
 class LifecyclePublisher(SimpleManagedEntity, Publisher[MsgT]):
-    """Sends while its node is active. Other messages are dropped: counted, and said once."""
+    """Sends while its node is active. Other messages are dropped and counted, with one warning."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         SimpleManagedEntity.__init__(self)
@@ -18,7 +18,7 @@ class LifecyclePublisher(SimpleManagedEntity, Publisher[MsgT]):
         self.dropped_while_inactive = 0
 
     def publish(self, msg: Union[MsgT, bytes]) -> None:
-        """As `Publisher.publish`, while the node is active."""
+        """Like `Publisher.publish`, while the node is active."""
         if self._enabled:
             Publisher.publish(self, msg)
             return
