@@ -67,7 +67,7 @@ const DONE: [&str; 26] = [
     "topic_qos_profile_overrides",
 ];
 
-/// A bag that is to be made.
+/// A bag to be created.
 #[derive(Debug, Clone)]
 pub struct OutputBag {
     /// Its folder.
@@ -99,7 +99,7 @@ pub fn read_output_bags(text: &str) -> Result<Vec<OutputBag>, YamlError> {
 fn read_bag(node: &Node) -> Result<OutputBag, YamlError> {
     refuse_what_is_not_done(node)?;
     let Some(uri) = node.only_text("uri")? else {
-        return Err(YamlError::new("a bag has no uri", "the folder that is to be made"));
+        return Err(YamlError::new("a bag has no uri", "the folder to create"));
     };
     let mut writer = WriterOptions {
         max_file_bytes: number(node, "max_bagfile_size")?.unwrap_or(0),

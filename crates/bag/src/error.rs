@@ -129,7 +129,7 @@ pub enum WriteError {
     /// A recording never replaces a folder.
     #[error("{} exists already: name another output, or remove it", path.display())]
     Exists {
-        /// The folder that was to be made.
+        /// The folder that was to be created.
         path: PathBuf,
     },
     /// The disk is full. The messages written before are intact.

@@ -206,7 +206,7 @@ impl SqliteFile {
         };
         let columns = database.columns_of("topics")?;
         if columns.is_empty() || database.columns_of("messages")?.is_empty() {
-            let reason = "it has no table of topics or messages: it is no bag";
+            let reason = "it has no table of topics or messages, so it is not a bag";
             return Err(ReadError::malformed(path, reason));
         }
         let has_schemas = !database.columns_of("message_definitions")?.is_empty();

@@ -1,5 +1,5 @@
-//! The known nodes and endpoints: those of other sessions from their tokens, the own ones from
-//! their creation. Nothing polls.
+//! The known nodes and endpoints: those of other sessions from their tokens, those of this session
+//! from their creation. Nothing polls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Graph {
         })
     }
 
-    /// Adds a token of another session; the own ones are known before.
+    /// Adds a token of another session. Those of this session are known already.
     pub(crate) fn token_appeared(&self, key: &str) {
         let Some(token) = Token::decode(key) else { return self.refuse(key) };
         if *token_zid(&token) == *self.own_zid {
@@ -124,7 +124,7 @@ impl Graph {
         self.change(|state| state.endpoint_left(gid));
     }
 
-    /// Adds an own endpoint; from now on, `matches` is kept up to date.
+    /// Adds an endpoint of this session; from now on, `matches` is kept up to date.
     pub(crate) fn own_appeared(&self, gid: Gid, token: EndpointToken, matches: Arc<Matches>) {
         self.change(|state| {
             state.own.insert(gid, matches.clone());
@@ -267,7 +267,7 @@ impl State {
             .collect()
     }
 
-    /// The own opposite endpoints with the same name, and whether they match.
+    /// This session's opposite endpoints with the same name, and whether they match.
     fn own_beside(&self, gid: Gid, token: &EndpointToken) -> Vec<(bool, Arc<Matches>)> {
         let others = self.others_of(gid, token).into_iter();
         others

@@ -31,7 +31,7 @@ impl Matches {
 
     /// Ignores the endpoints of this session.
     pub(crate) fn ignore_session(&self, zid: &Arc<str>) {
-        let _ = self.ignored.set(zid.clone()); // set only once: there is one own session
+        let _ = self.ignored.set(zid.clone()); // set at most once, for this session
     }
 
     pub(crate) fn ignores(&self, zid: &str) -> bool {

@@ -2,8 +2,9 @@
 //! directions, of all types that both sides have, without an installation of ROS 1 or a compiled
 //! list of types.
 //!
-//! It watches both sides, and bridges what both sides need. It keeps nothing without a receiver,
-//! and no message comes back: on each side, it ignores its own endpoints.
+//! It watches both sides, and bridges a name that is offered on one side and wanted on the other.
+//! It keeps nothing without a receiver, and no message comes back: on each side, it ignores its own
+//! endpoints.
 #![forbid(unsafe_code)]
 
 mod actions;
@@ -193,7 +194,7 @@ impl Bridge {
         }
     }
 
-    /// Gets the state of both sides, and bridges what both sides need.
+    /// Gets the state of both sides, and bridges names that one side offers and the other wants.
     ///
     /// If the master is absent, the bridge waits for it; a warning is logged once when it goes and
     /// once when it comes.

@@ -14,7 +14,7 @@ use crate::peer_text::shown_name;
 pub(crate) const SEPARATOR: &str =
     "================================================================================";
 
-/// Why a text is no definition of a ROS 1 message.
+/// Why a text is not a definition of a ROS 1 message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
     /// A line is neither a field nor a constant.

@@ -282,7 +282,7 @@ fn three_sides_are_joined_each_with_each() {
     let talkers = robots.each_ref().map(|robot| robot.talker("/all", QosProfile::default()));
     let listeners =
         robots.each_ref().map(|robot| robot.listener("/all", QosProfile::keep_last(100)));
-    // The subscription on the own side, and one of the bridge for each of the other sides.
+    // The subscription on the talker's side, and one of the bridge for each of the other sides.
     talkers.iter().for_each(|talker| talker.wait_for_matches(3));
     listeners.iter().for_each(|listener| listener.wait_for_matches(3));
     for number in 0..12 {
