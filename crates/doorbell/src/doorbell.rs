@@ -34,9 +34,9 @@ pub(crate) const SLEEPING: u32 = 1;
 /// A process killed between flag and summary, or between changing the bell and the system call that
 /// wakes the sleeper, leaves a flag that the sleeper does not notice until its next timeout, a
 /// wake-up by its own process, or a call of [`nudge`](Self::nudge) by code that noticed the death.
-/// Further rings of the same slot complete the first case; further rings do not wake in the second
-/// case, because the bell says that this was done. So a process that lets others ring has to notice
-/// their deaths, and the time that this takes bounds the delay.
+/// In the first case, a further ring of the same slot completes the ring; in the second, further
+/// rings do not wake the sleeper, because the bell says that it was woken. So a process that lets
+/// others ring has to notice their deaths, and the time that this takes bounds the delay.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Doorbell {
@@ -123,7 +123,8 @@ impl Doorbell {
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Another process wrote any value that is neither of the two, possibly over SLEEPING.
+    /// Whether the sleeper may be asleep. A value that is neither of the two was written by another
+    /// process, possibly over SLEEPING.
     pub(crate) fn may_sleep(&self) -> bool {
         self.bell.load(Ordering::Relaxed) != AWAKE
     }

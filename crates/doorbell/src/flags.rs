@@ -69,8 +69,7 @@ impl Flags {
     }
 
     /// Sets the flag; everything the caller wrote before is visible to the thread that takes it,
-    /// even if it was set already. Returns false if the threads that look for flags find it without
-    /// a change.
+    /// even if it was set already. Returns false if flag and summary were both set already.
     pub(crate) fn set(&self, slot: Slot) -> bool {
         // An RMW even if the flag is set already: it publishes the caller's writes to the taker.
         let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);

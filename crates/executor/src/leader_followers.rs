@@ -14,7 +14,7 @@
 //! one waited for the first one's processor, while the ringer's was idle (docs/measurements/0003,
 //! "Containers").
 //!
-//! # Why no ring is slept over
+//! # Why no ring is missed
 //!
 //! The bell names the sleepers that were not woken yet. A thread that goes to sleep enters its name
 //! there, under the lock, and then checks the flags; a ring sets a flag and then checks the bell,

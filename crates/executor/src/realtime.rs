@@ -12,7 +12,7 @@ use thread_priority::{
     ThreadSchedulePolicy, set_thread_priority_and_policy,
 };
 
-/// The scheduling and memory of threads that spin an executor. Settings that are not made stay
+/// The scheduling and memory of threads that spin an executor. Properties without a setting stay
 /// unchanged.
 ///
 /// ```

@@ -24,8 +24,8 @@ pub trait Supervisor: Send + Sync {
     fn supervision(&self) -> Supervision;
 
     /// A callback has panicked with this text. Called once for each panic, on the thread that ran
-    /// it, with no lock held, after the entity is back in its slot, which may be removed and
-    /// dropped in this call.
+    /// it, with no lock held, after the entity is back in its slot: this call may remove and drop
+    /// the entity.
     fn panicked(&self, text: &str);
 }
 

@@ -136,8 +136,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
     assert!(executions > 0);
 }
 
-/// All flags of all slots, of which only one has an entity, again and again: the entity runs, and a
-/// stop takes effect.
+/// Sets all flags of all slots, of which only one has an entity, again and again: the entity runs,
+/// and a stop takes effect.
 #[test]
 fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stopping() {
     let memory = Mapped::new();
