@@ -36,7 +36,7 @@ pub struct Announcement {
     pub host: Option<HostId>,
     /// The user of its process.
     pub uid: u32,
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
     /// The process's token, from [`process_token`].
     pub token: u64,
@@ -120,7 +120,7 @@ fn letter(transport: Transport) -> char {
     }
 }
 
-/// The knowledge about an endpoint's transports.
+/// An endpoint's announced transports, as far as they can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announced {
     /// It announces no transports, like stock ROS 2.

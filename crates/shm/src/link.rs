@@ -323,7 +323,7 @@ impl Link {
         Ok(HostSample::new(message, &header, cdr.as_ptr()))
     }
 
-    /// A queue whose positions were scribbled over returns the same samples again and again.
+    /// A queue whose positions were overwritten returns the same samples again and again.
     fn check_order(&mut self, end: u32, sequence: u64) -> Result<(), Refused> {
         let (origin, last) = self.received;
         if origin == end && sequence <= last {

@@ -147,7 +147,7 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        // Checks every file.
+        // Only then, since this checks every file.
         if lock.was_interrupted {
             sweep_unfinished(&self.space.folder);
         }

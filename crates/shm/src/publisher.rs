@@ -122,7 +122,7 @@ pub struct HostPublisher {
 /// The pools that a publisher has had, and the loans from them.
 #[repr(C)] // what each message needs lies together
 struct Pools {
-    /// The number of growths so far; a loan remembers which pool it comes from by it.
+    /// The number of growths so far, by which a loan remembers its pool.
     generation: u64,
     lent: usize,
     max_loans: usize,

@@ -241,5 +241,5 @@ fn a_client_without_servers_takes_no_memory() {
         client.send(number, 0, 1000, |_| true).unwrap();
         request(&server).unwrap();
     }
-    assert!(blocks() <= 4 * 4096, "what is taken in turn has one place: {}", blocks());
+    assert!(blocks() <= 4 * 4096, "messages taken in turn share their room: {}", blocks());
 }

@@ -244,7 +244,7 @@ fn killed_processes_harm_nobody() {
         assert_eq!(
             publisher.subscriber_count(),
             1,
-            "round {round}: the killed subscription's place is free"
+            "round {round}: the killed subscription's slot is free"
         );
         // The id can be reused at once.
         drop(HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap());

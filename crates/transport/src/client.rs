@@ -176,7 +176,7 @@ impl Client {
 
     /// Like [`send_request`](Self::send_request) if
     /// [`service_is_available`](Self::service_is_available), otherwise `None`. Finds the servers
-    /// once, where two calls would do so twice.
+    /// only once, unlike two separate calls.
     ///
     /// # Errors
     /// When the request cannot be serialized or sent.

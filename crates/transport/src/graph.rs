@@ -1,5 +1,5 @@
-//! Transports seen from outside: what the announcements of endpoints tell of matches between other
-//! processes.
+//! Transports seen from outside: what the announcements of endpoints reveal about matches between
+//! other processes.
 
 use feros_rmw::{EndpointInfo, Gid, GraphSnapshot};
 use feros_shm::{Announced, Reason, Transport, classify};
@@ -79,7 +79,7 @@ pub fn transports_of_service<'a>(
     pairs.map(|(client, server)| between(client, server)).collect()
 }
 
-/// Checks whether this process can share memory with others, for people who want to know why not.
+/// Checks whether this process can share memory with others, and reports why not.
 ///
 /// # Errors
 /// The obstacle, and its remedy.

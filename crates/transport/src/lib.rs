@@ -7,8 +7,8 @@
 //! in each publisher's order. `intra_process` and `shared_memory` are modules of their own; the
 //! network is left to the engine. `calls` has the additional parts of servers and clients.
 //!
-//! The crate knows no node, no executor, no message type and no user callback. The client chooses
-//! the form of a message within a process ([`Object`], [`Outgoing`]).
+//! The crate knows no node, no executor, no message type and no user callback. The client library
+//! chooses the form of a message within a process ([`Object`], [`Outgoing`]).
 #![forbid(unsafe_code)]
 
 mod bytes;

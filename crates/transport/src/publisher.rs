@@ -45,7 +45,7 @@ pub struct PublisherOptions<'a> {
 /// A publisher without message type: an endpoint of the engine, which finds its matches, and the
 /// transports that each match takes.
 ///
-/// Everything may be called from any thread.
+/// All methods may be called from any thread.
 pub struct Publisher {
     engine: Arc<dyn EnginePublisher>,
     sender: Arc<Sender>,

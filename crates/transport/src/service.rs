@@ -229,7 +229,7 @@ impl Service {
     }
 
     /// The transport of each client's requests, and why that is not a shorter one. A client takes
-    /// the network transport for all its servers if one of the others can only be reached by it.
+    /// the network transport to all its servers if it can reach one of them by no other.
     pub fn transports(&self) -> Vec<MatchTransport> {
         self.0.channels.transports(&self.0.engine.clients())
     }

@@ -46,7 +46,7 @@ pub struct SubscriptionOptions<'a, O: Object> {
 /// A subscription without message type: an endpoint of the engine, which finds its matches, and the
 /// transports that each match takes. The endpoint ends when this is dropped.
 ///
-/// Everything may be called from any thread.
+/// All methods may be called from any thread.
 pub struct Subscription {
     engine: Arc<dyn EngineSubscription>,
     queue: Arc<dyn AnyQueue>,

@@ -1,10 +1,10 @@
 //! A subscription's entry in a process segment, for the publishers of its host: where to ring,
 //! which publishers it receives from by shared memory, and how many of their messages it has taken.
 //!
-//! The subscription's process writes, the publishers' processes read, except for the flag that
-//! tells that a publisher sleeps, the number of its first message, and the count of publishers that
-//! have become ready. All words are atomics and any content is valid, so foreign writes can mislead
-//! but not corrupt.
+//! The subscription's process writes, the publishers' processes read, except for the flag of a
+//! sleeping publisher, the number of its first message, and the count of publishers that have
+//! become ready. All words are atomics and any content is valid, so foreign writes can mislead but
+//! not corrupt.
 //!
 //! # Why no wake-up is lost
 //!

@@ -30,8 +30,8 @@ use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 const MAX_WAIT: Duration = Duration::from_secs(1);
 /// The interval between looks during that wait.
 const BUSY_INTERVAL: Duration = Duration::from_micros(200);
-/// The time after which an unanswered request of the engine no longer keeps later requests from a
-/// shorter transport, where they could overtake it.
+/// The time after which an unanswered request sent by the engine no longer keeps later requests
+/// from taking a shorter transport, on which they could overtake it.
 const OVERTAKING: Duration = Duration::from_secs(1);
 
 /// A server that has not opened its channel is checked again after this time, which doubles with
@@ -171,7 +171,7 @@ impl Caller {
         let finder = Finder { announced: &self.announced, memory: self.memory.as_deref() };
         let routes = Arc::new(finder.find(servers, generation));
         *self.routes.write() = Arc::clone(&routes);
-        // By itself, the engine would notice only that they are silent.
+        // By itself, the engine would notice their end only by their silence.
         routes.ended.iter().for_each(|server| self.engine.forget_ended(*server));
         if routes.servers.iter().any(|route| matches!(route.way, Way::SharedMemory(_))) {
             self.show_place();
@@ -445,8 +445,8 @@ impl From<SendToChannelError> for Unsent {
 }
 
 impl KeepUp for Caller {
-    /// Notices when servers have opened their channels, since no other thread may check for a long
-    /// time.
+    /// Notices when servers have opened their channels, since otherwise it may take long until a
+    /// thread checks.
     fn keep_up(&self) -> Option<Instant> {
         let former = Arc::clone(&self.routes.read());
         let routes = self.routes();

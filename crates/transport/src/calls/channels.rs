@@ -249,8 +249,8 @@ impl ServerChannels {
         has_opened
     }
 
-    /// The action for when the process of a client has ended. It also rings, because the end may
-    /// have cut off another client's ring, and nothing else would wake the server then.
+    /// The action to take when the process of a client has ended. It also rings, because the end
+    /// may have cut off another client's ring, and nothing else would wake the server then.
     fn on_client_end(&self) -> Notify {
         let (upkeep, ringer) = (self.upkeep.clone(), self.ringer.clone());
         Arc::new(move || {

@@ -51,8 +51,8 @@ impl Recipients {
         }
     }
 
-    /// Whether certainly none of them will respond any more. `responders` returns the engine's
-    /// current responders.
+    /// Whether it is certain that none of them will respond any longer. `responders` returns the
+    /// engine's current responders.
     pub(crate) fn have_left(&self, responders: impl FnOnce() -> Vec<Gid>) -> bool {
         match &self.0 {
             Kind::Unknown => false,

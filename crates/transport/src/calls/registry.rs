@@ -40,8 +40,8 @@ pub(crate) fn find_or_wait(server: Gid) -> Option<Arc<RequestQueue>> {
 }
 
 /// Held from before the engine makes a server until its queue is registered. The engine may tell
-/// clients of the server in between; they wait, so that already their first requests stay within
-/// the process.
+/// clients of the server in between; they wait, so that even their first requests stay within the
+/// process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     REGISTRY.registrations.read()
 }

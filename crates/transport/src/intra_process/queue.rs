@@ -12,7 +12,8 @@ use feros_rmw::{Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, 
 use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 
-/// The form in which a subscription of some client holds its messages: structs, pointers, bytes.
+/// The form in which a subscription of a client library holds its messages: structs, pointers,
+/// bytes.
 ///
 /// The transports only know that bytes can become an object: that is how messages arrive from other
 /// processes, and from publishers of this process that use another kind of object.

@@ -47,8 +47,8 @@ pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
 }
 
 /// Held from before the engine makes a subscription until its queue is registered. The engine may
-/// tell publishers of the subscription in between; they wait, so that already its first messages
-/// stay within the process.
+/// tell publishers of the subscription in between; they wait, so that even its first messages stay
+/// within the process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
     registry().registrations.read()
 }

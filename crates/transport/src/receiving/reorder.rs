@@ -202,7 +202,7 @@ impl<O: Object> Reorder<O> {
 
     /// Takes the engine's next sample if there may be one.
     fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
-        // Read before the write: this runs once per message, and mostly there is nothing.
+        // Read before the write: this runs once per message, and mostly the flag is down.
         let is_pending = || self.engine_pending.load(Ordering::Relaxed);
         if self.engine_head.is_none()
             && is_pending()

@@ -5,7 +5,7 @@ use feros_trace::{Outbound, Point};
 
 use crate::intra_process::delivery::{Delivery, IntraProcessRoute};
 
-/// A message that a client publishes: a struct, a pointer, bytes.
+/// A message that a client library publishes: a struct, a pointer, bytes.
 pub trait Outgoing {
     /// Its size when serialized, the 4-byte header included.
     fn size_bytes(&self) -> usize;
