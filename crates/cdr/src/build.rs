@@ -1,4 +1,4 @@
-//! Building messages in place: a shape says the sizes of the variable parts, then every field is
+//! Builds messages in place: a shape gives the sizes of the variable parts, then every field is
 //! written where it will be read.
 
 use std::fmt::Debug;
@@ -8,7 +8,7 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 
 /// A message that can be written in place, into memory that a transport lends.
 ///
-/// Generated for every message. What is not fixed by the type is said first, as a
+/// Generated for every message. The sizes that the type leaves open are given first, as a
 /// [`Shape`](Self::Shape):
 ///
 /// | field | in the shape |
@@ -22,31 +22,31 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// | a sequence of such messages | a slice of their shapes |
 /// | an array of strings or of such messages | an array of their contents or shapes |
 ///
-/// What was said can then no longer change; everything else is handed out as
+/// The shape can then no longer change; all other values are handed out as
 /// [`Fields`](Self::Fields): `&mut u32`, `&mut [f32]`, `&mut [f64; 36]`, the fields of nested
-/// messages, and a [`SequenceMut`](crate::SequenceMut) for runs of messages. It starts with the
-/// defaults that the definition declares, or zero - but for long data there is no second pass over
-/// memory: **sequences of numbers are not cleared**, they hold what the memory held before, and who
-/// builds a message writes all of them.
+/// messages, and a [`SequenceMut`](crate::SequenceMut) for runs of messages. The message starts
+/// with the defaults that the definition declares, or zero. To avoid a second pass over long data,
+/// **sequences of numbers are not cleared**: they hold what the memory held before, and the builder
+/// of a message must write all of them.
 ///
-/// A message without variable parts is also written at once: its fields have a method `set`, which
-/// takes the owned message.
+/// A message without variable parts can also be written at once: its fields have a method `set`,
+/// which takes the owned message.
 ///
-/// The result is, byte for byte, what [`encode_into`](crate::encode_into) makes of the equal owned
-/// message on a machine of the same byte order.
+/// The result is, byte for byte, what [`encode_into`](crate::encode_into) writes for the equal
+/// owned message on a machine of the same byte order.
 pub trait Build: Encode + Default {
-    /// The sizes of the variable parts; `()` when there are none. Its default is the shape of the
-    /// message's default.
+    /// The sizes of the variable parts; `()` when the message has none. The default is the shape of
+    /// the message's default.
     type Shape<'s>: Copy + Debug + Default;
 
     /// All fields in place: a struct of the same fields as the message, to be written through.
     type Fields<'a>: Debug;
 
-    /// Puts a message of this shape on `canvas`: counted or written.
+    /// Lays out a message of this shape on `canvas`, which counts or writes it.
     ///
     /// # Errors
     ///
-    /// What the shape violates (a bound, a NUL inside a string), or that the memory is too small.
+    /// If the shape violates a bound, has a NUL inside a string, or the memory is too small.
     fn lay_out<C: Canvas>(_shape: &Self::Shape<'_>, canvas: &mut C) -> Result<(), EncodeError> {
         canvas.fixed::<Self>(1)
     }
@@ -64,7 +64,7 @@ pub trait Build: Encode + Default {
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] with what the shape violates: a bound, a NUL inside a string, a length
+/// [`BuildError::Shape`] if the shape violates a bound, has a NUL inside a string, or a length
 /// above `u32::MAX`.
 pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> {
     let mut sizer = Sizer::with_header();
@@ -77,12 +77,12 @@ pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> 
 /// needed.
 ///
 /// The memory may be dirty; it must have at least [`shaped_size`] bytes, and its byte 4 must lie at
-/// a multiple of 8. What lies after the message is left alone. Sequences of numbers are not
-/// cleared: see [`Build`].
+/// a multiple of 8. Bytes after the message are left alone. Sequences of numbers are not cleared:
+/// see [`Build`].
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] with what the shape violates or that the memory is too small;
+/// [`BuildError::Shape`] if the shape violates its type or the memory is too small;
 /// [`BuildError::Misaligned`].
 pub fn build<'a, M: Build>(
     shape: &M::Shape<'_>,
@@ -94,12 +94,11 @@ pub fn build<'a, M: Build>(
     fields::<M>(buffer)
 }
 
-/// Hands out the fields of a message that [`build`] laid out in `buffer`. Nothing is written by
-/// this.
+/// Hands out the fields of a message that [`build`] laid out in `buffer`. This writes nothing.
 ///
-/// It walks along the message as [`view_bytes`](crate::view_bytes) does, in time with the number of
-/// fields and not with the size of the data; only strings, sequences of `bool` and sequences of
-/// elements of varying size are walked.
+/// As with [`view_bytes`](crate::view_bytes), the time grows with the number of fields and not with
+/// the size of the data; only strings, sequences of `bool` and sequences of elements of varying
+/// size are walked.
 ///
 /// # Errors
 ///

@@ -1,14 +1,14 @@
-//! Where a shape is laid out: one description of a message serves to count its bytes and to write
-//! them.
+//! The canvas on which a shape is laid out: one description of a message serves to count its bytes
+//! and to write them.
 
 use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
 
-/// What [`Build::lay_out`](crate::Build::lay_out) puts the parts of a message on, in the order of
-/// the wire: a [`Sizer`] counts them, a [`Writer`] writes them. For generated code; implemented for
-/// these two.
+/// The target on which [`Build::lay_out`](crate::Build::lay_out) puts the parts of a message, in
+/// the order of the wire: a [`Sizer`] counts them, a [`Writer`] writes them. For generated code;
+/// implemented for these two.
 ///
-/// Every method has the errors of [`Encode::encode`], and on either canvas the same: what a shape
-/// violates is found before memory is asked for.
+/// Every method has the errors of [`Encode::encode`]. They are the same on either canvas, so an
+/// invalid shape is found before memory is requested.
 #[allow(clippy::missing_errors_doc)] // Said once above.
 pub trait Canvas: sealed::Canvas {
     /// Primitives of value zero in a row.
@@ -20,8 +20,8 @@ pub trait Canvas: sealed::Canvas {
     /// The count of a sequence.
     fn count(&mut self, len: usize) -> Result<(), EncodeError>;
 
-    /// A sequence of primitives, of which the first ones have given values and the others none: a
-    /// number keeps what the memory held, a `bool` is false.
+    /// A sequence of primitives. The first ones have given values; of the others, a number keeps
+    /// what the memory held, and a `bool` is false.
     fn sequence<T: Primitive>(&mut self, len: usize, first: &[T]) -> Result<(), EncodeError>;
 
     /// A string.
@@ -151,7 +151,7 @@ impl Canvas for Writer<'_> {
         let (Some(one), Some(run)) = (T::LAYOUT, Layout::repeated(T::LAYOUT, count)) else {
             return (0..count).try_for_each(|_| value.encode(self));
         };
-        // The first one is encoded, and what is done is doubled until all are.
+        // Encodes the first value, then doubles the finished part until it holds all of them.
         let mut elements = self.reserve_layout(run)?;
         value.encode(&mut elements)?;
         let bytes = elements.into_body();

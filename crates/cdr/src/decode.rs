@@ -1,4 +1,4 @@
-//! The trait of values that can be made from bytes, and what every field type does.
+//! The trait of values that can be made from bytes, implemented for every field type.
 
 use crate::{DecodeError, Primitive, Reader, WString};
 
@@ -18,16 +18,15 @@ pub trait Decode: Sized {
     /// When the bytes are not such a value; the reader's position is unspecified then.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Overridden
-    /// where they move as one block.
+    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Overridden for
+    /// types whose values move as one block.
     ///
     /// # Errors
     ///
     /// As [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // Values may be larger in memory than on the wire, so even a checked count is not trusted
-        // with more than what the bytes left would be worth; real messages of such elements grow a
-        // few times instead.
+        // Values may be larger in memory than on the wire, so even a checked count reserves no more
+        // memory than the remaining bytes take; vectors of such elements grow a few times instead.
         let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
         let mut items = Vec::with_capacity(count.min(worth + 1));
         for _ in 0..count {
@@ -36,7 +35,7 @@ pub trait Decode: Sized {
         Ok(items)
     }
 
-    /// Reads values in a row into `items`. Overridden where they move as one block.
+    /// Reads values in a row into `items`. Overridden for types whose values move as one block.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The trait of values that can be written, and what every field type does.
+//! The trait of values that can be written, implemented for every field type.
 
 use crate::{EncodeError, Layout, Primitive, Sizer, WString, Writer};
 
@@ -10,7 +10,7 @@ pub trait Encode {
     /// The shape of the encoding when it is the same for all values, else `None`.
     const LAYOUT: Option<Layout> = None;
 
-    /// Whether a value can be longer than its type allows, here or in what it holds.
+    /// Whether a value can be longer than its type allows, itself or in one of its parts.
     const IS_BOUNDED: bool = false;
 
     /// Refuses a value that is longer somewhere than its type allows, as [`encode`](Self::encode)
@@ -31,10 +31,10 @@ pub trait Encode {
     ///
     /// # Errors
     ///
-    /// What the value violates (a bound, a NUL inside a string), or that the memory is too small.
+    /// If the value violates a bound, has a NUL inside a string, or the memory is too small.
     fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Adds the bytes of values in a row. Overridden where that needs no loop.
+    /// Adds the bytes of values in a row. Overridden for types that need no loop.
     fn size_slice(items: &[Self], sizer: &mut Sizer)
     where
         Self: Sized,
@@ -45,7 +45,7 @@ pub trait Encode {
         }
     }
 
-    /// Writes values in a row. Overridden where they move as one block.
+    /// Writes values in a row. Overridden for types whose values move as one block.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), 
     if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
 }
 
-/// Checks the bounds of each item, if these can exceed any.
+/// Checks the bounds of each item, if the type of the items has any.
 fn check_items<T: Encode>(items: &[T]) -> Result<(), EncodeError> {
     if T::IS_BOUNDED { items.iter().try_for_each(T::check_bounds) } else { Ok(()) }
 }

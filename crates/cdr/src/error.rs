@@ -1,4 +1,4 @@
-//! Why a value cannot be written, a message not be built, or bytes not be read.
+//! The errors of writing values, building messages in place and reading bytes.
 
 /// Why a value was not serialized. The cause always lies in the value or in the memory it should go
 /// to.
@@ -15,18 +15,18 @@ pub enum EncodeError {
         /// Length of the value: bytes of a string, UTF-16 code units of a wstring, elements of a
         /// sequence.
         len: usize,
-        /// What the type allows.
+        /// The greatest length that the type allows.
         bound: usize,
     },
-    /// A string holds a NUL character, at which C and C++ peers would cut it.
+    /// A string holds a NUL character, at which C and C++ programs would cut it.
     #[error(
-        "a string holds a NUL character at byte {position}, where peers would cut it: remove it, or use uint8[] for binary data"
+        "a string holds a NUL character at byte {position}, where C and C++ programs would cut it: remove it, or use uint8[] for binary data"
     )]
     InteriorNul {
         /// Byte position of the first NUL inside the string.
         position: usize,
     },
-    /// A string or sequence has more elements than the 32-bit count on the wire can say.
+    /// A string or sequence has more elements than the 32-bit count on the wire can express.
     #[error(
         "a string or sequence of length {len} does not fit the 32-bit count on the wire: split it into several messages"
     )]
@@ -41,19 +41,19 @@ pub enum EncodeError {
     BufferTooSmall {
         /// Bytes needed up to the field that did not fit.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes that the buffer has.
         capacity: usize,
     },
 }
 
-/// Why a message was not built in place, or its fields not handed out.
+/// Why a message was not built in place, or its fields were not handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The shape is against its type, or the memory too small for it.
+    /// The shape violates its type, or the memory is too small for it.
     #[error(transparent)]
     Shape(#[from] EncodeError),
-    /// The memory does not lie where numbers can be written in place.
+    /// The memory is not aligned for writing numbers in place.
     #[error(
         "the body of the message, byte 4 of its memory, lies {excess_bytes} bytes after a multiple of 8: lend memory that starts 4 bytes before one"
     )]
@@ -66,12 +66,12 @@ pub enum BuildError {
         "the memory does not start with the header of CDR in this machine's byte order: build the message first"
     )]
     NotBuilt,
-    /// The memory holds no message that was built.
+    /// The memory does not hold a built message.
     #[error(
         "the memory holds no message of this type at offset {offset} of its body: build it first, and write to it through its fields only"
     )]
     Malformed {
-        /// Where the field lies that cannot be handed out.
+        /// Where the field that cannot be handed out lies.
         offset: usize,
     },
 }
@@ -80,12 +80,12 @@ pub enum BuildError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// There are fewer bytes than the encapsulation header has.
+    /// The sample is shorter than the encapsulation header.
     #[error(
         "the sample has {len} bytes, fewer than its 4-byte header: it was truncated or is not CDR"
     )]
     NoHeader {
-        /// Bytes there are.
+        /// Bytes that the sample has.
         len: usize,
     },
     /// The header names an encoding other than plain CDR (XCDR1).
@@ -96,7 +96,7 @@ pub enum DecodeError {
     UnsupportedEncoding {
         /// The first two bytes of the sample.
         identifier: [u8; 2],
-        /// What the DDS standard calls it.
+        /// The name of the encoding in the DDS standard.
         name: &'static str,
     },
     /// The bytes end inside a value.
@@ -138,7 +138,7 @@ pub enum DecodeError {
         field: &'static str,
         /// Length received.
         len: usize,
-        /// What the type allows.
+        /// The greatest length that the type allows.
         bound: usize,
     },
     /// A string does not end with NUL.
@@ -160,12 +160,12 @@ pub enum DecodeError {
         offset: usize,
         /// Length without the terminator.
         len: usize,
-        /// Bytes that are valid.
+        /// Number of valid bytes before the first invalid one.
         valid_up_to: usize,
     },
-    /// A character of a wstring is no UTF-16 code unit.
+    /// A character of a wstring is not a UTF-16 code unit.
     #[error(
-        "the wstring at offset {offset} holds {value:#x}, which is no UTF-16 code unit: malformed, or the sender's type differs"
+        "the wstring at offset {offset} holds {value:#x}, which is not a UTF-16 code unit: malformed, or the sender's type differs"
     )]
     NotUtf16 {
         /// Where the characters start.

@@ -30,7 +30,7 @@ impl ByteOrder {
 }
 
 /// Splits a serialized message into byte order and body. The two option bytes of the header only
-/// tell the padding at the end and are ignored.
+/// give the padding at the end and are ignored.
 pub(crate) fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8]), DecodeError> {
     let Some((header, body)) = bytes.split_at_checked(HEADER_LEN) else {
         return Err(DecodeError::NoHeader { len: bytes.len() });

@@ -4,8 +4,8 @@
 /// The encoding of a type whose values all take the same bytes, without padding, once the start is
 /// aligned.
 ///
-/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout, nor has
-/// one whose members need padding that depends on where it starts.
+/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout. Neither
+/// has a type whose members need padding that depends on where it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     size: usize,
@@ -31,7 +31,8 @@ impl Layout {
         self.align
     }
 
-    /// The layout of a struct from those of its members in order, when it has one.
+    /// The layout of a struct, from the layouts of its members in order; `None` if it has no
+    /// layout.
     #[must_use]
     pub const fn of_struct(members: &[Option<Self>]) -> Option<Self> {
         let Some((&Some(first), mut rest)) = members.split_first() else { return None };

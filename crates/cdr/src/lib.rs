@@ -2,7 +2,7 @@
 //!
 //! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size
 //! *n* lie at multiples of *n* counted from the start of the body, so the body of one message can
-//! be memory-mapped, copied and read in place. Four ways lead over this border:
+//! be memory-mapped, copied and read in place. Four traits convert between values and bytes:
 //!
 //! * [`Encode`] writes an owned value into memory of exactly the size that [`encoded_size`] says;
 //! * [`Decode`] makes an owned value from received bytes;
@@ -17,8 +17,8 @@
 //! # Choices where ROS 2 leaves room
 //!
 //! * A `string` that is not UTF-8 is refused ([`DecodeError::NotUtf8`]): owned strings and views
-//!   are Rust strings. The raw bytes of such a sample remain available to whoever takes it
-//!   undecoded.
+//!   are Rust strings. The raw bytes of such a sample remain available to a program that takes the
+//!   sample undecoded.
 //! * A string length of 0 (without even the terminating NUL) is read as the empty string.
 //! * A string with an interior NUL is read as it is, but not written: C and C++ peers would
 //!   silently cut it there.
@@ -79,13 +79,14 @@ pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
 
 /// Serializes `value` into `buffer`, header first, and returns the number of bytes written.
 ///
-/// The memory may be dirty: padding is written as zero. It should have [`encoded_size`] bytes; what
-/// lies after them is left alone.
+/// The memory may be dirty: padding is written as zero. It should have [`encoded_size`] bytes;
+/// bytes after these are left alone.
 ///
 /// # Errors
 ///
-/// [`EncodeError::BufferTooSmall`] when `buffer` is shorter than needed, else what the value itself
-/// violates (a bound, a NUL inside a string). The content of `buffer` is unspecified then.
+/// [`EncodeError::BufferTooSmall`] when `buffer` is shorter than needed, else an error that says
+/// how the value violates its type (a bound, a NUL inside a string). The content of `buffer` is
+/// unspecified then.
 pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
     let mut writer = Writer::new(buffer)?;
     value.encode(&mut writer)?;
@@ -96,7 +97,7 @@ pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<u
 ///
 /// # Errors
 ///
-/// What the value violates: a bound, a NUL inside a string, more than `u32::MAX` elements.
+/// If the value violates a bound, has a NUL inside a string, or more than `u32::MAX` elements.
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     let mut buffer = vec![0; encoded_size(value)];
     let written = encode_into(value, &mut buffer)?;
@@ -118,7 +119,7 @@ pub fn from_bytes<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
 ///
 /// # Errors
 ///
-/// A [`DecodeError`] naming offset and cause when the bytes are not what `V` views.
+/// A [`DecodeError`] naming offset and cause when the bytes are not a value that `V` views.
 pub fn view_bytes<'a, V: View<'a>>(bytes: &'a [u8]) -> Result<V, DecodeError> {
     V::read(&mut Reader::new(bytes)?)
 }

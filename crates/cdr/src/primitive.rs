@@ -15,9 +15,9 @@ pub(crate) mod sealed {
     pub trait Wire: Sized + Copy {
         /// Bytes and alignment on the wire.
         const SIZE: usize;
-        /// Name in messages of errors.
+        /// Name in error messages.
         const NAME: &'static str;
-        /// Whether bytes of any value are a value of this type.
+        /// Whether all patterns of bytes are values of this type.
         const IS_ANY_BYTE_VALID: bool;
         /// Writes the value to `out`, which has `SIZE` bytes.
         fn store(self, out: &mut [u8], swap: bool);

@@ -1,4 +1,4 @@
-//! Reads CDR from bytes that may be anything.
+//! Reads CDR from untrusted bytes.
 
 use crate::header;
 use crate::layout::align_up;
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         Ok(Self::from_body(body, order))
     }
 
-    /// Starts reading at a body whose header was taken off before.
+    /// Starts reading at a body whose header was removed before.
     #[must_use]
     pub fn from_body(body: &'a [u8], order: ByteOrder) -> Self {
         Self { body, position: 0, swap: order != ByteOrder::NATIVE }

@@ -45,9 +45,9 @@ impl<'a, M: Build> SequenceMut<'a, M> {
         self.len == 0
     }
 
-    /// The fields of the element at `index`, if there is one. At once for elements of fixed layout,
-    /// else by passing over those before it: prefer [`iter_mut`](Self::iter_mut) to walk through
-    /// all.
+    /// The fields of the element at `index`, if there is one. This takes constant time for elements
+    /// of fixed layout, else it passes over the elements before: prefer
+    /// [`iter_mut`](Self::iter_mut) to visit all.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<M::Fields<'_>> {
         if index >= self.len {
@@ -88,7 +88,7 @@ impl<'a, M: Build> IntoIterator for &'a mut SequenceMut<'_, M> {
     }
 }
 
-/// The number of elements; their fields can be had only to be written.
+/// Shows only the number of elements, since their fields are handed out only to be written.
 impl<M> fmt::Debug for SequenceMut<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SequenceMut").field("len", &self.len).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Computes how many bytes a value takes before any memory is asked for.
+//! Computes how many bytes a value takes before any memory is requested.
 
 use crate::layout::align_up;
 use crate::{HEADER_LEN, Layout, Primitive};
@@ -42,7 +42,7 @@ impl Sizer {
         self.add_run(T::SIZE, 1, T::SIZE);
     }
 
-    /// Adds `count` primitives in a row. Nothing at all, not even alignment, when there are none.
+    /// Adds `count` primitives in a row. Adds nothing, not even alignment, when `count` is 0.
     #[inline]
     pub fn add_slice<T: Primitive>(&mut self, count: usize) {
         self.add_run(T::SIZE, count, T::SIZE);
@@ -77,8 +77,8 @@ impl Sizer {
     #[inline]
     fn add_run(&mut self, size: usize, count: usize, align: usize) {
         if count > 0 {
-            // Saturation instead of overflow: no memory has that size, so the encoding fails where
-            // it is asked for.
+            // Saturates instead of overflowing: no memory has that size, so the encoding fails when
+            // memory is requested.
             self.position = align_up(self.position.min(isize::MAX as usize), align)
                 .saturating_add(size.saturating_mul(count));
         }

@@ -17,7 +17,7 @@ const BODY_ALIGN: usize = 8;
 /// be held together.
 #[derive(Debug)]
 pub struct Splitter<'a> {
-    /// What was not yet handed out.
+    /// The bytes that were not yet handed out.
     rest: &'a mut [u8],
     /// Offset of `rest` in the body.
     position: usize,
@@ -183,7 +183,7 @@ impl<'a> Splitter<'a> {
         self.take(1, 1).map(drop)
     }
 
-    /// A splitter of the same bytes, after whose use this one goes on from here.
+    /// A splitter of the same bytes; after its use this one continues from its own position.
     pub(crate) fn reborrow(&mut self) -> Splitter<'_> {
         Splitter { rest: self.rest, position: self.position }
     }
@@ -209,20 +209,20 @@ impl<'a> Splitter<'a> {
         }
         let bytes = self.take(T::SIZE, T::SIZE.saturating_mul(count))?;
         let offset = self.position - bytes.len();
-        // The body is aligned and every position in it, so that only a bool can be unfit.
+        // The body and every position in it are aligned, so only a bool can be invalid.
         T::cast_mut(bytes).ok_or(BuildError::Malformed { offset })
     }
 
-    /// What `read` makes of the next `len` texts of characters of `unit_bytes` bytes; they are not
-    /// to be written.
+    /// The result of `read` for the next `len` texts, whose characters have `unit_bytes` bytes;
+    /// texts are read only.
     fn read_texts<V>(
         &mut self,
         len: usize,
         unit_bytes: usize,
         read: impl FnOnce(&mut Reader<'a>) -> Result<V, DecodeError>,
     ) -> Result<V, BuildError> {
-        // Positions counted from a multiple of 4 are aligned as those of the body, as texts need no
-        // more than that.
+        // Positions counted from a multiple of 4 are aligned like positions in the body, since
+        // texts need an alignment of 4 at most.
         self.take(4, 0)?;
         let offset = self.position;
         let mut end = 0;

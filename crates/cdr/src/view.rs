@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use crate::wstring::{debug_units, display_units};
 use crate::{DecodeError, Layout, Primitive, Reader, WString};
 
-/// A value read in place: what it holds points into the received bytes.
+/// A value read in place: its contents point into the received bytes.
 ///
-/// Generated for every message. Reading one allocates nothing and takes time with the number of
-/// fields, not with the size of the data; only strings (for UTF-8) and sequences of elements of
+/// Generated for every message. Reading one allocates nothing, and the time grows with the number
+/// of fields, not with the size of the data; only strings (for UTF-8) and sequences of elements of
 /// varying size are walked once, so that everything a view hands out afterwards is valid.
 pub trait View<'a>: Sized + Clone + fmt::Debug {
     /// The shape of the encoding when it is the same for all values, else `None`.
@@ -47,7 +47,7 @@ impl<'a> View<'a> for WStringView<'a> {
 /// Primitives in a row, where they were received.
 ///
 /// [`as_slice`](Self::as_slice) gives them as a Rust slice where byte order and alignment in memory
-/// allow; everything else works always.
+/// allow; all other methods always work.
 #[derive(Clone, Copy)]
 pub struct PrimitiveSlice<'a, T> {
     bytes: &'a [u8],
@@ -81,7 +81,7 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
     /// [`to_vec`](Self::to_vec) still work.
     ///
     /// Memory is aligned for every type when the *body* starts at a multiple of 8, so the header 4
-    /// bytes before one: who provides receive buffers should place them so.
+    /// bytes before such a multiple: receive buffers should be placed accordingly.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [T]> {
@@ -213,8 +213,8 @@ impl fmt::Debug for WStringView<'_> {
     }
 }
 
-/// A run of strings or nested messages, where it was received; its elements are read as they are
-/// asked for.
+/// A run of strings or nested messages, where it was received; an element is read when it is
+/// requested.
 #[derive(Clone, Copy)]
 pub struct SequenceView<'a, V> {
     start: Reader<'a>,
@@ -227,7 +227,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
     ///
     /// # Errors
     ///
-    /// As [`View::read`] of the elements, or when the count cannot be true.
+    /// As [`View::read`] of the elements, or when the bytes cannot hold the count.
     pub fn read_sequence(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let len = reader.read_count(V::MIN_SIZE)?;
         Self::read_array(reader, len)
@@ -251,7 +251,7 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         Ok(Self::from_read(start, len))
     }
 
-    /// `len` elements, which have been read once, from `start` on.
+    /// `len` elements from `start` on, all of which have been read once.
     pub(crate) fn from_read(start: Reader<'a>, len: usize) -> Self {
         Self { start, len, element: PhantomData }
     }
@@ -268,8 +268,8 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         self.len == 0
     }
 
-    /// The element at `index`, if there is one. At once for elements of fixed layout, else by
-    /// passing over those before it: prefer [`iter`](Self::iter) to walk through all.
+    /// The element at `index`, if there is one. This takes constant time for elements of fixed
+    /// layout, else it passes over the elements before: prefer [`iter`](Self::iter) to visit all.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<V> {
         if index >= self.len {

@@ -5,8 +5,7 @@ use crate::{ByteOrder, EncodeError, HEADER_LEN, Layout, Primitive};
 
 /// Writes values one after the other into borrowed memory, each at its alignment.
 ///
-/// The memory may be dirty: whatever padding is needed is written as zero, so nothing of it leaks
-/// onto the wire.
+/// The memory may be dirty: padding is written as zero, so no old content leaks onto the wire.
 #[derive(Debug)]
 pub struct Writer<'a> {
     body: &'a mut [u8],
@@ -56,8 +55,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes primitives in a row, without a count, as one block. Nothing, not even alignment, when
-    /// there are none.
+    /// Writes primitives in a row, without a count, as one block. Writes nothing, not even
+    /// alignment, when `items` is empty.
     ///
     /// # Errors
     ///
@@ -72,8 +71,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The memory of `count` primitives in a row, as it is, to be written in this machine's byte
-    /// order where that is the message's. Empty, and not aligned, when there are none.
+    /// The memory of `count` primitives in a row, for the caller to write in the byte order of the
+    /// message. Empty, and not aligned, when `count` is 0.
     ///
     /// # Errors
     ///
@@ -86,8 +85,8 @@ impl<'a> Writer<'a> {
         self.claim(T::SIZE, T::SIZE.saturating_mul(count))
     }
 
-    /// Lends the next `len` bytes, not aligned and perhaps dirty, to `fill`, which says whether it
-    /// wrote them all. Where it did not, nothing counts as written. Says what `fill` said.
+    /// Lends the next `len` bytes, not aligned and perhaps dirty, to `fill`, which returns whether
+    /// it wrote them all. If it did not, nothing counts as written. Returns what `fill` returned.
     ///
     /// # Errors
     ///
@@ -112,8 +111,7 @@ impl<'a> Writer<'a> {
         self.position
     }
 
-    /// A writer of the memory of values of a fixed layout, which are aligned in it as they are in
-    /// this one.
+    /// A writer of the memory of values of a fixed layout, with the same alignment as in this one.
     pub(crate) fn reserve_layout(&mut self, layout: Layout) -> Result<Writer<'_>, EncodeError> {
         let swap = self.swap;
         Ok(Writer { body: self.claim(layout.align(), layout.size())?, position: 0, swap })
@@ -168,8 +166,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Refuses a length above the bound of a field's type. Bounds are not on the wire, so this is
-    /// where they hold.
+    /// Refuses a length above the bound of a field's type. Bounds are not on the wire, so they are
+    /// enforced here.
     ///
     /// # Errors
     ///

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// Text as UTF-16 code units, as `wstring` fields carry it.
 ///
-/// It keeps whatever units arrive, unpaired surrogates included, so that every received message can
-/// be sent on unchanged. Conversion to text is lossy only where it says so.
+/// It keeps all units that arrive, unpaired surrogates included, so that every received message can
+/// be forwarded unchanged. A conversion to text is lossy only where its documentation says so.
 ///
 /// # Examples
 ///

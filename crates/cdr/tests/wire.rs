@@ -1,4 +1,4 @@
-//! The bytes of each field type as stock ROS 2 writes them, and what is refused.
+//! The bytes of each field type as stock ROS 2 writes them, and the input that is refused.
 #![allow(clippy::unwrap_used)]
 
 use feros_cdr::{
@@ -35,7 +35,7 @@ fn wstrings_carry_four_bytes_a_unit_and_no_terminator() {
     let units = [4, 0, 0, 0, 0x61, 0, 0, 0, 0xe9, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0x00, 0xde, 0, 0];
     check(&WString::from("aé😀"), &units);
     check(&WString::new(), &[0; 4]);
-    // A surrogate alone is no text, but arrives and leaves unchanged.
+    // A lone surrogate is not text, but is received and sent unchanged.
     let lone = WString::from(vec![0xd83d, 0x61]);
     check(&lone, &[2, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0x61, 0, 0, 0]);
     assert_eq!(
@@ -178,7 +178,7 @@ fn what_is_wrong_is_said_with_the_numbers() {
         from_bytes::<WString>(&with_header(&[1, 0, 0, 0, 0, 0, 1, 0])).unwrap_err(),
         DecodeError::NotUtf16 { offset: 4, value: 0x1_0000 }
     );
-    // Zero length stands for the empty string, too, and trailing bytes do not matter.
+    // A length of zero also stands for the empty string, and trailing bytes do not matter.
     assert_eq!(from_bytes::<String>(&with_header(&[0, 0, 0, 0, 9, 9])).unwrap(), "");
 }
 
@@ -203,7 +203,7 @@ fn sequences_of_strings_are_viewed_lazily() {
     assert_eq!((view.len(), view.iter().len()), (3, 3));
     assert_eq!(view.iter().collect::<Vec<_>>(), texts);
     assert_eq!((view.get(2), view.get(3)), (Some("hello"), None));
-    // One bad element refuses the whole, so that iterating never meets it.
+    // One bad element invalidates the whole sequence, so an iteration never meets it.
     let mut bad = bytes.clone();
     *bad.last_mut().unwrap() = b'!';
     assert!(SequenceView::<&str>::read_sequence(&mut Reader::new(&bad).unwrap()).is_err());
@@ -240,8 +240,7 @@ impl<'a> View<'a> for Pair {
     }
 }
 
-/// Six bytes at an alignment of four: between two of them there is padding, after the last one
-/// there is none.
+/// Six bytes at an alignment of four: padding lies between two values, but not after the last one.
 #[test]
 fn elements_that_need_padding_between_them_are_walked() {
     let pairs = vec![Pair(1, 2), Pair(3, 4)];
