@@ -85,9 +85,9 @@ pub fn containers(graph: &GraphSnapshot) -> BTreeSet<String> {
 }
 
 impl ContainerClient {
-    /// A client of the container of this name, such as `/ComponentManager`. It may start later.
-    ///
     /// A client of the container of this name, such as `/ComponentManager`, which may start later.
+    ///
+    /// # Errors
     /// When the name is not allowed, or the engine refuses.
     pub fn new(node: &Node, container: &str) -> Result<Self, CreateError> {
         let container =

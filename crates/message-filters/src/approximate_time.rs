@@ -48,8 +48,8 @@ struct Queue {
 }
 
 impl ApproximateTime {
-    /// Waits with at most `queue_size` messages of each input, and at least one; with fewer than
-    /// two, many are dropped.
+    /// Waits with at most `queue_size` messages of each input; 0 counts as 1. With fewer than two,
+    /// many are dropped.
     #[must_use]
     pub fn new(queue_size: usize) -> Self {
         Self {

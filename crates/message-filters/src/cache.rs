@@ -35,7 +35,7 @@ impl<M> Clone for Cache<M> {
 }
 
 impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
-    /// Keeps at most `size` messages, and at least one.
+    /// Keeps at most `size` messages; 0 counts as 1.
     #[must_use]
     pub fn new(size: usize) -> Self {
         Self { messages: Arc::default(), size: size.max(1) }

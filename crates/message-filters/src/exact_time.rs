@@ -17,7 +17,7 @@ pub struct ExactTime {
 }
 
 impl ExactTime {
-    /// Waits for the rest of at most `queue_size` sets, and at least one.
+    /// Waits for the rest of at most `queue_size` sets; 0 counts as 1.
     #[must_use]
     pub fn new(queue_size: usize) -> Self {
         Self { queue_size: queue_size.max(1), inputs: 0, sets: BTreeMap::new() }

@@ -147,7 +147,7 @@ impl<M: HasHeader + Send + Sync + 'static> TransformFilter<M> {
 }
 
 impl<M: HasHeader + Send + Sync + 'static> TransformFilterBuilder<M> {
-    /// The most messages that wait, at least one; 100 by default.
+    /// The most messages that wait; 0 counts as 1. 100 by default.
     pub fn capacity(self, capacity: usize) -> Self {
         Self { capacity: capacity.max(1), ..self }
     }

@@ -58,7 +58,7 @@ pub enum ParameterFileError {
 /// Reads a parameter file.
 ///
 /// # Errors
-/// When it cannot be read, or is no parameter file; the error names file, line and what was
+/// When it cannot be read, or is not a parameter file; the error names file, line and what was
 /// expected.
 pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     let unreadable =
@@ -80,7 +80,7 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
 /// (`rcl_yaml_param_parser/src/parse.c`): the later one wins.
 ///
 /// # Errors
-/// When it is no parameter file; the error names the line and what was expected.
+/// When it is not a parameter file; the error names the line and what was expected.
 ///
 /// ```
 /// use feros_parameter::file;

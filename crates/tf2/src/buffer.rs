@@ -82,7 +82,7 @@ pub enum Readiness {
     Never,
 }
 
-/// Is told when a buffer changes, on the thread that changed it, without a lock of the buffer.
+/// Is notified when a buffer changes, on the thread that changed it, without a lock of the buffer.
 pub trait BufferWatcher: Send + Sync {
     /// Transforms came.
     fn transforms_came(&self);

@@ -1,6 +1,6 @@
 //! `$(eval ...)` (`launch/launch/substitutions/python_expression.py`): the part of Python's
-//! expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`, arithmetic, `x
-//! if c else y` and parentheses; no names, calls, attributes or subscripts.
+//! expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`,
+//! `x if c else y`, arithmetic and parentheses; no names, calls, attributes or subscripts.
 
 mod object;
 mod token;

@@ -51,7 +51,7 @@ impl Waiting {
         self.wake();
     }
 
-    /// The changes so far: to be asked before the look.
+    /// The changes so far; call this before the look.
     pub(crate) fn seen(&self) -> Seen {
         let state = self.state.lock();
         Seen { changes: state.changes, is_closed: state.is_closed }

@@ -19,7 +19,7 @@ const EXTENSIONS: [&str; 16] = [
 pub(crate) enum AssetError {
     #[error("`{uri}` is not a file of a package: only package://PACKAGE/PATH is served")]
     Uri { uri: String },
-    #[error("`{uri}` is not served: only files to show are ({})", EXTENSIONS.join(", "))]
+    #[error("`{uri}` is not served: only files for display are ({})", EXTENSIONS.join(", "))]
     Extension { uri: String },
     #[error("{0}")]
     Package(String),

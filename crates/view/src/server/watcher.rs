@@ -1,5 +1,5 @@
-//! The threads besides the sockets': one follows the graph and makes figures, the others look up
-//! unknown types, which takes as long as the answers of nodes.
+//! The threads besides that of the sockets: one follows the graph and makes figures, the others
+//! look up unknown types, which takes as long as the answers of nodes.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
