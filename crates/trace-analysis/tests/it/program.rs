@@ -25,8 +25,8 @@ fn record(
     feros_trace::record(Event { at_nanos, point, transport, message, endpoint: endpoint.number() });
 }
 
-/// Message n is published at `begin + 1000 n`. The time in each layer is the layer's number times
-/// n.
+/// Message n is published at `begin + 1000 n`. The time in each layer is its value in [`LAYERS`]
+/// times n.
 fn record_half(half: &str, messages: std::ops::RangeInclusive<u64>, begin: u64) {
     let publisher = Endpoint::new(Kind::Publisher, PUBLISHER, "/chatter");
     let subscription = Endpoint::new(Kind::Subscription, SUBSCRIPTION, "/chatter");
@@ -53,7 +53,7 @@ fn record_half(half: &str, messages: std::ops::RangeInclusive<u64>, begin: u64) 
     }
 }
 
-/// The time of a message in each layer, divided by the message's number.
+/// The time of message 1 in each layer; message n takes n times as long.
 pub(crate) const LAYERS: [(Layer, u64); 9] = [
     (Layer::Client, 2),
     (Layer::Serialize, 2),
